@@ -1,0 +1,64 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, always inside a *KeyError; compare with errors.Is.
+var (
+	// ErrNotFound is returned when there is nothing under the key.
+	ErrNotFound = errors.New("not found")
+	// ErrExists is returned by Create when the key is taken.
+	ErrExists = errors.New("already exists")
+	// ErrPrecondition is returned when a precondition does not hold. Its text
+	// is the beginning of the message that clients see.
+	ErrPrecondition = errors.New("Precondition failed")
+	// ErrInvalidContinue is returned by GetList for a token that cannot be read.
+	ErrInvalidContinue = errors.New("continue key is not valid")
+	// ErrCompacted is returned when the revision asked for is gone.
+	ErrCompacted = errors.New("the revision has been compacted")
+	// ErrFutureRevision is returned when the revision asked for is ahead of
+	// the store. See FutureRevisionError for the numbers.
+	ErrFutureRevision = errors.New("the revision is ahead of the store")
+	// ErrUnknownOutcome is returned when a write may or may not have happened:
+	// the request was sent and the answer never came.
+	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
+	// ErrUnavailable is returned when the store cannot be reached and nothing
+	// was written.
+	ErrUnavailable = errors.New("the store is unavailable")
+	// ErrTooLarge is returned when the store refuses an object for its size.
+	ErrTooLarge = errors.New("the object is too large for the store")
+	// ErrCorrupt is returned when stored bytes cannot be decoded.
+	ErrCorrupt = errors.New("the stored object cannot be decoded")
+)
+
+// KeyError says which operation failed on which key.
+type KeyError struct {
+	Op       string // create, get, list, watch, update, delete, count
+	Key      string
+	Revision int64 // the revision concerned, 0 if none is
+	Err      error // wraps one of the sentinels
+}
+
+func (e *KeyError) Error() string {
+	if e.Revision != 0 {
+		return fmt.Sprintf("%s %s at revision %d: %v", e.Op, e.Key, e.Revision, e.Err)
+	}
+	return fmt.Sprintf("%s %s: %v", e.Op, e.Key, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// FutureRevisionError carries the numbers of an ErrFutureRevision.
+type FutureRevisionError struct {
+	Asked, Current int64
+}
+
+func (e *FutureRevisionError) Error() string {
+	return fmt.Sprintf("Too large resource version: %d, current: %d", e.Asked, e.Current)
+}
+
+// Is makes errors.Is(err, ErrFutureRevision) true.
+func (e *FutureRevisionError) Is(target error) bool { return target == ErrFutureRevision }

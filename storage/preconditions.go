@@ -1,0 +1,38 @@
+package storage
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Preconditions must hold on the stored object for a write to happen. Nil
+// members, and a nil *Preconditions, always hold.
+type Preconditions struct {
+	UID             *types.UID
+	ResourceVersion *string
+}
+
+// Check returns an error that wraps ErrPrecondition and names the first member
+// that does not hold. The text is that of kube-apiserver.
+func (p *Preconditions) Check(current *Entry) error {
+	if p == nil {
+		return nil
+	}
+	obj, err := current.Object()
+	if err != nil {
+		return err
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	if p.UID != nil && *p.UID != accessor.GetUID() {
+		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", ErrPrecondition, *p.UID, accessor.GetUID())
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != accessor.GetResourceVersion() {
+		return fmt.Errorf("%w: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", ErrPrecondition, *p.ResourceVersion, accessor.GetResourceVersion())
+	}
+	return nil
+}
