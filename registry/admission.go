@@ -1,0 +1,70 @@
+package registry
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Operation is what a write does, in the terms of admission.
+type Operation string
+
+const (
+	OperationCreate  Operation = "CREATE"
+	OperationUpdate  Operation = "UPDATE"
+	OperationDelete  Operation = "DELETE"
+	OperationConnect Operation = "CONNECT"
+)
+
+// Attributes is what admission sees of a write.
+type Attributes struct {
+	Operation       Operation
+	Store           *Store
+	Subresource     string
+	Namespace, Name string
+	// Object is nil for deletions; a mutating step may change it.
+	Object runtime.Object
+	// OldObject is nil for creates and must not be written to.
+	OldObject runtime.Object
+	Options   WriteOptions
+}
+
+// AdmissionStep is one step of the chain. Both functions may be nil, and may
+// run several times for one request.
+type AdmissionStep struct {
+	Name string
+	// Admit may change attributes.Object or refuse the write.
+	Admit func(ctx context.Context, attributes *Attributes) error
+	// Validate may refuse it; it runs after all Admit and the kind's own
+	// validation.
+	Validate func(ctx context.Context, attributes *Attributes) error
+}
+
+// Chain is an ordered list of steps. The zero value admits everything.
+type Chain []AdmissionStep
+
+// Admit runs the mutating part of every step in order.
+func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
+	for _, step := range c {
+		if step.Admit == nil {
+			continue
+		}
+		if err := step.Admit(ctx, attributes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate runs the validating part of every step in order.
+func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
+	for _, step := range c {
+		if step.Validate == nil {
+			continue
+		}
+		if err := step.Validate(ctx, attributes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"context"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+)
+
+type contextKey int
+
+const (
+	userKey contextKey = iota
+	warningsKey
+)
+
+// WithUser returns a context whose requests are made by user.
+func WithUser(ctx context.Context, user *authenticationv1.UserInfo) context.Context {
+	return context.WithValue(ctx, userKey, user)
+}
+
+// UserFrom returns who makes the request, nil if nobody said so.
+func UserFrom(ctx context.Context) *authenticationv1.UserInfo {
+	user, _ := ctx.Value(userKey).(*authenticationv1.UserInfo)
+	return user
+}
+
+// Warnings collects, in order and each once, what a client should be warned
+// of. Safe for concurrent use.
+type Warnings struct {
+	mu    sync.Mutex // guards texts
+	texts []string
+}
+
+// WithWarnings returns a context in which AddWarning reaches the collector.
+func WithWarnings(ctx context.Context) (context.Context, *Warnings) {
+	w := &Warnings{}
+	return context.WithValue(ctx, warningsKey, w), w
+}
+
+// AddWarning warns the client of the request, if there is one.
+func AddWarning(ctx context.Context, text string) {
+	w, ok := ctx.Value(warningsKey).(*Warnings)
+	if !ok {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range w.texts {
+		if t == text {
+			return
+		}
+	}
+	w.texts = append(w.texts, text)
+}
+
+// List returns the warnings so far.
+func (w *Warnings) List() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.texts...)
+}

@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// WriteOptions are common to all writes.
+type WriteOptions struct {
+	// DryRun does everything but the write.
+	DryRun bool
+	// FieldManager names the writer.
+	FieldManager string
+}
+
+// CreateRequest asks for an object to be created.
+type CreateRequest struct {
+	// Namespace of the URL, "" for cluster scope.
+	Namespace string
+	// Name of the URL, for subresources only.
+	Name string
+	// Object belongs to the store afterwards. It is in the hub version.
+	Object  runtime.Object
+	Options WriteOptions
+}
+
+// UpdateRequest asks for an object to be changed.
+type UpdateRequest struct {
+	Namespace, Name string
+	// Subresource to write, "" for the resource itself.
+	Subresource string
+	// Propose returns the state that the client wants, given the current one,
+	// which it must not write to. It runs again after a lost race. current is
+	// nil if there is none and CreateIfAbsent is set. For a subresource with a
+	// View both are views. A proposal without resourceVersion is unconditional;
+	// one that took over the version of current never conflicts.
+	Propose func(ctx context.Context, current runtime.Object) (runtime.Object, error)
+	// CreateIfAbsent lets the kind's strategy decide whether an absent object
+	// is created, as a PUT does. Without it that is a 404.
+	CreateIfAbsent bool
+	// ForceCreate creates an absent object whatever the strategy says, as
+	// server-side apply does.
+	ForceCreate bool
+	Options     WriteOptions
+}
+
+// DeleteRequest asks for an object to be deleted.
+type DeleteRequest struct {
+	Namespace, Name string
+	// Options as the client sent them, validated by the caller.
+	Options *metav1.DeleteOptions
+}
+
+// ListRequest selects objects to list, watch or delete.
+type ListRequest struct {
+	// Namespace "" is all of them.
+	Namespace string
+	// Label and Field select; nil selects everything. Field names are the hub's.
+	Label labels.Selector
+	Field fields.Selector
+
+	ResourceVersion      string
+	ResourceVersionMatch metav1.ResourceVersionMatch
+	Limit                int64
+	Continue             string
+	// SendInitialEvents and AllowWatchBookmarks concern Watch only.
+	SendInitialEvents   *bool
+	AllowWatchBookmarks bool
+}
+
+// ConnectRequest asks for a connection to what an object stands for.
+type ConnectRequest struct {
+	Namespace, Name string
+	// Path behind the subresource's name, as in proxy.
+	Path string
+	// Query of the URL.
+	Query map[string][]string
+	// Method of the request.
+	Method string
+}
+
+// Result is what became of a write. Object may be shared and must not be
+// written to.
+type Result struct {
+	Object  runtime.Object
+	Created bool
+}
+
+// DeleteResult is what became of a deletion.
+type DeleteResult struct {
+	// Object in its last state, or as it is kept until its finalizers and
+	// grace period are through.
+	Object runtime.Object
+	// Removed tells whether it is gone.
+	Removed bool
+}

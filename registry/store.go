@@ -1,0 +1,33 @@
+package registry
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Store serves one resource. Safe for concurrent use.
+type Store struct {
+	resource *Resource
+	storage  storage.Interface // nil for a virtual resource
+	catalog  *Catalog
+}
+
+func newStore(r *Resource, c *Catalog) *Store {
+	s := &Store{resource: r, catalog: c}
+	if r.Virtual == nil {
+		s.storage = c.config.Storage(r.Codec)
+	}
+	return s
+}
+
+// Resource returns what the store serves.
+func (s *Store) Resource() *Resource { return s.resource }
+
+// Authorizer returns who decides on access.
+func (s *Store) Authorizer() Authorizer { return s.catalog.Authorizer() }
+
+// Sibling finds the store of another resource of the same server.
+func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
+	return s.catalog.Snapshot().Store(name)
+}

@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Strategy is what one kind does differently from the next. Nil functions do
+// nothing. All of them may run several times for one request, on copies: they
+// must not keep anything from one run to the next.
+type Strategy struct {
+	Create CreateStrategy
+	Update UpdateStrategy
+	Delete DeleteStrategy
+	Hooks  Hooks
+	// TTL in seconds of an object that is written, 0 for ever; update tells
+	// whether it existed before. Nil: for ever.
+	TTL func(obj runtime.Object, update bool) int64
+	// Canonicalize brings an object into the one form it is stored in, after
+	// validation.
+	Canonicalize func(obj runtime.Object)
+}
+
+// CreateStrategy holds for POST and for a PUT that creates.
+type CreateStrategy struct {
+	// ValidateName; nil: any path segment.
+	ValidateName validation.ValidateNameFunc
+	// Prepare drops and fills what clients may not decide, such as status.
+	Prepare  func(ctx context.Context, obj runtime.Object)
+	Validate func(ctx context.Context, obj runtime.Object) field.ErrorList
+	// Warnings go to the client as Warning headers.
+	Warnings func(ctx context.Context, obj runtime.Object) []string
+}
+
+// UpdateStrategy holds for writes to an object that exists, one for the
+// resource itself and one for each subresource of the same kind.
+type UpdateStrategy struct {
+	// AllowCreate lets a PUT create what is not there.
+	AllowCreate bool
+	// AllowUnconditional lets a write without resourceVersion apply to
+	// whatever is the latest.
+	AllowUnconditional bool
+	// Prepare puts back what this write may not change.
+	Prepare  func(ctx context.Context, obj, old runtime.Object)
+	Validate func(ctx context.Context, obj, old runtime.Object) field.ErrorList
+	Warnings func(ctx context.Context, obj, old runtime.Object) []string
+}
+
+// DeleteStrategy holds for deletions.
+type DeleteStrategy struct {
+	// GracePeriod returns the seconds between a deletion and the removal, given
+	// what the client asked for; nil, or a nil result: the kind knows no
+	// graceful deletion.
+	GracePeriod func(obj runtime.Object, opts *metav1.DeleteOptions) *int64
+	// Holds tells whether something other than metadata.finalizers keeps a
+	// deleted object from being removed, as the finalizers in a namespace's
+	// spec do.
+	Holds func(obj runtime.Object) bool
+	// Mark changes an object that is being deleted but stays for now.
+	Mark func(obj runtime.Object)
+	// ReturnObject answers with the deleted object instead of a Status.
+	ReturnObject bool
+	// DefaultPropagation applies where a client names none; "" is Background.
+	DefaultPropagation metav1.DeletionPropagation
+	// Forbidden may refuse the deletion of an object. Nil allows.
+	Forbidden func(obj runtime.Object) error
+}
+
+// Hooks surround a write. A Begin hook may write elsewhere, as in allocating an
+// address; its finish is called exactly once with whether the write happened.
+// After hooks run once, after a successful write that was not a dry run.
+type Hooks struct {
+	BeginCreate func(ctx context.Context, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
+	BeginUpdate func(ctx context.Context, obj, old runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
+	AfterCreate func(ctx context.Context, store *Store, obj runtime.Object)
+	AfterUpdate func(ctx context.Context, store *Store, obj runtime.Object)
+	AfterDelete func(ctx context.Context, store *Store, obj runtime.Object)
+}
