@@ -1,0 +1,41 @@
+package miniapi
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/netip"
+
+	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// seed writes what exists from the start, where it does not exist yet.
+func (s *Server) seed(ctx context.Context) error {
+	serviceRange, err := netip.ParsePrefix(s.config.ServiceClusterIPRange)
+	if err != nil {
+		return err
+	}
+	objects, err := bootstrap.Objects(s.config.Bootstrap, bootstrap.Config{
+		ServiceClusterIPRange: serviceRange,
+		Port:                  int32(s.listener.Addr().(*net.TCPAddr).Port),
+	})
+	if err != nil {
+		return err
+	}
+	seeds := make([]etcd.Seed, len(objects))
+	for i, o := range objects {
+		seeds[i] = etcd.Seed{Key: o.Key, Value: o.Value}
+	}
+	if err := s.backend.Seed(ctx, seeds); err != nil {
+		return fmt.Errorf("write the objects that exist from the start: %w", err)
+	}
+	return nil
+}
+
+// errorLog takes what net/http has to say, such as a failed handshake.
+func errorLog(logger *slog.Logger) *log.Logger {
+	return slog.NewLogLogger(logger.With("component", "http").Handler(), slog.LevelDebug)
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"k8s.io/klog/v2"
+)
+
+// newLogger returns the process's logger and routes klog, which client-go and
+// apimachinery write to, into it.
+func newLogger(verbosity int) *slog.Logger {
+	level := slog.LevelWarn
+	switch {
+	case verbosity >= 4:
+		level = slog.LevelDebug
+	case verbosity >= 1:
+		level = slog.LevelInfo
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	klog.SetSlogLogger(logger.With("component", "klog"))
+	return logger
+}

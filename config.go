@@ -1,0 +1,143 @@
+package miniapi
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/miniapi/miniapi/kinds/bootstrap"
+)
+
+// Config of a server. The zero value is a server for a test: a free port on
+// loopback, an embedded etcd in a temporary directory, no log.
+type Config struct {
+	// Listen is HOST:PORT; port 0 takes a free one. Default: 127.0.0.1:0.
+	Listen string
+	// AllowUnauthenticatedNetworkAccess permits a Listen host that is not
+	// loopback, although whoever can reach it may then do everything.
+	AllowUnauthenticatedNetworkAccess bool
+
+	// DataDir keeps the embedded etcd's data, synced to disk on every write.
+	// Default: a temporary directory without syncing, removed by Stop.
+	DataDir string
+	// EtcdListenClientURLs are addresses such as http://127.0.0.1:2379 at which
+	// the embedded etcd answers etcdctl. Default: none.
+	EtcdListenClientURLs []string
+	// EtcdServers are the client URLs of an etcd cluster to use instead of an
+	// embedded etcd. The server is then stateless.
+	EtcdServers []string
+	// EtcdTLS is for EtcdServers that speak https.
+	EtcdTLS *tls.Config
+	// EtcdPrefix comes before all keys. Default: /registry.
+	EtcdPrefix string
+	// CompactionInterval is how long history is kept: a watch or list at a
+	// revision older than this may be answered with 410. Default: 5 minutes;
+	// negative: for ever.
+	CompactionInterval time.Duration
+
+	// ServiceClusterIPRange is a CIDR. Default: 10.0.0.0/24.
+	ServiceClusterIPRange string
+	// Bootstrap says which objects exist from the start. Default:
+	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
+	Bootstrap bootstrap.Mode
+
+	// Logger takes the server's and the embedded etcd's log. Default: none.
+	Logger *slog.Logger
+}
+
+// withDefaults returns the config with every default in place.
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	if c.EtcdPrefix == "" {
+		c.EtcdPrefix = "/registry"
+	}
+	if c.CompactionInterval == 0 {
+		c.CompactionInterval = 5 * time.Minute
+	}
+	if c.ServiceClusterIPRange == "" {
+		c.ServiceClusterIPRange = "10.0.0.0/24"
+	}
+	if c.Bootstrap == "" {
+		c.Bootstrap = bootstrap.Minimal
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Validate returns all faults of the config at once, joined.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	return errors.Join(
+		c.validateListen(),
+		c.validateEtcd(),
+		validateServiceRange(c.ServiceClusterIPRange),
+		validateBootstrap(c.Bootstrap),
+	)
+}
+
+func (c Config) validateListen() error {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen address %q is not HOST:PORT, such as 127.0.0.1:8080", c.Listen)
+	}
+	if !isLoopback(host) && !c.AllowUnauthenticatedNetworkAccess {
+		return fmt.Errorf("listen address %q is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it", c.Listen)
+	}
+	return nil
+}
+
+func (c Config) validateEtcd() error {
+	var errs []error
+	if len(c.EtcdServers) > 0 && c.DataDir != "" {
+		errs = append(errs, errors.New("an etcd cluster (--etcd-servers) and a data directory (--data-dir) exclude each other: the cluster keeps the data"))
+	}
+	if len(c.EtcdServers) > 0 && len(c.EtcdListenClientURLs) > 0 {
+		errs = append(errs, errors.New("--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off"))
+	}
+	if !strings.HasPrefix(c.EtcdPrefix, "/") || strings.HasSuffix(c.EtcdPrefix, "/") {
+		errs = append(errs, fmt.Errorf("etcd prefix %q must begin with a slash and not end in one, such as /registry", c.EtcdPrefix))
+	}
+	for _, server := range append(append([]string(nil), c.EtcdServers...), c.EtcdListenClientURLs...) {
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			errs = append(errs, fmt.Errorf("etcd address %q is not a URL such as http://127.0.0.1:2379", server))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func validateServiceRange(cidr string) error {
+	prefix, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return fmt.Errorf("service cluster IP range %q is not a CIDR such as 10.0.0.0/24", cidr)
+	}
+	if prefix.Addr().BitLen()-prefix.Bits() < 3 {
+		return fmt.Errorf("service cluster IP range %q is too small: it needs at least 8 addresses", cidr)
+	}
+	return nil
+}
+
+func validateBootstrap(mode bootstrap.Mode) error {
+	if mode != bootstrap.Minimal && mode != bootstrap.Full {
+		return fmt.Errorf("bootstrap %q is neither %q nor %q", mode, bootstrap.Minimal, bootstrap.Full)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

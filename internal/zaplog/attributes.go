@@ -1,0 +1,56 @@
+package zaplog
+
+import (
+	"log/slog"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+)
+
+// attributes turns zap's fields into attributes, in their order. What follows
+// a namespace becomes a group of that name.
+func attributes(fields []zapcore.Field) []slog.Attr {
+	attrs := make([]slog.Attr, 0, len(fields))
+	for i, field := range fields {
+		if field.Type == zapcore.NamespaceType {
+			inner := slog.GroupValue(attributes(fields[i+1:])...)
+			return append(attrs, slog.Attr{Key: field.Key, Value: inner})
+		}
+		if attr, ok := attribute(field); ok {
+			attrs = append(attrs, attr)
+		}
+	}
+	return attrs
+}
+
+// attribute turns one field into an attribute. The common kinds go without a
+// detour; the rest are encoded by zap itself. A field that zap would skip is
+// not ok.
+func attribute(field zapcore.Field) (slog.Attr, bool) {
+	switch field.Type {
+	case zapcore.SkipType:
+		return slog.Attr{}, false
+	case zapcore.StringType:
+		return slog.String(field.Key, field.String), true
+	case zapcore.BoolType:
+		return slog.Bool(field.Key, field.Integer == 1), true
+	case zapcore.Int64Type, zapcore.Int32Type, zapcore.Int16Type, zapcore.Int8Type:
+		return slog.Int64(field.Key, field.Integer), true
+	case zapcore.DurationType:
+		return slog.Duration(field.Key, time.Duration(field.Integer)), true
+	case zapcore.ErrorType:
+		if err, ok := field.Interface.(error); ok {
+			return slog.Any(field.Key, err), true
+		}
+	}
+	encoder := zapcore.NewMapObjectEncoder()
+	field.AddTo(encoder)
+	if value, ok := encoder.Fields[field.Key]; ok {
+		return slog.Any(field.Key, value), true
+	}
+	attrs := make([]slog.Attr, 0, len(encoder.Fields))
+	for key, value := range encoder.Fields {
+		attrs = append(attrs, slog.Any(key, value))
+	}
+	return slog.Attr{Value: slog.GroupValue(attrs...)}, len(attrs) > 0
+}

@@ -1,0 +1,196 @@
+package miniapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// stopTimeout bounds Stop where the caller's context does not.
+const stopTimeout = 10 * time.Second
+
+// Server is a running API server. Its methods are safe for concurrent use.
+type Server struct {
+	config   Config
+	listener net.Listener
+	http     *http.Server
+	api      *api.Server
+	store    *store
+	backend  *etcd.Backend
+
+	// group owns every goroutine of the server; cancel ends them.
+	group  *errgroup.Group
+	cancel context.CancelFunc
+
+	stop    sync.Once
+	stopErr error
+	done    chan struct{} // closed when nothing runs any more
+}
+
+// Start returns a server that answers requests, or an error and nothing left
+// behind. ctx bounds the start only; Stop ends the server.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: config.withDefaults(), done: make(chan struct{})}
+	for _, step := range []func(context.Context) error{s.listen, s.openStore, s.build, s.seed} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
+		}
+	}
+	s.run()
+	return s, nil
+}
+
+// listen comes first: a busy port is found before anything is started, and
+// the bootstrap objects need the port's number.
+func (s *Server) listen(ctx context.Context) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", s.config.Listen, err)
+	}
+	s.listener = listener
+	return nil
+}
+
+func (s *Server) openStore(ctx context.Context) error {
+	opened, err := openStore(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	s.store = opened
+	return nil
+}
+
+func (s *Server) build(context.Context) error {
+	backend, err := etcd.New(etcd.Config{
+		Client:     s.store.client,
+		Prefix:     s.config.EtcdPrefix,
+		LocalReads: s.store.embedded != nil,
+	})
+	if err != nil {
+		return err
+	}
+	s.backend = backend
+	catalog := registry.NewCatalog(registry.CatalogConfig{
+		Storage:   func(codec storage.Codec) storage.Interface { return backend.Store(codec) },
+		Admission: registry.DefaultChain(),
+	})
+	if err := catalog.Add(kinds.Resources()...); err != nil {
+		return err
+	}
+	s.api, err = api.New(api.Config{
+		Catalog:      catalog,
+		Scheme:       kinds.Scheme(),
+		Logger:       s.config.Logger,
+		Version:      KubernetesVersion(),
+		Ready:        []api.Check{{Name: "etcd", Check: backend.Ready}},
+		LoopbackOnly: isLoopback(hostOf(s.listener.Addr())),
+	})
+	if err != nil {
+		return err
+	}
+	s.http = &http.Server{
+		Handler:           s.api.Handler(),
+		ReadHeaderTimeout: 32 * time.Second,
+		MaxHeaderBytes:    1 << 20,
+		ErrorLog:          errorLog(s.config.Logger),
+	}
+	return nil
+}
+
+// run starts what lives as long as the server.
+func (s *Server) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.group, ctx = errgroup.WithContext(ctx)
+	s.group.Go(func() error {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
+		}
+		return nil
+	})
+	s.group.Go(func() error { return s.store.watch(ctx) })
+	if s.config.CompactionInterval > 0 {
+		compactor := etcd.NewCompactor(etcd.CompactorConfig{
+			Client:    s.store.client,
+			Retention: s.config.CompactionInterval,
+			Logger:    s.config.Logger,
+		})
+		s.group.Go(func() error { return compactor.Run(ctx) })
+	}
+	// The server's own end, be it Stop or a failure, is one path.
+	go func() {
+		<-ctx.Done()
+		s.Stop(context.Background())
+	}()
+}
+
+// URL is where the server answers, such as http://127.0.0.1:8080.
+func (s *Server) URL() string {
+	return "http://" + s.listener.Addr().String()
+}
+
+// EtcdClient is the client of the etcd behind the server, for looking at keys
+// and revisions. It is closed by Stop.
+func (s *Server) EtcdClient() *clientv3.Client { return s.store.client }
+
+// EtcdClientURLs are the addresses at which the embedded etcd answers etcdctl.
+func (s *Server) EtcdClientURLs() []string {
+	if s.store.embedded == nil {
+		return nil
+	}
+	return s.store.embedded.ClientURLs()
+}
+
+// Done is closed when the server has ended, by Stop or by itself.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Stop ends the server: open watches end cleanly, writes in flight finish, then
+// everything is closed. It is idempotent, returns when all is over, and never
+// takes longer than ctx or ten seconds. The error is that of a server which
+// failed by itself, or of a stop that had to break something off.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stop.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+		defer cancel()
+		defer close(s.done)
+		drained := s.api.Shutdown(ctx)
+		closed := s.http.Close()
+		s.cancel()
+		failed := s.group.Wait()
+		s.stopErr = errors.Join(failed, drained, closed, s.release(ctx))
+	})
+	<-s.done
+	return s.stopErr
+}
+
+// release closes what was opened; it copes with a server that was never
+// completed.
+func (s *Server) release(ctx context.Context) error {
+	var errs []error
+	if s.listener != nil {
+		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.close(ctx))
+	}
+	return errors.Join(errs...)
+}

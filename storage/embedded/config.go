@@ -1,0 +1,87 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+)
+
+// smallQuota bounds the database of a server in a temporary directory. The
+// database is mapped into memory at about its quota, so that etcd's default
+// would take 10 GiB of address space for each of them.
+const smallQuota = 512 << 20
+
+// Config says where and how an embedded etcd runs. The zero value is a server
+// in a temporary directory which nobody outside of this process can reach.
+type Config struct {
+	// DataDir keeps the data. It is made if it does not exist. Empty: a
+	// temporary directory, not synced to disk and removed by Close.
+	DataDir string
+	// ListenClientURLs are where etcd's clients outside of this process can
+	// connect: http URLs of loopback addresses, port 0 for any free one. There
+	// is neither TLS nor authentication. Empty: no port at all.
+	ListenClientURLs []string
+	// QuotaBytes bounds the size of the database; writes beyond it fail. 0:
+	// 512 MiB in a temporary directory, etcd's default (2 GiB) in a durable one.
+	QuotaBytes int64
+	// Logger gets what etcd logs. Nil discards it.
+	Logger *slog.Logger
+}
+
+// Validate lists every fault of the configuration.
+func (c Config) Validate() error {
+	var faults []error
+	for _, raw := range c.ListenClientURLs {
+		if _, err := listenAddress(raw); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if c.QuotaBytes < 0 {
+		faults = append(faults, fmt.Errorf("quota %d: must not be negative", c.QuotaBytes))
+	}
+	return errors.Join(faults...)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.QuotaBytes == 0 && c.temporary() {
+		c.QuotaBytes = smallQuota
+	}
+	return c
+}
+
+func (c Config) temporary() bool { return c.DataDir == "" }
+
+// listenAddress returns the host:port of a client URL.
+func listenAddress(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", fmt.Errorf("client URL %q: %w", raw, errors.Unwrap(err))
+	}
+	if u.Scheme != "http" {
+		return "", fmt.Errorf("client URL %q: the scheme must be http", raw)
+	}
+	if u.User != nil || (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("client URL %q: must be http://HOST:PORT", raw)
+	}
+	if u.Port() == "" {
+		return "", fmt.Errorf("client URL %q: has no port", raw)
+	}
+	if !isLoopback(u.Hostname()) {
+		return "", fmt.Errorf("client URL %q: must be a loopback address, for whoever reaches it can read and write everything", raw)
+	}
+	return net.JoinHostPort(u.Hostname(), u.Port()), nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

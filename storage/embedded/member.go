@@ -1,0 +1,80 @@
+package embedded
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/server/v3/config"
+	"go.etcd.io/etcd/server/v3/features"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
+)
+
+const (
+	memberName = "miniapi"
+	// peerURL names the only member. It is never dialled and nothing listens
+	// there. An address, not a name: etcd would look a name up.
+	peerURL = "http://127.0.0.1:2380"
+
+	// A single member waits for nobody, so its election may come after the
+	// fewest ticks that raft allows. Short ticks make it come soon, at the
+	// price of waking up as often.
+	electionTicks = 2
+	tick          = 5 * time.Millisecond
+
+	// segmentSize is what etcd allocates at once, twice, for its write-ahead
+	// log. Its default of 64 MB is too much for a server that lives for a test.
+	segmentSize = 64 << 20
+
+	// keptEntries of raft's log stay in memory after a snapshot. They are for
+	// followers that lag behind, of which there are none.
+	keptEntries = 16
+)
+
+// shrinkSegments sets etcd's package variable. Once, before the first server
+// starts, since etcd reads it without a lock.
+var shrinkSegments = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentSize })
+
+// memberConfig is etcd's configuration; what it does not name is as etcd's
+// command line has it by default.
+func memberConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.ServerConfig {
+	peers := types.URLs{mustParse(peerURL)}
+	return config.ServerConfig{
+		Name:                       memberName,
+		DataDir:                    cfg.DataDir,
+		ClientURLs:                 clientURLs,
+		PeerURLs:                   peers,
+		InitialPeerURLsMap:         types.URLsMap{memberName: peers},
+		InitialClusterToken:        memberName,
+		NewCluster:                 true,
+		TickMs:                     uint(tick.Milliseconds()),
+		ElectionTicks:              electionTicks,
+		InitialElectionTickAdvance: true,
+		QuotaBackendBytes:          cfg.QuotaBytes,
+		BackendFreelistType:        bolt.FreelistMapType,
+		SnapshotCatchUpEntries:     keptEntries,
+		MaxSnapFiles:               1,
+		MaxWALFiles:                1,
+		MaxTxnOps:                  128,
+		MaxRequestBytes:            1.5 * 1024 * 1024,
+		MaxConcurrentStreams:       math.MaxUint32,
+		WarningApplyDuration:       100 * time.Millisecond,
+		BcryptCost:                 10,
+		Metrics:                    "basic",
+		ServerFeatureGate:          features.NewDefaultServerFeatureGate(memberName, logger),
+		Logger:                     logger,
+	}
+}
+
+func mustParse(raw string) url.URL {
+	u, err := url.Parse(raw)
+	if err != nil {
+		panic(fmt.Sprintf("embedded: %v", err))
+	}
+	return *u
+}

@@ -1,0 +1,89 @@
+package miniapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+// reachTimeout is how long a cluster may take to answer at the start.
+const reachTimeout = 5 * time.Second
+
+// store is the etcd behind a server: an embedded one, or a client of a cluster.
+type store struct {
+	client   *clientv3.Client
+	embedded *embedded.Server // nil for a cluster
+}
+
+func openStore(ctx context.Context, config Config) (*store, error) {
+	if len(config.EtcdServers) > 0 {
+		return openCluster(ctx, config)
+	}
+	server, err := embedded.Start(ctx, embedded.Config{
+		DataDir:          config.DataDir,
+		ListenClientURLs: config.EtcdListenClientURLs,
+		Logger:           config.Logger.With("component", "etcd"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &store{client: server.Client(), embedded: server}, nil
+}
+
+func openCluster(ctx context.Context, config Config) (*store, error) {
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: config.EtcdServers,
+		TLS:       config.EtcdTLS,
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(config.EtcdServers, ","), err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	if _, err := client.Get(ctx, config.EtcdPrefix, clientv3.WithCountOnly()); err != nil {
+		return nil, errors.Join(unreachable(config, err), client.Close())
+	}
+	return &store{client: client}, nil
+}
+
+func unreachable(config Config, err error) error {
+	at := strings.Join(config.EtcdServers, ",")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("etcd at %s did not answer within %v: check that it runs, the address (--etcd-servers), and its TLS settings (--etcd-cafile, --etcd-certfile, --etcd-keyfile)", at, reachTimeout)
+	}
+	return fmt.Errorf("etcd at %s: %w", at, err)
+}
+
+// watch returns when ctx ends, or with an error when the embedded etcd dies.
+func (s *store) watch(ctx context.Context) error {
+	var failed <-chan error
+	if s.embedded != nil {
+		failed = s.embedded.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("the embedded etcd failed: %w", err)
+	}
+}
+
+func (s *store) close(ctx context.Context) error {
+	if s.embedded != nil {
+		return s.embedded.Close(ctx)
+	}
+	return s.client.Close()
+}
