@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+var errLost = errors.New("somebody else wrote first")
+
+// BenchmarkGet: a GET beside a linearizable read of the key.
+func BenchmarkGet(b *testing.B) {
+	f := newFixture(b)
+	f.fill(16)
+	compare(b, &side{name: "miniapi", workers: 16, do: func(worker, _ int) error {
+		return f.send(http.MethodGet, f.url(fmt.Sprintf("/item-%05d", worker)), nil)
+	}}, &side{name: "etcd", workers: 16, do: func(worker, _ int) error {
+		_, err := f.etcd.Get(f.b.Context(), fmt.Sprintf("/raw/item-%05d", worker))
+		return err
+	}})
+}
+
+// BenchmarkList10000: all of 10,000 objects in one answer beside one range read
+// of as many keys.
+func BenchmarkList10000(b *testing.B) {
+	f := newFixture(b)
+	f.fill(10000)
+	compare(b, &side{name: "miniapi", workers: 1, do: func(int, int) error {
+		return f.send(http.MethodGet, f.url(""), nil)
+	}}, &side{name: "etcd", workers: 1, do: func(int, int) error {
+		_, err := f.etcd.Get(f.b.Context(), "/raw/", clientv3.WithPrefix())
+		return err
+	}})
+}
+
+func (f *fixture) get(url string, into any) error {
+	resp, err := f.http.Get(url)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// put tells whether the object was written or had been changed meanwhile.
+func (f *fixture) put(url string, body []byte) (written bool, err error) {
+	err = f.send(http.MethodPut, url, body)
+	var refused *statusError
+	if errors.As(err, &refused) && refused.code == http.StatusConflict {
+		return false, nil
+	}
+	return err == nil, err
+}

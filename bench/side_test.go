@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// side is one of the two that are compared. do carries out operation i; workers
+// say how many do so at once.
+type side struct {
+	name    string
+	workers int
+	do      func(worker, i int) error
+	spent   time.Duration
+	done    int
+}
+
+// A side does an eighth of its operations, and at most maxSlice, before it is
+// the other's turn.
+const maxSlice = 512
+
+// compare runs both sides in turns for b.N operations each, and reports their
+// rates and how they relate: the first side's rate over the second's.
+func compare(b *testing.B, ours, raw *side) {
+	b.Helper()
+	b.ResetTimer()
+	slice := min(maxSlice, max(1, b.N/8))
+	for ours.done < b.N {
+		n := min(slice, b.N-ours.done)
+		ours.run(b, n)
+		raw.run(b, n)
+	}
+	b.StopTimer()
+	b.ReportMetric(ours.rate(), ours.name+"/s")
+	b.ReportMetric(raw.rate(), raw.name+"/s")
+	b.ReportMetric(ours.rate()/raw.rate(), "ratio")
+	b.ReportMetric(float64(ours.spent.Nanoseconds())/float64(ours.done), "ns/op")
+}
+
+func (s *side) run(b *testing.B, n int) {
+	b.Helper()
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	started := time.Now()
+	var wg sync.WaitGroup
+	for worker := range s.workers {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || failed.Load() != nil {
+					return
+				}
+				if err := s.do(worker, s.done+i); err != nil {
+					failed.Store(&err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.spent += time.Since(started)
+	s.done += n
+	if err := failed.Load(); err != nil {
+		b.Fatalf("%s: %v", s.name, *err)
+	}
+}
+
+func (s *side) rate() float64 { return float64(s.done) / s.spent.Seconds() }

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+const watchers = 200
+
+// BenchmarkWatchFanOut: one write seen by 200 watchers, on both sides. An
+// operation is a write and its delivery to all of them.
+func BenchmarkWatchFanOut(b *testing.B) {
+	f := newFixture(b)
+	f.fill(1)
+	var http200, etcd200 sync.WaitGroup
+	f.watchHTTP(&http200)
+	f.watchEtcd(&etcd200)
+	compare(b, &side{name: "miniapi", workers: 1, do: func(_, i int) error {
+		http200.Add(watchers)
+		if err := f.send(http.MethodPut, f.url("/item-00000"), configMap("item-00000", fmt.Sprint(i))); err != nil {
+			return err
+		}
+		http200.Wait()
+		return nil
+	}}, &side{name: "etcd", workers: 1, do: func(_, i int) error {
+		etcd200.Add(watchers)
+		if _, err := f.etcd.Put(b.Context(), "/raw/item-00000", payload+fmt.Sprint(i)); err != nil {
+			return err
+		}
+		etcd200.Wait()
+		return nil
+	}})
+}
+
+// watchHTTP counts seen down for every event of every watcher, beginning with
+// the state at the start, which it waits for.
+func (f *fixture) watchHTTP(seen *sync.WaitGroup) {
+	f.b.Helper()
+	var list struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	if err := f.get(f.url(""), &list); err != nil {
+		f.b.Fatal(err)
+	}
+	url := f.url("") + "?watch=true&resourceVersion=" + list.Metadata.ResourceVersion
+	for range watchers {
+		resp, err := f.http.Get(url)
+		if err != nil {
+			f.b.Fatal(err)
+		}
+		f.b.Cleanup(func() { resp.Body.Close() })
+		go func() { // ends when the body is closed
+			lines := bufio.NewReaderSize(resp.Body, 16<<10)
+			for {
+				if _, err := lines.ReadSlice('\n'); err != nil {
+					return
+				}
+				seen.Done()
+			}
+		}()
+	}
+}
+
+// watchEtcd has a gRPC stream for every watcher, as separate clients would.
+func (f *fixture) watchEtcd(seen *sync.WaitGroup) {
+	f.b.Helper()
+	for range watchers {
+		watcher := clientv3.NewWatcher(f.etcd)
+		f.b.Cleanup(func() { watcher.Close() })
+		events := watcher.Watch(f.b.Context(), "/raw/", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+		<-events
+		go func() { // ends when the watcher is closed
+			for resp := range events {
+				for range resp.Events {
+					seen.Done()
+				}
+			}
+		}()
+	}
+}

@@ -1,0 +1,313 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/kinds/bootstrap"
+)
+
+var update = flag.Bool("update", false, "add answers that differ to differences.txt, and drop lines that no longer hold")
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// areas with what has to exist before the first step, beyond the namespace
+// x-AREA.
+var areas = []struct {
+	name  string
+	setup func(*replay)
+}{
+	{"discovery", nil},
+	{"negative", nil},
+	{"lists", nil},
+	{"meta", nil},
+	{"patch", nil},
+	{"subresources", nil},
+	{"lifecycle", nil},
+}
+
+func TestReplay(t *testing.T) {
+	known := readDifferences(t)
+	for _, area := range areas {
+		t.Run(area.name, func(t *testing.T) {
+			r := newReplay(t)
+			r.namespace("x-" + area.name)
+			if area.setup != nil {
+				area.setup(r)
+			}
+			for _, s := range load(t, area.name) {
+				r.step(&s, known)
+			}
+			known.stale(t, area.name+"/", r.differing)
+			t.Logf("%d as recorded, %d as recorded but for defaulted fields, %d differ, %d are not requests or are server-side apply",
+				r.same, r.undefaulted, len(r.differing), r.skipped)
+		})
+	}
+	known.write(t)
+}
+
+// replay sends the requests of one area to one server.
+type replay struct {
+	t      *testing.T
+	server *miniapi.Server
+	chain  string
+	bound  bindings
+	// lost is set from the moment on when a chain's state is not the recorded
+	// one any more because of a step that cannot be replayed.
+	lost bool
+
+	same, undefaulted, skipped int
+	differing                  []string
+}
+
+func newReplay(t *testing.T) *replay {
+	t.Helper()
+	server, err := miniapi.Start(t.Context(), miniapi.Config{Bootstrap: bootstrap.Full})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		if err := server.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &replay{t: t, server: server}
+}
+
+func (r *replay) namespace(name string) {
+	r.t.Helper()
+	r.create("/api/v1/namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
+}
+
+// create is for setups: it must succeed.
+func (r *replay) create(path, body string) {
+	r.t.Helper()
+	answer := r.send(&step{Method: "POST", Path: path, Req: &body, ReqHeader: map[string][]string{"Content-Type": {"application/json"}}})
+	if answer.status != http.StatusCreated {
+		r.t.Fatalf("POST %s: %d %s", path, answer.status, answer.body)
+	}
+}
+
+type answer struct {
+	status      int
+	contentType string
+	warnings    []string
+	body        []byte
+}
+
+func (r *replay) send(s *step) answer {
+	r.t.Helper()
+	var body io.Reader
+	if s.Req != nil {
+		body = strings.NewReader(r.bound.fill(*s.Req))
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.server.URL()+r.bound.fill(s.Path), body)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	for name, values := range s.ReqHeader {
+		req.Header[name] = values
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), resp.Header.Values("Warning"), data}
+}
+
+// step replays one request and files the outcome.
+func (r *replay) step(s *step, known *differences) {
+	r.t.Helper()
+	if chain := s.chain(); chain != r.chain {
+		r.chain, r.bound = chain, bindings{}
+	}
+	if s.Method == "FACT" || isApply(s) {
+		r.skipped++
+		return
+	}
+	found := r.compare(s, r.send(s))
+	switch {
+	case len(found) == 0:
+		r.same++
+	case s.Status < 300 && !slices.ContainsFunc(found, func(d difference) bool { return d.kind != missing }):
+		r.undefaulted++
+	default:
+		r.differing = append(r.differing, s.ID)
+		known.check(r.t, s.ID, found)
+	}
+}
+
+func isApply(s *step) bool {
+	types := s.ReqHeader["Content-Type"]
+	return len(types) > 0 && strings.HasPrefix(types[0], "application/apply-patch")
+}
+
+func (r *replay) compare(s *step, got answer) []difference {
+	m := &matcher{bound: r.bound}
+	if got.status != s.Status {
+		m.differ("status", "want %d, got %d: %s", s.Status, got.status, cut(got.body))
+		return m.found
+	}
+	if s.Header != "" && mediaType(got.contentType) != mediaType(s.Header) {
+		m.differ("Content-Type", "want %q, got %q", s.Header, got.contentType)
+	}
+	if !slices.Equal(s.Warnings, got.warnings) {
+		m.differ("Warning", "want %q, got %q", s.Warnings, got.warnings)
+	}
+	switch {
+	case s.Text != nil:
+		m.matchString("text", *s.Text, string(got.body))
+	case len(s.Body) > 0:
+		r.compareBody(m, s, got)
+	}
+	return m.found
+}
+
+func (r *replay) compareBody(m *matcher, s *step, got answer) {
+	var want, value any
+	if err := json.Unmarshal(s.Body, &want); err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	data, err := toJSON(got)
+	if err != nil {
+		m.differ("body", "%v: %s", err, cut(got.body))
+		return
+	}
+	if err := json.Unmarshal(data, &value); err != nil {
+		m.differ("body", "%v: %s", err, cut(got.body))
+		return
+	}
+	sortCauses(value)
+	m.match("body", want, value)
+}
+
+// toJSON turns YAML and protobuf answers into JSON, as the recorder did.
+func toJSON(got answer) ([]byte, error) {
+	switch {
+	case strings.HasPrefix(got.contentType, "application/yaml"):
+		return yaml.YAMLToJSON(got.body)
+	case bytes.HasPrefix(got.body, []byte("k8s\x00")):
+		return protobufToJSON(got.body)
+	}
+	return got.body, nil
+}
+
+// sortCauses puts the causes of a Status in the order of the recordings.
+func sortCauses(value any) {
+	object, _ := value.(map[string]any)
+	details, _ := object["details"].(map[string]any)
+	causes, _ := details["causes"].([]any)
+	slices.SortFunc(causes, func(a, b any) int {
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		return bytes.Compare(x, y)
+	})
+}
+
+func mediaType(contentType string) string {
+	before, _, _ := strings.Cut(contentType, ";")
+	return before
+}
+
+func cut(body []byte) string {
+	if len(body) > 300 {
+		return string(body[:300]) + "..."
+	}
+	return string(body)
+}
+
+// differences is the content of differences.txt.
+type differences struct {
+	reasons map[string]string
+	order   []string
+	changed bool
+}
+
+const differencesFile = "differences.txt"
+
+func readDifferences(t *testing.T) *differences {
+	t.Helper()
+	data, err := os.ReadFile(differencesFile)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	d := &differences{reasons: map[string]string{}}
+	for line := range strings.Lines(string(data)) {
+		id, reason, ok := strings.Cut(strings.TrimSpace(line), " | ")
+		if ok {
+			d.reasons[id] = reason
+			d.order = append(d.order, id)
+		}
+	}
+	return d
+}
+
+// check fails the test for a difference that is not listed.
+func (d *differences) check(t *testing.T, id string, found []difference) {
+	t.Helper()
+	if _, ok := d.reasons[id]; ok {
+		return
+	}
+	texts := make([]string, len(found))
+	for i, f := range found {
+		texts[i] = f.text
+	}
+	if *update {
+		d.reasons[id] = "? " + strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
+		d.order = append(d.order, id)
+		d.changed = true
+		return
+	}
+	t.Errorf("%s differs from the recording:\n\t%s", id, strings.Join(texts, "\n\t"))
+}
+
+// stale fails the test for lines which are not needed any more.
+func (d *differences) stale(t *testing.T, area string, differing []string) {
+	t.Helper()
+	for _, id := range slices.Clone(d.order) {
+		if !strings.HasPrefix(id, area) || slices.Contains(differing, id) {
+			continue
+		}
+		if *update {
+			d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
+			d.changed = true
+			continue
+		}
+		t.Errorf("%s is as recorded: take its line out of %s", id, differencesFile)
+	}
+}
+
+func (d *differences) write(t *testing.T) {
+	t.Helper()
+	if !*update || !d.changed {
+		return
+	}
+	slices.Sort(d.order)
+	var out strings.Builder
+	for _, id := range d.order {
+		fmt.Fprintf(&out, "%s | %s\n", id, d.reasons[id])
+	}
+	if err := os.WriteFile(differencesFile, []byte(out.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
