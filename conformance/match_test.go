@@ -21,13 +21,22 @@ type bindings map[string]string
 // fill puts what is known in the place of ordinals in a request. An ordinal
 // that no answer has shown yet stays: it was a value the recorder made up.
 func (b bindings) fill(text string) string {
-	return ordinal.ReplaceAllStringFunc(text, func(name string) string {
+	text = ordinal.ReplaceAllStringFunc(text, func(name string) string {
 		if value, ok := b[name]; ok {
 			return value
 		}
 		return name
 	})
+	return sample.Replace(text)
 }
+
+// sample has some value for what requests repeat from an answer of the recorded
+// run.
+var sample = strings.NewReplacer(
+	`"TIME"`, `"2026-01-02T03:04:05Z"`,
+	`"NODEPORT"`, `30500`,
+	`SVCIP`, `10.0.0.77`,
+)
 
 // kind of a difference. The zero value is a difference that counts.
 type kind int

@@ -29,6 +29,16 @@ type Attributes struct {
 	Options   WriteOptions
 }
 
+// detached returns the same with a copy of the object, for steps that may look
+// and not touch.
+func (a *Attributes) detached() *Attributes {
+	out := *a
+	if a.Object != nil {
+		out.Object = a.Object.DeepCopyObject()
+	}
+	return &out
+}
+
 // AdmissionStep is one step of the chain. Both functions may be nil, and may
 // run several times for one request.
 type AdmissionStep struct {

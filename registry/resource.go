@@ -59,6 +59,8 @@ type Version struct {
 	// to the hub's, or refuses it. Nil knows metadata.name and
 	// metadata.namespace only.
 	FieldLabel func(label, value string) (hubLabel, hubValue string, err error)
+	// Deprecated is a warning which goes out with every answer in this version.
+	Deprecated string
 }
 
 // Columns is how a resource looks as a Table. The zero value gives the name
@@ -86,7 +88,9 @@ type Subresource struct {
 	// View is another kind computed from the object and written back into it,
 	// as in scale.
 	View *View
-	// Create carries out a POST, as in binding, eviction and token.
+	// Create carries out a POST, as in binding, eviction and token. With it,
+	// Update may be set too: it holds for what Create writes to the object
+	// through Store.Update under the subresource's name.
 	Create func(ctx context.Context, store *Store, req CreateRequest) (runtime.Object, error)
 	// Connect answers for what needs a node behind it, as in exec and proxy.
 	Connect func(ctx context.Context, store *Store, req ConnectRequest) error

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/storage"
@@ -11,10 +13,13 @@ type Store struct {
 	resource *Resource
 	storage  storage.Interface // nil for a virtual resource
 	catalog  *Catalog
+	// names makes a name of a generateName, now tells the time.
+	names func(base string) string
+	now   func() time.Time
 }
 
 func newStore(r *Resource, c *Catalog) *Store {
-	s := &Store{resource: r, catalog: c}
+	s := &Store{resource: r, catalog: c, names: appendSuffix, now: time.Now}
 	if r.Virtual == nil {
 		s.storage = c.config.Storage(r.Codec)
 	}

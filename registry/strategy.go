@@ -66,6 +66,8 @@ type DeleteStrategy struct {
 	ReturnObject bool
 	// DefaultPropagation applies where a client names none; "" is Background.
 	DefaultPropagation metav1.DeletionPropagation
+	// Warnings go to the client as Warning headers, given what it asked for.
+	Warnings func(opts *metav1.DeleteOptions) []string
 	// Forbidden may refuse the deletion of an object. Nil allows.
 	Forbidden func(obj runtime.Object) error
 }

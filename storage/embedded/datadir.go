@@ -1,12 +1,10 @@
 package embedded
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
@@ -18,7 +16,7 @@ var (
 	ErrInUse = errors.New("in use by another server")
 	// ErrForeign is returned when the data directory holds something that is
 	// not the data of a single etcd.
-	ErrForeign = errors.New("does not hold the data of an embedded etcd")
+	ErrForeign = errors.New("not the data of an embedded etcd")
 	// ErrCorrupt is returned when files of the data directory are damaged,
 	// incomplete or missing.
 	ErrCorrupt = errors.New("data is damaged")
@@ -26,63 +24,95 @@ var (
 
 const (
 	lockName  = "miniapi.lock"
-	memberDir = "member"
+	memberDir = "member" // what etcd makes in its data directory
 )
 
-// dataDir is a locked directory for one etcd. A nil one has nothing to close.
+// dataDir is a directory for one etcd, locked unless it is temporary and so
+// nobody else's business.
 type dataDir struct {
 	path      string
 	temporary bool
+	made      bool // it did not exist, and nothing has been stored in it yet
 	lock      *fileutil.LockedFile
 }
 
 // openDataDir makes the directory if need be and locks it. An empty path makes
-// a temporary one.
+// a temporary one. The result must be closed in case of an error too.
 func openDataDir(path string) (*dataDir, error) {
-	if path == "" {
-		// Not below a test's own directory: etcd wants to remove it itself.
-		temporary, err := os.MkdirTemp("", "miniapi-")
-		return &dataDir{path: temporary, temporary: true}, err
+	d := &dataDir{path: path, temporary: path == ""}
+	if err := d.open(); err != nil {
+		if d.temporary {
+			return d, fmt.Errorf("temporary directory: %w", err)
+		}
+		return d, fmt.Errorf("data directory %s: %w", path, err)
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory %s: %w", path, err)
-	}
-	lock, err := lockDir(path)
-	if err != nil {
-		return nil, fmt.Errorf("data directory %s: %w", path, err)
-	}
-	return &dataDir{path: path, lock: lock}, nil
+	return d, nil
 }
 
-func lockDir(path string) (*fileutil.LockedFile, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
+func (d *dataDir) open() (err error) {
+	if d.temporary {
+		d.path, err = os.MkdirTemp("", "miniapi-")
+		return err
 	}
-	names := make([]string, 0, len(entries))
-	for _, entry := range entries {
-		names = append(names, entry.Name())
+	if err := d.make(); err != nil {
+		return err
 	}
-	// A file system's root has a directory for what fsck finds.
-	ours := func(name string) bool { return name == lockName || name == "lost+found" }
-	if !slices.Contains(names, memberDir) && !slices.ContainsFunc(names, ours) && len(names) > 0 {
-		return nil, fmt.Errorf("%w: it has files, but no %s directory", ErrForeign, memberDir)
+	if err := d.checkOwner(); err != nil {
+		return err
 	}
-	lock, err := fileutil.TryLockFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	d.lock, err = fileutil.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fileutil.ErrLocked) {
-		return nil, ErrInUse
+		return ErrInUse
 	}
-	return lock, err
+	return err
 }
 
-func (d *dataDir) check(ctx context.Context) error { return ctx.Err() }
-
-func (d *dataDir) close() error {
-	if d == nil {
+func (d *dataDir) make() error {
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
+		return err
+	}
+	err := os.Mkdir(d.path, 0o700)
+	d.made = err == nil
+	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
-	if d.temporary {
-		return os.RemoveAll(d.path)
+	return err
+}
+
+// checkOwner refuses a directory with files, none of which are etcd's.
+func (d *dataDir) checkOwner() error {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
 	}
-	return d.lock.Close()
+	foreign := false
+	for _, entry := range entries {
+		switch entry.Name() {
+		case memberDir:
+			return nil
+		case lockName, "lost+found": // the latter is in the root of a file system
+		default:
+			foreign = true
+		}
+	}
+	if foreign {
+		return fmt.Errorf("%w: it holds files, but no directory %q", ErrForeign, memberDir)
+	}
+	return nil
+}
+
+// keep says that the directory now holds data.
+func (d *dataDir) keep() { d.made = false }
+
+// close gives the directory up. It is removed if it is temporary, or was made
+// for a start that failed.
+func (d *dataDir) close() error {
+	var err error
+	if d.lock != nil {
+		err = d.lock.Close()
+	}
+	if d.path != "" && (d.temporary || d.made) {
+		err = errors.Join(err, os.RemoveAll(d.path))
+	}
+	return err
 }

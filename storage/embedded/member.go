@@ -29,7 +29,7 @@ const (
 
 	// segmentSize is what etcd allocates at once, twice, for its write-ahead
 	// log. Its default of 64 MB is too much for a server that lives for a test.
-	segmentSize = 64 << 20
+	segmentSize = 4 << 20
 
 	// keptEntries of raft's log stay in memory after a snapshot. They are for
 	// followers that lag behind, of which there are none.

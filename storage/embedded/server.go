@@ -52,7 +52,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start embedded etcd: %w", err)
 	}
 	shrinkSegments()
-	s := &Server{guard: newGuard(), done: make(chan struct{}), closed: make(chan struct{})}
+	s := &Server{
+		guard: newGuard(), dir: &dataDir{}, front: &front{},
+		done: make(chan struct{}), closed: make(chan struct{}),
+	}
 	if err := s.start(ctx, cfg.withDefaults()); err != nil {
 		return nil, fmt.Errorf("start embedded etcd: %w", errors.Join(err, s.abort()))
 	}
@@ -122,6 +125,7 @@ func (s *Server) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.awaitReady(ctx); err != nil {
 		return err
 	}
+	s.dir.keep()
 	s.client = v3client.New(s.etcd)
 	s.front.serve(s.etcd)
 	return nil

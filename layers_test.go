@@ -1,0 +1,108 @@
+package miniapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/miniapi/miniapi"
+
+// layers of docs/design.md: a package may import what its prefix lists, and
+// packages below the same prefix. The longest prefix that fits counts.
+var layers = map[string][]string{
+	"versioner":         {},
+	"storage":           {"versioner"},
+	"storage/transform": {},
+	"storage/etcd":      {"storage", "storage/transform", "versioner"},
+	"storage/embedded":  {"internal/zaplog"},
+	"internal/zaplog":   {},
+	"registry":          {"storage", "versioner"},
+	"kinds":             {"registry", "storage"},
+	"api":               {"registry", "storage"},
+	"":                  {"api", "kinds", "registry", "storage", "internal/zaplog"},
+	"cmd/miniapi":       {"", "kinds/bootstrap"},
+	"examples":          {""},
+	// What only tests import may look at anything.
+	"storage/storagetest": {"storage", "versioner"},
+	"bench":               {},
+	"conformance":         {},
+}
+
+func TestLayers(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		prefix, ok := layerOf(name)
+		if !ok {
+			t.Errorf("%s is in no layer", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			imported, ours := strings.CutPrefix(path, module)
+			imported = strings.TrimPrefix(imported, "/")
+			if !ours || within(imported, prefix) && prefix != "" {
+				continue
+			}
+			if !slices.ContainsFunc(layers[prefix], func(allowed string) bool { return within(imported, allowed) }) {
+				t.Errorf("%s may not import %s", name, imported)
+			}
+		}
+	}
+}
+
+func TestStorageContractImportsNoEtcd(t *testing.T) {
+	for _, p := range listPackages(t) {
+		below := p.ImportPath == module+"/storage" || strings.HasPrefix(p.ImportPath, module+"/registry") || strings.HasPrefix(p.ImportPath, module+"/api")
+		for _, path := range p.Imports {
+			if below && strings.HasPrefix(path, "go.etcd.io/etcd") {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+			if path == "k8s.io/kubernetes" || strings.HasPrefix(path, "k8s.io/kubernetes/") {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+		}
+	}
+}
+
+func layerOf(name string) (string, bool) {
+	best, found := "", name == ""
+	for prefix := range layers {
+		if prefix != "" && within(name, prefix) && len(prefix) > len(best) {
+			best, found = prefix, true
+		}
+	}
+	return best, found
+}
+
+// within tells whether a package is the one named or below it; the root
+// package has nothing below it.
+func within(name, prefix string) bool {
+	return name == prefix || prefix != "" && strings.HasPrefix(name, prefix+"/")
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}

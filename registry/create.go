@@ -1,0 +1,219 @@
+package registry
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// nameAttempts is how often a name is made of a generateName until one is free.
+const nameAttempts = 8
+
+// Create stores a new object. It is a 409 if the name is taken, and a 500 with
+// the text of kube-apiserver if the object carries a resourceVersion.
+func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
+	accessor, err := meta.Accessor(req.Object)
+	if err != nil {
+		return Result{}, apierrors.NewBadRequest(err.Error())
+	}
+	wipeSystemFields(accessor)
+	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
+		return Result{}, err
+	}
+	if s.resource.Virtual != nil {
+		return s.createVirtual(ctx, req)
+	}
+	dropDuplicateOwners(ctx, accessor, "")
+	attributes := s.createAttributes(req, "")
+	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+		return Result{}, err
+	}
+	req.Object = attributes.Object
+	return s.createWithName(ctx, req)
+}
+
+// createWithName makes a name where there is none, another one if that is
+// taken. Each attempt starts from the object as it came out of admission.
+func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, error) {
+	accessor, err := meta.Accessor(req.Object)
+	if err != nil {
+		return Result{}, err
+	}
+	if accessor.GetName() != "" || accessor.GetGenerateName() == "" {
+		return s.create(ctx, req)
+	}
+	var result Result
+	for range nameAttempts {
+		attempt := req
+		attempt.Object = req.Object.DeepCopyObject()
+		if accessor, err = meta.Accessor(attempt.Object); err != nil {
+			return Result{}, err
+		}
+		accessor.SetName(s.names(accessor.GetGenerateName()))
+		if result, err = s.create(ctx, attempt); err == nil || !apierrors.IsAlreadyExists(err) {
+			break
+		}
+	}
+	return result, err
+}
+
+// create stores an object that has a name, or none at all: then it is refused.
+func (s *Store) create(ctx context.Context, req CreateRequest) (_ Result, err error) {
+	creation, err := s.prepareCreate(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	written := false
+	defer func() { creation.finish(ctx, written) }()
+	if err := s.refuseVersion(creation.meta, req.Options); err != nil {
+		return Result{}, err
+	}
+	name := creation.meta.GetName()
+	key, err := s.key(req.Namespace, name)
+	if err != nil {
+		return Result{}, err
+	}
+	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
+	written = wasWritten(err, req.Options)
+	if err != nil {
+		return Result{}, s.createError(ctx, s.call("create", name, key), err, creation.meta)
+	}
+	obj, err := s.objectOf(entry)
+	if err != nil {
+		return Result{}, err
+	}
+	if s.resource.Strategy.Hooks.AfterCreate != nil && !req.Options.DryRun {
+		s.resource.Strategy.Hooks.AfterCreate(ctx, s, obj)
+	}
+	return Result{Object: obj, Created: true}, nil
+}
+
+// creation is an object that is ready to be stored.
+type creation struct {
+	meta   metav1.Object
+	ttl    int64
+	finish finishFunc
+}
+
+// prepareCreate does to a new object what is done before it is stored, whether
+// a POST or a PUT brought it. On success the caller owes a call of finish.
+func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (_ creation, err error) {
+	accessor, err := meta.Accessor(req.Object)
+	if err != nil {
+		return creation{}, err
+	}
+	dropDuplicateOwners(ctx, accessor, afterAdmission)
+	fillSystemFields(accessor, s.now())
+	finish, err := s.beginCreate(ctx, req.Object, req.Options)
+	if err != nil {
+		return creation{}, err
+	}
+	defer func() {
+		if err != nil {
+			finish(ctx, false)
+		}
+	}()
+	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
+		return creation{}, err
+	}
+	if err := s.completeCreate(ctx, req.Object, accessor); err != nil {
+		return creation{}, err
+	}
+	if err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, "").detached()); err != nil {
+		return creation{}, err
+	}
+	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: finish}, nil
+}
+
+// completeCreate applies the kind's own rules to a new object.
+func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) error {
+	strategy := &s.resource.Strategy
+	if strategy.Create.Prepare != nil {
+		strategy.Create.Prepare(ctx, obj)
+	}
+	if faults := s.validateCreate(ctx, obj, accessor); len(faults) > 0 {
+		return apierrors.NewInvalid(s.resource.GroupKind(), accessor.GetName(), faults)
+	}
+	if strategy.Create.Warnings != nil {
+		for _, text := range strategy.Create.Warnings(ctx, obj) {
+			AddWarning(ctx, text)
+		}
+	}
+	if strategy.Canonicalize != nil {
+		strategy.Canonicalize(obj)
+	}
+	return nil
+}
+
+func (s *Store) timeToLive(obj runtime.Object) int64 {
+	if s.resource.Strategy.TTL == nil {
+		return 0
+	}
+	return s.resource.Strategy.TTL(obj, false)
+}
+
+// refuseVersion allows no version on a new object. In a dry run it is dropped,
+// as kube-apiserver does.
+func (s *Store) refuseVersion(obj metav1.Object, opts WriteOptions) error {
+	revision, err := s.storage.Versioner().ParseResourceVersion(obj.GetResourceVersion())
+	if err != nil {
+		return invalidVersionError(call{}, err)
+	}
+	if revision != 0 && !opts.DryRun {
+		return versionOnCreate()
+	}
+	obj.SetResourceVersion("")
+	return nil
+}
+
+// createError adds to a name that is taken whether the server chose it, and
+// whether its holder is on its way out.
+func (s *Store) createError(ctx context.Context, c call, err error, obj metav1.Object) error {
+	err = c.interpret(err)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	taken := apierrors.NewAlreadyExists(c.resource, c.name)
+	if obj.GetGenerateName() != "" {
+		taken = apierrors.NewGenerateNameConflict(c.resource, c.name, 1)
+	}
+	if s.isBeingDeleted(ctx, c.key) {
+		taken.ErrStatus.Message = "object is being deleted: " + taken.ErrStatus.Message
+	}
+	return taken
+}
+
+func (s *Store) isBeingDeleted(ctx context.Context, key string) bool {
+	entry, err := s.storage.Get(ctx, key, storage.GetOptions{})
+	if err != nil {
+		return false
+	}
+	obj, err := entry.Object()
+	if err != nil {
+		return false
+	}
+	accessor, err := meta.Accessor(obj)
+	return err == nil && accessor.GetDeletionTimestamp() != nil
+}
+
+// createAttributes describes a creation to admission.
+func (s *Store) createAttributes(req CreateRequest, subresource string) *Attributes {
+	name := req.Name
+	if accessor, err := meta.Accessor(req.Object); err == nil && name == "" {
+		name = accessor.GetName()
+	}
+	return &Attributes{
+		Operation:   OperationCreate,
+		Store:       s,
+		Subresource: subresource,
+		Namespace:   req.Namespace,
+		Name:        name,
+		Object:      req.Object,
+		Options:     req.Options,
+	}
+}

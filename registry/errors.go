@@ -1,0 +1,183 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
+)
+
+// The texts are those of kube-apiserver.
+const (
+	optimisticLockText = "the object has been modified; please apply your changes to the latest version and try again"
+	listExpiredText    = "The resourceVersion for the provided list is too old."
+	watchExpiredText   = "The resourceVersion for the provided watch is too old."
+	continueText       = "The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response " +
+		"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+		"objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+	versionOnCreateText = "resourceVersion should not be set on objects to be created"
+)
+
+// call is what a storage error happened to.
+type call struct {
+	resource schema.GroupResource
+	verb     string
+	name     string // "" for a collection
+	key      string
+	// list is set for lists: their continue token and whether they asked for
+	// exactly one revision.
+	list *ListRequest
+}
+
+// errorTable is the one place where storage's errors become what clients see.
+// The first row that matches counts; what matches none stays as it is and is a
+// 500 with its own text, as are errors that are statuses already.
+var errorTable = [...]struct {
+	sentinel error
+	status   func(c call, err error) error
+}{
+	{storage.ErrNotFound, func(c call, _ error) error { return apierrors.NewNotFound(c.resource, c.name) }},
+	{storage.ErrExists, func(c call, _ error) error { return apierrors.NewAlreadyExists(c.resource, c.name) }},
+	{storage.ErrPrecondition, preconditionError},
+	{storage.ErrCompacted, expiredError},
+	{storage.ErrFutureRevision, futureRevisionError},
+	{storage.ErrInvalidContinue, invalidContinueError},
+	{versioner.ErrInvalidVersion, invalidVersionError},
+	{storage.ErrUnknownOutcome, unknownOutcomeError},
+	{storage.ErrUnavailable, func(c call, _ error) error { return apierrors.NewServerTimeout(c.resource, c.verb, 2) }},
+	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(causeText(err)) }},
+	{storage.ErrCorrupt, func(_ call, err error) error { return apierrors.NewInternalError(err) }},
+	{context.DeadlineExceeded, deadlineError},
+}
+
+// interpret returns what a client sees of an error.
+func (c call) interpret(err error) error {
+	if err == nil {
+		return nil
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return err
+	}
+	for _, row := range errorTable {
+		if errors.Is(err, row.sentinel) {
+			return row.status(c, err)
+		}
+	}
+	return err
+}
+
+// call describes what the store is about to do to an object.
+func (s *Store) call(verb, name, key string) call {
+	return call{resource: s.resource.GroupResource(), verb: verb, name: name, key: key}
+}
+
+// EventError returns what a client sees of the Err of a watch event.
+func (s *Store) EventError(err error) error {
+	return s.call("watch", "", "").interpret(err)
+}
+
+// preconditionError says what kube-apiserver says, storage key included: there
+// it is the text of an error that crosses all layers.
+func preconditionError(c call, err error) error {
+	return apierrors.NewConflict(c.resource, c.name, fmt.Errorf(
+		"StorageError: invalid object, Code: 4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: %w", c.key, withoutKey(err)))
+}
+
+func expiredError(c call, _ error) error {
+	switch {
+	case c.verb == "watch":
+		return apierrors.NewResourceExpired(watchExpiredText)
+	case c.list == nil || c.list.Continue == "":
+		return apierrors.NewResourceExpired(listExpiredText)
+	}
+	expired := apierrors.NewResourceExpired(continueText)
+	fromKey, _, err := storage.DecodeContinue(c.list.Continue, c.key)
+	if err != nil {
+		return invalidContinueError(c, err)
+	}
+	// A negative revision stands for the latest.
+	token, err := storage.EncodeContinue(strings.TrimSuffix(fromKey, "\x00"), c.key, -1)
+	if err != nil {
+		return invalidContinueError(c, err)
+	}
+	expired.ErrStatus.ListMeta.Continue = token
+	return expired
+}
+
+func futureRevisionError(c call, err error) error {
+	text := "Too large resource version"
+	var numbers *storage.FutureRevisionError
+	if errors.As(err, &numbers) {
+		text = numbers.Error()
+	}
+	retryAfter := 1
+	if c.list != nil && c.list.exact() {
+		retryAfter = 0
+	}
+	timeout := apierrors.NewTimeoutError(text, retryAfter)
+	timeout.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type:    metav1.CauseTypeResourceVersionTooLarge,
+		Message: "Too large resource version",
+	}}
+	return timeout
+}
+
+func invalidContinueError(_ call, err error) error {
+	text := strings.TrimPrefix(withoutKey(err).Error(), storage.ErrInvalidContinue.Error()+": ")
+	return apierrors.NewBadRequest("invalid continue token: continue key is not valid: " + text)
+}
+
+func invalidVersionError(_ call, err error) error {
+	return apierrors.NewBadRequest(withoutKey(err).Error())
+}
+
+// unknownOutcomeError carries no retryAfterSeconds: clients replay whatever
+// does, and the write may have happened.
+func unknownOutcomeError(c call, _ error) error {
+	return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the %s is unknown: the store did not answer in time", c.verb), 0)
+}
+
+func deadlineError(c call, _ error) error {
+	return apierrors.NewTimeoutError(fmt.Sprintf("the %s did not finish in time", c.verb), 0)
+}
+
+// withoutKey drops the operation and the key, which are not the client's
+// business.
+func withoutKey(err error) error {
+	var keyed *storage.KeyError
+	if errors.As(err, &keyed) {
+		return keyed.Err
+	}
+	return err
+}
+
+func causeText(err error) string { return withoutKey(err).Error() }
+
+// conflict is what a write from a stale copy comes to.
+func (c call) conflict() error {
+	return apierrors.NewConflict(c.resource, c.name, errors.New(optimisticLockText))
+}
+
+// unsupported is the answer to a verb that the resource does not have.
+func (s *Store) unsupported(verb string) error {
+	return apierrors.NewMethodNotSupported(s.resource.GroupResource(), verb)
+}
+
+// versionOnCreate has no reason, as in kube-apiserver.
+func versionOnCreate() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusInternalServerError,
+		Message: versionOnCreateText,
+	}}
+}

@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// List returns the objects that a request selects, a page at a time where it
+// sets a limit. Of a virtual resource the page has no revision.
+func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
+	if s.resource.Virtual != nil {
+		return s.listVirtual(ctx, req)
+	}
+	selected, err := s.selection(req)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.storage.GetList(ctx, selected.key, storage.ListOptions{
+		Recursive:            selected.recursive,
+		Predicate:            selected.predicate,
+		ResourceVersion:      req.ResourceVersion,
+		ResourceVersionMatch: req.ResourceVersionMatch,
+		Limit:                req.Limit,
+		Continue:             req.Continue,
+	})
+	if err != nil {
+		failed := s.call("list", "", selected.key)
+		failed.list = &req
+		return nil, failed.interpret(err)
+	}
+	return page, nil
+}
+
+// Watch reports what happens to the objects that a request selects. The Err of
+// an Error event is one of storage's: EventError says what clients see of it.
+func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
+	if s.resource.Virtual != nil {
+		return nil, s.unsupported("watch")
+	}
+	selected, err := s.selection(req)
+	if err != nil {
+		return nil, err
+	}
+	watcher, err := s.storage.Watch(ctx, selected.key, storage.WatchOptions{
+		Recursive:         selected.recursive,
+		Predicate:         selected.predicate,
+		ResourceVersion:   req.ResourceVersion,
+		SendInitialEvents: req.SendInitialEvents,
+		ProgressNotify:    req.AllowWatchBookmarks,
+	})
+	if err != nil {
+		return nil, s.call("watch", "", selected.key).interpret(err)
+	}
+	return watcher, nil
+}

@@ -1,0 +1,99 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+const (
+	maxNameLength    = 63
+	nameSuffixLength = 5
+
+	duplicateOwnersText = ".metadata.ownerReferences contains duplicate entries%s; API server dedups owner references in 1.20+, " +
+		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v"
+	afterAdmission = " after mutating admission happens"
+)
+
+// appendSuffix makes a name of a generateName, at most 63 characters long.
+func appendSuffix(base string) string {
+	return base[:min(len(base), maxNameLength-nameSuffixLength)] + rand.String(nameSuffixLength)
+}
+
+// wipeSystemFields drops what only the server decides.
+func wipeSystemFields(obj metav1.Object) {
+	obj.SetCreationTimestamp(metav1.Time{})
+	obj.SetUID("")
+	obj.SetDeletionTimestamp(nil)
+	obj.SetDeletionGracePeriodSeconds(nil)
+	obj.SetSelfLink("")
+}
+
+// fillSystemFields makes an object a new one.
+func fillSystemFields(obj metav1.Object, now time.Time) {
+	obj.SetCreationTimestamp(metav1.NewTime(now))
+	obj.SetUID(uuid.NewUUID())
+}
+
+// CheckNamespace compares the namespace of an object with that of the URL, and
+// fills it in where the object has none. Objects without a namespace of their
+// kind lose theirs.
+func (s *Store) CheckNamespace(obj metav1.Object, namespace string) error {
+	if !s.resource.Namespaced {
+		namespace = ""
+	}
+	own := obj.GetNamespace()
+	if own != "" && namespace != "" && own != namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	obj.SetNamespace(namespace)
+	return nil
+}
+
+// CheckName compares the name of an object with that of the URL.
+func (s *Store) CheckName(obj metav1.Object, name string) error {
+	switch own := obj.GetName(); own {
+	case name:
+		return nil
+	case "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+	default:
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", own, name))
+	}
+}
+
+// dropDuplicateOwners keeps the first of owner references that are equal, and
+// warns of the others. when says at which point of the request they were seen.
+func dropDuplicateOwners(ctx context.Context, obj metav1.Object, when string) {
+	refs := obj.GetOwnerReferences()
+	var kept []metav1.OwnerReference
+	var duplicates []string
+	for _, ref := range refs {
+		if containsOwner(kept, ref) {
+			duplicates = append(duplicates, string(ref.UID))
+			continue
+		}
+		kept = append(kept, ref)
+	}
+	if len(duplicates) == 0 {
+		return
+	}
+	AddWarning(ctx, fmt.Sprintf(duplicateOwnersText, when, strings.Join(duplicates, ", ")))
+	obj.SetOwnerReferences(kept)
+}
+
+func containsOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
+	for _, r := range refs {
+		if r.UID == ref.UID && equality.Semantic.DeepEqual(r, ref) {
+			return true
+		}
+	}
+	return false
+}

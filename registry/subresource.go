@@ -1,0 +1,53 @@
+package registry
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// CreateSubresource carries out a POST to a subresource, such as a binding, and
+// returns the answer's body.
+func (s *Store) CreateSubresource(ctx context.Context, subresource string, req CreateRequest) (runtime.Object, error) {
+	sub, ok := s.resource.Subresource(subresource)
+	if !ok || sub.Create == nil {
+		return nil, s.unsupported("create")
+	}
+	if accessor, err := meta.Accessor(req.Object); err == nil {
+		if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	attributes := s.createAttributes(req, subresource)
+	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+		return nil, err
+	}
+	req.Object = attributes.Object
+	if err := s.catalog.config.Admission.Validate(ctx, attributes.detached()); err != nil {
+		return nil, err
+	}
+	return sub.Create(ctx, s, req)
+}
+
+// Connect opens what an object stands for. It returns why that cannot be.
+func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequest) error {
+	sub, ok := s.resource.Subresource(subresource)
+	if !ok || sub.Connect == nil {
+		return s.unsupported("connect")
+	}
+	attributes := &Attributes{
+		Operation:   OperationConnect,
+		Store:       s,
+		Subresource: subresource,
+		Namespace:   req.Namespace,
+		Name:        req.Name,
+	}
+	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+		return err
+	}
+	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
+		return err
+	}
+	return sub.Connect(ctx, s, req)
+}

@@ -1,0 +1,258 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// transition is an object on its way from the stored state to the next one. Of
+// the two only obj may be written to.
+type transition struct {
+	obj, old      runtime.Object
+	meta, oldMeta metav1.Object
+	strategy      *UpdateStrategy
+}
+
+// transition makes the next state of an object that exists, ready to be stored.
+func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*transition, error) {
+	old, err := current.Object()
+	if err != nil {
+		return nil, err
+	}
+	obj, err := op.propose(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	next := &transition{obj: obj, old: old, strategy: op.strategy}
+	if next.meta, err = meta.Accessor(obj); err != nil {
+		return nil, err
+	}
+	if next.oldMeta, err = meta.Accessor(old); err != nil {
+		return nil, err
+	}
+	if err := op.settleVersion(next, current.Revision); err != nil {
+		return nil, err
+	}
+	dropDuplicateOwners(ctx, next.meta, afterAdmission)
+	if op.attempt.end, err = op.store.beginUpdate(ctx, obj, old, op.req.Options); err != nil {
+		return nil, err
+	}
+	if err := op.complete(ctx, next); err != nil {
+		return nil, err
+	}
+	return next, op.admitted(ctx, next)
+}
+
+// propose returns the object that the client wants, by itself or through a view.
+func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Object, error) {
+	if op.view == nil {
+		return op.proposal(ctx, old)
+	}
+	shown, err := op.view.FromObject(old)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := op.proposal(ctx, shown)
+	if err != nil {
+		return nil, err
+	}
+	if op.view.Validate != nil {
+		if err := op.view.Validate(wanted); err != nil {
+			return nil, err
+		}
+	}
+	obj := old.DeepCopyObject()
+	if err := op.view.ToObject(wanted, obj); err != nil {
+		return nil, err
+	}
+	return obj, copyVersion(obj, wanted)
+}
+
+// copyVersion: the version that a view names is that of its object.
+func copyVersion(to, from runtime.Object) error {
+	target, err := meta.Accessor(to)
+	if err != nil {
+		return err
+	}
+	source, err := meta.Accessor(from)
+	if err != nil {
+		return err
+	}
+	target.SetResourceVersion(source.GetResourceVersion())
+	return nil
+}
+
+// proposal asks the client's side for what it wants, and admission what it
+// thinks of it. The result belongs to the caller: it is a copy, for a proposal
+// may be the same object in every run, or even the current one.
+func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+	wanted, err := op.req.Propose(ctx, current)
+	if err != nil {
+		return nil, err
+	}
+	wanted = wanted.DeepCopyObject()
+	accessor, err := meta.Accessor(wanted)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if err := op.store.CheckNamespace(accessor, op.req.Namespace); err != nil {
+		return nil, err
+	}
+	if err := op.store.CheckName(accessor, op.req.Name); err != nil {
+		return nil, err
+	}
+	if err := op.checkUID(accessor.GetUID(), current); err != nil {
+		return nil, err
+	}
+	attributes := op.attributes(wanted, current)
+	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+		return nil, err
+	}
+	return attributes.Object, nil
+}
+
+// checkUID refuses a proposal that means another object than the stored one.
+func (op *updateOp) checkUID(asked types.UID, current runtime.Object) error {
+	var stored types.UID
+	if current != nil {
+		accessor, err := meta.Accessor(current)
+		if err != nil {
+			return err
+		}
+		stored = accessor.GetUID()
+	}
+	switch {
+	case asked == "" || asked == stored:
+		return nil
+	case current == nil && op.req.ForceCreate:
+		return apierrors.NewConflict(op.call().resource, op.req.Name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", asked))
+	default:
+		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, asked, stored)
+	}
+}
+
+// settleVersion holds the version that a proposal names against the stored one.
+func (op *updateOp) settleVersion(next *transition, current int64) error {
+	versioner := op.store.storage.Versioner()
+	asked, err := versioner.ObjectResourceVersion(next.obj)
+	if err != nil {
+		return err
+	}
+	policy := versionRequired
+	if op.strategy.AllowUnconditional {
+		policy = versionOptional
+	}
+	switch decideVersion(asked, current, policy) {
+	case versionAdopt:
+		return versioner.UpdateObject(next.obj, current)
+	case versionConflict:
+		return op.call().conflict()
+	case versionMissing:
+		// The kind is the resource's name here, as in kube-apiserver.
+		r := op.store.resource.GroupResource()
+		return apierrors.NewInvalid(schema.GroupKind{Group: r.Group, Kind: r.Resource}, op.req.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), asked, "must be specified for an update"),
+		})
+	default:
+		return nil
+	}
+}
+
+// complete applies the rules of the kind, and those that hold for the metadata
+// of every object.
+func (op *updateOp) complete(ctx context.Context, next *transition) error {
+	if err := op.store.CheckNamespace(next.meta, op.req.Namespace); err != nil {
+		return err
+	}
+	next.meta.SetGeneration(next.oldMeta.GetGeneration())
+	if op.strategy.Prepare != nil {
+		op.strategy.Prepare(ctx, next.obj, next.old)
+	}
+	next.keepSystemFields()
+	if faults := next.validate(ctx, op.store.resource.Namespaced); len(faults) > 0 {
+		return apierrors.NewInvalid(op.store.resource.GroupKind(), next.meta.GetName(), faults)
+	}
+	if op.strategy.Warnings != nil {
+		for _, text := range op.strategy.Warnings(ctx, next.obj, next.old) {
+			AddWarning(ctx, text)
+		}
+	}
+	if canonicalize := op.store.resource.Strategy.Canonicalize; canonicalize != nil {
+		canonicalize(next.obj)
+	}
+	return nil
+}
+
+// keepSystemFields puts back what no update changes. What it leaves alone, and
+// differs, is found by validation.
+func (t *transition) keepSystemFields() {
+	if t.meta.GetUID() == "" {
+		t.meta.SetUID(t.oldMeta.GetUID())
+	}
+	if created := t.oldMeta.GetCreationTimestamp(); !created.IsZero() {
+		t.meta.SetCreationTimestamp(created)
+	}
+	if deleted := t.oldMeta.GetDeletionTimestamp(); !deleted.IsZero() {
+		t.meta.SetDeletionTimestamp(deleted)
+	}
+	if grace := t.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && t.meta.GetDeletionGracePeriodSeconds() == nil {
+		t.meta.SetDeletionGracePeriodSeconds(grace)
+	}
+}
+
+// emptiesFinalizers tells whether nothing keeps the object any longer: it is
+// being deleted, its grace period is over or it has none, and the next state
+// has no finalizers.
+func (t *transition) emptiesFinalizers(holds func(runtime.Object) bool) bool {
+	if len(t.meta.GetFinalizers()) > 0 || t.oldMeta.GetDeletionTimestamp() == nil {
+		return false
+	}
+	if grace := t.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
+		return false
+	}
+	return holds == nil || !holds(t.obj)
+}
+
+// admitted asks validating admission, which sees copies.
+func (op *updateOp) admitted(ctx context.Context, next *transition) error {
+	obj, old := next.obj, next.old
+	if op.view != nil {
+		var err error
+		if obj, err = op.view.FromObject(obj); err != nil {
+			return err
+		}
+		if old, err = op.view.FromObject(old); err != nil {
+			return err
+		}
+	}
+	return op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old).detached())
+}
+
+// attributes describes the write to admission.
+func (op *updateOp) attributes(obj, old runtime.Object) *Attributes {
+	attributes := &Attributes{
+		Operation:   OperationUpdate,
+		Store:       op.store,
+		Subresource: op.req.Subresource,
+		Namespace:   op.req.Namespace,
+		Name:        op.req.Name,
+		Object:      obj,
+		OldObject:   old,
+		Options:     op.req.Options,
+	}
+	if old == nil {
+		attributes.Operation = OperationCreate
+	}
+	return attributes
+}

@@ -1,0 +1,198 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// errGone ends an update whose object somebody else removed.
+var errGone = errors.New("the object is gone already")
+
+// Update changes an object: it is the one path of PUT, PATCH, apply and of the
+// subresources that can be written. A proposal with a resourceVersion is a 409
+// unless it is that of the stored object; one without applies to the latest,
+// where the kind's strategy allows that. An update that changes nothing writes
+// nothing. If it takes the last finalizer from an object that is being deleted
+// the object goes, and the answer is what was submitted.
+func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
+	op, err := s.newUpdateOp(req)
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
+		CreateIfAbsent: op.mayCreate(),
+		DryRun:         req.Options.DryRun,
+	})
+	return op.finish(ctx, res, err)
+}
+
+// updateOp is one call of Update. Only attempt changes from one run of step to
+// the next.
+type updateOp struct {
+	store    *Store
+	req      UpdateRequest
+	key      string
+	view     *View // nil where the body is of the resource's own kind
+	strategy *UpdateStrategy
+	attempt  attempt
+}
+
+// attempt is what the latest run of step leaves behind.
+type attempt struct {
+	end finishFunc // nil once there is nothing to end
+	// emptied is what was submitted, if it takes away the last finalizer.
+	emptied runtime.Object
+}
+
+func (a *attempt) finish(ctx context.Context, written bool) {
+	if a.end != nil {
+		a.end(ctx, written)
+		a.end = nil
+	}
+}
+
+func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
+	if s.resource.Virtual != nil {
+		return nil, s.unsupported("update")
+	}
+	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update}
+	if req.Subresource != "" {
+		sub, ok := s.resource.Subresource(req.Subresource)
+		if !ok || sub.Update == nil && sub.View == nil {
+			return nil, s.unsupported("update")
+		}
+		op.view = sub.View
+		if sub.Update != nil {
+			op.strategy = sub.Update
+		}
+	}
+	var err error
+	op.key, err = s.key(req.Namespace, req.Name)
+	return op, err
+}
+
+// mayCreate: a view shows something that exists.
+func (op *updateOp) mayCreate() bool {
+	if op.view != nil {
+		return false
+	}
+	return op.req.ForceCreate || op.req.CreateIfAbsent && op.strategy.AllowCreate
+}
+
+// step makes the next state of the object. It runs again on the new state
+// after a lost race, and takes nothing over from the run before but this: an
+// object whose last finalizer that run took away is not created anew because
+// somebody else was faster to remove it.
+func (op *updateOp) step(ctx context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	last := op.attempt
+	op.attempt = attempt{}
+	last.finish(ctx, false)
+	if current == nil {
+		if last.emptied != nil {
+			op.attempt.emptied = last.emptied
+			return storage.Proposal{}, errGone
+		}
+		return op.asCreate(ctx)
+	}
+	next, err := op.transition(ctx, current)
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	if next.emptiesFinalizers(op.store.resource.Strategy.Delete.Holds) {
+		return op.asDelete(next)
+	}
+	return op.asUpdate(next)
+}
+
+// asCreate proposes an object where there is none.
+func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
+	obj, err := op.proposal(ctx, nil)
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	wipeSystemFields(accessor)
+	creation, err := op.store.prepareCreate(ctx, CreateRequest{
+		Namespace: op.req.Namespace,
+		Object:    obj,
+		Options:   op.req.Options,
+	})
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	op.attempt.end = creation.finish
+	return storage.Proposal{Object: obj, TTL: &creation.ttl}, nil
+}
+
+// asUpdate proposes the changed object.
+func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
+	proposal := storage.Proposal{Object: next.obj}
+	if timeToLive := op.store.resource.Strategy.TTL; timeToLive != nil {
+		ttl := timeToLive(next.obj, true)
+		proposal.TTL = &ttl
+	}
+	return proposal, nil
+}
+
+// asDelete proposes to remove an object that waited for its finalizers only.
+func (op *updateOp) asDelete(next *transition) (storage.Proposal, error) {
+	op.attempt.emptied = next.obj
+	return storage.Proposal{Delete: true}, nil
+}
+
+// finish turns what the storage came to into the answer.
+func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
+	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
+		op.attempt.finish(ctx, !op.req.Options.DryRun)
+		return op.answer(op.attempt.emptied, false)
+	}
+	op.attempt.finish(ctx, wasWritten(err, op.req.Options))
+	if err != nil {
+		return Result{}, op.call().interpret(err)
+	}
+	obj, err := op.store.objectOf(res.Entry)
+	if err != nil {
+		return Result{}, err
+	}
+	op.runAfterHook(ctx, res.Outcome, obj)
+	if res.Outcome == storage.Deleted {
+		obj = op.attempt.emptied
+	}
+	return op.answer(obj, res.Outcome == storage.Created)
+}
+
+func (op *updateOp) runAfterHook(ctx context.Context, outcome storage.Outcome, obj runtime.Object) {
+	if op.req.Options.DryRun {
+		return
+	}
+	hooks := &op.store.resource.Strategy.Hooks
+	after := map[storage.Outcome]func(context.Context, *Store, runtime.Object){
+		storage.Created: hooks.AfterCreate,
+		storage.Updated: hooks.AfterUpdate,
+		storage.Deleted: hooks.AfterDelete,
+	}[outcome]
+	if after != nil {
+		after(ctx, op.store, obj)
+	}
+}
+
+func (op *updateOp) answer(obj runtime.Object, created bool) (Result, error) {
+	if op.view == nil {
+		return Result{Object: obj, Created: created}, nil
+	}
+	shown, err := op.view.FromObject(obj)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Object: shown}, nil
+}
+
+func (op *updateOp) call() call { return op.store.call("update", op.req.Name, op.key) }

@@ -1,0 +1,87 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"go.etcd.io/etcd/server/v3/storage/datadir"
+)
+
+// check refuses data on which etcd would hang, panic or silently lose writes.
+// It reads about as much as etcd itself reads when it starts.
+func (d *dataDir) check(ctx context.Context) error {
+	if d.temporary {
+		return nil
+	}
+	paths, err := logFiles(datadir.ToWALDir(d.path))
+	if err != nil {
+		return err
+	}
+	db, err := checkDatabase(ctx, datadir.ToBackendFileName(d.path))
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	if len(paths) == 0 {
+		return checkFresh(db)
+	}
+	if missing {
+		return fmt.Errorf("%w: there is a log, but no database: %w", ErrCorrupt, err)
+	}
+	log, err := checkLog(ctx, paths)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkTogether(log, db), checkMember(log, db))
+}
+
+// checkFresh looks at a database without a log. It may be empty, left by a
+// start that got no further, or restored from a snapshot.
+func checkFresh(db database) error {
+	if db.applied > 0 {
+		return fmt.Errorf("%w: there is a database, but its log is missing", ErrCorrupt)
+	}
+	return nil
+}
+
+// checkTogether holds log and database against each other. etcd takes an
+// entry up to the database's index for applied, so with a log that ends before
+// it would acknowledge writes and drop them.
+func checkTogether(log *walLog, db database) error {
+	if log.end() < db.applied {
+		return fmt.Errorf("%w: the log is truncated: it ends with entry %d, but the database has got %d", ErrCorrupt, log.end(), db.applied)
+	}
+	if db.applied < log.start() {
+		return fmt.Errorf("%w: the database is too old: it has got entry %d, but the log starts after %d", ErrCorrupt, db.applied, log.start())
+	}
+	return nil
+}
+
+// checkMember refuses the data of a member of a larger cluster, which would
+// wait for the others for ever.
+func checkMember(log *walLog, db database) error {
+	member, err := log.member()
+	if err != nil {
+		return err
+	}
+	if len(db.members) > 1 {
+		return fmt.Errorf("%w: it belongs to a cluster of %d members", ErrForeign, len(db.members))
+	}
+	if len(db.members) == 1 && !slices.Contains(db.members, member) {
+		return fmt.Errorf("%w: log and database belong to different members, %s and %s", ErrCorrupt, member, db.members[0])
+	}
+	return nil
+}
+
+// damaged says that a file is, unless its reading was merely given up or
+// forbidden.
+func damaged(ctx context.Context, path string, err error) error {
+	var operation *fs.PathError
+	if ctx.Err() != nil || errors.Is(err, ErrInUse) || errors.As(err, &operation) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrCorrupt, path, err)
+}

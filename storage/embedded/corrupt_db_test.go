@@ -1,0 +1,125 @@
+package embedded_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+func TestDamagedDatabase(t *testing.T) {
+	healthy := seed(t)
+	info, err := os.Stat(database(healthy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := info.Size()
+	for name, damage := range map[string]func(t *testing.T, db string){
+		"missing":                        remove,
+		"truncated to nothing":           truncateTo(0),
+		"truncated to a byte":            truncateTo(1),
+		"truncated in the first page":    truncateTo(100),
+		"truncated to a page":            truncateTo(4096),
+		"truncated to the meta pages":    truncateTo(2 * 4096),
+		"truncated to four pages":        truncateTo(4 * 4096),
+		"truncated to 64 KiB":            truncateTo(64 << 10),
+		"both meta pages zeroed":         overwrite(0, make([]byte, 2*4096)),
+		"all but the meta pages zeroed":  overwrite(2*4096, make([]byte, size-2*4096)),
+		"all but the meta pages garbage": overwrite(2*4096, garbage(int(size-2*4096))),
+		"garbage":                        overwrite(0, garbage(int(size))),
+		"all of it zeroed":               overwrite(0, make([]byte, size)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := clone(t, healthy)
+			damage(t, database(dir))
+			expectDamaged(t, dir)
+		})
+	}
+}
+
+// Pages may be free and values may be anything, so not all damage can be seen.
+// But whatever it is: a clear error, or a server that serves and can be closed.
+func TestRandomDamageNeverHangsNorKills(t *testing.T) {
+	healthy := seed(t)
+	const pageSize = 4096
+	random := rand.New(rand.NewPCG(1, 2))
+	detected := 0
+	for range 60 {
+		dir := clone(t, healthy)
+		info, err := os.Stat(database(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := random.Int64N(info.Size() / pageSize)
+		switch random.IntN(3) {
+		case 0:
+			overwrite(at*pageSize, make([]byte, pageSize))(t, database(dir))
+		case 1:
+			overwrite(at*pageSize, garbage(pageSize))(t, database(dir))
+		default:
+			flipBit(at*pageSize+random.Int64N(64))(t, database(dir))
+		}
+		server, err := embedded.Start(t.Context(), embedded.Config{DataDir: dir})
+		if err == nil {
+			stop(t, server)
+			continue
+		}
+		if !errors.Is(err, embedded.ErrCorrupt) {
+			t.Errorf("page %d: %v", at, err)
+		}
+		detected++
+	}
+	if detected == 0 {
+		t.Error("none of the damage was found")
+	}
+}
+
+// bbolt writes its two meta pages in turn, so that a torn one does no harm.
+func TestOneTornMetaPageIsNoDamage(t *testing.T) {
+	healthy := seed(t)
+	for name, page := range map[string]int64{"first": 0, "second": 1} {
+		t.Run(name, func(t *testing.T) {
+			dir := clone(t, healthy)
+			overwrite(page*4096+16, make([]byte, 64))(t, database(dir))
+			checkSeed(t, start(t, embedded.Config{DataDir: dir}).Client())
+		})
+	}
+}
+
+func TestDatabaseWithoutItsLog(t *testing.T) {
+	dir := seed(t)
+	if err := os.RemoveAll(filepath.Join(dir, "member", "wal")); err != nil {
+		t.Fatal(err)
+	}
+	expectDamaged(t, dir)
+}
+
+func TestDatabaseOfAnotherServer(t *testing.T) {
+	old, recent := seed(t), t.TempDir()
+	server := start(t, embedded.Config{DataDir: recent})
+	for range 2000 {
+		put(t, server.Client(), "/a", "1")
+	}
+	stop(t, server)
+	if err := os.Rename(database(recent), database(old)); err != nil {
+		t.Fatal(err)
+	}
+	expectDamaged(t, old)
+}
+
+// A first start may be killed before it got anywhere.
+func TestUnfinishedFirstStart(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "member", "snap"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(database(dir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, start(t, embedded.Config{DataDir: dir}).Client(), "/a", "1")
+}
+
+func database(dir string) string { return filepath.Join(dir, "member", "snap", "db") }

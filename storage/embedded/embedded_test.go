@@ -1,0 +1,137 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		writeUntilKilled(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start starts a server that the test's end closes.
+func start(t *testing.T, cfg embedded.Config) *embedded.Server {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, server) })
+	return server
+}
+
+// stop closes a server; twice does no harm. The context of a test has ended
+// when its cleanup runs.
+func stop(t *testing.T, server *embedded.Server) {
+	t.Helper()
+	if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// startFails expects that no server starts, and returns why.
+func startFails(t *testing.T, cfg embedded.Config) error {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), cfg)
+	if err == nil {
+		stop(t, server)
+		t.Fatal("started")
+	}
+	return err
+}
+
+func put(t *testing.T, client *clientv3.Client, key, value string) int64 {
+	t.Helper()
+	response, err := client.Put(t.Context(), key, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.Header.Revision
+}
+
+func get(t *testing.T, client *clientv3.Client, key string, opts ...clientv3.OpOption) string {
+	t.Helper()
+	response, err := client.Get(t.Context(), key, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(response.Kvs) != 1 {
+		t.Fatalf("%s: %d values", key, len(response.Kvs))
+	}
+	return string(response.Kvs[0].Value)
+}
+
+// keys and rounds of a seeded data directory.
+const (
+	seedKeys   = 200
+	seedRounds = 3
+)
+
+// seed makes a data directory with some history: every key is written in each
+// round, with a compaction after the first round and some deletions at the end.
+func seed(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	server := start(t, embedded.Config{DataDir: dir})
+	client := server.Client()
+	for round := range seedRounds {
+		var last int64
+		for i := range seedKeys {
+			last = put(t, client, seedKey(i), seedValue(i, round))
+		}
+		if round == 0 {
+			if _, err := client.Compact(t.Context(), last, clientv3.WithCompactPhysical()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := seedKeys; i < seedKeys+20; i++ {
+		put(t, client, seedKey(i), "deleted")
+		if _, err := client.Delete(t.Context(), seedKey(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(t, server)
+	return dir
+}
+
+func seedKey(i int) string          { return fmt.Sprintf("/registry/pods/default/pod-%04d", i) }
+func seedValue(i, round int) string { return fmt.Sprintf("%0500d.%d", i, round) }
+
+// checkSeed reads back what seed wrote.
+func checkSeed(t *testing.T, client *clientv3.Client) {
+	t.Helper()
+	response, err := client.Get(t.Context(), "/registry/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(response.Kvs) != seedKeys {
+		t.Fatalf("%d keys, want %d", len(response.Kvs), seedKeys)
+	}
+	for i, kv := range response.Kvs {
+		if string(kv.Key) != seedKey(i) || string(kv.Value) != seedValue(i, seedRounds-1) {
+			t.Fatalf("%s is %s", kv.Key, kv.Value)
+		}
+	}
+}
+
+// clone copies a data directory.
+func clone(t *testing.T, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}

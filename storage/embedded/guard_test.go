@@ -1,0 +1,58 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+)
+
+func TestGivingUpEndsTheServerNotTheProcess(t *testing.T) {
+	cause := errors.New("disk on fire")
+	for name, giveUp := range map[string]func(*zap.Logger){
+		"fatal": func(l *zap.Logger) { l.Fatal("cannot go on", zap.Error(cause)) },
+		"panic": func(l *zap.Logger) { l.Panic("cannot go on", zap.Int("n", 1), zap.Error(cause)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, err := Start(t.Context(), Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := server.Err(); err != nil {
+				t.Errorf("running, but Err is %v", err)
+			}
+			go giveUp(server.etcd.Logger().Named("part").With(zap.String("of", "etcd"))) // ends by itself
+			<-server.Done()
+			if err := server.Err(); !errors.Is(err, cause) || err.Error() != "embedded etcd gave up: cannot go on: disk on fire" {
+				t.Errorf("Err is %v", err)
+			}
+			if err := server.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestLosingTheDataDirectory(t *testing.T) {
+	server, err := Start(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(server.dir.path); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { // ends with the server
+		<-server.Done()
+		cancel()
+	}()
+	for ctx.Err() == nil {
+		_, _ = server.Client().Put(ctx, "/a", strings.Repeat("x", 1<<20))
+	}
+	t.Log(server.Err())
+	t.Log(server.Close(t.Context()))
+}

@@ -1,0 +1,52 @@
+package embedded_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+// The limit is etcd's own, so that what is too large here is too large for a
+// cluster as well.
+func TestLargestRequest(t *testing.T) {
+	const limit = 1536 << 10
+	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
+	remote := connect(t, server.ClientURLs()[0])
+	put(t, server.Client(), "/a", string(make([]byte, limit-100)))
+	put(t, remote, "/a", string(make([]byte, limit-100)))
+	for name, tc := range map[string]struct {
+		client *clientv3.Client
+		size   int
+		want   string
+	}{
+		"in process":                  {server.Client(), limit + 1, rpctypes.ErrRequestTooLarge.Error()},
+		"in process, far too large":   {server.Client(), 3 << 20, rpctypes.ErrRequestTooLarge.Error()},
+		"from outside":                {remote, limit + 1, rpctypes.ErrRequestTooLarge.Error()},
+		"from outside, far too large": {remote, 3 << 20, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3145737 vs. 2097152)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := tc.client.Put(t.Context(), "/a", string(make([]byte, tc.size)))
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("got  %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestQuotaIsKept(t *testing.T) {
+	server := start(t, embedded.Config{QuotaBytes: 4 << 20})
+	value := string(make([]byte, 1<<20))
+	for range 500 { // etcd looks at its size with a delay
+		if _, err := server.Client().Put(t.Context(), "/a", value); err != nil {
+			if !errors.Is(err, rpctypes.ErrNoSpace) {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("500 MiB fit into 4")
+}

@@ -1,0 +1,156 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+	"go.etcd.io/etcd/server/v3/storage/datadir"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+
+	"github.com/miniapi/miniapi/storage/embedded/internal/boltcheck"
+)
+
+// partialDir holds a restored member until it is complete.
+const partialDir = memberDir + ".partial"
+
+// Restore makes a data directory from a snapshot of an etcd, be it of one
+// member or of many: a file that etcdctl snapshot save wrote, or a copy of
+// member/snap/db. Keys, leases, revisions and their history are kept; the old
+// cluster's members and place in its log are not. The data directory must be
+// empty or missing, and Start then serves it. A restore that fails leaves it
+// so.
+//
+// Errors: ErrInUse and ErrForeign, about the data directory, and ErrCorrupt,
+// about the snapshot.
+func Restore(ctx context.Context, snapshotPath, dataDir string) error {
+	if dataDir == "" {
+		return errors.New("restore snapshot: no data directory given")
+	}
+	d, err := openDataDir(dataDir)
+	if err == nil {
+		err = d.restore(ctx, snapshotPath)
+	}
+	if err = errors.Join(err, d.close()); err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	return nil
+}
+
+func (d *dataDir) restore(ctx context.Context, snapshotPath string) error {
+	member := datadir.ToMemberDir(d.path)
+	if _, err := os.Stat(member); err == nil {
+		return fmt.Errorf("data directory %s: %w: it holds data already", d.path, ErrForeign)
+	}
+	partial := filepath.Join(d.path, partialDir)
+	defer os.RemoveAll(partial) // what is left of it, if anything
+	path := filepath.Join(partial, "snap", "db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := copySnapshot(ctx, snapshotPath, path); err != nil {
+		return err
+	}
+	if err := detach(path); err != nil {
+		return fmt.Errorf("snapshot %s: %w", snapshotPath, err)
+	}
+	if err := os.Rename(partial, member); err != nil {
+		return err
+	}
+	d.keep()
+	return syncDir(d.path)
+}
+
+// copySnapshot copies the database out of a snapshot, having checked it.
+func copySnapshot(ctx context.Context, from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close() // only read from
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	size, err := verifyChecksum(source, info.Size())
+	if err != nil {
+		return damaged(ctx, from, err)
+	}
+	if err := boltcheck.Walk(ctx, source, size, new(database).visit); err != nil {
+		return damaged(ctx, from, err)
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, io.NewSectionReader(source, 0, size))
+	return errors.Join(err, target.Sync(), target.Close())
+}
+
+// verifyChecksum returns the size of the database in a snapshot. Pages come in
+// multiples of 512 bytes; if there are 32 bytes more they are a checksum.
+func verifyChecksum(file io.ReaderAt, size int64) (int64, error) {
+	switch size % 512 {
+	case 0:
+		return size, nil
+	case sha256.Size:
+	default:
+		return 0, fmt.Errorf("%d bytes are neither whole pages nor those and a checksum", size)
+	}
+	size -= sha256.Size
+	expected := make([]byte, sha256.Size)
+	if _, err := file.ReadAt(expected, size); err != nil {
+		return 0, err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), expected) {
+		return 0, errors.New("the checksum at its end does not match")
+	}
+	return size, nil
+}
+
+// detach takes the database out of its cluster: no members, nothing applied.
+// etcd then makes a new cluster of it, as it does of an empty one.
+func detach(path string) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, bucket := range [][]byte{schema.Members.Name(), schema.MembersRemoved.Name(), schema.Cluster.Name(), schema.Alarm.Name()} {
+			if err := tx.DeleteBucket(bucket); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
+				return err
+			}
+		}
+		meta, err := tx.CreateBucketIfNotExists(schema.Meta.Name())
+		if err != nil {
+			return err
+		}
+		for _, key := range [][]byte{schema.MetaConsistentIndexKeyName, schema.MetaTermKeyName, schema.MetaConfStateName} {
+			if err := meta.Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, db.Close())
+}
+
+// syncDir makes a rename in a directory last.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,50 @@
+package etcd
+
+import "github.com/miniapi/miniapi/storage"
+
+// backlog queues events for a consumer that is slower than etcd. Without it
+// they would pile up in the client, which knows no limit.
+type backlog struct {
+	limit int // in bytes
+	size  int
+	first int
+	queue []queuedEvent
+}
+
+type queuedEvent struct {
+	storage.Event
+	size int
+}
+
+func (b *backlog) empty() bool { return b.first == len(b.queue) }
+
+// overflown tells that the consumer is too slow. A single event never
+// overflows, however large it is.
+func (b *backlog) overflown() bool { return b.size > b.limit && len(b.queue)-b.first > 1 }
+
+// head returns the oldest event and to, or nil if there is none: a select
+// never sends to nil.
+func (b *backlog) head(to chan<- storage.Event) (chan<- storage.Event, storage.Event) {
+	if b.empty() {
+		return nil, storage.Event{}
+	}
+	return to, b.queue[b.first].Event
+}
+
+func (b *backlog) push(e storage.Event, size int) {
+	b.queue = append(b.queue, queuedEvent{Event: e, size: size})
+	b.size += size
+}
+
+func (b *backlog) pop() {
+	b.size -= b.queue[b.first].size
+	b.queue[b.first] = queuedEvent{}
+	b.first++
+	switch {
+	case b.empty():
+		b.queue, b.first = b.queue[:0], 0
+	case b.first >= len(b.queue)/2 && b.first >= 1024:
+		b.queue = append(b.queue[:0], b.queue[b.first:]...)
+		b.first = 0
+	}
+}

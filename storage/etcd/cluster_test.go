@@ -1,0 +1,96 @@
+package etcd_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
+	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/storage/storagetest"
+)
+
+const members = 3
+
+// startCluster returns a client that speaks gRPC to every member of a cluster,
+// which ends with the test. Peers talk through sockets named relative to the
+// working directory, for so it is with etcd's unix URLs.
+func startCluster(t *testing.T) *clientv3.Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "etcd") // short: a socket's path must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Chdir(dir)
+	servers := make([]*embed.Etcd, members)
+	for i := range servers {
+		if servers[i], err = embed.StartEtcd(memberConfig(dir, i)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(servers[i].Close)
+	}
+	var endpoints []string
+	for _, server := range servers {
+		select {
+		case <-server.Server.ReadyNotify():
+		case err := <-server.Err():
+			t.Fatal(err)
+		}
+		endpoints = append(endpoints, server.Clients[0].Addr().String())
+	}
+	return dial(t, endpoints)
+}
+
+func memberConfig(dir string, i int) *embed.Config {
+	cfg := embed.NewConfig()
+	cfg.Name = memberName(i)
+	cfg.Dir = filepath.Join(dir, cfg.Name)
+	cfg.UnsafeNoFsync = true
+	cfg.TickMs, cfg.ElectionMs = 20, 200
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	cfg.ListenPeerUrls = []url.URL{peerURL(i)}
+	cfg.AdvertisePeerUrls = cfg.ListenPeerUrls
+	cfg.ListenClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	cfg.AdvertiseClientUrls = cfg.ListenClientUrls
+	var cluster []string
+	for j := range members {
+		u := peerURL(j)
+		cluster = append(cluster, memberName(j)+"="+u.String())
+	}
+	cfg.InitialCluster = strings.Join(cluster, ",")
+	return cfg
+}
+
+func memberName(i int) string { return fmt.Sprintf("member%d", i) }
+
+func peerURL(i int) url.URL { return url.URL{Scheme: "unix", Host: fmt.Sprintf("localhost:%d", i+1)} }
+
+func dial(t *testing.T, endpoints []string) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:   endpoints,
+		DialTimeout: 10 * time.Second,
+		DialOptions: []grpc.DialOption{etcd.AtMostOnce()},
+		Logger:      zap.NewNop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// TestSuiteCluster runs the shared suite on three members reached over gRPC.
+func TestSuiteCluster(t *testing.T) {
+	client := startCluster(t)
+	storagetest.Run(t, harness(etcd.Config{Client: client}))
+}

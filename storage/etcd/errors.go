@@ -1,0 +1,124 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// translations says what errors of etcd mean, the same for reads and writes:
+// where one of these answers a write, nothing was written.
+var translations = [...]struct{ etcd, storage error }{
+	{rpctypes.ErrCompacted, storage.ErrCompacted},
+	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},
+	{rpctypes.ErrRequestTooLarge, storage.ErrTooLarge},
+	{rpctypes.ErrNoLeader, storage.ErrUnavailable},
+	{rpctypes.ErrNoSpace, storage.ErrUnavailable},
+	{rpctypes.ErrTooManyRequests, storage.ErrUnavailable},
+}
+
+// refusals are the gRPC codes with which etcd refuses a request before it does
+// anything.
+var refusals = [...]codes.Code{
+	codes.InvalidArgument, codes.FailedPrecondition, codes.OutOfRange, codes.NotFound,
+	codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented,
+}
+
+// unsent are pieces of the texts which gRPC uses where a request never left
+// this process. There is no other sign: the code is Unavailable, as it is when
+// the connection breaks under a request.
+var unsent = [...]string{
+	"there is no address available",
+	"there is no connection available",
+	"transport: Error while dialing",
+	"transport: authentication handshake failed",
+	"error reading server preface",
+	"name resolver error",
+}
+
+// tooLargeToSend is how the client refuses what is above its own limit.
+const tooLargeToSend = "trying to send message larger than max"
+
+// readError translates what went wrong with a read.
+func readError(op, key string, err error) error {
+	return failed(op, key, 0, meaningOfRead(err), err)
+}
+
+// writeError translates what went wrong with a write that was handed to the
+// client. Unless the error proves that nothing was written, nobody knows.
+func writeError(op, key string, err error) error {
+	return failed(op, key, 0, meaningOfWrite(err), err)
+}
+
+func meaningOfRead(err error) error {
+	if known := translate(err); known != nil {
+		return known
+	}
+	return storage.ErrUnavailable
+}
+
+func meaningOfWrite(err error) error {
+	if known := translate(err); known != nil {
+		return known
+	}
+	code := codeOf(err)
+	for _, refusal := range refusals {
+		if code == refusal {
+			return storage.ErrUnavailable
+		}
+	}
+	if code == codes.Unavailable && containsAny(err.Error(), unsent[:]) {
+		return storage.ErrUnavailable
+	}
+	return storage.ErrUnknownOutcome
+}
+
+func translate(err error) error {
+	err = rpctypes.Error(err)
+	for _, t := range translations {
+		if errors.Is(err, t.etcd) {
+			return t.storage
+		}
+	}
+	if codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), tooLargeToSend) {
+		return storage.ErrTooLarge
+	}
+	return nil
+}
+
+func codeOf(err error) codes.Code {
+	var fromServer rpctypes.EtcdError
+	if errors.As(err, &fromServer) {
+		return fromServer.Code()
+	}
+	return status.Code(err)
+}
+
+func containsAny(text string, pieces []string) bool {
+	for _, piece := range pieces {
+		if strings.Contains(text, piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// failed returns the error of an operation: sentinel says what it means, cause
+// what happened.
+func failed(op, key string, revision int64, sentinel, cause error) error {
+	if cause == nil {
+		return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: sentinel}
+	}
+	return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: fmt.Errorf("%w: %w", sentinel, cause)}
+}
+
+// refused returns the error of an operation which the store itself refuses.
+func refused(op, key string, revision int64, err error) error {
+	return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: err}
+}

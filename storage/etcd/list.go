@@ -1,0 +1,257 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// firstSelectivePage is the least number of keys fetched first where a
+// predicate may drop most of them. Every further page doubles.
+const firstSelectivePage = 128
+
+// initialPage is the number of keys a watch fetches first: small, so that the
+// first event comes soon.
+const initialPage = 500
+
+// listing walks the keys of a list, page by page, all at one revision.
+type listing struct {
+	store *store
+	op    string
+	target
+	recursive bool
+	predicate storage.Predicate
+	limit     int64 // of matching entries, 0: none
+
+	resourceVersion string
+	minimum         int64 // revision the answer must not be older than
+	revision        int64 // revision to read at; 0 until the first page came, if it is the latest
+	from            string
+	pageSize        int64
+}
+
+// GetList implements storage.Interface.
+func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	l, err := s.newListing(key, opts)
+	if err != nil {
+		return nil, err
+	}
+	page := &storage.Page{}
+	for {
+		resp, err := l.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := l.take(ctx, resp, page)
+		if err != nil {
+			return nil, err
+		}
+		left := resp.Count - int64(taken)
+		if left > 0 && !l.full(page) {
+			continue
+		}
+		return page, l.finish(page, left)
+	}
+}
+
+// newListing decides which revision is to be read, which is the table at
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
+func (s *store) newListing(key string, opts storage.ListOptions) (*listing, error) {
+	t, err := s.scope("list", key, opts.Recursive)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{
+		store: s, op: "list", target: t, recursive: opts.Recursive,
+		predicate: opts.Predicate, limit: opts.Limit, resourceVersion: opts.ResourceVersion, from: t.path,
+	}
+	l.pageSize = l.firstPage()
+	if opts.Recursive && opts.Continue != "" {
+		err = l.resume(opts)
+	} else {
+		err = l.pin(opts)
+	}
+	if err != nil {
+		return nil, refused("list", key, 0, err)
+	}
+	return l, nil
+}
+
+// newInitialListing lists what a watch begins with, not older than minimum.
+func (s *store) newInitialListing(t target, opts storage.WatchOptions, minimum int64) *listing {
+	l := &listing{
+		store: s, op: "watch", target: t, recursive: opts.Recursive,
+		predicate: opts.Predicate, minimum: minimum, from: t.path,
+	}
+	l.pageSize = min(initialPage, s.cfg.PageSize)
+	return l
+}
+
+// resume goes on where the page before ended.
+func (l *listing) resume(opts storage.ListOptions) error {
+	if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+		return fmt.Errorf("%w: specifying resource version is not allowed when using continue", storage.ErrInvalidContinue)
+	}
+	from, revision, err := storage.DecodeContinue(opts.Continue, l.path)
+	if err != nil {
+		return err
+	}
+	l.from = from
+	l.resourceVersion = ""
+	l.revision = max(revision, 0) // a negative one asks for the latest
+	return nil
+}
+
+// pin chooses between an exact revision and a least one.
+func (l *listing) pin(opts storage.ListOptions) error {
+	revision, err := l.store.versioner.ParseResourceVersion(opts.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	exact := false
+	switch opts.ResourceVersionMatch {
+	case metav1.ResourceVersionMatchExact:
+		exact = true
+	case metav1.ResourceVersionMatchNotOlderThan:
+	case "":
+		// The legacy form: a limit makes it exact.
+		exact = l.recursive && l.limit > 0
+	default:
+		return fmt.Errorf("unknown ResourceVersionMatch value: %v", opts.ResourceVersionMatch)
+	}
+	if exact {
+		l.revision = revision
+	} else {
+		l.minimum = revision
+	}
+	return nil
+}
+
+func (l *listing) firstPage() int64 {
+	largest := l.store.cfg.PageSize
+	switch {
+	case !l.predicate.Empty():
+		return min(max(l.limit, firstSelectivePage), largest)
+	case l.limit > 0:
+		return min(l.limit, largest)
+	default:
+		return largest
+	}
+}
+
+// next fetches a page. The answer's Count says how many keys there are from
+// its first one on.
+func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
+	resp, err := l.store.client.Get(ctx, l.from, l.options()...)
+	if errors.Is(err, rpctypes.ErrFutureRev) {
+		return nil, l.aheadOfStore(ctx)
+	}
+	if err != nil {
+		return nil, failed(l.op, l.key, l.revision, meaningOfRead(err), err)
+	}
+	if current := resp.Header.Revision; l.minimum > current {
+		return nil, tooFarAhead(l.op, l.key, l.minimum, current)
+	}
+	if l.revision == 0 {
+		l.revision = resp.Header.Revision
+	}
+	if n := len(resp.Kvs); n > 0 {
+		l.from = string(resp.Kvs[n-1].Key) + "\x00"
+	} else if resp.Count > 0 {
+		return nil, failed(l.op, l.key, l.revision, storage.ErrUnavailable, errors.New("etcd counts keys which it does not return"))
+	}
+	l.pageSize = min(2*l.pageSize, l.store.cfg.PageSize)
+	return resp, nil
+}
+
+func (l *listing) options() []clientv3.OpOption {
+	var opts []clientv3.OpOption
+	if l.recursive {
+		opts = append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(l.path)), clientv3.WithLimit(l.pageSize))
+	}
+	if l.revision == 0 {
+		return l.store.readOptions(l.resourceVersion, opts...)
+	}
+	// A member that lags may not have the revision yet: "0" no longer helps.
+	return l.store.readOptions("", append(opts, clientv3.WithRev(l.revision))...)
+}
+
+func (l *listing) aheadOfStore(ctx context.Context) error {
+	current, err := l.store.CurrentRevision(ctx)
+	if err != nil {
+		return err
+	}
+	return tooFarAhead(l.op, l.key, l.revision, current)
+}
+
+// take adds to page what matches, up to the limit, and returns how many keys it
+// looked at.
+func (l *listing) take(ctx context.Context, resp *clientv3.GetResponse, page *storage.Page) (int, error) {
+	l.reserve(resp, page)
+	for i, kv := range resp.Kvs {
+		if l.full(page) {
+			l.from = string(resp.Kvs[i-1].Key) + "\x00"
+			return i, nil
+		}
+		entry, err := l.match(ctx, kv)
+		if err != nil {
+			return 0, err
+		}
+		if entry != nil {
+			page.Entries = append(page.Entries, entry)
+		}
+	}
+	return len(resp.Kvs), nil
+}
+
+// match returns the entry of kv, nil if it is not selected.
+func (l *listing) match(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
+	entry, err := l.store.entryOf(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	if selected, err := l.predicate.MatchesEntry(entry); err != nil || !selected {
+		return nil, err
+	}
+	return entry, nil
+}
+
+// reserve makes room for what is going to be taken, where that is known.
+func (l *listing) reserve(resp *clientv3.GetResponse, page *storage.Page) {
+	if page.Entries != nil || !l.predicate.Empty() {
+		return
+	}
+	room := resp.Count
+	if l.limit > 0 {
+		room = min(room, l.limit)
+	}
+	page.Entries = make([]*storage.Entry, 0, room)
+}
+
+func (l *listing) full(page *storage.Page) bool {
+	return l.recursive && l.limit > 0 && int64(len(page.Entries)) >= l.limit
+}
+
+// finish completes a page after which left keys remain.
+func (l *listing) finish(page *storage.Page, left int64) error {
+	page.Revision = l.revision
+	if left == 0 {
+		return nil
+	}
+	token, err := storage.EncodeContinue(l.from[:len(l.from)-1], l.path, l.revision)
+	if err != nil {
+		return refused(l.op, l.key, l.revision, err)
+	}
+	page.Continue = token
+	if l.predicate.Empty() {
+		page.Remaining = &left
+	}
+	return nil
+}

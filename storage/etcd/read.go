@@ -1,0 +1,49 @@
+package etcd
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Get implements storage.Interface.
+func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+	t, err := s.target("get", key)
+	if err != nil {
+		return nil, err
+	}
+	minimum, err := s.versioner.ParseResourceVersion(opts.ResourceVersion)
+	if err != nil {
+		return nil, refused("get", key, 0, err)
+	}
+	resp, err := s.client.Get(ctx, t.path, s.readOptions(opts.ResourceVersion)...)
+	if err != nil {
+		return nil, readError("get", key, err)
+	}
+	if current := resp.Header.Revision; minimum > current {
+		return nil, tooFarAhead("get", key, minimum, current)
+	}
+	if len(resp.Kvs) == 0 {
+		return nil, failed("get", key, 0, storage.ErrNotFound, nil)
+	}
+	return s.entryOf(ctx, resp.Kvs[0])
+}
+
+// Count implements storage.Interface.
+func (s *store) Count(ctx context.Context, key string) (int64, error) {
+	t, err := s.scope("count", key, true)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := s.client.Get(ctx, t.path, s.readOptions("", clientv3.WithPrefix(), clientv3.WithCountOnly())...)
+	if err != nil {
+		return 0, readError("count", key, err)
+	}
+	return resp.Count, nil
+}
+
+func tooFarAhead(op, key string, asked, current int64) error {
+	return refused(op, key, asked, &storage.FutureRevisionError{Asked: asked, Current: current})
+}

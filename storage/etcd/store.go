@@ -1,0 +1,76 @@
+package etcd
+
+import (
+	"context"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
+)
+
+// store is the store of one resource. It has no state of its own.
+type store struct {
+	*Backend
+	codec     storage.Codec
+	versioner versioner.Versioner
+}
+
+var _ storage.Interface = (*store)(nil)
+
+// Versioner implements storage.Interface.
+func (s *store) Versioner() versioner.Versioner { return s.versioner }
+
+// entry returns the entry of an encoded object, decoded when it is asked for.
+func (s *store) entry(key string, data []byte, revision int64) *storage.Entry {
+	return storage.NewEntry(key, revision, func() (runtime.Object, error) {
+		obj, err := s.codec.Decode(data)
+		if err == nil {
+			err = s.versioner.UpdateObject(obj, revision)
+		}
+		if err != nil {
+			return nil, failed("decode", key, revision, storage.ErrCorrupt, err)
+		}
+		return obj, nil
+	})
+}
+
+// entryOf returns the entry of what etcd holds.
+func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
+	key := s.key(kv.Key)
+	data, _, err := s.fromStorage(ctx, key, kv.Value)
+	if err != nil {
+		return nil, err
+	}
+	return s.entry(key, data, kv.ModRevision), nil
+}
+
+func (s *store) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
+	data, stale, err = s.cfg.Transformer.FromStorage(ctx, value, s.cfg.Prefix+key)
+	if err != nil {
+		return nil, false, failed("decode", key, 0, storage.ErrCorrupt, err)
+	}
+	return data, stale, nil
+}
+
+// encode returns the bytes of an object that the caller may write to.
+func (s *store) encode(obj runtime.Object) ([]byte, error) {
+	if err := s.versioner.PrepareObjectForStorage(obj); err != nil {
+		return nil, err
+	}
+	return s.codec.Encode(obj)
+}
+
+// encodeShared returns the bytes of an object that others may be reading.
+func (s *store) encodeShared(obj runtime.Object) ([]byte, error) {
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if accessor.GetResourceVersion() == "" && accessor.GetSelfLink() == "" {
+		return s.codec.Encode(obj) // nothing to strip, so no copy is needed
+	}
+	return s.encode(obj.DeepCopyObject())
+}

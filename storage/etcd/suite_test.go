@@ -1,0 +1,94 @@
+package etcd_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/storage/storagetest"
+	"github.com/miniapi/miniapi/storage/transform"
+)
+
+var (
+	seed       = flag.Uint64("seed", 0, "seed of the simulation; 0: any, which is logged")
+	operations = flag.Int("operations", 0, "operations of the simulation; 0: its default")
+)
+
+// sealed returns the transformer of the configurations that encrypt.
+func sealed(t *testing.T) transform.Transformer {
+	t.Helper()
+	transformer, err := storagetest.Sealed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transformer
+}
+
+// startEmbedded returns the client of an embedded etcd that ends with the test.
+func startEmbedded(t *testing.T) *clientv3.Client {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.Client()
+}
+
+// harness makes stores that differ from cfg in nothing but their prefix: each
+// has a key space of its own in the one etcd.
+func harness(cfg etcd.Config) storagetest.Harness {
+	var stores atomic.Int64
+	base := cfg.Prefix
+	if base == "" {
+		base = "/registry"
+	}
+	cfg.ProgressInterval = 10 * time.Millisecond
+	return storagetest.Harness{New: func(t *testing.T, codec storage.Codec) storagetest.Fixture {
+		cfg := cfg
+		cfg.Prefix = fmt.Sprintf("%s/%d", base, stores.Add(1))
+		backend, err := etcd.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return storagetest.Fixture{
+			Store:       backend.Store(codec),
+			Client:      cfg.Client,
+			Prefix:      cfg.Prefix,
+			Transformer: cfg.Transformer,
+		}
+	}}
+}
+
+func configurations(t *testing.T) map[string]etcd.Config {
+	return map[string]etcd.Config{
+		"LocalReads":    {LocalReads: true},
+		"QuorumReads":   {},
+		"AnotherPrefix": {LocalReads: true, Prefix: "/some/where.else"},
+		"Transformer":   {LocalReads: true, Transformer: sealed(t)},
+		"SmallPages":    {LocalReads: true, PageSize: 2},
+	}
+}
+
+// TestSuite runs the shared suite on an embedded etcd.
+func TestSuite(t *testing.T) {
+	for name, cfg := range configurations(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg.Client = startEmbedded(t)
+			storagetest.Run(t, harness(cfg))
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// eventBuffer lets a consumer take several events for one switch of goroutines.
+const eventBuffer = 64
+
+// watcher is one watch. It runs one goroutine; the client runs another to hold
+// its end of the stream.
+type watcher struct {
+	store *store
+	target
+	opts storage.WatchOptions
+
+	// initial lists the current state first; nil: the watch begins after
+	// revision.
+	initial *listing
+	page    *clientv3.GetResponse // its first one
+	// revision up to which everything was reported. Only the watch's own
+	// goroutine uses it once that runs.
+	revision int64
+
+	events chan storage.Event
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Watch implements storage.Interface.
+func (s *store) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+	t, err := s.scope("watch", key, opts.Recursive)
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{
+		store: s, target: t, opts: opts,
+		events: make(chan storage.Event, eventBuffer),
+		done:   make(chan struct{}),
+	}
+	if err := w.begin(ctx); err != nil {
+		return nil, err
+	}
+	ctx, w.cancel = context.WithCancel(ctx)
+	go w.run(ctx) // ends with ctx or Stop, which waits for it
+	return w, nil
+}
+
+// Events implements storage.Watcher.
+func (w *watcher) Events() <-chan storage.Event { return w.events }
+
+// Stop implements storage.Watcher.
+func (w *watcher) Stop() {
+	w.cancel()
+	<-w.done
+}
+
+// begin finds out where the watch begins, and fetches the first page if that
+// is the current state: what can go wrong there is an error of Watch itself.
+func (w *watcher) begin(ctx context.Context) error {
+	revision, err := w.store.versioner.ParseResourceVersion(w.opts.ResourceVersion)
+	if err != nil {
+		return refused("watch", w.key, 0, err)
+	}
+	send := w.opts.SendInitialEvents
+	switch {
+	case send != nil && *send, send == nil && revision == 0:
+		w.initial = w.store.newInitialListing(w.target, w.opts, revision)
+		w.page, err = w.initial.next(ctx)
+		return err
+	case revision == 0:
+		w.revision, err = w.store.CurrentRevision(ctx)
+		return err
+	default:
+		w.revision = revision
+		return nil
+	}
+}
+
+func (w *watcher) run(ctx context.Context) {
+	defer close(w.done)
+	defer close(w.events)
+	defer w.cancel()
+	if w.initial != nil {
+		if err := w.sendInitial(ctx); err != nil {
+			if ctx.Err() == nil { // or else it is no error but the end
+				w.send(ctx, storage.Event{Type: watch.Error, Err: err})
+			}
+			return
+		}
+	}
+	w.follow(ctx)
+}
+
+// sendInitial reports the current state in the order of keys. It waits for the
+// consumer, so no more than a page is in memory.
+func (w *watcher) sendInitial(ctx context.Context) error {
+	for page := w.page; ; {
+		for i, kv := range page.Kvs {
+			page.Kvs[i] = nil // a long list is garbage from its beginning on
+			entry, err := w.initial.match(ctx, kv)
+			if err != nil {
+				return err
+			}
+			if entry != nil && !w.send(ctx, storage.Event{Type: watch.Added, Entry: entry, Revision: entry.Revision}) {
+				return nil
+			}
+		}
+		if page.Count == int64(len(page.Kvs)) {
+			break
+		}
+		var err error
+		if page, err = w.initial.next(ctx); err != nil {
+			return err
+		}
+	}
+	w.page, w.revision = nil, w.initial.revision
+	w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
+	return nil
+}
+
+// send waits for the consumer. It returns false if the watch is over.
+func (w *watcher) send(ctx context.Context, e storage.Event) bool {
+	select {
+	case w.events <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// follow reports what happens after w.revision until the watch is over.
+func (w *watcher) follow(ctx context.Context) {
+	stream := w.store.openStream(ctx, w.path, w.streamOptions()...)
+	defer stream.close()
+	ticks, stop := w.progressTicks()
+	defer stop()
+	queue := backlog{limit: w.store.cfg.WatchBacklog}
+	for incoming := stream.incoming; incoming != nil || !queue.empty(); {
+		out, head := queue.head(w.events)
+		select {
+		case <-ctx.Done():
+			return
+		case out <- head:
+			queue.pop()
+		case resp, open := <-incoming:
+			if !open || !w.receive(ctx, resp, &queue) {
+				incoming, ticks = nil, nil // what is queued is still delivered
+			}
+		case <-ticks:
+			stream.requestProgress()
+		}
+		if queue.overflown() {
+			return
+		}
+	}
+}
+
+func (w *watcher) streamOptions() []clientv3.OpOption {
+	opts := []clientv3.OpOption{clientv3.WithRev(w.revision + 1), clientv3.WithPrevKV()}
+	if w.opts.Recursive {
+		opts = append(opts, clientv3.WithPrefix())
+	}
+	if w.opts.ProgressNotify {
+		opts = append(opts, clientv3.WithProgressNotify())
+	}
+	return opts
+}
+
+// progressTicks returns when to ask how far etcd has come, which is never if
+// nobody wants to know.
+func (w *watcher) progressTicks() (ticks <-chan time.Time, stop func()) {
+	if !w.opts.ProgressNotify {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(w.store.cfg.ProgressInterval)
+	return ticker.C, ticker.Stop
+}
+
+// receive queues what a response of etcd reports. It returns false if nothing
+// comes after it.
+func (w *watcher) receive(ctx context.Context, resp clientv3.WatchResponse, queue *backlog) bool {
+	if err := resp.Err(); err != nil {
+		if codeOf(err) != codes.Canceled && !errors.Is(err, context.Canceled) {
+			queue.push(storage.Event{Type: watch.Error, Err: readError("watch", w.key, err)}, 0)
+		}
+		return false
+	}
+	for _, e := range resp.Events {
+		event, size, err := w.translate(ctx, e)
+		if err != nil {
+			queue.push(storage.Event{Type: watch.Error, Err: err}, 0)
+			return false
+		}
+		if event.Type != "" {
+			w.revision = event.Revision
+			queue.push(event, size)
+		}
+	}
+	// Progress is told to all watches of a stream, asked for or not.
+	if revision := resp.Header.Revision; resp.IsProgressNotify() && w.opts.ProgressNotify && revision > w.revision {
+		w.revision = revision
+		queue.push(storage.Event{Type: watch.Bookmark, Revision: revision}, 0)
+	}
+	return true
+}
