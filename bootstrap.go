@@ -19,8 +19,8 @@ func (s *Server) seed(ctx context.Context) error {
 		return err
 	}
 	objects, err := bootstrap.Objects(s.config.Bootstrap, bootstrap.Config{
-		ServiceClusterIPRange: serviceRange,
-		Port:                  int32(s.listener.Addr().(*net.TCPAddr).Port),
+		ServiceRanges: []netip.Prefix{serviceRange},
+		Port:          s.listener.Addr().(*net.TCPAddr).Port,
 	})
 	if err != nil {
 		return err

@@ -1,8 +1,6 @@
 package miniapi
 
 import (
-	"net"
-
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -25,12 +23,4 @@ func (s *Server) Kubeconfig() ([]byte, error) {
 	config.Contexts[contextName] = &clientcmdapi.Context{Cluster: contextName, AuthInfo: contextName}
 	config.CurrentContext = contextName
 	return clientcmd.Write(*config)
-}
-
-func hostOf(addr net.Addr) string {
-	host, _, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return ""
-	}
-	return host
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/admission"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
 )
@@ -89,18 +90,17 @@ func (s *Server) build(context.Context) error {
 	s.backend = backend
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage:   func(codec storage.Codec) storage.Interface { return backend.Store(codec) },
-		Admission: registry.DefaultChain(),
+		Admission: registry.Chain{admission.NamespaceLifecycle()},
 	})
 	if err := catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
 	s.api, err = api.New(api.Config{
-		Catalog:      catalog,
-		Scheme:       kinds.Scheme(),
-		Logger:       s.config.Logger,
-		Version:      KubernetesVersion(),
-		Ready:        []api.Check{{Name: "etcd", Check: backend.Ready}},
-		LoopbackOnly: isLoopback(hostOf(s.listener.Addr())),
+		Catalog: catalog,
+		Scheme:  kinds.Scheme(),
+		Logger:  s.config.Logger,
+		Version: KubernetesVersion(),
+		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
 	})
 	if err != nil {
 		return err

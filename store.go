@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
 )
 
 // reachTimeout is how long a cluster may take to answer at the start.
@@ -45,6 +46,7 @@ func openCluster(ctx context.Context, config Config) (*store, error) {
 		TLS:       config.EtcdTLS,
 		Logger:    zap.NewNop(),
 		DialOptions: []grpc.DialOption{
+			etcd.AtMostOnce(),
 			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 		},
 	})
@@ -69,15 +71,14 @@ func unreachable(config Config, err error) error {
 
 // watch returns when ctx ends, or with an error when the embedded etcd dies.
 func (s *store) watch(ctx context.Context) error {
-	var failed <-chan error
-	if s.embedded != nil {
-		failed = s.embedded.Err()
+	if s.embedded == nil {
+		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-failed:
-		return fmt.Errorf("the embedded etcd failed: %w", err)
+	case <-s.embedded.Done():
+		return s.embedded.Err()
 	}
 }
 

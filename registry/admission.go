@@ -29,7 +29,7 @@ type Attributes struct {
 	Options   WriteOptions
 }
 
-// detached returns the same with a copy of the object, for steps that may look
+// detached returns the same with a copy of the object, for those who may look
 // and not touch.
 func (a *Attributes) detached() *Attributes {
 	out := *a
@@ -66,13 +66,18 @@ func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// Validate runs the validating part of every step in order.
+// Validate runs the validating part of every step in order. The steps see a
+// copy of the object.
 func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
+	var seen *Attributes
 	for _, step := range c {
 		if step.Validate == nil {
 			continue
 		}
-		if err := step.Validate(ctx, attributes); err != nil {
+		if seen == nil {
+			seen = attributes.detached()
+		}
+		if err := step.Validate(ctx, seen); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (_ creatio
 	if err := s.completeCreate(ctx, req.Object, accessor); err != nil {
 		return creation{}, err
 	}
-	if err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, "").detached()); err != nil {
+	if err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, "")); err != nil {
 		return creation{}, err
 	}
 	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: finish}, nil

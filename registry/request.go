@@ -34,8 +34,10 @@ type UpdateRequest struct {
 	// Subresource to write, "" for the resource itself.
 	Subresource string
 	// Propose returns the state that the client wants, given the current one,
-	// which it must not write to. It runs again after a lost race. current is
-	// nil if there is none and CreateIfAbsent is set. For a subresource with a
+	// which it must not write to. It runs again after a lost race. The store
+	// works on a copy of what it returns, so that may be the same object every
+	// time, or share memory with current. current is nil if there is none and
+	// one may be created. For a subresource with a
 	// View both are views. A proposal without resourceVersion is unconditional;
 	// one that took over the version of current never conflicts.
 	Propose func(ctx context.Context, current runtime.Object) (runtime.Object, error)

@@ -68,6 +68,9 @@ type DeleteStrategy struct {
 	DefaultPropagation metav1.DeletionPropagation
 	// Warnings go to the client as Warning headers, given what it asked for.
 	Warnings func(opts *metav1.DeleteOptions) []string
+	// NoDependents: nothing depends on objects of this kind, so how a deletion
+	// propagates means nothing.
+	NoDependents bool
 	// Forbidden may refuse the deletion of an object. Nil allows.
 	Forbidden func(obj runtime.Object) error
 }

@@ -24,7 +24,7 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 		return nil, err
 	}
 	req.Object = attributes.Object
-	if err := s.catalog.config.Admission.Validate(ctx, attributes.detached()); err != nil {
+	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
 		return nil, err
 	}
 	return sub.Create(ctx, s, req)

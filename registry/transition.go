@@ -224,7 +224,7 @@ func (t *transition) emptiesFinalizers(holds func(runtime.Object) bool) bool {
 	return holds == nil || !holds(t.obj)
 }
 
-// admitted asks validating admission, which sees copies.
+// admitted asks validating admission, which sees views where the client does.
 func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 	obj, old := next.obj, next.old
 	if op.view != nil {
@@ -236,7 +236,7 @@ func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 			return err
 		}
 	}
-	return op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old).detached())
+	return op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old))
 }
 
 // attributes describes the write to admission.

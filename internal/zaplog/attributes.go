@@ -2,6 +2,8 @@ package zaplog
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"go.uber.org/zap/zapcore"
@@ -49,8 +51,8 @@ func attribute(field zapcore.Field) (slog.Attr, bool) {
 		return slog.Any(field.Key, value), true
 	}
 	attrs := make([]slog.Attr, 0, len(encoder.Fields))
-	for key, value := range encoder.Fields {
-		attrs = append(attrs, slog.Any(key, value))
+	for _, key := range slices.Sorted(maps.Keys(encoder.Fields)) {
+		attrs = append(attrs, slog.Any(key, encoder.Fields[key]))
 	}
 	return slog.Attr{Value: slog.GroupValue(attrs...)}, len(attrs) > 0
 }

@@ -12,17 +12,32 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// crashDir is the environment variable that makes the test binary a server on
-// that data directory, which writes until it is killed.
-const crashDir = "EMBEDDED_TEST_CRASH_DIR"
+// These environment variables make the test binary play one of the stories,
+// on a data directory, instead of running tests: those that end badly.
+const (
+	childStory = "EMBEDDED_TEST_STORY"
+	childDir   = "EMBEDDED_TEST_DIR"
+)
+
+var children = map[string]func(dir string){
+	"write until killed":      writeUntilKilled,
+	"lose the data directory": loseDataDir,
+}
+
+func child(t *testing.T, story, dir string) *exec.Cmd {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), childStory+"="+story, childDir+"="+dir)
+	command.Stderr = os.Stderr
+	return command
+}
 
 func TestAcknowledgedWritesSurviveACrash(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 3 {
 		acknowledged := crash(t, dir, 200)
 		server := start(t, embedded.Config{DataDir: dir})
-		got := get(t, server.Client(), "/a")
-		if got < acknowledged {
+		if got := get(t, server.Client(), "/a"); got < acknowledged {
 			t.Errorf("round %d: %s was acknowledged, but %s is there", round, acknowledged, got)
 		}
 		stop(t, server)
@@ -30,42 +45,38 @@ func TestAcknowledgedWritesSurviveACrash(t *testing.T) {
 }
 
 // crash runs a server in a process of its own, kills it after so many writes
-// and returns the last one that it acknowledged before.
+// and returns the last one that it acknowledged.
 func crash(t *testing.T, dir string, writes int) string {
 	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), crashDir+"="+dir)
-	child.Stderr = os.Stderr
-	output, err := child.StdoutPipe()
+	command := child(t, "write until killed", dir)
+	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Start(); err != nil {
+	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(output)
+	lines, last := bufio.NewScanner(output), ""
 	for range writes {
 		if !lines.Scan() {
 			t.Fatal("the child has ended by itself")
 		}
 	}
-	last := lines.Text()
-	if err := child.Process.Kill(); err != nil {
+	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "v") { // the very last line may be cut off
-			last = max(last, lines.Text())
-		}
+	// A line that is cut off sorts before the one that it was to become.
+	for last = lines.Text(); lines.Scan(); {
+		last = max(last, lines.Text())
 	}
-	if err := child.Wait(); err == nil {
+	if err := command.Wait(); err == nil {
 		t.Fatal("the child has ended by itself")
 	}
 	return last
 }
 
-// writeUntilKilled prints each value once it is acknowledged. Values rise, over
-// all rounds.
+// writeUntilKilled prints each value once it is acknowledged. They rise, over
+// restarts too.
 func writeUntilKilled(dir string) {
 	ctx := context.Background()
 	server, err := embedded.Start(ctx, embedded.Config{DataDir: dir})
@@ -73,14 +84,52 @@ func writeUntilKilled(dir string) {
 		panic(err)
 	}
 	for {
-		revision, err := server.Client().Get(ctx, "/none")
+		now, err := server.Client().Get(ctx, "/a")
 		if err != nil {
 			panic(err)
 		}
-		value := fmt.Sprintf("v%010d", revision.Header.Revision)
+		value := fmt.Sprintf("%010d", now.Header.Revision)
 		if _, err := server.Client().Put(ctx, "/a", value); err != nil {
 			panic(err)
 		}
 		fmt.Println(value)
 	}
+}
+
+// etcd gives up then, with goroutines of its own waiting for each other, which
+// is why this happens in another process.
+func TestServerThatDiesTellsAndCanBeClosed(t *testing.T) {
+	output, err := child(t, "lose the data directory", t.TempDir()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"ended: embedded etcd gave up: failed to save Raft hard state and entries: ",
+		"closed: embedded etcd has not stopped within 1s",
+	} {
+		if !strings.Contains(string(output), want) {
+			t.Errorf("missing %q in\n%s", want, output)
+		}
+	}
+}
+
+func loseDataDir(dir string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server, err := embedded.Start(ctx, embedded.Config{DataDir: dir})
+	if err != nil {
+		panic(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		panic(err)
+	}
+	go func() { // ends with the server
+		<-server.Done()
+		cancel()
+	}()
+	for ctx.Err() == nil {
+		_, _ = server.Client().Put(ctx, "/a", strings.Repeat("x", 1<<20))
+	}
+	fmt.Println("ended:", server.Err())
+	fmt.Println("closed:", server.Close(context.Background()))
 }

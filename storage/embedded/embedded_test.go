@@ -14,8 +14,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashDir); dir != "" {
-		writeUntilKilled(dir)
+	if story := children[os.Getenv(childStory)]; story != nil {
+		story(os.Getenv(childDir))
+		return
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -1,10 +1,7 @@
 package embedded
 
 import (
-	"context"
 	"errors"
-	"os"
-	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -34,25 +31,4 @@ func TestGivingUpEndsTheServerNotTheProcess(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestLosingTheDataDirectory(t *testing.T) {
-	server, err := Start(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(server.dir.path); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() { // ends with the server
-		<-server.Done()
-		cancel()
-	}()
-	for ctx.Err() == nil {
-		_, _ = server.Client().Put(ctx, "/a", strings.Repeat("x", 1<<20))
-	}
-	t.Log(server.Err())
-	t.Log(server.Close(t.Context()))
 }

@@ -20,8 +20,10 @@ const (
 	// commit, which are a matter of milliseconds.
 	readyTimeout = time.Minute
 	// stopTimeout bounds the wait for etcd's goroutines, which end in
-	// milliseconds too, unless etcd has given up before.
-	stopTimeout = 10 * time.Second
+	// milliseconds too. giveUpTimeout is the same for an etcd that has given
+	// up, where they may wait for each other for ever.
+	stopTimeout   = 10 * time.Second
+	giveUpTimeout = time.Second
 )
 
 // Server is a running etcd. Its methods are safe for concurrent use.
@@ -86,9 +88,11 @@ func (s *Server) Err() error {
 
 // Close stops the server and waits for its end, or that of the context; it
 // goes on then, and Close may be called again to wait for it. Every call
-// returns the same. A temporary directory is removed.
+// returns the same. A temporary directory is removed. It takes a millisecond
+// or two; of a server that ended by itself some goroutines may stay, which is
+// an error.
 func (s *Server) Close(ctx context.Context) error {
-	s.closing.Do(func() { go s.shutdown() }) // ends by itself, at the latest after stopTimeout
+	s.closing.Do(func() { go s.shutdown() }) // ends by itself, see stopTimeout
 	select {
 	case <-s.closed:
 		return s.closeErr

@@ -25,11 +25,16 @@ func (s *Server) abort() error {
 	return errors.Join(s.stopEtcd(), s.dir.close())
 }
 
-// stopEtcd waits for etcd's end. An etcd that has given up may wait for ever
-// for a goroutine that is gone; it is left behind then.
+// stopEtcd waits for etcd's end. What does not end in time is left behind.
 func (s *Server) stopEtcd() error {
 	if s.etcd == nil {
 		return nil
+	}
+	timeout := stopTimeout
+	select {
+	case <-s.guard.failed:
+		timeout = giveUpTimeout
+	default:
 	}
 	s.stopping.Store(true)
 	stopped := make(chan struct{})
@@ -41,7 +46,7 @@ func (s *Server) stopEtcd() error {
 	case <-stopped:
 		<-s.done
 		return nil
-	case <-time.After(stopTimeout):
-		return fmt.Errorf("embedded etcd has not stopped within %v", stopTimeout)
+	case <-time.After(timeout):
+		return fmt.Errorf("embedded etcd has not stopped within %v", timeout)
 	}
 }

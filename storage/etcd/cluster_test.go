@@ -89,8 +89,12 @@ func dial(t *testing.T, endpoints []string) *clientv3.Client {
 	return client
 }
 
-// TestSuiteCluster runs the shared suite on three members reached over gRPC.
-func TestSuiteCluster(t *testing.T) {
+// TestCluster runs the shared suite and the simulation on three members reached
+// over gRPC.
+func TestCluster(t *testing.T) {
 	client := startCluster(t)
-	storagetest.Run(t, harness(etcd.Config{Client: client}))
+	t.Run("Suite", func(t *testing.T) { storagetest.Run(t, harness(etcd.Config{Client: client})) })
+	t.Run("Simulation", func(t *testing.T) {
+		storagetest.Simulate(t, harness(etcd.Config{Client: client}), simulation())
+	})
 }

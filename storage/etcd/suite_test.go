@@ -92,3 +92,17 @@ func TestSuite(t *testing.T) {
 		})
 	}
 }
+
+// TestSimulation runs the random simulation on an embedded etcd.
+func TestSimulation(t *testing.T) {
+	for name, cfg := range configurations(t) {
+		t.Run(name, func(t *testing.T) {
+			cfg.Client = startEmbedded(t)
+			storagetest.Simulate(t, harness(cfg), simulation())
+		})
+	}
+}
+
+func simulation() storagetest.Simulation {
+	return storagetest.Simulation{Seed: *seed, Operations: *operations}
+}

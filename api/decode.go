@@ -1,0 +1,146 @@
+package api
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// maxBody is how many bytes a request may carry.
+const maxBody = 3 << 20
+
+// schemeName is what kube-apiserver's scheme is called in its errors.
+const schemeName = "pkg/runtime/scheme.go:111"
+
+func (c *call) readBody() ([]byte, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	if err != nil {
+		return nil, fmt.Errorf("read the body: %w", err)
+	}
+	return data, nil
+}
+
+// decodeBody reads the object in a request's body and returns it in the hub
+// version. Unknown and duplicate fields are ignored, warned of or refused.
+func (c *call) decodeBody(validation string) (runtime.Object, error) {
+	m, err := c.server.codec.ofContentType(c.r.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return nil, err
+	}
+	want := c.kind()
+	obj, got, err := decode(m, data, decodeOptions{want: want, into: c.newBody(), validation: validation})
+	if err != nil {
+		if strict, ok := runtime.AsStrictDecodingError(err); !ok || obj == nil || validation != metav1.FieldValidationWarn {
+			return nil, decodeError(err, got, want, data)
+		} else {
+			c.warnOfFields(strict.Errors())
+		}
+	}
+	if got.GroupVersion() != want.GroupVersion() {
+		text := "the API version in the data (%s) does not match the expected API version (%s)"
+		return nil, apierrors.NewBadRequest(fmt.Sprintf(text, got.GroupVersion(), want.GroupVersion()))
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return c.toHub(obj)
+}
+
+// warnOfFields tells the client which fields were ignored.
+func (c *call) warnOfFields(faults []error) {
+	for _, fault := range faults {
+		for _, text := range fieldWarnings(fault) {
+			registry.AddWarning(c.r.Context(), text)
+		}
+	}
+}
+
+// fieldWarnings splits the report of a YAML decoder into its lines.
+func fieldWarnings(fault error) []string {
+	text := fault.Error()
+	_, lines, found := strings.Cut(text, "yaml: unmarshal errors:\n")
+	if !found {
+		return []string{text}
+	}
+	var texts []string
+	for line := range strings.SplitSeq(lines, "\n") {
+		texts = append(texts, strings.TrimSpace(line))
+	}
+	return texts
+}
+
+type decodeOptions struct {
+	// want is the kind of a body that does not name one itself.
+	want       schema.GroupVersionKind
+	into       runtime.Object
+	validation string
+}
+
+// decode decodes data. Next to a strict decoding error the object is returned
+// all the same.
+func decode(m *media, data []byte, o decodeOptions) (runtime.Object, schema.GroupVersionKind, error) {
+	serializer := m.strict
+	if o.validation == metav1.FieldValidationIgnore {
+		serializer = m.lax
+	}
+	obj, kind, err := serializer.Decode(data, &o.want, o.into)
+	if kind == nil {
+		kind = &schema.GroupVersionKind{}
+	}
+	switch {
+	case runtime.IsNotRegisteredError(err):
+		return nil, *kind, runtime.NewNotRegisteredErrForKind(schemeName, *kind)
+	case err != nil && !runtime.IsStrictDecodingError(err):
+		return nil, *kind, err
+	case obj != o.into && kind.Kind != o.want.Kind:
+		return nil, *kind, fmt.Errorf("converting (%s) to (%s.%s): unknown conversion",
+			strings.TrimPrefix(reflect.TypeOf(obj).String(), "*"), internalPackage(o.want.Group), o.want.Kind)
+	}
+	return obj, *kind, err
+}
+
+// internalPackage is the name of the package that kube-apiserver converts the
+// kinds of a group to, which shows in its errors.
+func internalPackage(group string) string {
+	if group == "" {
+		return "core"
+	}
+	name, _, _ := strings.Cut(group, ".")
+	return name
+}
+
+// decodeError is the 400 for a body that cannot be decoded.
+func decodeError(err error, got, want schema.GroupVersionKind, data []byte) error {
+	if got.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(data)))
+}
+
+// summary shows the beginning of a body in an error.
+func summary(data []byte) string {
+	const most = 30
+	if len(data) == 0 {
+		return "<empty>"
+	}
+	shown, more := data, ""
+	if len(data) > most {
+		shown, more = data[:most], " ..."
+	}
+	if data[0] == '{' {
+		return string(shown) + more
+	}
+	return hex.EncodeToString(shown) + more
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// delete answers a DELETE of one object.
+func (c *call) delete() error {
+	options, err := c.deleteOptions()
+	if err != nil {
+		return err
+	}
+	result, err := c.store.Delete(c.r.Context(), registry.DeleteRequest{
+		Namespace: c.Namespace, Name: c.Name, Options: options,
+	})
+	if err != nil {
+		return err
+	}
+	if result.Removed && !c.resource.Strategy.Delete.ReturnObject {
+		status, err := c.deletedStatus(result.Object)
+		if err != nil {
+			return err
+		}
+		return c.respond(http.StatusOK, status)
+	}
+	code := http.StatusOK
+	//nolint:staticcheck // the deprecated option is what clients send
+	if orphan := options.OrphanDependents; !result.Removed && orphan != nil && !*orphan {
+		code = http.StatusAccepted
+	}
+	return c.respond(code, result.Object)
+}
+
+// deletedStatus tells what was removed.
+func (c *call) deletedStatus(obj runtime.Object) (*metav1.Status, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	return &metav1.Status{
+		Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Name, UID: m.GetUID(),
+		},
+	}, nil
+}
+
+// deleteCollection answers a DELETE of what a list would show.
+func (c *call) deleteCollection() error {
+	list, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	options, err := c.deleteOptions()
+	if err != nil {
+		return err
+	}
+	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options}
+	page, err := c.store.DeleteCollection(c.r.Context(), request, c.listRequest(list))
+	if err != nil {
+		return err
+	}
+	return c.respondList(page)
+}
+
+// deleteOptions come in the body, or else in the query.
+func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
+	data, err := c.readBody()
+	if err != nil {
+		return nil, err
+	}
+	options := &metav1.DeleteOptions{}
+	if len(data) == 0 {
+		err = decodeQuery(c.r, options)
+	} else {
+		err = c.decodeDeleteOptions(data, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	options.TypeMeta = metav1.TypeMeta{}
+	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
+}
+
+// decodeDeleteOptions accepts DeleteOptions of any group and version.
+func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) error {
+	m, err := c.server.codec.ofContentType(c.r.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	info, _ := runtime.SerializerInfoForMediaType(internalscheme.Codecs.SupportedMediaTypes(), m.Type)
+	decoder := internalscheme.Codecs.DecoderToVersion(info.Serializer, metav1.SchemeGroupVersion)
+	kind := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
+	obj, got, err := decoder.Decode(data, &kind, into)
+	switch {
+	case runtime.IsNotRegisteredError(err):
+		return apierrors.NewBadRequest(notRegistered(got))
+	case err != nil:
+		return apierrors.NewBadRequest(err.Error())
+	case obj != into:
+		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return nil
+}
+
+func notRegistered(kind *schema.GroupVersionKind) string {
+	return runtime.NewNotRegisteredErrForKind(schemeName, *kind).Error()
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/go-chi/chi/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// surface is what was derived from the catalog at one generation.
+//
+// Invariant: it never changes after it is published.
+type surface struct {
+	snapshot  *registry.Snapshot
+	discovery *discovery
+	openapi   *openAPI
+}
+
+// info holds what the informational endpoints keep. Nothing is computed before
+// somebody asks for it.
+type info struct {
+	config  Config
+	current atomic.Pointer[surface]
+}
+
+func newInfo(config Config) *info { return &info{config: config} }
+
+// surface of the catalog as it is now. Two requests may derive it both; either
+// result is good.
+func (i *info) surface() *surface {
+	snapshot := i.config.Catalog.Snapshot()
+	if s := i.current.Load(); s != nil && s.snapshot.Generation == snapshot.Generation {
+		return s
+	}
+	s := &surface{
+		snapshot:  snapshot,
+		discovery: buildDiscovery(snapshot, i.config.Scheme),
+		openapi:   newOpenAPI(snapshot, i.config),
+	}
+	i.current.Store(s)
+	return s
+}
+
+func (s *Server) discoveryRoutes(r chi.Router) {
+	handleSlash(r, "/api", s.serveLegacyRoot)
+	handleSlash(r, "/apis", s.serveNamedRoot)
+	handleSlash(r, "/api/{version}", s.serveResources)
+	handleSlash(r, "/apis/{group}", s.serveGroup)
+	handleSlash(r, "/apis/{group}/{version}", s.serveResources)
+}
+
+// serveLegacyRoot answers /api.
+func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
+	d := s.info.surface().discovery
+	s.serveRoot(w, r, d.legacy, func() *prepared {
+		// Without apiVersion, as from kube-apiserver. The address is this
+		// connection's: nothing to keep.
+		return newPrepared(&metav1.APIVersions{
+			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
+			Versions: d.legacyVersions,
+			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{
+				{ClientCIDR: "0.0.0.0/0", ServerAddress: localAddress(r)},
+			},
+		})
+	})
+}
+
+// serveNamedRoot answers /apis.
+func (s *Server) serveNamedRoot(w http.ResponseWriter, r *http.Request) {
+	d := s.info.surface().discovery
+	s.serveRoot(w, r, d.named, func() *prepared { return d.groupList })
+}
+
+// serveRoot answers with the aggregated document to who asks for it and with
+// the plain one to everybody else.
+func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *aggregatedDiscovery, plain func() *prepared) {
+	f, err := s.codec.negotiate(r, ofDiscovery)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	w.Header().Set("Vary", "Accept")
+	if f.as.Empty() {
+		s.writePrepared(w, r, f, plain())
+		return
+	}
+	w.Header().Set("ETag", aggregated.etag)
+	w.Header().Set("Cache-Control", "public")
+	if r.Header.Get("If-None-Match") == aggregated.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	s.writePrepared(w, r, f, aggregated.versions[f.as.GroupVersion()])
+}
+
+// serveGroup answers /apis/{group}.
+func (s *Server) serveGroup(w http.ResponseWriter, r *http.Request) {
+	d, ok := s.info.surface().discovery.groups[chi.URLParam(r, "group")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	s.servePlain(w, r, d)
+}
+
+// serveResources answers /api/{version} and /apis/{group}/{version}.
+func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
+	discovery := s.info.surface().discovery
+	gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
+	if d, ok := discovery.resources[gv]; ok {
+		s.servePlain(w, r, d)
+		return
+	}
+	if _, known := discovery.groups[gv.Group]; !known && gv.Group != "" {
+		http.NotFound(w, r)
+		return
+	}
+	s.writeError(w, r, genericError(http.StatusNotFound, ""))
+}
+
+func (s *Server) servePlain(w http.ResponseWriter, r *http.Request, d *prepared) {
+	f, err := s.codec.negotiate(r, noTransformation)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	s.writePrepared(w, r, f, d)
+}
+
+// localAddress is where the client reached the server.
+func localAddress(r *http.Request) string {
+	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		return addr.String()
+	}
+	return r.Host
+}

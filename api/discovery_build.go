@@ -1,0 +1,210 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// discovery is what a catalog looks like from outside.
+//
+// Invariant: it never changes after it is built.
+type discovery struct {
+	// groupList and groups are without the legacy group, which has no name.
+	groupList *prepared
+	groups    map[string]*prepared
+	resources map[schema.GroupVersion]*prepared
+	// legacyVersions are the versions of the legacy group.
+	legacyVersions []string
+	// legacy and named are the aggregated documents of /api and of /apis.
+	legacy, named *aggregatedDiscovery
+}
+
+func buildDiscovery(snapshot *registry.Snapshot, scheme *runtime.Scheme) *discovery {
+	d := &discovery{
+		groups:    map[string]*prepared{},
+		resources: map[schema.GroupVersion]*prepared{},
+	}
+	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+	var legacy, named []apidiscoveryv2.APIGroupDiscovery
+	for _, g := range snapshot.Groups {
+		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
+		for _, version := range g.Versions {
+			gv := schema.GroupVersion{Group: g.Name, Version: version}
+			found, resources := discoverVersion(snapshot, gv, scheme)
+			group.Versions = append(group.Versions, found)
+			d.resources[gv] = newPrepared(resources)
+		}
+		if g.Name == "" {
+			legacy = append(legacy, group)
+			d.legacyVersions = g.Versions
+			continue
+		}
+		named = append(named, group)
+		list.Groups = append(list.Groups, legacyGroup(g))
+		d.groups[g.Name] = newPrepared(withGroupHeader(legacyGroup(g)))
+	}
+	d.groupList = newPrepared(list)
+	d.legacy, d.named = newAggregatedDiscovery(legacy), newAggregatedDiscovery(named)
+	return d
+}
+
+func withGroupHeader(group metav1.APIGroup) *metav1.APIGroup {
+	group.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+	return &group
+}
+
+func legacyGroup(g registry.Group) metav1.APIGroup {
+	group := metav1.APIGroup{Name: g.Name}
+	for _, version := range g.Versions {
+		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{
+			GroupVersion: schema.GroupVersion{Group: g.Name, Version: version}.String(),
+			Version:      version,
+		})
+	}
+	group.PreferredVersion = group.Versions[0]
+	return group
+}
+
+// discoverVersion describes one group version, aggregated and legacy.
+func discoverVersion(snapshot *registry.Snapshot, gv schema.GroupVersion, scheme *runtime.Scheme) (apidiscoveryv2.APIVersionDiscovery, *metav1.APIResourceList) {
+	version := apidiscoveryv2.APIVersionDiscovery{Version: gv.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
+	list := &metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: gv.String(),
+	}
+	if gv.Group == "" {
+		// The legacy group's lists come without apiVersion from kube-apiserver.
+		list.APIVersion = ""
+	}
+	for _, r := range resourcesOf(snapshot, gv) {
+		resource := discoverResource(r, gv)
+		version.Resources = append(version.Resources, resource)
+		list.APIResources = append(list.APIResources, legacyResources(resource, storageVersionHash(r, scheme))...)
+	}
+	return version, list
+}
+
+// resourcesOf lists what is served in a group version, by name.
+func resourcesOf(snapshot *registry.Snapshot, gv schema.GroupVersion) []*registry.Resource {
+	var found []*registry.Resource
+	for _, store := range snapshot.Stores() {
+		r := store.Resource()
+		if r.Group != gv.Group {
+			continue
+		}
+		if _, ok := r.Version(gv.Version); ok {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *registry.Resource) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscoveryv2.APIResourceDiscovery {
+	resource := apidiscoveryv2.APIResourceDiscovery{
+		Resource:         r.Name,
+		ResponseKind:     &metav1.GroupVersionKind{Kind: r.Kind},
+		Scope:            apidiscoveryv2.ScopeCluster,
+		SingularResource: r.Singular,
+		Verbs:            r.Verbs,
+		ShortNames:       r.ShortNames,
+		Categories:       r.Categories,
+	}
+	if r.Namespaced {
+		resource.Scope = apidiscoveryv2.ScopeNamespace
+	}
+	for _, sub := range r.Subresources {
+		resource.Subresources = append(resource.Subresources, apidiscoveryv2.APISubresourceDiscovery{
+			Subresource:  sub.Name,
+			ResponseKind: subresourceKind(r, sub, gv),
+			Verbs:        sub.Verbs,
+		})
+	}
+	slices.SortFunc(resource.Subresources, func(a, b apidiscoveryv2.APISubresourceDiscovery) int {
+		return strings.Compare(a.Subresource, b.Subresource)
+	})
+	return resource
+}
+
+// subresourceKind leaves group and version empty where they are those of the
+// document that the subresource stands in.
+func subresourceKind(r *registry.Resource, sub registry.Subresource, gv schema.GroupVersion) *metav1.GroupVersionKind {
+	kind := metav1.GroupVersionKind(sub.Kind)
+	if kind.Kind == "" {
+		kind.Kind = r.Kind
+	}
+	if sub.Kind.GroupVersion() == gv {
+		kind.Group, kind.Version = "", ""
+	}
+	return &kind
+}
+
+// legacyResources are the lines for a resource and its subresources.
+func legacyResources(resource apidiscoveryv2.APIResourceDiscovery, hash string) []metav1.APIResource {
+	namespaced := resource.Scope == apidiscoveryv2.ScopeNamespace
+	lines := []metav1.APIResource{{
+		Name:               resource.Resource,
+		SingularName:       resource.SingularResource,
+		Namespaced:         namespaced,
+		Kind:               resource.ResponseKind.Kind,
+		Verbs:              resource.Verbs,
+		ShortNames:         resource.ShortNames,
+		Categories:         resource.Categories,
+		StorageVersionHash: hash,
+	}}
+	for _, sub := range resource.Subresources {
+		lines = append(lines, metav1.APIResource{
+			Name:       resource.Resource + "/" + sub.Subresource,
+			Namespaced: namespaced,
+			Group:      sub.ResponseKind.Group,
+			Version:    sub.ResponseKind.Version,
+			Kind:       sub.ResponseKind.Kind,
+			Verbs:      sub.Verbs,
+		})
+	}
+	return lines
+}
+
+// storageVersionHash names the version an object is stored in, "" for what is
+// not stored. Clients compare it to find out that the version has moved.
+func storageVersionHash(r *registry.Resource, scheme *runtime.Scheme) string {
+	if r.Virtual != nil {
+		return ""
+	}
+	gvk := hubKind(r, scheme)
+	sum := sha256.Sum256([]byte(gvk.Group + "/" + gvk.Version + "/" + gvk.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+// hubKind is the kind that a resource's objects are stored as.
+func hubKind(r *registry.Resource, scheme *runtime.Scheme) schema.GroupVersionKind {
+	version := r.Versions[0]
+	for _, v := range r.Versions {
+		if v.ToHub == nil {
+			version = v
+		}
+	}
+	own := r.GroupKind().WithVersion(version.Name)
+	hub := version.New()
+	if version.ToHub != nil {
+		converted, err := version.ToHub(hub)
+		if err != nil {
+			return own
+		}
+		hub = converted
+	}
+	kinds, _, err := scheme.ObjectKinds(hub)
+	if err != nil || len(kinds) == 0 {
+		return own
+	}
+	return kinds[0]
+}

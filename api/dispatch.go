@@ -1,0 +1,190 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// call is one request to a resource, on its way through the handlers.
+type call struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	target
+	// verb is the action to take; access is the verb in the terms of
+	// authorization, which knows no connect.
+	verb, access string
+	store        *registry.Store
+	resource     *registry.Resource
+	version      registry.Version
+	sub          *registry.Subresource // nil for the resource itself
+	format       format
+	table        tableOptions // where the format is a Table
+}
+
+// action carries out a verb. What it returns is written as a Status; nil means
+// that the answer has been given.
+type action func(c *call) error
+
+// actions are the verbs of resources and of their subresources.
+var actions = map[string]action{
+	"get":              (*call).get,
+	"list":             (*call).list,
+	"watch":            (*call).watch,
+	"create":           (*call).create,
+	"update":           (*call).update,
+	"patch":            (*call).patch,
+	"delete":           (*call).delete,
+	"deletecollection": (*call).deleteCollection,
+	"connect":          (*call).connect,
+}
+
+// shape is a form of path: it maps methods to verbs.
+type shape map[string]string
+
+var (
+	collectionShape    = shape{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}
+	allNamespacesShape = shape{http.MethodGet: "list"}
+	objectShape        = shape{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+	subresourceShape   = shape{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+	watchShape         = shape{http.MethodGet: "watch"}
+)
+
+// serveResource answers everything below a group and version.
+func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
+	c, err := s.newCall(w, r)
+	switch {
+	case err != nil:
+		s.writeError(w, r, err)
+	case c == nil:
+		http.NotFound(w, r)
+	default:
+		c.serve()
+	}
+}
+
+// newCall finds what the request is about. Without a call and an error there is
+// no such group and version.
+func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
+	t, parsed := parseTarget(r.URL.Path)
+	snapshot := s.config.Catalog.Snapshot()
+	if !parsed || !hasVersion(snapshot, t.Group, t.Version) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			return nil, genericError(http.StatusNotFound, "")
+		}
+		return nil, nil
+	}
+	store, found := snapshot.Store(schema.GroupResource{Group: t.Group, Resource: t.Resource})
+	if !found {
+		return nil, genericError(http.StatusNotFound, "")
+	}
+	c := &call{server: s, w: w, r: r, target: t, store: store, resource: store.Resource()}
+	if c.version, found = c.resource.Version(t.Version); !found {
+		return nil, genericError(http.StatusNotFound, "")
+	}
+	if t.Subresource != "" {
+		if c.sub, found = c.resource.Subresource(t.Subresource); !found {
+			return nil, genericError(http.StatusNotFound, "")
+		}
+	}
+	return c, c.findVerb()
+}
+
+func hasVersion(snapshot *registry.Snapshot, group, version string) bool {
+	return slices.ContainsFunc(snapshot.Groups, func(g registry.Group) bool {
+		return g.Name == group && slices.Contains(g.Versions, version)
+	})
+}
+
+// shape returns the form of the request's path, nil where the resource has no
+// such path.
+func (c *call) shape() shape {
+	switch {
+	case c.InNamespace && !c.resource.Namespaced:
+		return nil
+	case c.resource.Namespaced && !c.InNamespace && c.Name != "":
+		return nil
+	case c.Rest != "" && (c.sub == nil || c.sub.Connect == nil):
+		return nil
+	case c.Watch && c.sub == nil:
+		return watchShape
+	case c.Watch:
+		return nil
+	case c.sub != nil:
+		return subresourceShape
+	case c.Name != "":
+		return objectShape
+	case c.resource.Namespaced && !c.InNamespace:
+		return allNamespacesShape
+	}
+	return collectionShape
+}
+
+// findVerb sets the verb, or says why there is none: 404 if nothing can be done
+// at this path, 405 if something else can.
+func (c *call) findVerb() error {
+	supported := c.resource.Verbs
+	if c.sub != nil {
+		supported = c.sub.Verbs
+	}
+	possible := maps.Clone(c.shape())
+	maps.DeleteFunc(possible, func(_, verb string) bool { return !slices.Contains(supported, verb) })
+	if len(possible) == 0 {
+		return genericError(http.StatusNotFound, "")
+	}
+	verb, ok := possible[c.r.Method]
+	if !ok {
+		methods := slices.Sorted(maps.Keys(possible))
+		c.w.Header().Set("Allow", strings.Join(methods, ", "))
+		return genericError(http.StatusMethodNotAllowed, "")
+	}
+	c.verb, c.access = verb, verb
+	if verb == "list" && c.wantsWatch() {
+		c.verb, c.access = "watch", "watch"
+	}
+	if c.sub != nil && c.sub.Connect != nil {
+		c.verb = "connect"
+	}
+	return nil
+}
+
+// serve carries the call out.
+func (c *call) serve() {
+	cancel, err := c.limitTime()
+	if err == nil {
+		defer cancel()
+		err = c.act()
+	}
+	if err != nil {
+		c.server.writeError(c.w, c.r, err)
+	}
+}
+
+func (c *call) act() error {
+	if err := c.authorize(); err != nil {
+		return err
+	}
+	c.warnOfDeprecation()
+	allowed := ofResources
+	if !c.resourceKind() {
+		allowed = withoutColumns
+	}
+	negotiate := c.server.codec.negotiate
+	if c.verb == "watch" {
+		negotiate = c.server.codec.negotiateStream
+	}
+	var err error
+	if c.format, err = negotiate(c.r, allowed); err != nil {
+		return err
+	}
+	if err := c.readTableOptions(); err != nil {
+		return err
+	}
+	return actions[c.verb](c)
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"net/http"
+)
+
+// listBuffer gathers small items into larger writes.
+const listBuffer = 32 << 10
+
+// writeList sends a list item by item, so that it is never in memory as a whole.
+// An item which turns out unreadable before anything was sent is an error;
+// later the connection is broken off, for half a list must not look whole.
+func (c *call) writeList(l listing) error {
+	if c.format.pretty && c.format.media.pretty != nil {
+		return c.writePrettyList(l)
+	}
+	sent := &sentError{body: c.server.startBody(c.w, c.r, http.StatusOK)}
+	out := bufio.NewWriterSize(sent, listBuffer)
+	c.w.Header().Set("Content-Type", c.format.media.Type)
+	err := c.format.media.list(out, l)
+	if err == nil {
+		err = out.Flush()
+	}
+	if err == nil {
+		err = sent.body.Close()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !sent.body.started:
+		return err
+	case sent.err == nil:
+		c.server.config.Logger.ErrorContext(c.r.Context(), "list broken off", "path", c.r.URL.Path, "error", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// sentError remembers that it was the client who went away.
+type sentError struct {
+	body *body
+	err  error
+}
+
+// Write implements io.Writer.
+func (s *sentError) Write(p []byte) (int, error) {
+	n, err := s.body.Write(p)
+	s.err = errors.Join(s.err, err)
+	return n, err
+}
+
+// writePrettyList is for humans, whose lists are short.
+func (c *call) writePrettyList(l listing) error {
+	var document bytes.Buffer
+	if err := c.format.media.list(&document, l); err != nil {
+		return err
+	}
+	body := c.format.media.pretty(document.Bytes())
+	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{http.StatusOK, body})
+	return nil
+}

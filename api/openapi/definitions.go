@@ -1,0 +1,115 @@
+package openapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+//go:generate go -C gen run . ../definitions.json.gz
+
+// compressed is made by gen/ from the module versions in go.mod.
+//
+//go:embed definitions.json.gz
+var compressed []byte
+
+// definition is the schema of one type in both versions. They are JSON objects
+// without insignificant space, and must not be written to.
+type definition struct {
+	V2   json.RawMessage `json:"v2"`
+	V3   json.RawMessage `json:"v3"`
+	Deps []string        `json:"deps"` // names of the definitions it refers to
+}
+
+// definitions are the schemas of all built-in types by name.
+var definitions = sync.OnceValues(func() (map[string]definition, error) {
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return nil, fmt.Errorf("embedded OpenAPI definitions: %w", err)
+	}
+	var all map[string]definition
+	if err := json.NewDecoder(r).Decode(&all); err != nil {
+		return nil, fmt.Errorf("embedded OpenAPI definitions: %w", err)
+	}
+	return all, nil
+})
+
+// modelName is what the type of an object is called in OpenAPI, "" for one that
+// has no definition.
+func modelName(obj any) string {
+	if named, ok := obj.(interface{ OpenAPIModelName() string }); ok {
+		return named.OpenAPIModelName()
+	}
+	return ""
+}
+
+// kindsOf lists, sorted, the kinds that each model is known as in a scheme.
+func kindsOf(scheme *runtime.Scheme) map[string][]schema.GroupVersionKind {
+	kinds := map[string][]schema.GroupVersionKind{}
+	for gvk, t := range scheme.AllKnownTypes() {
+		if gvk.Version == runtime.APIVersionInternal {
+			continue
+		}
+		if name := modelName(reflect.New(t).Interface()); name != "" {
+			kinds[name] = append(kinds[name], gvk)
+		}
+	}
+	for _, list := range kinds {
+		slices.SortFunc(list, compareKinds)
+	}
+	return kinds
+}
+
+func compareKinds(a, b schema.GroupVersionKind) int {
+	return slices.Compare([]string{a.Group, a.Version, a.Kind}, []string{b.Group, b.Version, b.Kind})
+}
+
+// closure returns names and everything that they refer to, sorted.
+func closure(all map[string]definition, names []string) []string {
+	seen := map[string]bool{}
+	var found []string
+	for len(names) > 0 {
+		name := names[len(names)-1]
+		names = names[:len(names)-1]
+		if _, known := all[name]; !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		found = append(found, name)
+		names = append(slices.Clip(names), all[name].Deps...)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// withKinds adds to a schema the kinds that its type is known as.
+func withKinds(schema json.RawMessage, kinds []schema.GroupVersionKind) (json.RawMessage, error) {
+	if len(kinds) == 0 {
+		return schema, nil
+	}
+	var list []groupVersionKind
+	for _, gvk := range kinds {
+		list = append(list, groupVersionKind(gvk))
+	}
+	extension, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	body := slices.Clip(schema[:len(schema)-len("}")])
+	return slices.Concat(body, []byte(`,"x-kubernetes-group-version-kind":`), extension, []byte("}")), nil
+}
+
+// groupVersionKind is a kind as the extension writes it.
+type groupVersionKind struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+}

@@ -1,0 +1,218 @@
+package openapi
+
+import (
+	"net/http"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+var (
+	statusModel = modelName(metav1.Status{})
+	patchModel  = modelName(metav1.Patch{})
+	deleteModel = modelName(metav1.DeleteOptions{})
+)
+
+// resourceRoutes makes the routes of one resource in one version.
+type resourceRoutes struct {
+	resource *registry.Resource
+	version  registry.Version
+	gv       schema.GroupVersion
+	// options finds the type of a connection's parameters by its kind.
+	options func(kind schema.GroupVersionKind) any
+}
+
+func (b resourceRoutes) root() string {
+	if b.gv.Group == "" {
+		return "/api/" + b.gv.Version
+	}
+	return "/apis/" + b.gv.Group + "/" + b.gv.Version
+}
+
+// build returns all routes: the resource itself, its subresources, the list
+// across namespaces, and the watches of old.
+func (b resourceRoutes) build() []route {
+	routes := []route{
+		b.collection(b.scoped(b.root()), b.scopedKind(""), ""),
+		b.item(),
+	}
+	if b.resource.Namespaced {
+		all := b.collection(b.root()+"/"+b.resource.Name, b.resource.Kind, "ForAllNamespaces")
+		all.operations = slices.DeleteFunc(all.operations, func(o operation) bool { return o.action != "list" })
+		routes = append(routes, all)
+	}
+	for i := range b.resource.Subresources {
+		routes = append(routes, b.subresource(&b.resource.Subresources[i])...)
+	}
+	routes = append(routes, b.watches()...)
+	return slices.DeleteFunc(routes, func(r route) bool { return len(r.operations) == 0 })
+}
+
+// scoped is the path of the collection below root.
+func (b resourceRoutes) scoped(root string) string {
+	if b.resource.Namespaced {
+		return root + "/namespaces/{namespace}/" + b.resource.Name
+	}
+	return root + "/" + b.resource.Name
+}
+
+// scopedKind is the kind, with its subresource, as identifiers name it.
+func (b resourceRoutes) scopedKind(suffix string) string {
+	if b.resource.Namespaced {
+		return "Namespaced" + b.resource.Kind + suffix
+	}
+	return b.resource.Kind + suffix
+}
+
+// params are those of the path and of every request, behind own. named is the
+// kind of what a name in the path stands for, "" where there is none.
+func (b resourceRoutes) params(own []parameter, namespaced bool, named string) []parameter {
+	params := append(slices.Clone(own), pretty)
+	if namespaced {
+		params = append(params, namespaceParameter)
+	}
+	if named != "" {
+		params = append(params, pathParameter("name", "name of the "+named))
+	}
+	return params
+}
+
+var namespaceParameter = pathParameter("namespace", "object name and auth scope, such as for teams and projects")
+
+func (b resourceRoutes) operation(method, action, id, description string) operation {
+	return operation{
+		method: method, action: action, description: description,
+		id: id, tag: tagOf(b.gv), kind: b.gv.WithKind(b.resource.Kind),
+	}
+}
+
+func (b resourceRoutes) has(verb string) bool { return slices.Contains(b.resource.Verbs, verb) }
+
+func (b resourceRoutes) model() string { return modelName(b.version.New()) }
+
+func (b resourceRoutes) listModel() string {
+	if b.version.NewList == nil {
+		return ""
+	}
+	return modelName(b.version.NewList())
+}
+
+// collection is what can be done with all objects of a scope.
+func (b resourceRoutes) collection(path, name, suffix string) route {
+	r := route{path: path}
+	namespaced := b.resource.Namespaced && suffix == ""
+	kind := b.resource.Kind
+	if b.has("list") {
+		o := b.operation("get", "list", operationID("list", b.gv, name+suffix), "list or watch objects of kind "+kind)
+		o.answer = answer{[]int{http.StatusOK}, b.listModel(), encodings}
+		if b.has("watch") {
+			o.answer.media = streamable
+		}
+		o.params = b.params(listParameters(), namespaced, "")
+		r.operations = append(r.operations, o)
+	}
+	if b.has("create") {
+		o := b.operation("post", "post", operationID("create", b.gv, name), "create "+withArticle(kind))
+		o.body = body{b.model(), true, anything}
+		o.answer = answer{[]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, b.model(), encodings}
+		o.params = b.params(createParameters(), namespaced, "")
+		r.operations = append(r.operations, o)
+	}
+	if b.has("deletecollection") {
+		o := b.operation("delete", "deletecollection", operationID("delete", b.gv, "Collection"+name), "delete collection of "+kind)
+		o.body = body{deleteModel, false, anything}
+		o.answer = answer{[]int{http.StatusOK}, statusModel, encodings}
+		o.params = b.params(deleteCollectionParameters(), namespaced, "")
+		r.operations = append(r.operations, o)
+	}
+	return r
+}
+
+// item is what can be done with one object.
+func (b resourceRoutes) item() route {
+	part := objectPart{verbs: b.resource.Verbs, kind: b.gv.WithKind(b.resource.Kind), model: b.model()}
+	r := route{path: b.scoped(b.root()) + "/{name}", operations: b.objectOperations(part)}
+	if b.has("delete") {
+		kind := b.resource.Kind
+		o := b.operation("delete", "delete", operationID("delete", b.gv, b.scopedKind("")), "delete "+withArticle(kind))
+		o.body = body{deleteModel, false, anything}
+		o.answer = answer{[]int{http.StatusOK, http.StatusAccepted}, statusModel, encodings}
+		if b.resource.Strategy.Delete.ReturnObject {
+			o.answer.model = b.model()
+		}
+		o.params = b.params(deleteParameters(), b.resource.Namespaced, kind)
+		r.operations = append(r.operations, o)
+	}
+	return r
+}
+
+// objectPart is an object or a subresource of it.
+type objectPart struct {
+	name  string // of the subresource
+	verbs []string
+	kind  schema.GroupVersionKind
+	model string
+}
+
+// of names the part in a description: "status of the specified ".
+func (p objectPart) of() string {
+	if p.name == "" {
+		return "the specified "
+	}
+	return p.name + " of the specified "
+}
+
+// objectOperations are reading and changing an object or a part of it.
+func (b resourceRoutes) objectOperations(part objectPart) []operation {
+	kinds := []struct {
+		verb, method, id, description string
+		params                        []parameter
+		codes                         []int
+		body                          body
+	}{
+		{"get", "get", "read", "read ", nil, []int{http.StatusOK}, body{}},
+		{"update", "put", "replace", "replace ", updateParameters(), []int{http.StatusOK, http.StatusCreated}, body{part.model, true, anything}},
+		{"patch", "patch", "patch", "partially update ", patchParameters(), []int{http.StatusOK, http.StatusCreated}, body{patchModel, true, patchTypes}},
+	}
+	var operations []operation
+	for _, k := range kinds {
+		if !slices.Contains(part.verbs, k.verb) {
+			continue
+		}
+		o := b.operation(k.method, k.method, operationID(k.id, b.gv, b.scopedKind(title(part.name))), k.description+part.of()+b.resource.Kind)
+		o.kind, o.body = part.kind, k.body
+		o.answer = answer{k.codes, part.model, encodings}
+		o.params = b.params(k.params, b.resource.Namespaced, part.kind.Kind)
+		operations = append(operations, o)
+	}
+	return operations
+}
+
+// watches are the paths below /watch/, which clients no longer use.
+func (b resourceRoutes) watches() []route {
+	if !b.has("watch") {
+		return nil
+	}
+	kind, root := b.resource.Kind, b.root()+"/watch"
+	individual := "watch individual changes to a list of " + kind + ". deprecated: use the 'watch' parameter with a list operation instead."
+	single := "watch changes to an object of kind " + kind + ". deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter."
+	namespaced := b.resource.Namespaced
+	routes := []route{
+		b.watch(b.scoped(root), "watchlist", b.scopedKind("List"), individual, b.params(listParameters(), namespaced, "")),
+		b.watch(b.scoped(root)+"/{name}", "watch", b.scopedKind(""), single, b.params(listParameters(), namespaced, kind)),
+	}
+	if namespaced {
+		routes = append(routes, b.watch(root+"/"+b.resource.Name, "watchlist", kind+"ListForAllNamespaces", individual, b.params(listParameters(), false, "")))
+	}
+	return routes
+}
+
+func (b resourceRoutes) watch(path, action, name, description string, params []parameter) route {
+	o := b.operation("get", action, operationID("watch", b.gv, name), description)
+	o.answer = answer{[]int{http.StatusOK}, modelName(metav1.WatchEvent{}), streamable}
+	o.params = params
+	return route{path: path, operations: []operation{o}}
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// patchType is one kind of patch: a row of the patch table.
+type patchType struct {
+	contentType types.PatchType
+	// apply returns what the patch makes of current, an object of the version
+	// asked for which it must not write to, and what was odd about the patch's
+	// fields.
+	apply func(p *patch, current runtime.Object) (runtime.Object, []error, error)
+}
+
+// patchTypes are the patches that are understood.
+var patchTypes = []patchType{
+	{types.JSONPatchType, (*patch).applyJSON},
+	{types.MergePatchType, (*patch).applyMerge},
+	{types.StrategicMergePatchType, (*patch).applyStrategic},
+}
+
+// patch is a patch that a client sent.
+type patch struct {
+	call    *call
+	data    []byte
+	options writeOptions
+}
+
+// patch answers a PATCH. The patch is applied to the latest state, again and
+// again if others write at the same time, unless it carries a resourceVersion:
+// then it applies to that version or not at all.
+func (c *call) patch() error {
+	kind, err := c.patchType()
+	if err != nil {
+		return err
+	}
+	p := &patch{call: c}
+	if p.data, err = c.readBody(); err != nil {
+		return err
+	}
+	if p.options, err = c.patchOptions(kind.contentType); err != nil {
+		return err
+	}
+	if !json.Valid(p.data) {
+		return apierrors.NewBadRequest("invalid JSON patch")
+	}
+	propose := func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+		return p.propose(kind, current)
+	}
+	return c.write(registry.UpdateRequest{
+		Namespace:   c.Namespace,
+		Name:        c.Name,
+		Subresource: c.Subresource,
+		Propose:     propose,
+		Options:     p.options.WriteOptions,
+	})
+}
+
+// patchType finds the kind of patch by the Content-Type.
+func (c *call) patchType() (patchType, error) {
+	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
+	for _, t := range patchTypes {
+		if string(t.contentType) == contentType {
+			return t, nil
+		}
+	}
+	return patchType{}, genericError(415, "415: Unsupported Media Type")
+}
+
+func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
+	var o metav1.PatchOptions
+	if err := decodeQuery(c.r, &o); err != nil {
+		return writeOptions{}, err
+	}
+	err := invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(&o, t))
+	return newWriteOptions(c.r, o.DryRun, o.FieldManager, o.FieldValidation), err
+}
+
+// propose applies the patch to the current state, both in the hub version.
+func (p *patch) propose(kind patchType, current runtime.Object) (runtime.Object, error) {
+	shown, err := p.call.fromHub(current)
+	if err != nil {
+		return nil, err
+	}
+	patched, odd, err := kind.apply(p, shown)
+	if err != nil {
+		return nil, err
+	}
+	if p.options.validation == metav1.FieldValidationWarn {
+		p.call.warnOfFields(odd)
+	}
+	patched.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return p.call.toHub(patched)
+}
+
+// strict tells whether anybody wants to know about odd fields.
+func (p *patch) strict() bool { return p.options.validation != metav1.FieldValidationIgnore }
+
+// refuseOdd is the 422 for odd fields where they are not allowed; text is what
+// was wrong with them.
+func (p *patch) refuseOdd(odd []error, text string) error {
+	if len(odd) == 0 || p.options.validation != metav1.FieldValidationStrict {
+		return nil
+	}
+	return invalidPatch(text, runtime.NewStrictDecodingError(odd))
+}
+
+// invalidPatch is the 422 for a patch that does not lead to an object.
+func invalidPatch(shown string, err error) error {
+	fault := field.Invalid(field.NewPath("patch"), shown, err.Error())
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{fault})
+}
+
+// decodePatched turns a patched document into an object of the version asked
+// for. odd is what was odd about the patch; more may be found here.
+func (p *patch) decodePatched(document []byte, odd []error) (runtime.Object, []error, error) {
+	m := &p.call.server.codec.table[0]
+	want := p.call.kind()
+	obj, got, err := decode(m, document, decodeOptions{want: want, into: p.call.newBody(), validation: p.options.validation})
+	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
+		odd, err = append(odd, strict.Errors()...), nil
+	}
+	if err == nil && got != want {
+		err = fmt.Errorf("unable to decode %v into %v", got, want)
+	}
+	if err != nil {
+		return nil, nil, invalidPatch(string(document), err)
+	}
+	return obj, odd, p.refuseOdd(odd, string(document))
+}

@@ -1,0 +1,34 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
+)
+
+// applyMerge applies a JSON merge patch (RFC 7386).
+func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, error) {
+	var odd []error
+	if p.strict() {
+		var err error
+		if odd, err = kjson.UnmarshalStrict(p.data, &map[string]any{}); err != nil {
+			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		}
+	}
+	document, err := jsonObject(p.call.header(), current)
+	if err != nil {
+		return nil, nil, err
+	}
+	patched, err := jsonpatch.MergePatch(document, p.data)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.decodePatched(patched, odd)
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	kjson "sigs.k8s.io/json"
+)
+
+// badStrategicPatches are the faults of a strategic merge patch itself.
+var badStrategicPatches = []error{
+	mergepatch.ErrBadJSONDoc,
+	mergepatch.ErrBadPatchFormatForPrimitiveList,
+	mergepatch.ErrBadPatchFormatForRetainKeys,
+	mergepatch.ErrBadPatchFormatForSetElementOrderList,
+	mergepatch.ErrUnsupportedStrategicMergePatchFormat,
+}
+
+// impossibleStrategicPatches are those of a patch that does not fit the object.
+var impossibleStrategicPatches = []error{
+	mergepatch.ErrNoListOfLists,
+	mergepatch.ErrPatchContentNotMatchRetainKeys,
+}
+
+// applyStrategic applies a strategic merge patch: how lists are merged is
+// written in the tags of the Go type.
+func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error, error) {
+	changes, odd, err := p.strategicChanges()
+	if err != nil {
+		return nil, nil, err
+	}
+	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(current)
+	if err != nil {
+		return nil, nil, err
+	}
+	patched := p.call.newBody()
+	merged, err := strategicpatch.StrategicMergeMapPatch(original, changes, patched)
+	if err != nil {
+		return nil, nil, strategicError(err)
+	}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, patched, p.strict())
+	if strict, ok := runtime.AsStrictDecodingError(err); ok {
+		odd, err = append(odd, strict.Errors()...), nil
+	}
+	shown := fmt.Sprintf("%+v", changes)
+	if err != nil {
+		return nil, nil, invalidPatch(shown, err)
+	}
+	return patched, odd, p.refuseOdd(odd, shown)
+}
+
+func (p *patch) strategicChanges() (changes map[string]any, odd []error, err error) {
+	changes = map[string]any{}
+	if p.strict() {
+		odd, err = kjson.UnmarshalStrict(p.data, &changes)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes)
+	}
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	return changes, odd, nil
+}
+
+func strategicError(err error) error {
+	for _, bad := range badStrategicPatches {
+		if errors.Is(err, bad) {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	for _, impossible := range impossibleStrategicPatches {
+		if errors.Is(err, impossible) {
+			return genericError(http.StatusUnprocessableEntity, err.Error())
+		}
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// routes joins middleware and handlers, outermost first.
+func (s *Server) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(
+		s.measureRequests,
+		s.measureRequests,
+		s.recoverPanics,
+		setHeaders,
+		s.countRequests,
+		s.guardHost,
+		s.identifyUser,
+		collectWarnings,
+	)
+	r.NotFound(http.NotFound)
+	r.MethodNotAllowed(s.methodNotAllowed)
+	s.infoRoutes(r)
+	r.Handle("/api/{version}/*", http.HandlerFunc(s.serveResource))
+	r.Handle("/apis/{group}/{version}/*", http.HandlerFunc(s.serveResource))
+	return r
+}
+
+func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	s.writeError(w, r, genericError(http.StatusMethodNotAllowed, ""))
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// stack is a whole server over an embedded etcd of its own.
+type stack struct {
+	t      *testing.T
+	api    *Server
+	http   *httptest.Server
+	client *http.Client
+	logs   *bytes.Buffer
+}
+
+// newStack starts a server with the built-in kinds and the namespace default.
+// configure may be nil.
+func newStack(t *testing.T, configure func(*Config)) *stack {
+	t.Helper()
+	member, err := embedded.Start(t.Context(), embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := member.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	backend, err := etcd.New(etcd.Config{Client: member.Client(), LocalReads: true, ProgressInterval: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
+	if err := catalog.Add(kinds.Resources()...); err != nil {
+		t.Fatal(err)
+	}
+	s := &stack{t: t, logs: &bytes.Buffer{}}
+	config := Config{Catalog: catalog, Scheme: kinds.Scheme(), Logger: slog.New(slog.NewTextHandler(s.logs, nil))}
+	if configure != nil {
+		configure(&config)
+	}
+	s.serve(config)
+	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces", `{"metadata":{"name":"default"}}`))
+	return s
+}
+
+func (s *stack) serve(config Config) {
+	s.t.Helper()
+	var err error
+	if s.api, err = New(config); err != nil {
+		s.t.Fatal(err)
+	}
+	s.http = httptest.NewServer(s.api.Handler())
+	s.client = s.http.Client()
+	s.t.Cleanup(func() {
+		if err := s.api.Shutdown(context.Background()); err != nil {
+			s.t.Error(err)
+		}
+		s.http.Close()
+	})
+}
+
+// reply is an answer that was read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// header is a request header "Name: value".
+func (s *stack) do(method, path, body string, headers ...string) reply {
+	s.t.Helper()
+	res := s.open(method, path, body, headers...)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return reply{res.StatusCode, res.Header, string(data)}
+}
+
+// open sends a request and leaves the answer's body to the caller.
+func (s *stack) open(method, path, body string, headers ...string) *http.Response {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", "test/1.0")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			req.Host = value
+		}
+		req.Header.Set(name, value)
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return res
+}
+
+func (s *stack) must(status int, r reply) reply {
+	s.t.Helper()
+	if r.status != status {
+		s.t.Fatalf("got %d, want %d: %s", r.status, status, r.body)
+	}
+	return r
+}
+
+// configMap creates one.
+func (s *stack) configMap(name, data string) {
+	s.t.Helper()
+	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps",
+		`{"metadata":{"name":"`+name+`"},"data":{"k":"`+data+`"}}`))
+}
+
+// dial opens a raw connection to the server.
+func (s *stack) dial() net.Conn {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.http.Listener.Addr().String())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	return conn
+}

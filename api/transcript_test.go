@@ -1,0 +1,203 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
+
+// TestTranscripts replays what clients say and compares what the server says.
+// In the files, "> " is the client: method and path, headers, an empty line and
+// a body; WATCH N reads N events and goes away. "< " is the server. Other lines
+// are prose. Names such as UID1, RV2 and TOKEN1 stand for values by the order of
+// their appearance, in requests too. Run with -update to rewrite the answers.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &player{stack: newStack(t, nil), names: map[string]string{}, counts: map[string]int{}}
+			got := p.play(string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" && !*update {
+				t.Errorf("the server answered otherwise (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// player plays one file.
+type player struct {
+	*stack
+	names  map[string]string // value to name
+	counts map[string]int
+}
+
+// play returns the text with the answers that came.
+func (p *player) play(text string) string {
+	var out strings.Builder
+	var request []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		sent, isRequest := strings.CutPrefix(line, ">")
+		if !isRequest && len(request) > 0 {
+			out.WriteString(p.exchange(request))
+			request = nil
+		}
+		if isRequest {
+			request = append(request, strings.TrimPrefix(sent, " "))
+		}
+		if !strings.HasPrefix(line, "<") {
+			out.WriteString(line + "\n")
+		}
+	}
+	if len(request) > 0 {
+		out.WriteString(p.exchange(request))
+	}
+	return out.String()
+}
+
+// exchange sends a request and formats the answer.
+func (p *player) exchange(request []string) string {
+	for i, line := range request {
+		request[i] = p.values(line)
+	}
+	method, path, _ := strings.Cut(request[0], " ")
+	headers, body := request[1:], ""
+	for i, line := range headers {
+		if line == "" {
+			headers, body = headers[:i], strings.Join(headers[i+1:], "\n")
+			break
+		}
+	}
+	if method == "WATCH" {
+		return p.watch(path, headers)
+	}
+	return p.format(p.do(method, path, body, headers...))
+}
+
+func (p *player) watch(arguments string, headers []string) string {
+	var n int
+	var path string
+	if _, err := fmt.Sscan(arguments, &n, &path); err != nil {
+		p.t.Fatalf("WATCH %s: %v", arguments, err)
+	}
+	res := p.open("GET", path, "", headers...)
+	defer res.Body.Close()
+	out := fmt.Sprintf("< %d %s\n", res.StatusCode, res.Header.Get("Content-Type"))
+	scanner := bufio.NewScanner(res.Body)
+	scanner.Buffer(nil, 1<<20)
+	for range n {
+		if !scanner.Scan() {
+			return out + "< (end)\n"
+		}
+		out += "< " + p.compact(scanner.Text()) + "\n"
+	}
+	return out
+}
+
+func (p *player) format(r reply) string {
+	out := fmt.Sprintf("< %d %s\n", r.status, r.header.Get("Content-Type"))
+	for _, name := range []string{"Warning", "Retry-After", "Allow"} {
+		for _, value := range r.header.Values(name) {
+			out += "< " + name + ": " + value + "\n"
+		}
+	}
+	if r.header.Get("Content-Type") == "application/json" {
+		r.body = p.compact(r.body)
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(p.rename(r.body), "\n"), "\n") {
+		out += "< " + line + "\n"
+	}
+	return out
+}
+
+// compact leaves out what is not the point: managed fields, and how a document
+// is broken into lines.
+func (p *player) compact(document string) string {
+	var value any
+	if err := json.Unmarshal([]byte(document), &value); err != nil {
+		return document
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return document
+	}
+	return p.rename(strings.TrimSuffix(out.String(), "\n"))
+}
+
+var volatile = []struct {
+	name    string
+	pattern *regexp.Regexp
+}{
+	{"UID", regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)},
+	{"RV", regexp.MustCompile(`"?resourceVersion"?: ?"([0-9]+)"`)},
+	{"TOKEN", regexp.MustCompile(`eyJ[A-Za-z0-9_-]+`)},
+	{"TIME", regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z`)},
+	{"IP", regexp.MustCompile(`\b10\.[0-9]+\.[0-9]+\.[0-9]+\b`)},
+}
+
+// rename puts names for values that differ from run to run.
+func (p *player) rename(text string) string {
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllStringFunc(text, func(found string) string {
+			value := found
+			if groups := v.pattern.FindStringSubmatch(found); len(groups) > 1 {
+				value = groups[1]
+			}
+			return strings.Replace(found, value, p.nameOf(v.name, value), 1)
+		})
+	}
+	return text
+}
+
+func (p *player) nameOf(kind, value string) string {
+	if kind == "TIME" {
+		return kind
+	}
+	key := kind + "/" + value
+	if p.names[key] == "" {
+		p.counts[kind]++
+		p.names[key] = fmt.Sprintf("%s%d", kind, p.counts[kind])
+	}
+	return p.names[key]
+}
+
+var named = regexp.MustCompile(`\b(UID|RV|TOKEN)[0-9]+\b`)
+
+// values puts the values back into a request.
+func (p *player) values(text string) string {
+	return named.ReplaceAllStringFunc(text, func(name string) string {
+		for key, n := range p.names {
+			if n == name {
+				_, value, _ := strings.Cut(key, "/")
+				return value
+			}
+		}
+		p.t.Fatalf("%s has not appeared yet: %s", name, text)
+		return ""
+	})
+}
+

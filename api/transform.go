@@ -1,0 +1,78 @@
+package api
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// respond answers with one object of the hub version, or with a Status, which
+// stays what it is.
+func (c *call) respond(status int, obj runtime.Object) error {
+	if s, ok := obj.(*metav1.Status); ok {
+		answer := *s
+		answer.TypeMeta = statusHeader
+		f := c.format
+		f.as = schema.GroupVersionKind{}
+		c.server.writeAs(c.w, c.r, f, document{status, &answer})
+		return nil
+	}
+	header, shown, err := c.show(obj)
+	if err != nil {
+		return err
+	}
+	body, err := encodeWhole(c.format, header, shown)
+	if err != nil {
+		return err
+	}
+	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{status, body})
+	return nil
+}
+
+// show turns an object of the hub version into what the client asked to see.
+func (c *call) show(obj runtime.Object) (metav1.TypeMeta, runtime.Object, error) {
+	header := typeHeader(c.format.as)
+	switch c.format.as.Kind {
+	case "Table":
+		table, err := newTable(c.resource, []runtime.Object{obj}, c.table)
+		return header, table, err
+	case "PartialObjectMetadata":
+		partial, err := partialMetadata(obj)
+		return header, partial, err
+	case "PartialObjectMetadataList":
+		text := fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj)
+		return header, nil, notAcceptableText(text)
+	}
+	shown, err := c.fromHub(obj)
+	return c.header(), shown, err
+}
+
+// readTableOptions reads the query of a request for a Table.
+func (c *call) readTableOptions() error {
+	if c.format.as.Kind != "Table" {
+		return nil
+	}
+	var asked metav1.TableOptions
+	if err := decodeQuery(c.r, &asked); err != nil {
+		return err
+	}
+	if fault := metav1validation.ValidateTableOptions(&asked).ToAggregate(); fault != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", fault))
+	}
+	c.table = tableOptions{IncludeObject: asked.IncludeObject, NoHeaders: asked.NoHeaders, Full: c.full}
+	return nil
+}
+
+// full is the object of a Table's row under the policy Object.
+func (c *call) full(obj runtime.Object) (runtime.RawExtension, error) {
+	shown, err := c.fromHub(obj)
+	if err != nil {
+		return runtime.RawExtension{}, err
+	}
+	raw, err := jsonObject(c.header(), shown)
+	return runtime.RawExtension{Raw: raw}, err
+}

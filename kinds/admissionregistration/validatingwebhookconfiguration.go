@@ -1,0 +1,29 @@
+package admissionregistration
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func validatingWebhookConfigurations() *registry.Resource {
+	d := definition("validatingwebhookconfigurations",
+		&admissionregistrationv1.ValidatingWebhookConfiguration{},
+		&admissionregistrationv1.ValidatingWebhookConfigurationList{})
+	d.Changed = validatingWebhooksChanged
+	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(validatingWebhookRow)}
+	return d.Build()
+}
+
+func validatingWebhooksChanged(obj, old runtime.Object) bool {
+	return !equality.Semantic.DeepEqual(
+		obj.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks,
+		old.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks)
+}
+
+func validatingWebhookRow(config *admissionregistrationv1.ValidatingWebhookConfiguration) []any {
+	return []any{config.Name, int64(len(config.Webhooks)), kind.Age(config.CreationTimestamp)}
+}

@@ -1,0 +1,48 @@
+package apiextensions
+
+import (
+	"context"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// definitions leaves the metadata of status writes alone: kube-apiserver means
+// to put it back and does not.
+func definitions() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: apiextensionsv1.SchemeGroupVersion,
+		Object:       &apiextensionsv1.CustomResourceDefinition{},
+		List:         &apiextensionsv1.CustomResourceDefinitionList{},
+		Resource:     "customresourcedefinitions",
+		ShortNames:   []string{"crd", "crds"},
+		Categories:   []string{"api-extensions"},
+		StoragePath:  "apiextensions.k8s.io/customresourcedefinitions",
+		Codec:        codec{},
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Prepare: func(_ context.Context, obj runtime.Object) { recordStoredVersion(obj) }},
+			Update: registry.UpdateStrategy{Prepare: func(_ context.Context, obj, _ runtime.Object) { recordStoredVersion(obj) }},
+		},
+	}.Build()
+}
+
+// recordStoredVersion notes that there may be objects of the storage version in
+// etcd from now on.
+func recordStoredVersion(obj runtime.Object) {
+	definition := obj.(*apiextensionsv1.CustomResourceDefinition)
+	for _, version := range definition.Spec.Versions {
+		if !version.Storage {
+			continue
+		}
+		if stored := definition.Status.StoredVersions; !slices.Contains(stored, version.Name) {
+			definition.Status.StoredVersions = append(slices.Clip(stored), version.Name)
+		}
+		return
+	}
+}

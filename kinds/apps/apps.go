@@ -1,0 +1,9 @@
+// Package apps holds the kinds of apps.
+package apps
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{}
+}

@@ -1,0 +1,24 @@
+package authentication
+
+import (
+	"context"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// reviewSelf answers who asks. Nothing of the question is in the answer.
+func reviewSelf(ctx context.Context, _ *registry.Store, _ registry.CreateRequest) (runtime.Object, error) {
+	user := registry.UserFrom(ctx)
+	if user == nil {
+		return nil, apierrors.NewBadRequest("no user present on request")
+	}
+	return &authenticationv1.SelfSubjectReview{
+		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Now()},
+		Status:     authenticationv1.SelfSubjectReviewStatus{UserInfo: *user.DeepCopy()},
+	}, nil
+}

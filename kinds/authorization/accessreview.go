@@ -1,0 +1,91 @@
+package authorization
+
+import (
+	"context"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func reviewAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	review := req.Object.(*authorizationv1.SubjectAccessReview)
+	faults := validateSpec(&review.Spec)
+	faults = append(faults, validateMetadata(review.ObjectMeta, "must be empty")...)
+	if len(faults) > 0 {
+		return nil, invalid(faults)
+	}
+	review.Status = decide(ctx, store, subjectAccess(&review.Spec))
+	return review, nil
+}
+
+func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
+	if faults := validateLocal(review); len(faults) > 0 {
+		return nil, invalid(faults)
+	}
+	if req.Namespace == "" {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("namespace is required on this type of request: %v", req.Namespace))
+	}
+	review.Status = decide(ctx, store, subjectAccess(&review.Spec))
+	return review, nil
+}
+
+func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
+	faults := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
+	faults = append(faults, validateMetadata(review.ObjectMeta, "must be empty")...)
+	if len(faults) > 0 {
+		return nil, invalid(faults)
+	}
+	user := registry.UserFrom(ctx)
+	if user == nil {
+		return nil, apierrors.NewBadRequest("no user present on request")
+	}
+	review.Status = decide(ctx, store, registry.Access{
+		User:        user,
+		Resource:    review.Spec.ResourceAttributes,
+		NonResource: review.Spec.NonResourceAttributes,
+	})
+	return review, nil
+}
+
+func subjectAccess(spec *authorizationv1.SubjectAccessReviewSpec) registry.Access {
+	user := &authenticationv1.UserInfo{Username: spec.User, UID: spec.UID, Groups: spec.Groups}
+	for key, values := range spec.Extra {
+		if user.Extra == nil {
+			user.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		user.Extra[key] = authenticationv1.ExtraValue(values)
+	}
+	return registry.Access{
+		User:        user,
+		Resource:    spec.ResourceAttributes,
+		NonResource: spec.NonResourceAttributes,
+	}
+}
+
+// decide asks the authorizer. That it failed is part of the answer, for it may
+// have come to a decision all the same.
+func decide(ctx context.Context, store *registry.Store, access registry.Access) authorizationv1.SubjectAccessReviewStatus {
+	decision, err := store.Authorizer().Authorize(ctx, access)
+	status := authorizationv1.SubjectAccessReviewStatus{
+		Allowed: decision.Allowed,
+		Denied:  decision.Denied,
+		Reason:  decision.Reason,
+	}
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	return status
+}
+
+// invalid names no kind, as kube-apiserver does not.
+func invalid(faults field.ErrorList) error {
+	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind("").GroupKind(), "", faults)
+}

@@ -1,0 +1,36 @@
+// Package authorization holds the kinds of authorization.k8s.io: questions
+// about what somebody may do, answered by the server's authorizer and never
+// stored.
+package authorization
+
+import (
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	local := definition("localsubjectaccessreviews", &authorizationv1.LocalSubjectAccessReview{})
+	local.Namespaced = true
+	return []*registry.Resource{
+		local.BuildVirtual(registry.Virtual{Create: reviewLocalAccess}),
+		definition("selfsubjectaccessreviews", &authorizationv1.SelfSubjectAccessReview{}).
+			BuildVirtual(registry.Virtual{Create: reviewSelfAccess}),
+		definition("selfsubjectrulesreviews", &authorizationv1.SelfSubjectRulesReview{}).
+			BuildVirtual(registry.Virtual{Create: reviewSelfRules}),
+		definition("subjectaccessreviews", &authorizationv1.SubjectAccessReview{}).
+			BuildVirtual(registry.Virtual{Create: reviewAccess}),
+	}
+}
+
+func definition(resource string, object runtime.Object) kind.Definition {
+	return kind.Definition{
+		GroupVersion: authorizationv1.SchemeGroupVersion,
+		Object:       object,
+		Resource:     resource,
+		Verbs:        []string{"create"},
+	}
+}

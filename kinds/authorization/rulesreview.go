@@ -1,0 +1,33 @@
+package authorization
+
+import (
+	"context"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	review := req.Object.(*authorizationv1.SelfSubjectRulesReview)
+	user := registry.UserFrom(ctx)
+	if user == nil {
+		return nil, apierrors.NewBadRequest("no user present on request")
+	}
+	if review.Spec.Namespace == "" {
+		return nil, apierrors.NewBadRequest("no namespace on request")
+	}
+	rules, err := store.Authorizer().Rules(ctx, user, review.Spec.Namespace)
+	// Lists without rules are [] in JSON, never null.
+	review.Status = authorizationv1.SubjectRulesReviewStatus{
+		ResourceRules:    append([]authorizationv1.ResourceRule{}, rules.Resource...),
+		NonResourceRules: append([]authorizationv1.NonResourceRule{}, rules.NonResource...),
+		Incomplete:       rules.Incomplete,
+	}
+	if err != nil {
+		review.Status.EvaluationError = err.Error()
+	}
+	return review, nil
+}

@@ -1,0 +1,55 @@
+package authorization
+
+import (
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func validateSpec(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
+	faults := validateAttributes(spec.ResourceAttributes, spec.NonResourceAttributes)
+	if spec.User == "" && len(spec.Groups) == 0 {
+		faults = append(faults, field.Invalid(field.NewPath("spec", "user"), spec.User,
+			"at least one of user or group must be specified"))
+	}
+	return faults
+}
+
+func validateAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
+	path := field.NewPath("spec")
+	switch {
+	case resource != nil && other != nil:
+		return field.ErrorList{field.Invalid(path.Child("nonResourceAttributes"), other,
+			"cannot be specified in combination with resourceAttributes")}
+	case resource == nil && other == nil:
+		return field.ErrorList{field.Invalid(path.Child("resourceAttributes"), other,
+			"exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	}
+	return nil
+}
+
+func validateLocal(review *authorizationv1.LocalSubjectAccessReview) field.ErrorList {
+	faults := validateSpec(&review.Spec)
+	metadata := review.ObjectMeta
+	metadata.Namespace = ""
+	faults = append(faults, validateMetadata(metadata, "must be empty except for namespace")...)
+	if resource := review.Spec.ResourceAttributes; resource != nil && resource.Namespace != review.Namespace {
+		faults = append(faults, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"),
+			resource.Namespace, "must match metadata.namespace"))
+	}
+	if other := review.Spec.NonResourceAttributes; other != nil {
+		faults = append(faults, field.Invalid(field.NewPath("spec.nonResourceAttributes"),
+			other, "disallowed on this kind of request"))
+	}
+	return faults
+}
+
+// validateMetadata tolerates managedFields: the server itself has put them in.
+func validateMetadata(metadata metav1.ObjectMeta, detail string) field.ErrorList {
+	metadata.ManagedFields = nil
+	if equality.Semantic.DeepEqual(metav1.ObjectMeta{}, metadata) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata"), metadata, detail)}
+}

@@ -1,0 +1,9 @@
+// Package autoscaling holds the kinds of autoscaling.
+package autoscaling
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{}
+}

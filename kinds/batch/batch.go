@@ -1,0 +1,9 @@
+// Package batch holds the kinds of batch.
+package batch
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{}
+}

@@ -1,0 +1,74 @@
+package certificates
+
+import (
+	"context"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// prepareStatus keeps the verdicts, unless the write has more or fewer of them:
+// validation refuses those by name.
+func prepareStatus(_ context.Context, obj, old runtime.Object) {
+	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	keepConditions(csr, oldCSR, certificatesv1.CertificateApproved)
+	keepConditions(csr, oldCSR, certificatesv1.CertificateDenied)
+	stampConditions(csr, oldCSR)
+}
+
+// prepareApproval lets through a change of the conditions only.
+func prepareApproval(_ context.Context, obj, old runtime.Object) {
+	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	csr.Spec = oldCSR.Spec
+	csr.Status.Certificate = oldCSR.Status.Certificate
+	stampConditions(csr, oldCSR)
+}
+
+func keepConditions(csr, old *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) {
+	kept := conditionsOf(old, kind)
+	if len(kept) != len(conditionsOf(csr, kind)) {
+		return
+	}
+	next := 0
+	for i := range csr.Status.Conditions {
+		if csr.Status.Conditions[i].Type == kind {
+			csr.Status.Conditions[i] = kept[next]
+			next++
+		}
+	}
+}
+
+// stampConditions dates conditions that carry no dates. One which was there
+// before with the same status has not made a transition.
+func stampConditions(csr, old *certificatesv1.CertificateSigningRequest) {
+	now := metav1.Now()
+	for i := range csr.Status.Conditions {
+		condition := &csr.Status.Conditions[i]
+		if condition.LastUpdateTime.IsZero() {
+			condition.LastUpdateTime = now
+		}
+		if condition.LastTransitionTime.IsZero() {
+			condition.LastTransitionTime = transitionTime(old, *condition, now)
+		}
+	}
+}
+
+func transitionTime(old *certificatesv1.CertificateSigningRequest, condition certificatesv1.CertificateSigningRequestCondition, now metav1.Time) metav1.Time {
+	for _, before := range conditionsOf(old, condition.Type) {
+		if before.Status == condition.Status && !before.LastTransitionTime.IsZero() {
+			return before.LastTransitionTime
+		}
+	}
+	return now
+}
+
+func conditionsOf(csr *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) []certificatesv1.CertificateSigningRequestCondition {
+	var list []certificatesv1.CertificateSigningRequestCondition
+	for _, condition := range csr.Status.Conditions {
+		if condition.Type == kind {
+			list = append(list, condition)
+		}
+	}
+	return list
+}

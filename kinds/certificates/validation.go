@@ -1,0 +1,107 @@
+package certificates
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func validateStatusUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	faults := validateConditions(csr)
+	faults = append(faults, validateVerdictsStay(csr, oldCSR)...)
+	faults = append(faults, validateNoNewVerdicts(csr, oldCSR)...)
+	if len(oldCSR.Status.Certificate) > 0 && !bytes.Equal(csr.Status.Certificate, oldCSR.Status.Certificate) {
+		faults = append(faults, field.Forbidden(field.NewPath("status", "certificate"),
+			"updates may not modify existing certificate content"))
+	}
+	return faults
+}
+
+func validateApprovalUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	return append(validateConditions(csr), validateVerdictsStay(csr, oldCSR)...)
+}
+
+// validateVerdictsStay refuses to take back what has been said of a request.
+func validateVerdictsStay(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var faults field.ErrorList
+	for _, kind := range []certificatesv1.RequestConditionType{
+		certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed,
+	} {
+		if len(conditionsOf(csr, kind)) < len(conditionsOf(old, kind)) {
+			faults = append(faults, field.Forbidden(field.NewPath("status", "conditions"),
+				fmt.Sprintf("updates may not remove a condition of type %q", kind)))
+		}
+	}
+	return faults
+}
+
+// validateNoNewVerdicts leaves verdicts to the approval subresource, whose use
+// is a permission of its own.
+func validateNoNewVerdicts(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var faults field.ErrorList
+	for _, kind := range []certificatesv1.RequestConditionType{
+		certificatesv1.CertificateApproved, certificatesv1.CertificateDenied,
+	} {
+		if len(conditionsOf(csr, kind)) > len(conditionsOf(old, kind)) {
+			faults = append(faults, field.Forbidden(field.NewPath("status", "conditions"),
+				fmt.Sprintf("updates may not add a condition of type %q", kind)))
+		}
+	}
+	return faults
+}
+
+func validateConditions(csr *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var faults field.ErrorList
+	seen := map[certificatesv1.RequestConditionType]bool{}
+	for i, condition := range csr.Status.Conditions {
+		path := field.NewPath("status", "conditions").Index(i)
+		if condition.Type == "" {
+			faults = append(faults, field.Required(path.Child("type"), ""))
+		}
+		faults = append(faults, validateConditionStatus(condition, path.Child("status"))...)
+		if opposite := oppositeOf(condition.Type); opposite != "" && seen[opposite] {
+			faults = append(faults, field.Invalid(path.Child("type"), condition.Type,
+				"Approved and Denied conditions are mutually exclusive"))
+		}
+		if seen[condition.Type] {
+			faults = append(faults, field.Duplicate(path.Child("type"), condition.Type))
+		}
+		seen[condition.Type] = true
+	}
+	return faults
+}
+
+// validateConditionStatus lets the types which this API knows be True only:
+// that one of them does not hold is said by its absence.
+func validateConditionStatus(condition certificatesv1.CertificateSigningRequestCondition, path *field.Path) field.ErrorList {
+	allowed := []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown}
+	switch condition.Type {
+	case certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed:
+		allowed = []corev1.ConditionStatus{corev1.ConditionTrue}
+	}
+	if condition.Status == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	if slices.Contains(allowed, condition.Status) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, condition.Status, allowed)}
+}
+
+func oppositeOf(kind certificatesv1.RequestConditionType) certificatesv1.RequestConditionType {
+	switch kind {
+	case certificatesv1.CertificateApproved:
+		return certificatesv1.CertificateDenied
+	case certificatesv1.CertificateDenied:
+		return certificatesv1.CertificateApproved
+	}
+	return ""
+}

@@ -1,0 +1,9 @@
+// Package coordination holds the kinds of coordination.k8s.io.
+package coordination
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{leases()}
+}

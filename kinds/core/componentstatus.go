@@ -1,0 +1,103 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func componentStatuses() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: corev1.SchemeGroupVersion,
+		Object:       &corev1.ComponentStatus{},
+		List:         &corev1.ComponentStatusList{},
+		Resource:     "componentstatuses",
+		ShortNames:   []string{"cs"},
+		Verbs:        []string{"get", "list"},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Status", "string", "Status of the component conditions"),
+				kind.Column("Message", "string", "Message of the component conditions"),
+				kind.Column("Error", "string", "Error of the component conditions"),
+			},
+			Row: kind.Row(componentStatusRow),
+		},
+	}.BuildVirtual(registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
+}
+
+func listComponentStatuses(ctx context.Context, store *registry.Store) ([]runtime.Object, error) {
+	registry.AddWarning(ctx, "v1 ComponentStatus is deprecated in v1.19+")
+	return []runtime.Object{
+		componentStatus("controller-manager", absent("10257")),
+		componentStatus("scheduler", absent("10259")),
+		componentStatus("etcd-0", storageCondition(ctx, store)),
+	}, nil
+}
+
+func getComponentStatus(ctx context.Context, store *registry.Store, name string) (runtime.Object, error) {
+	list, err := listComponentStatuses(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(obj runtime.Object) bool { return obj.(*corev1.ComponentStatus).Name == name })
+	if i < 0 {
+		// A plain error, and so a 500, as kube-apiserver answers.
+		return nil, fmt.Errorf("Component not found: %s", name)
+	}
+	return list[i], nil
+}
+
+func componentStatus(name string, condition corev1.ComponentCondition) *corev1.ComponentStatus {
+	return &corev1.ComponentStatus{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Conditions: []corev1.ComponentCondition{condition},
+	}
+}
+
+// absent is what kube-apiserver says of a component that does not run beside
+// it. None does here, so nobody is asked.
+func absent(port string) corev1.ComponentCondition {
+	return corev1.ComponentCondition{
+		Type:   corev1.ComponentHealthy,
+		Status: corev1.ConditionFalse,
+		Message: `Get "https://127.0.0.1:` + port + `/healthz": dial tcp 127.0.0.1:` + port +
+			`: connect: connection refused`,
+	}
+}
+
+// storageCondition reads an object which any server has, or learns that it has
+// not: either way the storage has answered.
+func storageCondition(ctx context.Context, store *registry.Store) corev1.ComponentCondition {
+	condition := corev1.ComponentCondition{Type: corev1.ComponentHealthy, Status: corev1.ConditionTrue, Message: "ok"}
+	namespaces, ok := store.Sibling(corev1.Resource("namespaces"))
+	if !ok {
+		return condition
+	}
+	if _, err := namespaces.Get(ctx, "", metav1.NamespaceDefault, ""); err != nil && !apierrors.IsNotFound(err) {
+		condition.Status, condition.Message, condition.Error = corev1.ConditionFalse, "", err.Error()
+	}
+	return condition
+}
+
+func componentStatusRow(component *corev1.ComponentStatus) []any {
+	for _, condition := range component.Conditions {
+		if condition.Type != corev1.ComponentHealthy {
+			continue
+		}
+		status := "Unhealthy"
+		if condition.Status == corev1.ConditionTrue {
+			status = "Healthy"
+		}
+		return []any{component.Name, status, condition.Message, condition.Error}
+	}
+	return []any{component.Name, "Unknown", "", ""}
+}

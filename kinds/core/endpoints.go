@@ -1,0 +1,74 @@
+package core
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func endpoints() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: corev1.SchemeGroupVersion,
+		Object:       &corev1.Endpoints{},
+		List:         &corev1.EndpointsList{},
+		Resource:     "endpoints",
+		StoragePath:  "services/endpoints",
+		ShortNames:   []string{"ep"},
+		Namespaced:   true,
+		Deprecated:   "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+		Strategy: registry.Strategy{
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+		},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Endpoints", "string", corev1.Endpoints{}.SwaggerDoc()["subsets"]),
+				kind.AgeColumn(),
+			},
+			Row: kind.Row(func(e *corev1.Endpoints) []any {
+				return []any{e.Name, addressesCell(e.Subsets), kind.Age(e.CreationTimestamp)}
+			}),
+		},
+	}.Build()
+}
+
+// addressesCell shows the first three addresses with their ports.
+func addressesCell(subsets []corev1.EndpointSubset) string {
+	const shown = 3
+	var list []string
+	for _, subset := range subsets {
+		list = append(list, subsetAddresses(subset)...)
+	}
+	switch {
+	case len(subsets) == 0:
+		return kind.None
+	case len(list) > shown:
+		return fmt.Sprintf("%s + %d more...", strings.Join(list[:shown], ","), len(list)-shown)
+	default:
+		return strings.Join(list, ",")
+	}
+}
+
+func subsetAddresses(subset corev1.EndpointSubset) []string {
+	var list []string
+	if len(subset.Ports) == 0 {
+		// A headless service has no ports to show.
+		for _, a := range subset.Addresses {
+			list = append(list, a.IP)
+		}
+		return list
+	}
+	for _, port := range subset.Ports {
+		for _, a := range subset.Addresses {
+			list = append(list, net.JoinHostPort(a.IP, strconv.Itoa(int(port.Port))))
+		}
+	}
+	return list
+}

@@ -1,0 +1,22 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func limitRanges() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: corev1.SchemeGroupVersion,
+		Object:       &corev1.LimitRange{},
+		List:         &corev1.LimitRangeList{},
+		Resource:     "limitranges",
+		ShortNames:   []string{"limits"},
+		Namespaced:   true,
+		Strategy: registry.Strategy{
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+		},
+	}.Build()
+}

@@ -1,0 +1,106 @@
+package core
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func namespaces() *registry.Resource {
+	finalize := kind.WriteSubresource("finalize", registry.UpdateStrategy{
+		AllowUnconditional: true,
+		Prepare:            kind.OnUpdate(func(n, old *corev1.Namespace) { n.Status = old.Status }),
+		Validate:           kind.CheckUpdate(validateFinalizers),
+	})
+	finalize.Verbs = []string{"update"}
+	return kind.Definition{
+		GroupVersion:   corev1.SchemeGroupVersion,
+		Object:         &corev1.Namespace{},
+		List:           &corev1.NamespaceList{},
+		Resource:       "namespaces",
+		ShortNames:     []string{"ns"},
+		Verbs:          []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Status:         true,
+		Strategy:       namespaceStrategy(),
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNamespaceStatus)},
+		FieldLabel:     kind.FieldLabels("status.phase"),
+		Fields: kind.Fields(func(n *corev1.Namespace) fields.Set {
+			return fields.Set{"status.phase": string(n.Status.Phase)}
+		}),
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Status", "string", "The status of the namespace"),
+				kind.AgeColumn(),
+			},
+			Row: kind.Row(func(n *corev1.Namespace) []any {
+				return []any{n.Name, string(n.Status.Phase), kind.Age(n.CreationTimestamp)}
+			}),
+		},
+		Subresources: []registry.Subresource{finalize},
+	}.Build()
+}
+
+func namespaceStrategy() registry.Strategy {
+	return registry.Strategy{
+		Create: registry.CreateStrategy{
+			ValidateName: validation.NameIsDNSLabel,
+			Prepare:      kind.OnCreate(prepareNamespace),
+		},
+		Update: registry.UpdateStrategy{
+			AllowUnconditional: true,
+			Prepare: kind.OnUpdate(func(n, old *corev1.Namespace) {
+				n.Spec.Finalizers = old.Spec.Finalizers
+			}),
+		},
+		Delete: registry.DeleteStrategy{
+			Holds:        func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
+			Mark:         func(obj runtime.Object) { obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating },
+			ReturnObject: true,
+		},
+		Canonicalize: func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
+	}
+}
+
+func prepareNamespace(n *corev1.Namespace) {
+	n.Status.Phase = corev1.NamespaceActive
+	if !slices.Contains(n.Spec.Finalizers, corev1.FinalizerKubernetes) {
+		n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)
+	}
+}
+
+// labelNamespace lets selectors name a namespace.
+func labelNamespace(n *corev1.Namespace) {
+	if n.Labels == nil {
+		n.Labels = make(map[string]string, 1)
+	}
+	n.Labels[corev1.LabelMetadataName] = n.Name
+}
+
+func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
+	var errs field.ErrorList
+	path := field.NewPath("spec", "finalizers")
+	for i, finalizer := range n.Spec.Finalizers {
+		errs = append(errs, validation.ValidateFinalizerName(string(finalizer), path.Index(i))...)
+	}
+	return errs
+}
+
+func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {
+	path := field.NewPath("status", "Phase")
+	switch {
+	case n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceActive:
+		return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+	case !n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceTerminating:
+		return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+	}
+	return nil
+}

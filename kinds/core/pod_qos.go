@@ -1,0 +1,47 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// podQOS returns the class that decides who is evicted first: Guaranteed where
+// every container limits cpu and memory and requests the same, BestEffort
+// where none asks for anything, Burstable else. Resources of the pod as a
+// whole count instead of the containers' where they are set.
+func podQOS(p *corev1.Pod) corev1.PodQOSClass {
+	var needs []corev1.ResourceRequirements
+	if p.Spec.Resources != nil && (len(p.Spec.Resources.Requests) > 0 || len(p.Spec.Resources.Limits) > 0) {
+		needs = append(needs, *p.Spec.Resources)
+	} else {
+		for _, c := range p.Spec.Containers {
+			needs = append(needs, c.Resources)
+		}
+		for _, c := range p.Spec.InitContainers {
+			needs = append(needs, c.Resources)
+		}
+	}
+	best, guaranteed := true, true
+	for _, n := range needs {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			request, limit := positive(n.Requests, name), positive(n.Limits, name)
+			best = best && request == nil && limit == nil
+			guaranteed = guaranteed && limit != nil && (request == nil || request.Cmp(*limit) == 0)
+		}
+	}
+	switch {
+	case best:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	default:
+		return corev1.PodQOSBurstable
+	}
+}
+
+func positive(list corev1.ResourceList, name corev1.ResourceName) *resource.Quantity {
+	if q, ok := list[name]; ok && q.Sign() > 0 {
+		return &q
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package core
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// podEphemeralContainers adds containers to a pod that runs.
+func podEphemeralContainers() registry.Subresource {
+	return kind.WriteSubresource("ephemeralcontainers", registry.UpdateStrategy{
+		AllowUnconditional: true,
+		Prepare: kind.OnUpdate(func(p, old *corev1.Pod) {
+			wanted := p.Spec.EphemeralContainers
+			keepPod(p, old)
+			p.Spec.EphemeralContainers = wanted
+			countPodGeneration(p, old)
+		}),
+		Validate: kind.CheckUpdate(validateEphemeralContainers),
+	})
+}
+
+// podResize changes what the containers of a pod may use.
+func podResize() registry.Subresource {
+	return kind.WriteSubresource("resize", registry.UpdateStrategy{
+		AllowUnconditional: true,
+		Prepare: kind.OnUpdate(func(p, old *corev1.Pod) {
+			if !sameContainers(p, old) {
+				// Left as it is for validation to refuse.
+				return
+			}
+			resources, containers, inits := p.Spec.Resources, p.Spec.Containers, p.Spec.InitContainers
+			keepPod(p, old)
+			p.Spec.Resources = resources
+			p.Spec.Containers = resized(containers, old.Spec.Containers)
+			p.Spec.InitContainers = resized(inits, old.Spec.InitContainers)
+			countPodGeneration(p, old)
+		}),
+		Validate: kind.CheckUpdate(validateResize),
+	})
+}
+
+// keepPod makes p what old is.
+func keepPod(p, old *corev1.Pod) {
+	p.Spec, p.Status = old.Spec, old.Status
+	metav1.ResetObjectMetaForStatus(p, old)
+}
+
+func sameContainers(p, old *corev1.Pod) bool {
+	return sameNames(p.Spec.Containers, old.Spec.Containers) && sameNames(p.Spec.InitContainers, old.Spec.InitContainers)
+}
+
+func sameNames(list, old []corev1.Container) bool {
+	if len(list) != len(old) {
+		return false
+	}
+	for i := range list {
+		if list[i].Name != old[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// resized returns the old containers with the resources of the new ones.
+func resized(list, old []corev1.Container) []corev1.Container {
+	if len(old) == 0 {
+		return old
+	}
+	result := make([]corev1.Container, len(old))
+	for i := range old {
+		result[i] = old[i]
+		result[i].Resources = list[i].Resources
+		result[i].ResizePolicy = list[i].ResizePolicy
+	}
+	return result
+}
+
+func validateResize(p, old *corev1.Pod) field.ErrorList {
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	switch {
+	case len(p.Spec.Containers) != len(old.Spec.Containers):
+		return append(errs, field.Forbidden(spec.Child("containers"), "containers may not be added or removed on resize"))
+	case len(p.Spec.InitContainers) != len(old.Spec.InitContainers):
+		return append(errs, field.Forbidden(spec.Child("initContainers"), "initContainers may not be added or removed on resize"))
+	case !sameContainers(p, old):
+		return append(errs, field.Forbidden(spec, "containers may not be renamed or reordered on resize"))
+	}
+	if !nodeResizes(old) {
+		errs = append(errs, field.Forbidden(spec, "Pod running on node without support for resize"))
+	}
+	if podQOS(p) != old.Status.QOSClass {
+		errs = append(errs, field.Invalid(spec, old.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
+	}
+	return errs
+}
+
+// nodeResizes tells by a running container whether the kubelet reports
+// resources. Where nothing runs it is taken to.
+func nodeResizes(p *corev1.Pod) bool {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running != nil {
+			return c.Resources != nil
+		}
+	}
+	return true
+}
+
+func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
+	var errs field.ErrorList
+	path := field.NewPath("spec", "ephemeralContainers")
+	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))
+	for i := range p.Spec.EphemeralContainers {
+		wanted[p.Spec.EphemeralContainers[i].Name] = &p.Spec.EphemeralContainers[i]
+	}
+	for i := range old.Spec.EphemeralContainers {
+		was := &old.Spec.EphemeralContainers[i]
+		now, ok := wanted[was.Name]
+		switch {
+		case !ok:
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
+		case !equality.Semantic.DeepEqual(now, was):
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n", was.Name)))
+		}
+	}
+	return errs
+}

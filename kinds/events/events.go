@@ -1,0 +1,9 @@
+// Package events holds the kinds of events.k8s.io.
+package events
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{}
+}

@@ -1,0 +1,10 @@
+// Package flowcontrol holds the kinds of flowcontrol.apiserver.k8s.io. They are
+// stored and served; requests are not queued by them.
+package flowcontrol
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{flowSchemas(), priorityLevels()}
+}

@@ -1,0 +1,56 @@
+package flowcontrol
+
+import (
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func flowSchemas() *registry.Resource {
+	doc := flowcontrolv1.FlowSchemaSpec{}.SwaggerDoc()
+	return kind.Definition{
+		GroupVersion:   flowcontrolv1.SchemeGroupVersion,
+		Object:         &flowcontrolv1.FlowSchema{},
+		List:           &flowcontrolv1.FlowSchemaList{},
+		Resource:       "flowschemas",
+		Generation:     true,
+		Status:         true,
+		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("PriorityLevel", "string", flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"]),
+				kind.Column("MatchingPrecedence", "string", doc["matchingPrecedence"]),
+				kind.Column("DistinguisherMethod", "string", doc["distinguisherMethod"]),
+				kind.AgeColumn(),
+				kind.Column("MissingPL", "string", "references a broken or non-existent PriorityLevelConfiguration"),
+			},
+			Row: kind.Row(flowSchemaRow),
+		},
+	}.Build()
+}
+
+func flowSchemaRow(schema *flowcontrolv1.FlowSchema) []any {
+	method := "<none>"
+	if schema.Spec.DistinguisherMethod != nil {
+		method = string(schema.Spec.DistinguisherMethod.Type)
+	}
+	dangling := "?"
+	for _, condition := range schema.Status.Conditions {
+		if condition.Type == flowcontrolv1.FlowSchemaConditionDangling {
+			dangling = string(condition.Status)
+			break
+		}
+	}
+	return []any{
+		schema.Name,
+		schema.Spec.PriorityLevelConfiguration.Name,
+		int64(schema.Spec.MatchingPrecedence),
+		method,
+		kind.Age(schema.CreationTimestamp),
+		dangling,
+	}
+}

@@ -1,0 +1,128 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	sigsjson "sigs.k8s.io/json"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// envelope begins every value in protobuf; a runtime.Unknown follows.
+var envelope = [4]byte{'k', '8', 's', 0}
+
+// Codec reads and writes objects at rest with the bytes of kube-apiserver. It
+// reads protobuf and JSON alike, whichever it writes, and every version it
+// knows, since a cluster that was upgraded holds old values. Objects that it
+// returns carry no apiVersion and kind.
+type Codec struct {
+	// Kind that is written down.
+	Kind schema.GroupVersionKind
+	// New returns a zero object of it.
+	New func() runtime.Object
+	// JSON chooses what Encode writes.
+	JSON bool
+	// More are versions of the same group which Decode converts from.
+	More []registry.Version
+}
+
+// Encode returns the bytes of an object.
+func (c *Codec) Encode(obj runtime.Object) ([]byte, error) {
+	if c.JSON {
+		return c.encodeJSON(obj)
+	}
+	message, ok := obj.(runtime.ProtobufMarshaller)
+	if !ok {
+		return nil, fmt.Errorf("encode %s: %T has no protobuf encoding", c.Kind, obj)
+	}
+	apiVersion, kind := c.Kind.ToAPIVersionAndKind()
+	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}}
+	size := message.Size()
+	// The body comes with a tag and a length of at most ten bytes.
+	data := make([]byte, len(envelope)+unknown.Size()+size+11)
+	n, err := unknown.NestedMarshalTo(data[copy(data, envelope[:]):], message, uint64(size))
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", c.Kind, err)
+	}
+	return data[:len(envelope)+n], nil
+}
+
+func (c *Codec) encodeJSON(obj runtime.Object) ([]byte, error) {
+	obj = obj.DeepCopyObject()
+	obj.GetObjectKind().SetGroupVersionKind(c.Kind)
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", c.Kind, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Decode returns the object of the bytes that Encode, or a kube-apiserver,
+// wrote.
+func (c *Codec) Decode(data []byte) (runtime.Object, error) {
+	obj, err := c.decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", c.Kind, err)
+	}
+	return obj, nil
+}
+
+func (c *Codec) decode(data []byte) (runtime.Object, error) {
+	if rest, ok := bytes.CutPrefix(data, envelope[:]); ok {
+		return c.decodeProtobuf(rest)
+	}
+	var head runtime.TypeMeta
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, err
+	}
+	return c.into(head, func(obj runtime.Object) error {
+		if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, obj); err != nil {
+			return err
+		}
+		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		return nil
+	})
+}
+
+func (c *Codec) decodeProtobuf(data []byte) (runtime.Object, error) {
+	var unknown runtime.Unknown
+	if err := unknown.Unmarshal(data); err != nil {
+		return nil, err
+	}
+	return c.into(unknown.TypeMeta, func(obj runtime.Object) error {
+		message, ok := obj.(interface{ Unmarshal(data []byte) error })
+		if !ok {
+			return fmt.Errorf("%T has no protobuf encoding", obj)
+		}
+		return message.Unmarshal(unknown.Raw)
+	})
+}
+
+// into fills an object of the version that head names and returns it as the
+// hub's.
+func (c *Codec) into(head runtime.TypeMeta, fill func(runtime.Object) error) (runtime.Object, error) {
+	kind := schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
+	if kind == c.Kind {
+		obj := c.New()
+		return obj, fill(obj)
+	}
+	for _, v := range c.More {
+		if kind.Version != v.Name || kind.GroupKind() != c.Kind.GroupKind() {
+			continue
+		}
+		obj := v.New()
+		if err := fill(obj); err != nil {
+			return nil, err
+		}
+		return v.ToHub(obj)
+	}
+	if head.Kind == "" {
+		return nil, errors.New("the value names no kind")
+	}
+	return nil, fmt.Errorf("the value is of kind %s", kind)
+}

@@ -1,0 +1,58 @@
+package kind
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// layout says where the struct of a kind keeps its parts; -1: it has none.
+type layout struct {
+	spec, status int
+	// body are all fields but TypeMeta, ObjectMeta and Status.
+	body []int
+}
+
+func layoutOf(t reflect.Type) layout {
+	l := layout{spec: -1, status: -1}
+	for i := range t.NumField() {
+		switch t.Field(i).Name {
+		case "TypeMeta", "ObjectMeta":
+		case "Status":
+			l.status = i
+		case "Spec":
+			l.spec = i
+			l.body = append(l.body, i)
+		default:
+			l.body = append(l.body, i)
+		}
+	}
+	return l
+}
+
+func structOf(obj runtime.Object) reflect.Value {
+	return reflect.ValueOf(obj).Elem()
+}
+
+func (l layout) clearStatus(obj runtime.Object) {
+	structOf(obj).Field(l.status).SetZero()
+}
+
+// copyStatus makes obj share the status of old.
+func (l layout) copyStatus(obj, old runtime.Object) {
+	structOf(obj).Field(l.status).Set(structOf(old).Field(l.status))
+}
+
+// keepAllButStatus makes obj share everything with old but metadata and status.
+func (l layout) keepAllButStatus(obj, old runtime.Object) {
+	to, from := structOf(obj), structOf(old)
+	for _, i := range l.body {
+		to.Field(i).Set(from.Field(i))
+	}
+}
+
+func (l layout) specChanged(obj, old runtime.Object) bool {
+	now, before := structOf(obj).Field(l.spec), structOf(old).Field(l.spec)
+	return !equality.Semantic.DeepEqual(now.Interface(), before.Interface())
+}

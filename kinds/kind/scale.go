@@ -1,0 +1,81 @@
+package kind
+
+import (
+	"fmt"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Scaling is what the scale of an object shows of it.
+type Scaling struct {
+	// Replicas points into the object.
+	Replicas **int32
+	// Current is how many there are.
+	Current  int32
+	Selector string
+}
+
+// ScaleSubresource returns the scale of a kind, given how to find its parts.
+func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) registry.Subresource {
+	return registry.Subresource{
+		Name:  "scale",
+		Verbs: []string{"get", "patch", "update"},
+		Kind:  autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
+		New:   func() runtime.Object { return &autoscalingv1.Scale{} },
+		View: &registry.View{
+			FromObject: func(obj runtime.Object) (runtime.Object, error) {
+				s, err := parts(obj.(T))
+				if err != nil {
+					return nil, err
+				}
+				return scaleOf(objectMeta(obj), s), nil
+			},
+			ToObject: func(view, obj runtime.Object) error {
+				s, err := parts(obj.(T))
+				if err != nil {
+					return err
+				}
+				*s.Replicas = new(view.(*autoscalingv1.Scale).Spec.Replicas)
+				return nil
+			},
+			Validate: validateScale,
+		},
+	}
+}
+
+func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              m.GetName(),
+			Namespace:         m.GetNamespace(),
+			UID:               m.GetUID(),
+			ResourceVersion:   m.GetResourceVersion(),
+			CreationTimestamp: m.GetCreationTimestamp(),
+		},
+		Status: autoscalingv1.ScaleStatus{Replicas: s.Current, Selector: s.Selector},
+	}
+	if *s.Replicas != nil {
+		scale.Spec.Replicas = **s.Replicas
+	}
+	return scale
+}
+
+func validateScale(view runtime.Object) error {
+	scale, ok := view.(*autoscalingv1.Scale)
+	if !ok {
+		return apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %v", view))
+	}
+	errs := validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: autoscalingv1.GroupName, Kind: "Scale"}, scale.Name, errs)
+}

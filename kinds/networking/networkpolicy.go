@@ -1,0 +1,38 @@
+package networking
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func networkPolicies() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: networkingv1.SchemeGroupVersion,
+		Object:       &networkingv1.NetworkPolicy{},
+		List:         &networkingv1.NetworkPolicyList{},
+		Resource:     "networkpolicies",
+		ShortNames:   []string{"netpol"},
+		Namespaced:   true,
+		Generation:   true,
+		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Pod-Selector", "string", networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"]),
+				kind.AgeColumn(),
+			},
+			Row: kind.Row(networkPolicyRow),
+		},
+	}.Build()
+}
+
+func networkPolicyRow(policy *networkingv1.NetworkPolicy) []any {
+	return []any{
+		policy.Name,
+		metav1.FormatLabelSelector(&policy.Spec.PodSelector),
+		kind.Age(policy.CreationTimestamp),
+	}
+}

@@ -1,0 +1,35 @@
+package networking
+
+import (
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func serviceCIDRs() *registry.Resource {
+	return kind.Definition{
+		GroupVersion:   networkingv1.SchemeGroupVersion,
+		Object:         &networkingv1.ServiceCIDR{},
+		List:           &networkingv1.ServiceCIDRList{},
+		Resource:       "servicecidrs",
+		Status:         true,
+		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("CIDRs", "string", networkingv1.ServiceCIDRSpec{}.SwaggerDoc()["cidrs"]),
+				kind.AgeColumn(),
+			},
+			Row: kind.Row(serviceCIDRRow),
+		},
+	}.Build()
+}
+
+func serviceCIDRRow(cidr *networkingv1.ServiceCIDR) []any {
+	return []any{cidr.Name, strings.Join(cidr.Spec.CIDRs, ","), kind.Age(cidr.CreationTimestamp)}
+}

@@ -1,0 +1,9 @@
+// Package node holds the kinds of node.k8s.io.
+package node
+
+import "github.com/miniapi/miniapi/registry"
+
+// Resources returns the kinds in the order of discovery.
+func Resources() []*registry.Resource {
+	return []*registry.Resource{runtimeClasses()}
+}

@@ -1,0 +1,18 @@
+package rbac
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func clusterRoles() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: rbacv1.SchemeGroupVersion,
+		Object:       &rbacv1.ClusterRole{},
+		List:         &rbacv1.ClusterRoleList{},
+		Resource:     "clusterroles",
+		Strategy:     strategy(),
+	}.Build()
+}

@@ -1,0 +1,45 @@
+package rbac
+
+import (
+	"context"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func clusterRoleBindings() *registry.Resource {
+	rules := strategy()
+	rules.Update.Validate = validateClusterRoleBindingUpdate
+	return kind.Definition{
+		GroupVersion: rbacv1.SchemeGroupVersion,
+		Object:       &rbacv1.ClusterRoleBinding{},
+		List:         &rbacv1.ClusterRoleBindingList{},
+		Resource:     "clusterrolebindings",
+		Strategy:     rules,
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Role", "string", rbacv1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"]),
+				kind.AgeColumn(),
+				kind.WideColumn("Users", "string", "Users in the clusterRoleBinding"),
+				kind.WideColumn("Groups", "string", "Groups in the clusterRoleBinding"),
+				kind.WideColumn("ServiceAccounts", "string", "ServiceAccounts in the clusterRoleBinding"),
+			},
+			Row: kind.Row(clusterRoleBindingRow),
+		},
+	}.Build()
+}
+
+func validateClusterRoleBindingUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return immutableRoleRef(obj.(*rbacv1.ClusterRoleBinding).RoleRef, old.(*rbacv1.ClusterRoleBinding).RoleRef)
+}
+
+func clusterRoleBindingRow(binding *rbacv1.ClusterRoleBinding) []any {
+	cells := []any{binding.Name, roleCell(binding.RoleRef), kind.Age(binding.CreationTimestamp)}
+	return append(cells, bindingCells(binding.Subjects)...)
+}

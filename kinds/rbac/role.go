@@ -1,0 +1,19 @@
+package rbac
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func roles() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: rbacv1.SchemeGroupVersion,
+		Object:       &rbacv1.Role{},
+		List:         &rbacv1.RoleList{},
+		Resource:     "roles",
+		Namespaced:   true,
+		Strategy:     strategy(),
+	}.Build()
+}

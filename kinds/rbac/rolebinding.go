@@ -1,0 +1,46 @@
+package rbac
+
+import (
+	"context"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func roleBindings() *registry.Resource {
+	rules := strategy()
+	rules.Update.Validate = validateRoleBindingUpdate
+	return kind.Definition{
+		GroupVersion: rbacv1.SchemeGroupVersion,
+		Object:       &rbacv1.RoleBinding{},
+		List:         &rbacv1.RoleBindingList{},
+		Resource:     "rolebindings",
+		Namespaced:   true,
+		Strategy:     rules,
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("Role", "string", rbacv1.RoleBinding{}.SwaggerDoc()["roleRef"]),
+				kind.AgeColumn(),
+				kind.WideColumn("Users", "string", "Users in the roleBinding"),
+				kind.WideColumn("Groups", "string", "Groups in the roleBinding"),
+				kind.WideColumn("ServiceAccounts", "string", "ServiceAccounts in the roleBinding"),
+			},
+			Row: kind.Row(roleBindingRow),
+		},
+	}.Build()
+}
+
+func validateRoleBindingUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return immutableRoleRef(obj.(*rbacv1.RoleBinding).RoleRef, old.(*rbacv1.RoleBinding).RoleRef)
+}
+
+func roleBindingRow(binding *rbacv1.RoleBinding) []any {
+	cells := []any{binding.Name, roleCell(binding.RoleRef), kind.Age(binding.CreationTimestamp)}
+	return append(cells, bindingCells(binding.Subjects)...)
+}

@@ -1,0 +1,83 @@
+package resource
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func resourceClaims() *registry.Resource {
+	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
+	d.Namespaced = true
+	d.Status = true
+	d.StatusStrategy = registry.UpdateStrategy{Prepare: prepareClaimStatus}
+	d.Columns = registry.Columns{
+		Definitions: []metav1.TableColumnDefinition{
+			kind.NameColumn(),
+			kind.Column("State", "string", "A summary of the current state (allocated, pending, reserved, etc.)."),
+			kind.AgeColumn(),
+		},
+		Row: kind.Row(resourceClaimRow),
+	}
+	return d.Build()
+}
+
+// device is a device as a claim's status names it.
+type device struct{ driver, pool, name string }
+
+// prepareClaimStatus forgets what is said about devices which this write takes
+// out of the allocation.
+func prepareClaimStatus(ctx context.Context, obj, old runtime.Object) {
+	kind.KeepMetadata(ctx, obj, old)
+	status := &obj.(*resourcev1.ResourceClaim).Status
+	before := allocatedDevices(old.(*resourcev1.ResourceClaim))
+	now := allocatedDevices(obj.(*resourcev1.ResourceClaim))
+	status.Devices = slices.DeleteFunc(status.Devices, func(d resourcev1.AllocatedDeviceStatus) bool {
+		id := device{d.Driver, d.Pool, d.Device}
+		return before[id] && !now[id]
+	})
+	if len(status.Devices) == 0 {
+		status.Devices = nil
+	}
+}
+
+func allocatedDevices(claim *resourcev1.ResourceClaim) map[device]bool {
+	if claim.Status.Allocation == nil {
+		return nil
+	}
+	devices := map[device]bool{}
+	for _, result := range claim.Status.Allocation.Devices.Results {
+		devices[device{result.Driver, result.Pool, result.Device}] = true
+	}
+	return devices
+}
+
+func resourceClaimRow(claim *resourcev1.ResourceClaim) []any {
+	return []any{claim.Name, strings.Join(claimStates(claim), ","), kind.Age(claim.CreationTimestamp)}
+}
+
+func claimStates(claim *resourcev1.ResourceClaim) []string {
+	var states []string
+	deleted := claim.DeletionTimestamp != nil
+	allocated := claim.Status.Allocation != nil
+	if deleted {
+		states = append(states, "deleted")
+	}
+	if !deleted && !allocated {
+		states = append(states, "pending")
+	}
+	if allocated {
+		states = append(states, "allocated")
+	}
+	if allocated && len(claim.Status.ReservedFor) > 0 {
+		states = append(states, "reserved")
+	}
+	return states
+}

@@ -1,0 +1,63 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func resourceSlices() *registry.Resource {
+	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
+	d.Generation = true
+	d.Strategy.Create.Warnings = func(_ context.Context, obj runtime.Object) []string { return driverWarnings(obj) }
+	d.Strategy.Update.Warnings = func(_ context.Context, obj, _ runtime.Object) []string { return driverWarnings(obj) }
+	d.FieldLabel = kind.FieldLabels(resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
+	d.Fields = resourceSliceFields
+	d.Columns = registry.Columns{Definitions: resourceSliceColumns(), Row: kind.Row(resourceSliceRow)}
+	return d.Build()
+}
+
+func driverWarnings(obj runtime.Object) []string {
+	driver := obj.(*resourcev1.ResourceSlice).Spec.Driver
+	if driver == strings.ToLower(driver) {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.driver: driver names should be lowercase; %q contains uppercase characters", driver)}
+}
+
+func resourceSliceFields(obj runtime.Object) fields.Set {
+	spec := &obj.(*resourcev1.ResourceSlice).Spec
+	return fields.Set{
+		resourcev1.ResourceSliceSelectorNodeName: ptr.Deref(spec.NodeName, ""),
+		resourcev1.ResourceSliceSelectorDriver:   spec.Driver,
+	}
+}
+
+func resourceSliceColumns() []metav1.TableColumnDefinition {
+	doc := resourcev1.ResourceSliceSpec{}.SwaggerDoc()
+	return []metav1.TableColumnDefinition{
+		kind.NameColumn(),
+		kind.Column("Node", "string", doc["nodeName"]),
+		kind.Column("Driver", "string", doc["driver"]),
+		kind.Column("Pool", "string", resourcev1.ResourcePool{}.SwaggerDoc()["name"]),
+		kind.AgeColumn(),
+	}
+}
+
+// resourceSliceRow has a cell of null for a slice that belongs to no one node.
+func resourceSliceRow(slice *resourcev1.ResourceSlice) []any {
+	var node any
+	if slice.Spec.NodeName != nil {
+		node = *slice.Spec.NodeName
+	}
+	return []any{slice.Name, node, slice.Spec.Driver, slice.Spec.Pool.Name, kind.Age(slice.CreationTimestamp)}
+}

@@ -1,0 +1,18 @@
+package storage
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func csiStorageCapacities() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: storagev1.SchemeGroupVersion,
+		Object:       &storagev1.CSIStorageCapacity{},
+		List:         &storagev1.CSIStorageCapacityList{},
+		Resource:     "csistoragecapacities",
+		Namespaced:   true,
+	}.Build()
+}

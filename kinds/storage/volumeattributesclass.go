@@ -1,0 +1,36 @@
+package storage
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func volumeAttributesClasses() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: storagev1.SchemeGroupVersion,
+		Object:       &storagev1.VolumeAttributesClass{},
+		List:         &storagev1.VolumeAttributesClassList{},
+		Resource:     "volumeattributesclasses",
+		ShortNames:   []string{"vac"},
+		Strategy: registry.Strategy{
+			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Delete: registry.DeleteStrategy{ReturnObject: true},
+		},
+		Columns: registry.Columns{
+			Definitions: []metav1.TableColumnDefinition{
+				kind.NameColumn(),
+				kind.Column("DriverName", "string", storagev1.VolumeAttributesClass{}.SwaggerDoc()["driverName"]),
+				kind.AgeColumn(),
+			},
+			Row: kind.Row(volumeAttributesClassRow),
+		},
+	}.Build()
+}
+
+func volumeAttributesClassRow(class *storagev1.VolumeAttributesClass) []any {
+	mark := defaultMark(class, "volumeattributesclass.alpha.kubernetes.io/is-default-class")
+	return []any{class.Name + mark, class.DriverName, kind.Age(class.CreationTimestamp)}
+}

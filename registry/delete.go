@@ -1,0 +1,187 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Delete removes an object, or marks it as being deleted where finalizers, a
+// grace period or the kind itself keep it for now. Without options it does not
+// wait for a grace period.
+func (s *Store) Delete(ctx context.Context, req DeleteRequest) (DeleteResult, error) {
+	return s.delete(ctx, req, "")
+}
+
+// delete deletes the object with a uid, where one is given: any other under the
+// same name does not count, and is a 404.
+func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (DeleteResult, error) {
+	if s.resource.Virtual != nil {
+		return DeleteResult{}, s.unsupported("delete")
+	}
+	key, err := s.key(req.Namespace, req.Name)
+	if err != nil {
+		return DeleteResult{}, err
+	}
+	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options)}
+	res, err := s.storage.GuaranteedUpdate(ctx, key, op.step, storage.UpdateOptions{DryRun: op.dryRun()})
+	if err != nil {
+		return DeleteResult{}, op.call().interpret(err)
+	}
+	return op.finish(ctx, res)
+}
+
+// deleteOptions returns a copy with what stands for something else put right.
+func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
+	if options == nil {
+		return metav1.NewDeleteOptions(0)
+	}
+	options = options.DeepCopy()
+	if grace := options.GracePeriodSeconds; grace != nil && *grace < 0 {
+		*grace = 1
+	}
+	return options
+}
+
+// deleteOp is one call of Delete. Only verdict changes from one run of step to
+// the next.
+type deleteOp struct {
+	store   *Store
+	req     DeleteRequest
+	key     string
+	uid     types.UID // "" means whatever is there
+	options *metav1.DeleteOptions
+	verdict deleteVerdict
+}
+
+func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, metav1.DryRunAll) }
+
+func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op.key) }
+
+// step decides on the state that is stored what deleting it means.
+func (op *deleteOp) step(ctx context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	old, err := current.Object()
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	if err := op.allowed(ctx, old); err != nil {
+		return storage.Proposal{}, err
+	}
+	obj := old.DeepCopyObject()
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	plan := deletion{
+		obj:      obj,
+		meta:     accessor,
+		strategy: &op.store.resource.Strategy.Delete,
+		options:  op.options,
+		now:      op.store.now(),
+	}
+	op.verdict = plan.decide()
+	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove}, nil
+}
+
+// allowed asks preconditions, the kind and admission.
+func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
+	accessor, err := meta.Accessor(old)
+	if err != nil {
+		return err
+	}
+	if op.uid != "" && op.uid != accessor.GetUID() {
+		return storage.ErrNotFound
+	}
+	if err := op.checkPreconditions(accessor); err != nil {
+		return err
+	}
+	if forbidden := op.store.resource.Strategy.Delete.Forbidden; forbidden != nil {
+		if err := forbidden(old); err != nil {
+			return err
+		}
+	}
+	attributes := &Attributes{
+		Operation: OperationDelete,
+		Store:     op.store,
+		Namespace: op.req.Namespace,
+		Name:      op.req.Name,
+		OldObject: old,
+		Options:   WriteOptions{DryRun: op.dryRun()},
+	}
+	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+		return err
+	}
+	return op.store.catalog.config.Admission.Validate(ctx, attributes)
+}
+
+// checkPreconditions names the kind where others name the resource, as
+// kube-apiserver does.
+func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
+	wanted := op.options.Preconditions
+	if wanted == nil {
+		return nil
+	}
+	kind := schema.GroupResource{Group: op.store.resource.Group, Resource: op.store.resource.Kind}
+	if uid := wanted.UID; uid != nil && *uid != obj.GetUID() {
+		return apierrors.NewConflict(kind, obj.GetName(), fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *uid, obj.GetUID()))
+	}
+	if version := wanted.ResourceVersion; version != nil && *version != obj.GetResourceVersion() {
+		return apierrors.NewConflict(kind, obj.GetName(), fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *version, obj.GetResourceVersion()))
+	}
+	return nil
+}
+
+// finish removes what was marked with a grace period of nothing, so that
+// watchers see both, and runs the after-hook of what is gone.
+func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
+	obj, err := op.store.objectOf(res.Entry)
+	if err != nil {
+		return DeleteResult{}, err
+	}
+	switch {
+	case op.verdict == deleteKeep || op.verdict == deleteMark:
+		return DeleteResult{Object: obj}, nil
+	case op.dryRun():
+		return DeleteResult{Object: obj, Removed: true}, nil
+	case op.verdict == deleteMarkAndRemove:
+		if obj, err = op.removeMarked(ctx, obj); err != nil {
+			return DeleteResult{}, op.call().interpret(err)
+		}
+	}
+	if after := op.store.resource.Strategy.Hooks.AfterDelete; after != nil {
+		after(ctx, op.store, obj)
+	}
+	return DeleteResult{Object: obj, Removed: true}, nil
+}
+
+// removeMarked removes the very object that was marked. Whoever was faster did
+// the same.
+func (op *deleteOp) removeMarked(ctx context.Context, marked runtime.Object) (runtime.Object, error) {
+	accessor, err := meta.Accessor(marked)
+	if err != nil {
+		return nil, err
+	}
+	uid := accessor.GetUID()
+	entry, err := op.store.storage.Delete(ctx, op.key, storage.DeleteOptions{
+		Preconditions: &storage.Preconditions{UID: &uid},
+	})
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrPrecondition) {
+		return marked, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return entry.Object()
+}

@@ -1,0 +1,81 @@
+package registry
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+const (
+	deleteWorkers  = 8
+	deletePageSize = 10000
+)
+
+// DeleteCollection deletes the objects that list selects, and returns them as
+// they were listed. It is not atomic: on an error some of them may be deleted.
+// An object that somebody else deletes meanwhile is none, and neither is
+// another one that has taken its name.
+func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error) {
+	if s.resource.Virtual != nil {
+		return nil, s.unsupported("deletecollection")
+	}
+	onePage := list.Limit > 0
+	if !onePage {
+		list.Limit = deletePageSize
+	}
+	var all *storage.Page
+	for {
+		page, err := s.List(ctx, list)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.deleteEntries(ctx, req, page.Entries); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = &storage.Page{Revision: page.Revision}
+		}
+		all.Entries = append(all.Entries, page.Entries...)
+		if onePage || page.Continue == "" {
+			all.Continue, all.Remaining = page.Continue, page.Remaining
+			return all, nil
+		}
+		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
+	}
+}
+
+// deleteEntries deletes some at a time. Its goroutines end before it does.
+func (s *Store) deleteEntries(ctx context.Context, req DeleteRequest, entries []*storage.Entry) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(deleteWorkers)
+	for _, entry := range entries {
+		if groupCtx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return s.deleteEntry(groupCtx, req, entry) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (s *Store) deleteEntry(ctx context.Context, req DeleteRequest, entry *storage.Entry) error {
+	obj, err := s.objectOf(entry)
+	if err != nil {
+		return err
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	req.Namespace, req.Name = accessor.GetNamespace(), accessor.GetName()
+	if _, err := s.delete(ctx, req, accessor.GetUID()); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package registrytest
+
+import (
+	"context"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// Env is a catalog over an etcd of its own, which ends with the test.
+type Env struct {
+	*testing.T
+	Catalog *registry.Catalog
+	// Client reaches the etcd behind the catalog.
+	Client *clientv3.Client
+}
+
+// New returns an environment with resources, or with those of Resources if
+// there are none, and the admission steps of chain.
+func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *Env {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(resources) == 0 {
+		resources = Resources()
+	}
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Admission: chain})
+	if err := catalog.Add(resources...); err != nil {
+		t.Fatal(err)
+	}
+	return &Env{T: t, Catalog: catalog, Client: server.Client()}
+}
+
+// Store returns the store of a resource such as "pods" or "deployments.apps".
+func (e *Env) Store(resource string) *registry.Store {
+	e.Helper()
+	store, ok := e.Catalog.Snapshot().Store(schema.ParseGroupResource(resource))
+	if !ok {
+		e.Fatalf("no resource %s in the catalog", resource)
+	}
+	return store
+}
+
+// Revision returns that of the etcd behind the catalog.
+func (e *Env) Revision() int64 {
+	e.Helper()
+	resp, err := e.Client.Get(e.Context(), "/", clientv3.WithCountOnly())
+	if err != nil {
+		e.Fatal(err)
+	}
+	return resp.Header.Revision
+}
+
+// Create creates an object that must not fail to be, in its own namespace.
+func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
+	e.Helper()
+	result, err := e.Store(resource).Create(e.Context(), registry.CreateRequest{
+		Namespace: Meta(obj).GetNamespace(),
+		Object:    obj.DeepCopyObject(),
+	})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return result.Object
+}
+
+// Get returns an object that must be there.
+func (e *Env) Get(resource, namespace, name string) runtime.Object {
+	e.Helper()
+	entry, err := e.Store(resource).Get(e.Context(), namespace, name, "")
+	if err != nil {
+		e.Fatal(err)
+	}
+	obj, err := entry.Object()
+	if err != nil {
+		e.Fatal(err)
+	}
+	return obj
+}

@@ -1,0 +1,139 @@
+package etcd
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+func acquire(t *testing.T, p *leasePool, ttl int64) clientv3.LeaseID {
+	t.Helper()
+	id, err := p.acquire(t.Context(), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// poolAt returns a pool with a clock that the test moves.
+func poolAt(client *clientv3.Client) (pool *leasePool, advance func(time.Duration)) {
+	now := time.Unix(1e9, 0)
+	pool = newLeasePool(client)
+	pool.now = func() time.Time { return now }
+	return pool, func(d time.Duration) { now = now.Add(d) }
+}
+
+func TestLeasesAreSharedByKeysOfAboutTheSameExpiry(t *testing.T) {
+	client := startEtcd(t)
+	t.Run("while the key would not outlive its time by more than the slack", func(t *testing.T) {
+		pool, advance := poolAt(client)
+		first := acquire(t, pool, 1000) // lives 1050
+		advance(49 * time.Second)
+		if acquire(t, pool, 1000) != first {
+			t.Error("not shared within the slack")
+		}
+		advance(2 * time.Second)
+		if acquire(t, pool, 1000) == first {
+			t.Error("shared, though the lease ends before the key should")
+		}
+	})
+	t.Run("not by keys that should end much earlier", func(t *testing.T) {
+		pool, _ := poolAt(client)
+		if acquire(t, pool, 1000) == acquire(t, pool, 900) {
+			t.Error("shared")
+		}
+	})
+	t.Run("whatever other times to live are asked for in between", func(t *testing.T) {
+		pool, _ := poolAt(client)
+		first := acquire(t, pool, 1000)
+		acquire(t, pool, 100)
+		if acquire(t, pool, 1000) != first {
+			t.Error("not shared")
+		}
+	})
+	t.Run("up to a number of keys", func(t *testing.T) {
+		pool, _ := poolAt(client)
+		first := acquire(t, pool, 1000)
+		for range maxLeaseKeys - 1 {
+			if acquire(t, pool, 1000) != first {
+				t.Fatal("not shared")
+			}
+		}
+		if acquire(t, pool, 1000) == first {
+			t.Errorf("shared by more than %d keys", maxLeaseKeys)
+		}
+	})
+	t.Run("by those who ask at the same time", func(t *testing.T) {
+		pool, _ := poolAt(client)
+		var group sync.WaitGroup
+		for range 16 {
+			group.Go(func() {
+				if _, err := pool.acquire(t.Context(), 1000); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if n := len(pool.live); n != 1 {
+			t.Errorf("%d leases were granted", n)
+		}
+	})
+}
+
+func TestExpiredLeasesAreDropped(t *testing.T) {
+	pool, advance := poolAt(startEtcd(t))
+	acquire(t, pool, 100)
+	advance(106 * time.Second)
+	acquire(t, pool, 100)
+	if n := len(pool.live); n != 1 {
+		t.Errorf("the pool keeps %d leases", n)
+	}
+}
+
+func TestTimeLeftOfALease(t *testing.T) {
+	client := startEtcd(t)
+	pool, advance := poolAt(client)
+	id := acquire(t, pool, 100) // lives 105
+	advance(5 * time.Second)
+	expect := func(p *leasePool, id clientv3.LeaseID, want int64) {
+		t.Helper()
+		if got, err := p.remaining(t.Context(), id); err != nil || got != want {
+			t.Errorf("got %d, %v, want %d", got, err, want)
+		}
+	}
+	expect(pool, id, 100)
+	const unknown = 4711
+	expect(pool, unknown, 1) // never 0, which stands for a key without a lease
+	foreign, err := client.Grant(t.Context(), 5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pool.remaining(t.Context(), foreign.ID); err != nil || got < 4000 || got > 5000 {
+		t.Errorf("a lease that another process granted: got %d, %v", got, err)
+	}
+}
+
+func TestRevokedLeaseIsReplaced(t *testing.T) {
+	s := newStore(t, Config{})
+	lease := acquire(t, s.leases, 1000)
+	if _, err := s.client.Revoke(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if _, err := s.Create(t.Context(), configMapKey(i), configMap(fmt.Sprint(i)), storage.CreateOptions{TTL: 1000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resp, err := s.client.Get(t.Context(), "/registry/configmaps/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := resp.Kvs[0].Lease, resp.Kvs[1].Lease; a != b || a == int64(lease) || a == 0 {
+		t.Errorf("leases %x and %x, revoked %x", a, b, lease)
+	}
+}

@@ -1,0 +1,143 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// failingEtcd answers every transaction as it is told.
+type failingEtcd struct {
+	pb.UnimplementedKVServer
+	answer func(ctx context.Context) error
+	txns   atomic.Int64
+}
+
+func (f *failingEtcd) Txn(ctx context.Context, _ *pb.TxnRequest) (*pb.TxnResponse, error) {
+	f.txns.Add(1)
+	return nil, f.answer(ctx)
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+func serve(t *testing.T, f *failingEtcd) (server *grpc.Server, address string) {
+	t.Helper()
+	listener := listen(t)
+	server = grpc.NewServer()
+	pb.RegisterKVServer(server, f)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return server, listener.Addr().String()
+}
+
+func dialed(t *testing.T, address string) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:   []string{address},
+		Logger:      zap.NewNop(),
+		DialOptions: []grpc.DialOption{AtMostOnce()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func TestOutcomeOfWrites(t *testing.T) {
+	t.Run("a write that nobody answered before its context ended is of unknown outcome", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		etcd := &failingEtcd{answer: func(ctx context.Context) error {
+			cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		expectCreate(t, ctx, etcd, storage.ErrUnknownOutcome)
+	})
+	t.Run("a write whose connection breaks is of unknown outcome", func(t *testing.T) {
+		etcd := &failingEtcd{}
+		server, address := serve(t, etcd)
+		etcd.answer = func(ctx context.Context) error {
+			go server.Stop() // waits for this answer; the test's end waits for it
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		createOn(t, t.Context(), address, storage.ErrUnknownOutcome)
+		expectOneTxn(t, etcd)
+	})
+	for _, code := range []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Internal} {
+		t.Run("a write answered with "+code.String()+" is of unknown outcome", func(t *testing.T) {
+			etcd := &failingEtcd{answer: func(context.Context) error { return status.Error(code, "reset") }}
+			expectCreate(t, t.Context(), etcd, storage.ErrUnknownOutcome)
+		})
+	}
+	t.Run("a write that etcd refuses has not happened", func(t *testing.T) {
+		etcd := &failingEtcd{answer: func(context.Context) error { return status.Error(codes.InvalidArgument, "no") }}
+		expectCreate(t, t.Context(), etcd, storage.ErrUnavailable)
+	})
+	t.Run("a write that reaches nobody has not happened", func(t *testing.T) {
+		listener := listen(t)
+		address := listener.Addr().String()
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		createOn(t, t.Context(), address, storage.ErrUnavailable)
+	})
+	t.Run("a write whose context has ended is not sent", func(t *testing.T) {
+		etcd := &failingEtcd{}
+		_, address := serve(t, etcd)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		createOn(t, ctx, address, storage.ErrUnavailable)
+		if n := etcd.txns.Load(); n != 0 {
+			t.Errorf("it was sent %d times", n)
+		}
+	})
+}
+
+func expectCreate(t *testing.T, ctx context.Context, etcd *failingEtcd, want error) {
+	t.Helper()
+	_, address := serve(t, etcd)
+	createOn(t, ctx, address, want)
+	expectOneTxn(t, etcd)
+}
+
+func expectOneTxn(t *testing.T, etcd *failingEtcd) {
+	t.Helper()
+	if n := etcd.txns.Load(); n != 1 {
+		t.Errorf("the write was sent %d times", n)
+	}
+}
+
+func createOn(t *testing.T, ctx context.Context, address string, want error) {
+	t.Helper()
+	s := newStore(t, Config{Client: dialed(t, address)})
+	_, err := s.Create(ctx, configMapKey(0), configMap("0"), storage.CreateOptions{})
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}

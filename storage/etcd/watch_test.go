@@ -1,0 +1,156 @@
+package etcd
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+func startWatch(t *testing.T, s *store, opts storage.WatchOptions) *watcher {
+	t.Helper()
+	opts.Recursive = true
+	w, err := s.Watch(t.Context(), "/configmaps/", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	return w.(*watcher)
+}
+
+// Many watches that end while events are on their way have stopped the
+// in-process client of etcd for good where they shared a stream.
+func TestManyWatchesStopAtOnce(t *testing.T) {
+	s := newStore(t, Config{})
+	start := strconv.FormatInt(create(t, s, 0).Revision, 10)
+	for round := range 5 {
+		watchers := make([]*watcher, 200)
+		for i := range watchers {
+			watchers[i] = startWatch(t, s, storage.WatchOptions{ResourceVersion: start})
+		}
+		create(t, s, round+1)
+		for _, w := range watchers {
+			<-w.Events()
+		}
+		var group sync.WaitGroup
+		group.Go(func() { create(t, s, round+100) })
+		for _, w := range watchers {
+			group.Go(w.Stop)
+		}
+		group.Wait()
+	}
+}
+
+func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
+	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 16 << 10})
+	start := create(t, s, 0).Revision
+	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(start, 10)})
+	const writes = 500
+	var last int64
+	for i := range writes {
+		last = create(t, s, i+1).Revision
+	}
+	<-w.done // nobody has received anything
+
+	next := 1
+	receive := func(w *watcher, until func(storage.Event) bool) int64 {
+		revision := start
+		for e := range w.Events() {
+			if e.Type != watch.Added || e.Entry.Key != configMapKey(next) {
+				t.Fatalf("got %s %v, want %s", e.Type, e.Entry, configMapKey(next))
+			}
+			next++
+			revision = e.Revision
+			if until(e) {
+				break
+			}
+		}
+		return revision
+	}
+	seen := receive(w, func(storage.Event) bool { return false })
+	if seen == last {
+		t.Fatal("the watch has kept everything")
+	}
+	again := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(seen, 10)})
+	if receive(again, func(e storage.Event) bool { return e.Revision == last }); next != writes+1 {
+		t.Errorf("%d events came, want %d", next-1, writes)
+	}
+}
+
+func TestIdleWatchLearnsHowFarTheStoreHasCome(t *testing.T) {
+	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, ProgressInterval: time.Millisecond})
+	start := create(t, s, 0).Revision
+	w, err := s.Watch(t.Context(), "/elsewhere/", storage.WatchOptions{
+		Recursive: true, ProgressNotify: true, ResourceVersion: strconv.FormatInt(start, 10),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for i := range 3 {
+		want := create(t, s, i+1).Revision
+		e := <-w.Events()
+		for ; e.Revision < want; e = <-w.Events() {
+		}
+		if e.Type != watch.Bookmark || e.Revision != want {
+			t.Errorf("got %s of %d, want a bookmark of %d", e.Type, e.Revision, want)
+		}
+	}
+}
+
+func TestWatchThatEndsBeforeEtcdAnswers(t *testing.T) {
+	s := newStore(t, Config{})
+	create(t, s, 0)
+	for range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		w, err := s.Watch(ctx, "/configmaps/", storage.WatchOptions{Recursive: true, ProgressNotify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go cancel() // w.Stop outlives it
+		w.Stop()
+		<-ctx.Done()
+	}
+}
+
+func TestBacklogKeepsOrderAndSize(t *testing.T) {
+	b := backlog{limit: 10}
+	out := make(chan storage.Event)
+	if to, _ := b.head(out); to != nil {
+		t.Error("an empty backlog wants to send")
+	}
+	const events = 5000
+	var next int64
+	pop := func() {
+		to, e := b.head(out)
+		if to == nil || e.Revision != next {
+			t.Fatalf("got %d, want %d", e.Revision, next)
+		}
+		b.pop()
+		next++
+	}
+	for i := range int64(events) {
+		b.push(storage.Event{Revision: i}, 1)
+		if i%3 == 2 {
+			pop()
+		}
+	}
+	if !b.overflown() {
+		t.Error("not overflown")
+	}
+	for !b.empty() {
+		pop()
+	}
+	if next != events || b.size != 0 || b.overflown() {
+		t.Errorf("%d events came, size %d", next, b.size)
+	}
+	b.push(storage.Event{}, 1000)
+	if b.overflown() {
+		t.Error("a single event overflows")
+	}
+}

@@ -1,0 +1,125 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+func dryRunRules() []rule {
+	return []rule{
+		{"a create shows what would be stored, at no revision", dryCreate},
+		{"a create is refused where the key is taken", dryCreateTaken},
+		{"an update shows what would be stored", dryUpdate},
+		{"an update creates nothing", dryUpdateCreate},
+		{"an update deletes nothing", dryUpdateDelete},
+		{"an update that changes nothing says so", dryUpdateNoOp},
+		{"an update checks everything", dryUpdateChecks},
+		{"a deletion shows the state as it was last written", dryDelete},
+		{"a deletion checks everything", dryDeleteChecks},
+	}
+}
+
+func dryCreate(e *env) {
+	before := e.revision()
+	entry := e.createWith(e.object("a", "1"), storage.CreateOptions{DryRun: true, TTL: 3600})
+	e.wantEntry(entry, "a", 0, "1")
+	if got := e.open(entry).GetResourceVersion(); got != "" {
+		e.Errorf("the object has resourceVersion %q", got)
+	}
+	e.wantAbsent("a")
+	e.wantRevision(before)
+}
+
+func dryCreateTaken(e *env) {
+	created := e.create(e.object("a", "1"))
+	_, err := e.Store.Create(e.Context(), e.key("a"), e.object("a", "2"), storage.CreateOptions{DryRun: true})
+	e.wantError(err, storage.ErrExists, "create", e.key("a"))
+	e.wantRevision(created.Revision)
+}
+
+func dry() storage.UpdateOptions { return storage.UpdateOptions{DryRun: true} }
+
+func dryUpdate(e *env) {
+	created := e.create(e.object("a", "1"))
+	result := e.update("a", mark, dry())
+	e.wantOutcome(result, storage.Updated)
+	e.wantEntry(result.Entry, "a", created.Revision, "1+mark")
+	e.wantStored("a", created.Revision, "1")
+	e.wantRevision(created.Revision)
+}
+
+func dryUpdateCreate(e *env) {
+	before := e.revision()
+	result := e.update("a", e.upsert, storage.UpdateOptions{DryRun: true, CreateIfAbsent: true})
+	e.wantOutcome(result, storage.Created)
+	e.wantEntry(result.Entry, "a", 0, "new")
+	e.wantAbsent("a")
+	e.wantRevision(before)
+}
+
+func dryUpdateDelete(e *env) {
+	created := e.create(e.object("a", "1"))
+	result := e.update("a", remove, dry())
+	e.wantOutcome(result, storage.Deleted)
+	e.wantEntry(result.Entry, "a", created.Revision, "1")
+	e.wantStored("a", created.Revision, "1")
+	e.wantRevision(created.Revision)
+}
+
+func dryUpdateNoOp(e *env) {
+	created := e.create(e.object("a", "1"))
+	result := e.update("a", change(func(Object) {}), dry())
+	e.wantOutcome(result, storage.Unchanged)
+	e.wantEntry(result.Entry, "a", created.Revision, "1")
+}
+
+func dryUpdateChecks(e *env) {
+	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), mark, dry())
+	e.wantError(err, storage.ErrNotFound, "update", e.key("a"))
+	first, _ := e.stale()
+	_, err = e.Store.GuaranteedUpdate(e.Context(), e.key("a"), mark,
+		storage.UpdateOptions{DryRun: true, Preconditions: ifUID("another")})
+	e.wantError(err, storage.ErrPrecondition, "update", e.key("a"))
+	mine := errors.New("the proposer's own")
+	if _, err = e.Store.GuaranteedUpdate(e.Context(), e.key("a"), fail(mine), dry()); err != mine {
+		e.Errorf("error is %v, want %v", err, mine)
+	}
+	result := e.update("a", mark, storage.UpdateOptions{DryRun: true, Suggestion: first})
+	e.wantOutcome(result, storage.Updated)
+	if got := valueOf(e.open(result.Entry)); got != "2+mark" {
+		e.Errorf("a dry run on a stale suggestion ends in %q", got)
+	}
+}
+
+func dryDelete(e *env) {
+	_, latest := e.stale()
+	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true})
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.wantEntry(entry, "a", latest.Revision, "2")
+	e.wantStored("a", latest.Revision, "2")
+	e.wantRevision(latest.Revision)
+}
+
+func dryDeleteChecks(e *env) {
+	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true})
+	e.wantError(err, storage.ErrNotFound, "delete", e.key("a"))
+	first, latest := e.stale()
+	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Preconditions: ifUID("another")})
+	e.wantError(err, storage.ErrPrecondition, "delete", e.key("a"))
+	refusal := errors.New("validation's own")
+	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{
+		DryRun: true, Validate: func(context.Context, *storage.Entry) error { return refusal },
+	})
+	if err != refusal {
+		e.Errorf("error is %v, want %v", err, refusal)
+	}
+	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Suggestion: first})
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.wantEntry(entry, "a", latest.Revision, "2")
+}

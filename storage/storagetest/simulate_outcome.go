@@ -1,0 +1,67 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/storagetest/model"
+)
+
+func (c *writer) updated(a *attempt, result *storage.UpdateResult, err error) {
+	switch {
+	case err != nil:
+		c.refused(a, err, false)
+	case result.Outcome == storage.Unchanged:
+		c.fault(fmt.Errorf("%w: value %s of %s is new and was taken for no change",
+			model.ErrAcknowledged, a.object.Value, a.key))
+	default:
+		c.wrote(a, result.Entry, false)
+	}
+}
+
+// wrote records a write that was acknowledged.
+func (c *writer) wrote(a *attempt, entry *storage.Entry, deleted bool) {
+	write := a.write(deleted)
+	write.Revision = entry.Revision
+	c.record(func(log *model.Log) { log.Writes = append(log.Writes, write) })
+	c.saw(entry.Revision)
+	if c.known == nil {
+		c.known = map[string]*storage.Entry{}
+	}
+	if deleted {
+		delete(c.known, a.key)
+	} else {
+		c.known[a.key] = entry
+	}
+}
+
+func (a *attempt) write(deleted bool) model.Write {
+	write := model.Write{Span: a.span(), Key: a.key, Object: a.object, Deleted: deleted, Base: a.base}
+	if deleted {
+		write.Object = model.Object{}
+	}
+	return write
+}
+
+// refused records what an error tells about the key.
+func (c *writer) refused(a *attempt, err error, deleted bool) {
+	switch {
+	case errors.Is(err, storage.ErrExists):
+		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawAny})
+	case errors.Is(err, storage.ErrNotFound):
+		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawNothing})
+		delete(c.known, a.key)
+	case errors.Is(err, storage.ErrUnknownOutcome):
+		write := a.write(deleted)
+		write.Unknown = true
+		c.record(func(log *model.Log) { log.Writes = append(log.Writes, write) })
+	case errors.Is(err, storage.ErrUnavailable): // nothing was written and nothing learnt
+	default:
+		c.fault(fmt.Errorf("write of %s: %w", a.key, err))
+	}
+}
+
+func (w *world) glance(g model.Glance) {
+	w.record(func(log *model.Log) { log.Glances = append(log.Glances, g) })
+}

@@ -1,0 +1,171 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/storagetest/model"
+)
+
+// watchClient watches, stops, and resumes where it stopped, over and over.
+type watchClient struct {
+	*world
+	random *rand.Rand
+	name   string
+	number int
+}
+
+// run watches until it has seen the last write.
+func (c *watchClient) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.number++
+		w := model.Watch{Name: fmt.Sprintf("%s.%d", c.name, c.number), Selection: c.selection(c.random)}
+		done := c.follow(ctx, &w)
+		c.record(func(log *model.Log) { log.Watches = append(log.Watches, w) })
+		if done {
+			return
+		}
+	}
+}
+
+// follow watches one selection in several sessions. It returns whether the
+// last write was seen or never came; if not, the watch was ended by compaction
+// or given up for another.
+func (c *watchClient) follow(ctx context.Context, w *model.Watch) (done bool) {
+	from, initial := c.past(c.random), c.random.IntN(3) == 0
+	for ctx.Err() == nil {
+		s := &session{Session: model.Session{From: from, Initial: initial}, selection: w.Selection}
+		if initial {
+			s.From = 0
+		}
+		end := c.watch(ctx, s)
+		w.Sessions = append(w.Sessions, s.Session)
+		switch {
+		case end == sawEverything:
+			w.Until = c.lastOf(w.Scope)
+			return true
+		case end == gaveUp, s.last == 0, c.random.IntN(8) == 0:
+			return false
+		}
+		from, initial = s.last, false
+	}
+	return true
+}
+
+// session is one watch as it runs.
+type session struct {
+	model.Session
+	selection model.Selection
+	last      int64 // revision up to which it is complete; 0 as long as it is not
+}
+
+// How a session ended.
+type sessionEnd int
+
+const (
+	stopped sessionEnd = iota
+	sawEverything
+	gaveUp
+)
+
+// lastOf returns the revision of the last write in a scope, once all is ended.
+func (w *world) lastOf(scope string) int64 {
+	last := int64(0)
+	for key, revision := range w.ends {
+		if model.Covers(scope, key) {
+			last = max(last, revision)
+		}
+	}
+	return last
+}
+
+func (c *watchClient) options(s *session) storage.WatchOptions {
+	opts := storage.WatchOptions{
+		Recursive:      s.selection.Scope[len(s.selection.Scope)-1] == '/',
+		ProgressNotify: c.random.IntN(2) == 0,
+	}
+	if s.selection.Colour != "" {
+		opts.Predicate = c.kind.Coloured(s.selection.Colour)
+	}
+	if !s.Initial {
+		s.last = s.From
+		opts.ResourceVersion = version(s.From)
+	}
+	return opts
+}
+
+// watch runs a session: for some events, or until the last write while there
+// is nothing else to come.
+func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
+	watcher, err := c.Store.Watch(ctx, s.selection.Scope, c.options(s))
+	if err != nil {
+		return c.broken(s, err)
+	}
+	defer watcher.Stop()
+	ended := c.ended
+	var impatient <-chan time.Time
+	for some := 1 + c.random.IntN(40); ; {
+		select {
+		case e, open := <-watcher.Events():
+			if !open {
+				return stopped // without an error: it can be resumed
+			}
+			if e.Type == watch.Error {
+				return c.broken(s, e.Err)
+			}
+			if err := s.take(e); err != nil {
+				c.fault(fmt.Errorf("watch %+v: %w", s.selection, err))
+			}
+			some--
+		case <-ended:
+			ended, impatient = nil, time.After(patience)
+		case <-impatient:
+			return sawEverything // it has not: the checker will find out
+		}
+		if ended == nil && s.last >= c.lastOf(s.selection.Scope) {
+			return sawEverything
+		}
+		if ended != nil && some <= 0 {
+			return stopped
+		}
+	}
+}
+
+// broken checks that there was a reason to end a watch.
+func (c *watchClient) broken(s *session, err error) sessionEnd {
+	switch {
+	case errors.Is(err, storage.ErrCompacted):
+		if s.last > 0 {
+			c.mayBeCompacted(s.last, err)
+		}
+	case !errors.Is(err, storage.ErrUnavailable):
+		c.fault(fmt.Errorf("watch %+v: %w", s.selection, err))
+	}
+	return gaveUp
+}
+
+// take notes an event.
+func (s *session) take(e storage.Event) error {
+	event := model.Event{Type: model.EventType(e.Type), Revision: e.Revision, InitialEnd: e.InitialEventsEnd}
+	if e.Entry != nil {
+		obj, err := e.Entry.Object()
+		if err != nil {
+			return err
+		}
+		event.Key, event.Object = e.Entry.Key, sketch(obj.(Object))
+		if e.Entry.Revision != e.Revision {
+			return fmt.Errorf("%w: event of revision %d has an entry of %d", model.ErrTruthful, e.Revision, e.Entry.Revision)
+		}
+	}
+	s.Events = append(s.Events, event)
+	if !s.Initial || event.InitialEnd || s.last > 0 {
+		s.last = max(s.last, e.Revision)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/storagetest/model"
+)
+
+// writer changes objects in every way there is.
+type writer struct {
+	*world
+	random *rand.Rand
+	// known is an entry that this writer saw of each key, fresh or not: what
+	// it suggests and what it takes for current.
+	known map[string]*storage.Entry
+}
+
+func (c *writer) run(ctx context.Context) {
+	actions := []func(context.Context, string, string){
+		c.create, c.create,
+		c.update, c.update, c.update, c.update,
+		c.upsert, c.upsert,
+		c.updateKnown, c.suggest, c.suggest,
+		c.leaveAsIs,
+		c.remove, c.proposeRemoval,
+	}
+	for c.take() && ctx.Err() == nil {
+		if c.random.IntN(40) == 0 {
+			c.compact(ctx, c.random)
+		}
+		pick(c.random, actions)(ctx, pick(c.random, c.namespaces()), pick(c.random, c.names()))
+	}
+}
+
+// finish gives every key a last version which everybody must see.
+func (c *writer) finish(ctx context.Context) {
+	for _, ns := range c.namespaces() {
+		for _, name := range c.names() {
+			a := c.attempt(ns, name)
+			a.object = model.Object{Value: c.value(), Colour: "red"}
+			result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind), storage.UpdateOptions{CreateIfAbsent: true})
+			c.updated(a, result, err)
+			if err == nil {
+				c.ends[a.key] = result.Entry.Revision
+			}
+		}
+	}
+}
+
+func (c *writer) value() string { return fmt.Sprintf("v%d", c.values.Add(1)) }
+
+// attempt is one write on its way.
+type attempt struct {
+	namespace, name, key string
+	object               model.Object
+	base                 int64 // revision of what the last proposal was made of
+	span                 func() model.Span
+}
+
+func (c *writer) attempt(namespace, name string) *attempt {
+	return &attempt{
+		namespace: namespace, name: name, key: c.kind.Key(namespace, name),
+		object: model.Object{Value: c.value(), Colour: pick(c.random, c.colours())},
+		span:   c.span(),
+	}
+}
+
+func (a *attempt) make(kind Kind) Object {
+	obj := kind.New(a.namespace, a.name, a.object.Value)
+	paint(obj, a.object.Colour)
+	return obj
+}
+
+// propose gives the object the value and the colour of the attempt.
+func (a *attempt) propose(kind Kind) storage.ProposeFunc {
+	return func(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+		a.see(current)
+		if current == nil {
+			return storage.Proposal{Object: a.make(kind)}, nil
+		}
+		return change(func(obj Object) {
+			setValue(obj, a.object.Value)
+			paint(obj, a.object.Colour)
+		})(ctx, current, ttl)
+	}
+}
+
+// see notes what the proposal is made of.
+func (a *attempt) see(current *storage.Entry) {
+	a.base = 0
+	if current != nil {
+		a.base = current.Revision
+	}
+}
+
+func (c *writer) create(ctx context.Context, namespace, name string) {
+	a := c.attempt(namespace, name)
+	entry, err := c.Store.Create(ctx, a.key, a.make(c.kind), storage.CreateOptions{})
+	if err != nil {
+		c.refused(a, err, false)
+		return
+	}
+	c.wrote(a, entry, false)
+}
+
+func (c *writer) update(ctx context.Context, namespace, name string) {
+	c.updateWith(ctx, namespace, name, storage.UpdateOptions{})
+}
+
+func (c *writer) upsert(ctx context.Context, namespace, name string) {
+	c.updateWith(ctx, namespace, name, storage.UpdateOptions{CreateIfAbsent: true})
+}
+
+// suggest updates starting from what the writer saw last, which may be old.
+func (c *writer) suggest(ctx context.Context, namespace, name string) {
+	c.updateWith(ctx, namespace, name, storage.UpdateOptions{Suggestion: c.known[c.kind.Key(namespace, name)]})
+}
+
+func (c *writer) updateWith(ctx context.Context, namespace, name string, opts storage.UpdateOptions) {
+	a := c.attempt(namespace, name)
+	result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind), opts)
+	c.updated(a, result, err)
+}
+
+// updateKnown updates only what has not changed since the writer saw it.
+func (c *writer) updateKnown(ctx context.Context, namespace, name string) {
+	a := c.attempt(namespace, name)
+	known := c.known[a.key]
+	if known == nil {
+		return
+	}
+	result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind),
+		storage.UpdateOptions{Preconditions: ifVersion(version(known.Revision))})
+	if errors.Is(err, storage.ErrPrecondition) {
+		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawOther, Revision: known.Revision})
+		delete(c.known, a.key)
+		return
+	}
+	c.updated(a, result, err)
+}
+
+// leaveAsIs proposes what is there, or what the writer takes for it.
+func (c *writer) leaveAsIs(ctx context.Context, namespace, name string) {
+	a := c.attempt(namespace, name)
+	result, err := c.Store.GuaranteedUpdate(ctx, a.key, change(func(Object) {}),
+		storage.UpdateOptions{Suggestion: c.known[a.key]})
+	if err != nil {
+		c.refused(a, err, false)
+		return
+	}
+	if result.Outcome != storage.Unchanged {
+		c.fault(fmt.Errorf("%w: a proposal that changes nothing of %s wrote revision %d",
+			model.ErrExplained, a.key, result.Entry.Revision))
+	}
+	c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawVersion, Revision: result.Entry.Revision})
+}
+
+func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
+	a := c.attempt(namespace, name)
+	result, err := c.Store.GuaranteedUpdate(ctx, a.key, func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+		a.see(current)
+		return storage.Proposal{Delete: true}, nil
+	}, storage.UpdateOptions{})
+	if err != nil {
+		c.refused(a, err, true)
+		return
+	}
+	c.wrote(a, result.Entry, true)
+}
+
+func (c *writer) remove(ctx context.Context, namespace, name string) {
+	a := c.attempt(namespace, name)
+	entry, err := c.Store.Delete(ctx, a.key, storage.DeleteOptions{
+		Suggestion: c.known[a.key],
+		Validate: func(_ context.Context, current *storage.Entry) error {
+			a.see(current)
+			return nil
+		},
+	})
+	if err != nil {
+		c.refused(a, err, true)
+		return
+	}
+	c.wrote(a, entry, true)
+}
