@@ -3,48 +3,11 @@ package api
 import (
 	"net"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/miniapi/miniapi/registry"
 )
-
-// surface is what was derived from the catalog at one generation.
-//
-// Invariant: it never changes after it is published.
-type surface struct {
-	snapshot  *registry.Snapshot
-	discovery *discovery
-	openapi   *openAPI
-}
-
-// info holds what the informational endpoints keep. Nothing is computed before
-// somebody asks for it.
-type info struct {
-	config  Config
-	current atomic.Pointer[surface]
-}
-
-func newInfo(config Config) *info { return &info{config: config} }
-
-// surface of the catalog as it is now. Two requests may derive it both; either
-// result is good.
-func (i *info) surface() *surface {
-	snapshot := i.config.Catalog.Snapshot()
-	if s := i.current.Load(); s != nil && s.snapshot.Generation == snapshot.Generation {
-		return s
-	}
-	s := &surface{
-		snapshot:  snapshot,
-		discovery: buildDiscovery(snapshot, i.config.Scheme),
-		openapi:   newOpenAPI(snapshot, i.config),
-	}
-	i.current.Store(s)
-	return s
-}
 
 func (s *Server) discoveryRoutes(r chi.Router) {
 	handleSlash(r, "/api", s.serveLegacyRoot)
@@ -56,7 +19,7 @@ func (s *Server) discoveryRoutes(r chi.Router) {
 
 // serveLegacyRoot answers /api.
 func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
-	d := s.info.surface().discovery
+	d := s.info.surface().discovery()
 	s.serveRoot(w, r, d.legacy, func() *prepared {
 		// Without apiVersion, as from kube-apiserver. The address is this
 		// connection's: nothing to keep.
@@ -72,7 +35,7 @@ func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
 
 // serveNamedRoot answers /apis.
 func (s *Server) serveNamedRoot(w http.ResponseWriter, r *http.Request) {
-	d := s.info.surface().discovery
+	d := s.info.surface().discovery()
 	s.serveRoot(w, r, d.named, func() *prepared { return d.groupList })
 }
 
@@ -100,7 +63,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *a
 
 // serveGroup answers /apis/{group}.
 func (s *Server) serveGroup(w http.ResponseWriter, r *http.Request) {
-	d, ok := s.info.surface().discovery.groups[chi.URLParam(r, "group")]
+	d, ok := s.info.surface().discovery().groups[chi.URLParam(r, "group")]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -110,7 +73,7 @@ func (s *Server) serveGroup(w http.ResponseWriter, r *http.Request) {
 
 // serveResources answers /api/{version} and /apis/{group}/{version}.
 func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
-	discovery := s.info.surface().discovery
+	discovery := s.info.surface().discovery()
 	gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
 	if d, ok := discovery.resources[gv]; ok {
 		s.servePlain(w, r, d)

@@ -28,18 +28,18 @@ type discovery struct {
 	legacy, named *aggregatedDiscovery
 }
 
-func buildDiscovery(snapshot *registry.Snapshot, scheme *runtime.Scheme) *discovery {
+func buildDiscovery(c content) *discovery {
 	d := &discovery{
 		groups:    map[string]*prepared{},
 		resources: map[schema.GroupVersion]*prepared{},
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	var legacy, named []apidiscoveryv2.APIGroupDiscovery
-	for _, g := range snapshot.Groups {
+	for _, g := range c.groups {
 		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
 		for _, version := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: version}
-			found, resources := discoverVersion(snapshot, gv, scheme)
+			found, resources := discoverVersion(c, gv)
 			group.Versions = append(group.Versions, found)
 			d.resources[gv] = newPrepared(resources)
 		}
@@ -75,7 +75,7 @@ func legacyGroup(g registry.Group) metav1.APIGroup {
 }
 
 // discoverVersion describes one group version, aggregated and legacy.
-func discoverVersion(snapshot *registry.Snapshot, gv schema.GroupVersion, scheme *runtime.Scheme) (apidiscoveryv2.APIVersionDiscovery, *metav1.APIResourceList) {
+func discoverVersion(c content, gv schema.GroupVersion) (apidiscoveryv2.APIVersionDiscovery, *metav1.APIResourceList) {
 	version := apidiscoveryv2.APIVersionDiscovery{Version: gv.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	list := &metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
@@ -85,19 +85,18 @@ func discoverVersion(snapshot *registry.Snapshot, gv schema.GroupVersion, scheme
 		// The legacy group's lists come without apiVersion from kube-apiserver.
 		list.APIVersion = ""
 	}
-	for _, r := range resourcesOf(snapshot, gv) {
+	for _, r := range c.resourcesOf(gv) {
 		resource := discoverResource(r, gv)
 		version.Resources = append(version.Resources, resource)
-		list.APIResources = append(list.APIResources, legacyResources(resource, storageVersionHash(r, scheme))...)
+		list.APIResources = append(list.APIResources, legacyResources(resource, storageVersionHash(r, c.scheme))...)
 	}
 	return version, list
 }
 
 // resourcesOf lists what is served in a group version, by name.
-func resourcesOf(snapshot *registry.Snapshot, gv schema.GroupVersion) []*registry.Resource {
+func (c content) resourcesOf(gv schema.GroupVersion) []*registry.Resource {
 	var found []*registry.Resource
-	for _, store := range snapshot.Stores() {
-		r := store.Resource()
+	for _, r := range c.resources {
 		if r.Group != gv.Group {
 			continue
 		}

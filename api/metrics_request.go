@@ -86,7 +86,7 @@ func (s *Server) measuredAs(r *http.Request) measured {
 	if !served || (t.Subresource != "" && !known) {
 		return other
 	}
-	q := measured{target: t, scope: scopeOf(t), verb: verbOf(r, t, resource, sub)}
+	q := measured{target: t, scope: scopeOf(r, t), verb: verbOf(r, t, resource, sub)}
 	if r.URL.Query().Has("dryRun") {
 		q.dryRun = "All"
 	}
@@ -95,9 +95,9 @@ func (s *Server) measuredAs(r *http.Request) measured {
 
 // scopeOf tells whether a request is about one object, a namespace or
 // everything.
-func scopeOf(t target) string {
+func scopeOf(r *http.Request, t target) string {
 	switch {
-	case t.Name != "":
+	case t.Name != "" || r.Method == http.MethodPost:
 		return "resource"
 	case t.InNamespace:
 		return "namespace"

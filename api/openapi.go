@@ -1,13 +1,120 @@
 package api
 
 import (
-	"github.com/go-chi/chi/v5"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/miniapi/miniapi/registry"
+	"github.com/go-chi/chi/v5"
+	"github.com/munnerz/goautoneg"
+
+	"github.com/miniapi/miniapi/api/openapi"
 )
 
-type openAPI struct{}
+// gnosticTypes are the names of the protobuf encoding of each OpenAPI version;
+// the last is the one to answer with, the other that of old clients.
+var gnosticTypes = map[string][]string{
+	"v2": {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"},
+	"v3": {"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"},
+}
 
-func newOpenAPI(*registry.Snapshot, Config) *openAPI { return &openAPI{} }
+func (s *Server) openAPIRoutes(r chi.Router) {
+	r.HandleFunc("/openapi/v2", s.serveOpenAPIV2)
+	handleSlash(r, "/openapi/v3", s.serveOpenAPIIndex)
+	r.HandleFunc("/openapi/v3/*", s.serveOpenAPIV3)
+}
 
-func (s *Server) openAPIRoutes(chi.Router) {}
+func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
+	document, err := s.info.surface().openapi.V2()
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	s.writeOpenAPI(w, r, "v2", document)
+}
+
+// serveOpenAPIIndex answers with the links to all documents of version 3.
+func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
+	index, err := s.info.surface().openapi.Index()
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	etag := etagOf(index)
+	w.Header().Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	// kube-apiserver calls it plain text.
+	s.writeBytes(w, r, "text/plain; charset=utf-8", answer{http.StatusOK, index})
+}
+
+// serveOpenAPIV3 answers with the document of one group version. A URL that
+// names the content by its hash may be kept for ever; one that names another
+// content leads to the present one.
+func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
+	path := strings.Trim(chi.URLParam(r, "*"), "/")
+	document, err := s.info.surface().openapi.V3(path)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	if document == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if hash := r.URL.Query().Get("hash"); hash != "" {
+		if hash != document.Hash {
+			http.Redirect(w, r, "/openapi/v3/"+path+"?hash="+document.Hash, http.StatusMovedPermanently)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, immutable")
+		w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+	}
+	s.writeOpenAPI(w, r, "v3", document)
+}
+
+// writeOpenAPI answers with a document in JSON or in protobuf.
+func (s *Server) writeOpenAPI(w http.ResponseWriter, r *http.Request, version string, document *openapi.Document) {
+	contentType, ok := openAPIType(r.Header.Get("Accept"), gnosticTypes[version])
+	if !ok {
+		w.WriteHeader(http.StatusNotAcceptable)
+		return
+	}
+	etag := strconv.Quote(document.Hash)
+	w.Header().Set("Vary", "Accept")
+	w.Header().Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := document.JSON
+	if contentType != "application/json" {
+		var err error
+		if body, err = document.Protobuf(); err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+	}
+	s.writeBytes(w, r, contentType, answer{http.StatusOK, body})
+}
+
+// openAPIType chooses between JSON and the names of the protobuf encoding.
+func openAPIType(accept string, gnostic []string) (contentType string, ok bool) {
+	if accept == "" {
+		accept = "*/*"
+	}
+	for _, clause := range goautoneg.ParseAccept(accept) {
+		if covers(clause, "application/json") {
+			return "application/json", true
+		}
+		for _, name := range gnostic {
+			if covers(clause, name) {
+				return gnostic[len(gnostic)-1], true
+			}
+		}
+	}
+	return "", false
+}

@@ -54,7 +54,7 @@ var errorTable = [...]struct {
 	{versioner.ErrInvalidVersion, invalidVersionError},
 	{storage.ErrUnknownOutcome, unknownOutcomeError},
 	{storage.ErrUnavailable, func(c call, _ error) error { return apierrors.NewServerTimeout(c.resource, c.verb, 2) }},
-	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(causeText(err)) }},
+	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(withoutKey(err).Error()) }},
 	{storage.ErrCorrupt, func(_ call, err error) error { return apierrors.NewInternalError(err) }},
 	{context.DeadlineExceeded, deadlineError},
 }
@@ -133,8 +133,7 @@ func futureRevisionError(c call, err error) error {
 }
 
 func invalidContinueError(_ call, err error) error {
-	text := strings.TrimPrefix(withoutKey(err).Error(), storage.ErrInvalidContinue.Error()+": ")
-	return apierrors.NewBadRequest("invalid continue token: continue key is not valid: " + text)
+	return apierrors.NewBadRequest("invalid continue token: " + withoutKey(err).Error())
 }
 
 func invalidVersionError(_ call, err error) error {
@@ -160,8 +159,6 @@ func withoutKey(err error) error {
 	}
 	return err
 }
-
-func causeText(err error) string { return withoutKey(err).Error() }
 
 // conflict is what a write from a stale copy comes to.
 func (c call) conflict() error {

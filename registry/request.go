@@ -37,9 +37,9 @@ type UpdateRequest struct {
 	// which it must not write to. It runs again after a lost race. The store
 	// works on a copy of what it returns, so that may be the same object every
 	// time, or share memory with current. current is nil if there is none and
-	// one may be created. For a subresource with a
-	// View both are views. A proposal without resourceVersion is unconditional;
-	// one that took over the version of current never conflicts.
+	// one may be created. For a subresource with a View both are views. A
+	// proposal without resourceVersion is unconditional; one that took over the
+	// version of current never conflicts.
 	Propose func(ctx context.Context, current runtime.Object) (runtime.Object, error)
 	// CreateIfAbsent lets the kind's strategy decide whether an absent object
 	// is created, as a PUT does. Without it that is a 404.

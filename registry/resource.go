@@ -59,8 +59,6 @@ type Version struct {
 	// to the hub's, or refuses it. Nil knows metadata.name and
 	// metadata.namespace only.
 	FieldLabel func(label, value string) (hubLabel, hubValue string, err error)
-	// Deprecated is a warning which goes out with every answer in this version.
-	Deprecated string
 }
 
 // Columns is how a resource looks as a Table. The zero value gives the name

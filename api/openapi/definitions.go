@@ -91,9 +91,9 @@ func closure(all map[string]definition, names []string) []string {
 }
 
 // withKinds adds to a schema the kinds that its type is known as.
-func withKinds(schema json.RawMessage, kinds []schema.GroupVersionKind) (json.RawMessage, error) {
+func withKinds(body json.RawMessage, kinds []schema.GroupVersionKind) (json.RawMessage, error) {
 	if len(kinds) == 0 {
-		return schema, nil
+		return body, nil
 	}
 	var list []groupVersionKind
 	for _, gvk := range kinds {
@@ -103,8 +103,7 @@ func withKinds(schema json.RawMessage, kinds []schema.GroupVersionKind) (json.Ra
 	if err != nil {
 		return nil, err
 	}
-	body := slices.Clip(schema[:len(schema)-len("}")])
-	return slices.Concat(body, []byte(`,"x-kubernetes-group-version-kind":`), extension, []byte("}")), nil
+	return slices.Concat(body[:len(body)-len("}")], []byte(`,"x-kubernetes-group-version-kind":`), extension, []byte("}")), nil
 }
 
 // groupVersionKind is a kind as the extension writes it.

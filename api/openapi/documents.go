@@ -22,20 +22,28 @@ import (
 // Documents are all OpenAPI documents of one content of a catalog. Safe for
 // concurrent use.
 type Documents struct {
-	snapshot *registry.Snapshot
-	scheme   *runtime.Scheme
-	release  string
+	config Config
 	// kinds of each model.
 	kinds func() map[string][]schema.GroupVersionKind
 	v2    func() (*Document, error)
 	v3    map[string]func() (*Document, error)
 }
 
-// New returns the documents of a snapshot whose types scheme knows. Release is
-// that of Kubernetes, such as "1.36". Nothing is built yet.
-func New(snapshot *registry.Snapshot, scheme *runtime.Scheme, release string) *Documents {
-	d := &Documents{snapshot: snapshot, scheme: scheme, release: release, v3: map[string]func() (*Document, error){}}
-	d.kinds = sync.OnceValue(func() map[string][]schema.GroupVersionKind { return kindsOf(scheme) })
+// Config is what the documents describe.
+type Config struct {
+	// Groups and Resources of a catalog, which do not change.
+	Groups    []registry.Group
+	Resources []*registry.Resource
+	// Scheme knows their types.
+	Scheme *runtime.Scheme
+	// Release of Kubernetes, such as "1.36".
+	Release string
+}
+
+// New returns the documents of a catalog's content. Nothing is built yet.
+func New(config Config) *Documents {
+	d := &Documents{config: config, v3: map[string]func() (*Document, error){}}
+	d.kinds = sync.OnceValue(func() map[string][]schema.GroupVersionKind { return kindsOf(config.Scheme) })
 	d.v2 = sync.OnceValues(d.buildV2)
 	for _, part := range d.parts() {
 		d.v3[part.name] = sync.OnceValues(func() (*Document, error) { return d.buildV3(part) })
@@ -96,7 +104,7 @@ func (d *Documents) Index() ([]byte, error) {
 }
 
 func (d *Documents) info() object {
-	return object{"title": "Kubernetes", "version": d.release}
+	return object{"title": "Kubernetes", "version": d.config.Release}
 }
 
 // part is what one document of version 3 is about.
@@ -115,7 +123,7 @@ func (d *Documents) parts() []part {
 		root("version", information("getCodeVersion", "version", "get the version information for this server", version.Info{})),
 		root("apis", information("getAPIVersions", "apis", "get available API versions", metav1.APIGroupList{})),
 	}
-	for _, g := range d.snapshot.Groups {
+	for _, g := range d.config.Groups {
 		path := "api"
 		if g.Name != "" {
 			path = "apis/" + g.Name
@@ -143,8 +151,7 @@ func (d *Documents) versionRoutes(gv schema.GroupVersion) []route {
 	list := information(operationID("get", gv, "APIResources"), tagOf(gv), "get available resources", metav1.APIResourceList{})
 	b := resourceRoutes{gv: gv, options: d.newObject}
 	routes := []route{{b.root() + "/", []operation{list}}}
-	for _, store := range d.snapshot.Stores() {
-		r := store.Resource()
+	for _, r := range d.config.Resources {
 		served, ok := r.Version(gv.Version)
 		if r.Group != gv.Group || !ok {
 			continue
@@ -157,7 +164,7 @@ func (d *Documents) versionRoutes(gv schema.GroupVersion) []route {
 
 // newObject returns an object of a kind, nil for one that nobody knows.
 func (d *Documents) newObject(kind schema.GroupVersionKind) any {
-	obj, err := d.scheme.New(kind)
+	obj, err := d.config.Scheme.New(kind)
 	if err != nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// reviewToken knows no token: this server has none to give out. As in
+// reviewToken knows no token: this server does not authenticate by token. As in
 // kube-apiserver the rest of a status that came with the question stays.
 func reviewToken(_ context.Context, _ *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authenticationv1.TokenReview)

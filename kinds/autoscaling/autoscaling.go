@@ -1,9 +1,9 @@
-// Package autoscaling holds the kinds of autoscaling.
+// Package autoscaling holds the kinds of autoscaling/v2 and v1.
 package autoscaling
 
 import "github.com/miniapi/miniapi/registry"
 
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
-	return []*registry.Resource{}
+	return []*registry.Resource{horizontalPodAutoscalers()}
 }

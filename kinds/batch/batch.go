@@ -1,9 +1,12 @@
-// Package batch holds the kinds of batch.
+// Package batch holds the kinds of batch/v1.
 package batch
 
 import "github.com/miniapi/miniapi/registry"
 
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
-	return []*registry.Resource{}
+	return []*registry.Resource{
+		cronJobs(),
+		jobs(),
+	}
 }

@@ -80,7 +80,7 @@ func TestObjectsDifferOnlyInWhatIsFresh(t *testing.T) {
 				t.Errorf("%s: uid %q is not fresh", o.Key, uid)
 			}
 			seen[string(accessor.GetUID())] = true
-			if accessor.GetCreationTimestamp().IsZero() {
+			if created := accessor.GetCreationTimestamp(); created.IsZero() {
 				t.Errorf("%s has no time of creation", o.Key)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -70,14 +71,15 @@ func signingRequestFields(obj runtime.Object) fields.Set {
 }
 
 func signingRequestColumns() []metav1.TableColumnDefinition {
-	doc := certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
+	// The descriptions of kube-apiserver's columns are still those of v1beta1.
+	doc := certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc()
 	return []metav1.TableColumnDefinition{
 		kind.NameColumn(),
 		kind.AgeColumn(),
 		kind.Column("SignerName", "string", doc["signerName"]),
 		kind.Column("Requestor", "string", doc["request"]),
 		kind.Column("RequestedDuration", "string", doc["expirationSeconds"]),
-		kind.Column("Condition", "string", certificatesv1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]),
+		kind.Column("Condition", "string", certificatesv1beta1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]),
 	}
 }
 

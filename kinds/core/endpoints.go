@@ -22,7 +22,6 @@ func endpoints() *registry.Resource {
 		StoragePath:  "services/endpoints",
 		ShortNames:   []string{"ep"},
 		Namespaced:   true,
-		Deprecated:   "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
 		},

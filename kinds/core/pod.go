@@ -123,10 +123,6 @@ func podFieldLabel(label, value string) (hubLabel, hubValue string, err error) {
 }
 
 func podFields(p *corev1.Pod) fields.Set {
-	ip := p.Status.PodIP
-	if ip == "" && len(p.Status.PodIPs) > 0 {
-		ip = p.Status.PodIPs[0].IP
-	}
 	return fields.Set{
 		"spec.nodeName":            p.Spec.NodeName,
 		"spec.restartPolicy":       string(p.Spec.RestartPolicy),
@@ -134,7 +130,7 @@ func podFields(p *corev1.Pod) fields.Set {
 		"spec.serviceAccountName":  p.Spec.ServiceAccountName,
 		"spec.hostNetwork":         strconv.FormatBool(p.Spec.HostNetwork),
 		"status.phase":             string(p.Status.Phase),
-		"status.podIP":             ip,
+		"status.podIP":             podIP(p),
 		"status.nominatedNodeName": p.Status.NominatedNodeName,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -20,7 +21,7 @@ func podBinding() registry.Subresource {
 	return registry.Subresource{
 		Name:   "binding",
 		Verbs:  []string{"create"},
-		Kind:   corev1.SchemeGroupVersion.WithKind("Binding"),
+		Kind:   schema.GroupVersionKind{Kind: "Binding"},
 		New:    func() runtime.Object { return &corev1.Binding{} },
 		Create: bindPod,
 		Update: &registry.UpdateStrategy{},
@@ -32,7 +33,6 @@ func bindings() *registry.Resource {
 	return kind.Definition{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Binding{},
-		List:         &corev1.List{},
 		Resource:     "bindings",
 		Namespaced:   true,
 		Verbs:        []string{"create"},

@@ -30,13 +30,9 @@ func podColumns() []metav1.TableColumnDefinition {
 func podRow(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
 	p := obj.(*corev1.Pod)
 	s := summarizePod(p)
-	ip := p.Status.PodIP
-	if len(p.Status.PodIPs) > 0 {
-		ip = p.Status.PodIPs[0].IP
-	}
 	return []any{
 		p.Name, fmt.Sprintf("%d/%d", s.ready, s.total), s.reason, s.restarts.cell(), kind.Age(p.CreationTimestamp),
-		cmp.Or(ip, kind.None), cmp.Or(p.Spec.NodeName, kind.None), cmp.Or(p.Status.NominatedNodeName, kind.None),
+		cmp.Or(podIP(p), kind.None), cmp.Or(p.Spec.NodeName, kind.None), cmp.Or(p.Status.NominatedNodeName, kind.None),
 		readinessGates(p),
 	}, podRowConditions(p.Status.Phase)
 }

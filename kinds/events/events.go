@@ -1,9 +1,9 @@
-// Package events holds the kinds of events.k8s.io.
+// Package events holds the kinds of events.k8s.io/v1.
 package events
 
 import "github.com/miniapi/miniapi/registry"
 
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
-	return []*registry.Resource{}
+	return []*registry.Resource{events()}
 }

@@ -54,9 +54,7 @@ type Definition struct {
 	// StatusStrategy does the same for writes of the status.
 	StatusStrategy registry.UpdateStrategy
 
-	// Deprecated is the warning that every answer of the hub version carries.
-	Deprecated string
-	Default    func(obj runtime.Object)
+	Default func(obj runtime.Object)
 	// FieldLabel translates the labels of the hub version. Nil knows
 	// metadata.name and metadata.namespace only.
 	FieldLabel   func(label, value string) (hubLabel, hubValue string, err error)
@@ -105,7 +103,6 @@ func (d Definition) versions() []registry.Version {
 		New:        d.Object.DeepCopyObject,
 		Default:    d.Default,
 		FieldLabel: d.FieldLabel,
-		Deprecated: d.Deprecated,
 	}
 	if d.List != nil {
 		hub.NewList = d.List.DeepCopyObject

@@ -28,7 +28,7 @@ func ipAddresses() *registry.Resource {
 			// kube-apiserver defines two columns and fills three cells.
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("ParentRef", "string", networkingv1.IPAddressSpec{}.SwaggerDoc()["parentRef"]),
+				kind.Column("ParentRef", "string", "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object."),
 			},
 			Row: kind.Row(ipAddressRow),
 		},

@@ -10,6 +10,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
+const cidrsDescription = `CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") ` +
+	"from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable."
+
 func serviceCIDRs() *registry.Resource {
 	return kind.Definition{
 		GroupVersion:   networkingv1.SchemeGroupVersion,
@@ -22,7 +25,7 @@ func serviceCIDRs() *registry.Resource {
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("CIDRs", "string", networkingv1.ServiceCIDRSpec{}.SwaggerDoc()["cidrs"]),
+				kind.Column("CIDRs", "string", cidrsDescription),
 				kind.AgeColumn(),
 			},
 			Row: kind.Row(serviceCIDRRow),

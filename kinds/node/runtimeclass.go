@@ -25,7 +25,7 @@ func runtimeClasses() *registry.Resource {
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("Handler", "string", nodev1.RuntimeClass{}.SwaggerDoc()["handler"]),
+				kind.Column("Handler", "string", ""),
 				kind.AgeColumn(),
 			},
 			Row: kind.Row(runtimeClassRow),

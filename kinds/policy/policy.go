@@ -1,9 +1,9 @@
-// Package policy holds the kinds of policy.
+// Package policy holds the kinds of policy/v1.
 package policy
 
 import "github.com/miniapi/miniapi/registry"
 
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
-	return []*registry.Resource{}
+	return []*registry.Resource{podDisruptionBudgets()}
 }

@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// unresolved ends the description of the column Role.
+const unresolved = "If the RoleRef cannot be resolved, the Authorizer must return an error."
+
 // immutableRoleRef keeps a binding at the role it was made for: who may change
 // the subjects need not be allowed to grant another role.
 func immutableRoleRef(ref, old rbacv1.RoleRef) field.ErrorList {

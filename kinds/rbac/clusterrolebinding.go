@@ -24,7 +24,7 @@ func clusterRoleBindings() *registry.Resource {
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("Role", "string", rbacv1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"]),
+				kind.Column("Role", "string", "RoleRef can only reference a ClusterRole in the global namespace. "+unresolved),
 				kind.AgeColumn(),
 				kind.WideColumn("Users", "string", "Users in the clusterRoleBinding"),
 				kind.WideColumn("Groups", "string", "Groups in the clusterRoleBinding"),

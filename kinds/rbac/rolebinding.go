@@ -25,7 +25,7 @@ func roleBindings() *registry.Resource {
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("Role", "string", rbacv1.RoleBinding{}.SwaggerDoc()["roleRef"]),
+				kind.Column("Role", "string", "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. "+unresolved),
 				kind.AgeColumn(),
 				kind.WideColumn("Users", "string", "Users in the roleBinding"),
 				kind.WideColumn("Groups", "string", "Groups in the roleBinding"),

@@ -15,6 +15,10 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
+const poolDescription = `Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required.
+
+It must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.`
+
 func resourceSlices() *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
@@ -48,7 +52,7 @@ func resourceSliceColumns() []metav1.TableColumnDefinition {
 		kind.NameColumn(),
 		kind.Column("Node", "string", doc["nodeName"]),
 		kind.Column("Driver", "string", doc["driver"]),
-		kind.Column("Pool", "string", resourcev1.ResourcePool{}.SwaggerDoc()["name"]),
+		kind.Column("Pool", "string", poolDescription),
 		kind.AgeColumn(),
 	}
 }

@@ -22,7 +22,7 @@ func volumeAttributesClasses() *registry.Resource {
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
-				kind.Column("DriverName", "string", storagev1.VolumeAttributesClass{}.SwaggerDoc()["driverName"]),
+				kind.Column("DriverName", "string", "Name of the CSI driver This field is immutable."),
 				kind.AgeColumn(),
 			},
 			Row: kind.Row(volumeAttributesClassRow),

@@ -48,6 +48,9 @@ func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *E
 	return &Env{T: t, Catalog: catalog, Client: server.Client()}
 }
 
+// With returns the same environment for a subtest.
+func (e *Env) With(t *testing.T) *Env { return &Env{T: t, Catalog: e.Catalog, Client: e.Client} }
+
 // Store returns the store of a resource such as "pods" or "deployments.apps".
 func (e *Env) Store(resource string) *registry.Store {
 	e.Helper()

@@ -100,15 +100,7 @@ func logFile(t *testing.T, dir string) (string, int64) {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("%v, %v", logs, err)
 	}
-	data, err := os.ReadFile(logs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	used := len(data)
-	for used > 0 && data[used-1] == 0 {
-		used--
-	}
-	return logs[0], int64(used+7) / 8 * 8 // records are padded
+	return logs[0], (used(t, logs[0]) + 7) / 8 * 8 // records are padded
 }
 
 func truncateTo(size int64) func(*testing.T, string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
@@ -37,10 +38,11 @@ type dataDir struct {
 }
 
 // openDataDir makes the directory if need be and locks it. An empty path makes
-// a temporary one. The result must be closed in case of an error too.
-func openDataDir(path string) (*dataDir, error) {
+// a temporary one. Files are refused unless they are etcd's or of a known
+// name. The result must be closed in case of an error too.
+func openDataDir(path string, known ...string) (*dataDir, error) {
 	d := &dataDir{path: path, temporary: path == ""}
-	if err := d.open(); err != nil {
+	if err := d.open(known); err != nil {
 		if d.temporary {
 			return d, fmt.Errorf("temporary directory: %w", err)
 		}
@@ -49,7 +51,7 @@ func openDataDir(path string) (*dataDir, error) {
 	return d, nil
 }
 
-func (d *dataDir) open() (err error) {
+func (d *dataDir) open(known []string) (err error) {
 	if d.temporary {
 		d.path, err = os.MkdirTemp("", "miniapi-")
 		return err
@@ -57,7 +59,7 @@ func (d *dataDir) open() (err error) {
 	if err := d.make(); err != nil {
 		return err
 	}
-	if err := d.checkOwner(); err != nil {
+	if err := d.checkOwner(known); err != nil {
 		return err
 	}
 	d.lock, err = fileutil.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
@@ -80,20 +82,18 @@ func (d *dataDir) make() error {
 }
 
 // checkOwner refuses a directory with files, none of which are etcd's.
-func (d *dataDir) checkOwner() error {
+func (d *dataDir) checkOwner(known []string) error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return err
 	}
+	known = append([]string{lockName, "lost+found"}, known...) // the latter is in the root of a file system
 	foreign := false
 	for _, entry := range entries {
-		switch entry.Name() {
-		case memberDir:
+		if entry.Name() == memberDir {
 			return nil
-		case lockName, "lost+found": // the latter is in the root of a file system
-		default:
-			foreign = true
 		}
+		foreign = foreign || !slices.Contains(known, entry.Name())
 	}
 	if foreign {
 		return fmt.Errorf("%w: it holds files, but no directory %q", ErrForeign, memberDir)

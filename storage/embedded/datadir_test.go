@@ -54,7 +54,7 @@ func TestDataDirInUse(t *testing.T) {
 func TestDataDirInUseByAnotherProgram(t *testing.T) {
 	dir := seed(t)
 	t.Run("one that holds the database", func(t *testing.T) {
-		db, err := bolt.Open(filepath.Join(dir, "member", "snap", "db"), 0o600, nil)
+		db, err := bolt.Open(database(dir), 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +84,24 @@ func TestDataDirOfSomethingElse(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"thesis.tex"}, list(t, dir)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Alone it would wait for the others for ever.
+func TestDataDirOfAClusterMember(t *testing.T) {
+	dir := seed(t)
+	db, err := bolt.Open(database(dir), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte("members")).Put([]byte("8e9e05c52164694d"), []byte(`{"id":10276657743932975437}`))
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := startFails(t, embedded.Config{DataDir: dir}); !errors.Is(err, embedded.ErrForeign) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,13 +29,13 @@ const partialDir = memberDir + ".partial"
 // empty or missing, and Start then serves it. A restore that fails leaves it
 // so.
 //
-// Errors: ErrInUse and ErrForeign, about the data directory, and ErrCorrupt,
-// about the snapshot.
+// Errors: ErrInUse, ErrForeign and fs.ErrExist, about the data directory, and
+// ErrCorrupt, about the snapshot.
 func Restore(ctx context.Context, snapshotPath, dataDir string) error {
 	if dataDir == "" {
 		return errors.New("restore snapshot: no data directory given")
 	}
-	d, err := openDataDir(dataDir)
+	d, err := openDataDir(dataDir, partialDir)
 	if err == nil {
 		err = d.restore(ctx, snapshotPath)
 	}
@@ -47,10 +48,13 @@ func Restore(ctx context.Context, snapshotPath, dataDir string) error {
 func (d *dataDir) restore(ctx context.Context, snapshotPath string) error {
 	member := datadir.ToMemberDir(d.path)
 	if _, err := os.Stat(member); err == nil {
-		return fmt.Errorf("data directory %s: %w: it holds data already", d.path, ErrForeign)
+		return &fs.PathError{Op: "restore into", Path: member, Err: fs.ErrExist}
 	}
 	partial := filepath.Join(d.path, partialDir)
-	defer os.RemoveAll(partial) // what is left of it, if anything
+	if err := os.RemoveAll(partial); err != nil { // of a restore that was killed
+		return err
+	}
+	defer os.RemoveAll(partial) // where this one fails
 	path := filepath.Join(partial, "snap", "db")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

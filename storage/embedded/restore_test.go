@@ -30,24 +30,17 @@ func TestRestoredSnapshotHasItsHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d keys at revision %d", all.Count, all.Header.Revision)
-	now, err := client.Get(t.Context(), deployment)
-	if err != nil {
-		t.Fatal(err)
+	if all.Count != 254 || all.Header.Revision != 316 {
+		t.Errorf("%d keys at revision %d, want 254 at 316", all.Count, all.Header.Revision)
 	}
-	if len(now.Kvs) != 1 {
-		t.Fatalf("%s: %d values", deployment, len(now.Kvs))
-	}
-	kv := now.Kvs[0]
-	if kv.Version != 11 {
-		t.Errorf("%s has version %d, want 11", deployment, kv.Version)
-	}
-	first, err := client.Get(t.Context(), deployment, clientv3.WithRev(kv.CreateRevision))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := first.Kvs[0]; got.Version != 1 || string(got.Value) == string(kv.Value) {
-		t.Errorf("at its creation: version %d", got.Version)
+	watch := client.Watch(t.Context(), deployment, clientv3.WithRev(1))
+	for version := int64(1); version <= 11; {
+		for _, event := range (<-watch).Events {
+			if event.Kv.Version != version {
+				t.Fatalf("%s: version %d, want %d", deployment, event.Kv.Version, version)
+			}
+			version++
+		}
 	}
 	if got := put(t, client, "/a", "1"); got != all.Header.Revision+1 {
 		t.Errorf("first write has revision %d, want %d", got, all.Header.Revision+1)
@@ -127,7 +120,7 @@ func TestRestoreOfADamagedSnapshot(t *testing.T) {
 
 func TestRestoreDoesNotOverwrite(t *testing.T) {
 	dir := seed(t)
-	if err := embedded.Restore(t.Context(), unpack(t), dir); !errors.Is(err, embedded.ErrForeign) {
+	if err := embedded.Restore(t.Context(), unpack(t), dir); !errors.Is(err, os.ErrExist) {
 		t.Errorf("error %v", err)
 	}
 	server := start(t, embedded.Config{DataDir: dir})
@@ -135,6 +128,20 @@ func TestRestoreDoesNotOverwrite(t *testing.T) {
 	if err := embedded.Restore(t.Context(), unpack(t), dir); !errors.Is(err, embedded.ErrInUse) {
 		t.Errorf("error %v", err)
 	}
+}
+
+func TestRestoreAfterOneThatWasKilled(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "member.partial", "snap"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := startFails(t, embedded.Config{DataDir: dir}); !errors.Is(err, embedded.ErrForeign) {
+		t.Errorf("a server starts on half of a snapshot: %v", err)
+	}
+	if err := embedded.Restore(t.Context(), unpack(t), dir); err != nil {
+		t.Fatal(err)
+	}
+	start(t, embedded.Config{DataDir: dir})
 }
 
 func TestRestoreOfAMissingSnapshot(t *testing.T) {

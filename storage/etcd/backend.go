@@ -36,8 +36,8 @@ type Config struct {
 	// etcd has come. 5s by default.
 	ProgressInterval time.Duration
 	// WatchBacklog is how many bytes of events a watch keeps for a consumer
-	// that is slow, 32 MiB by default. A watch with more to keep ends; its
-	// consumer can go on from the last event it saw.
+	// that is slow, 32 MiB by default. A watch that has more to keep ends with
+	// the last of them, and its consumer can go on from there.
 	WatchBacklog int
 }
 

@@ -18,9 +18,8 @@ type queuedEvent struct {
 
 func (b *backlog) empty() bool { return b.first == len(b.queue) }
 
-// overflown tells that the consumer is too slow. A single event never
-// overflows, however large it is.
-func (b *backlog) overflown() bool { return b.size > b.limit && len(b.queue)-b.first > 1 }
+// overflown tells that the consumer is too slow.
+func (b *backlog) overflown() bool { return b.size > b.limit }
 
 // head returns the oldest event and to, or nil if there is none: a select
 // never sends to nil.

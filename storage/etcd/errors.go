@@ -3,6 +3,7 @@ package etcd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -28,18 +29,6 @@ var translations = [...]struct{ etcd, storage error }{
 var refusals = [...]codes.Code{
 	codes.InvalidArgument, codes.FailedPrecondition, codes.OutOfRange, codes.NotFound,
 	codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented,
-}
-
-// unsent are pieces of the texts which gRPC uses where a request never left
-// this process. There is no other sign: the code is Unavailable, as it is when
-// the connection breaks under a request.
-var unsent = [...]string{
-	"there is no address available",
-	"there is no connection available",
-	"transport: Error while dialing",
-	"transport: authentication handshake failed",
-	"error reading server preface",
-	"name resolver error",
 }
 
 // tooLargeToSend is how the client refuses what is above its own limit.
@@ -68,12 +57,10 @@ func meaningOfWrite(err error) error {
 		return known
 	}
 	code := codeOf(err)
-	for _, refusal := range refusals {
-		if code == refusal {
-			return storage.ErrUnavailable
-		}
+	if slices.Contains(refusals[:], code) {
+		return storage.ErrUnavailable
 	}
-	if code == codes.Unavailable && containsAny(err.Error(), unsent[:]) {
+	if code == codes.Unavailable && strings.HasPrefix(rpctypes.ErrorDesc(err), unsent) {
 		return storage.ErrUnavailable
 	}
 	return storage.ErrUnknownOutcome
@@ -98,15 +85,6 @@ func codeOf(err error) codes.Code {
 		return fromServer.Code()
 	}
 	return status.Code(err)
-}
-
-func containsAny(text string, pieces []string) bool {
-	for _, piece := range pieces {
-		if strings.Contains(text, piece) {
-			return true
-		}
-	}
-	return false
 }
 
 // failed returns the error of an operation: sentinel says what it means, cause

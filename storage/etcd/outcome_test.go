@@ -54,12 +54,12 @@ func serve(t *testing.T, f *failingEtcd) (server *grpc.Server, address string) {
 	return server, listener.Addr().String()
 }
 
-func dialed(t *testing.T, address string) *clientv3.Client {
+func dialed(t *testing.T, address string, opts ...grpc.DialOption) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:   []string{address},
 		Logger:      zap.NewNop(),
-		DialOptions: []grpc.DialOption{AtMostOnce()},
+		DialOptions: append(opts, AtMostOnce()),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestOutcomeOfWrites(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		createOn(t, t.Context(), address, storage.ErrUnknownOutcome)
+		createOn(t, t.Context(), dialed(t, address), storage.ErrUnknownOutcome)
 		expectOneTxn(t, etcd)
 	})
 	for _, code := range []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Internal} {
@@ -100,19 +100,20 @@ func TestOutcomeOfWrites(t *testing.T) {
 		expectCreate(t, t.Context(), etcd, storage.ErrUnavailable)
 	})
 	t.Run("a write that reaches nobody has not happened", func(t *testing.T) {
-		listener := listen(t)
-		address := listener.Addr().String()
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
+		ctx, cancel := context.WithCancel(t.Context())
+		refuse := func(context.Context, string) (net.Conn, error) {
+			cancel() // or else the write waits for a connection
+			return nil, errors.New("refused")
 		}
-		createOn(t, t.Context(), address, storage.ErrUnavailable)
+		client := dialed(t, "127.0.0.1:1", grpc.WithContextDialer(refuse))
+		createOn(t, ctx, client, storage.ErrUnavailable)
 	})
 	t.Run("a write whose context has ended is not sent", func(t *testing.T) {
 		etcd := &failingEtcd{}
 		_, address := serve(t, etcd)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		createOn(t, ctx, address, storage.ErrUnavailable)
+		createOn(t, ctx, dialed(t, address), storage.ErrUnavailable)
 		if n := etcd.txns.Load(); n != 0 {
 			t.Errorf("it was sent %d times", n)
 		}
@@ -122,7 +123,7 @@ func TestOutcomeOfWrites(t *testing.T) {
 func expectCreate(t *testing.T, ctx context.Context, etcd *failingEtcd, want error) {
 	t.Helper()
 	_, address := serve(t, etcd)
-	createOn(t, ctx, address, want)
+	createOn(t, ctx, dialed(t, address), want)
 	expectOneTxn(t, etcd)
 }
 
@@ -133,9 +134,9 @@ func expectOneTxn(t *testing.T, etcd *failingEtcd) {
 	}
 }
 
-func createOn(t *testing.T, ctx context.Context, address string, want error) {
+func createOn(t *testing.T, ctx context.Context, client *clientv3.Client, want error) {
 	t.Helper()
-	s := newStore(t, Config{Client: dialed(t, address)})
+	s := newStore(t, Config{Client: client})
 	_, err := s.Create(ctx, configMapKey(0), configMap("0"), storage.CreateOptions{})
 	if !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)

@@ -18,7 +18,7 @@ type stream struct {
 	ctx      context.Context
 	watcher  clientv3.Watcher
 	incoming clientv3.WatchChan
-	close    func() // returns when the client has let go of the stream
+	close    func() // returns when the client has let go of the stream; idempotent
 }
 
 // openStream watches path. It returns when etcd has answered or ctx has ended.

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	seed       = flag.Uint64("seed", 0, "seed of the simulation; 0: any, which is logged")
-	operations = flag.Int("operations", 0, "operations of the simulation; 0: its default")
+	seed   = flag.Uint64("seed", 0, "seed of the simulation; 0: any, which is logged")
+	writes = flag.Int("writes", 0, "writes of the simulation; 0: its default")
 )
 
 // sealed returns the transformer of the configurations that encrypt.
@@ -104,5 +104,5 @@ func TestSimulation(t *testing.T) {
 }
 
 func simulation() storagetest.Simulation {
-	return storagetest.Simulation{Seed: *seed, Operations: *operations}
+	return storagetest.Simulation{Seed: *seed, Writes: *writes}
 }

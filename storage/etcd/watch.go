@@ -152,14 +152,12 @@ func (w *watcher) follow(ctx context.Context) {
 		case out <- head:
 			queue.pop()
 		case resp, open := <-incoming:
-			if !open || !w.receive(ctx, resp, &queue) {
+			if !open || !w.receive(ctx, resp, &queue) || queue.overflown() {
+				stream.close()
 				incoming, ticks = nil, nil // what is queued is still delivered
 			}
 		case <-ticks:
 			stream.requestProgress()
-		}
-		if queue.overflown() {
-			return
 		}
 	}
 }

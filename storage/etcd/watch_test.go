@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
@@ -47,38 +48,31 @@ func TestManyWatchesStopAtOnce(t *testing.T) {
 }
 
 func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
-	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 16 << 10})
+	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 1 << 10})
 	start := create(t, s, 0).Revision
 	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(start, 10)})
-	const writes = 500
-	var last int64
-	for i := range writes {
-		last = create(t, s, i+1).Revision
+	const burst = 100 // in one revision, which etcd never tells in pieces
+	puts := make([]clientv3.Op, burst)
+	for i := range puts {
+		puts[i] = clientv3.OpPut("/registry"+configMapKey(i+1), "")
 	}
-	<-w.done // nobody has received anything
-
-	next := 1
-	receive := func(w *watcher, until func(storage.Event) bool) int64 {
-		revision := start
-		for e := range w.Events() {
-			if e.Type != watch.Added || e.Entry.Key != configMapKey(next) {
-				t.Fatalf("got %s %v, want %s", e.Type, e.Entry, configMapKey(next))
-			}
-			next++
-			revision = e.Revision
-			if until(e) {
-				break
-			}
+	if _, err := s.client.Txn(t.Context()).Then(puts...).Commit(); err != nil {
+		t.Fatal(err)
+	}
+	next, seen := 1, start
+	for e := range w.Events() {
+		if e.Type != watch.Added || e.Entry.Key != configMapKey(next) {
+			t.Fatalf("got %s %v, want %s", e.Type, e.Entry, configMapKey(next))
 		}
-		return revision
+		next, seen = next+1, e.Revision
 	}
-	seen := receive(w, func(storage.Event) bool { return false })
-	if seen == last {
-		t.Fatal("the watch has kept everything")
+	if next != burst+1 {
+		t.Errorf("the watch ended after %d events, before %d were delivered", next-1, burst)
 	}
 	again := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(seen, 10)})
-	if receive(again, func(e storage.Event) bool { return e.Revision == last }); next != writes+1 {
-		t.Errorf("%d events came, want %d", next-1, writes)
+	want := create(t, s, burst+1).Revision
+	if e := <-again.Events(); e.Revision != want {
+		t.Errorf("got %v, want revision %d", e, want)
 	}
 }
 
@@ -148,9 +142,5 @@ func TestBacklogKeepsOrderAndSize(t *testing.T) {
 	}
 	if next != events || b.size != 0 || b.overflown() {
 		t.Errorf("%d events came, size %d", next, b.size)
-	}
-	b.push(storage.Event{}, 1000)
-	if b.overflown() {
-		t.Error("a single event overflows")
 	}
 }

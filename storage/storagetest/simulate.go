@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
@@ -17,16 +18,18 @@ type Simulation struct {
 	// goroutines run is not in it, so a seed repeats the mix of operations and
 	// not their interleaving.
 	Seed uint64
-	// Operations is how many reads and writes there are altogether; 2000 by
-	// default.
-	Operations int
+	// Writes is how many writes are tried, with about as many reads beside
+	// them; 4000 by default.
+	Writes int
+
+	patience time.Duration // with a watch that does not come to its end
 }
 
 // How many clients there are of each sort.
 const (
 	writers  = 6
 	readers  = 3
-	watchers = 6
+	watchers = 10
 )
 
 // Simulate lets writers, readers and watchers loose on a store of each kind,
@@ -39,54 +42,62 @@ func Simulate(t *testing.T, h Harness, s Simulation) {
 	for _, kind := range Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			t.Logf("the simulation's seed is %d", s.Seed)
-			if err := simulate(t.Context(), h.New(t, kind.Codec), kind, s); err != nil {
+			log, err := simulate(t.Context(), h.New(t, kind.Codec), kind, s)
+			if err != nil {
 				t.Error(err)
 			}
+			t.Log(log)
 		})
 	}
 }
 
-// simulate returns what the store did wrong.
-func simulate(ctx context.Context, f Fixture, kind Kind, s Simulation) error {
-	if s.Operations == 0 {
-		s.Operations = 2000
+// simulate returns what clients saw, and what the store did wrong.
+func simulate(ctx context.Context, f Fixture, kind Kind, s Simulation) (*model.Log, error) {
+	if s.Writes == 0 {
+		s.Writes = 4000
+	}
+	if s.patience == 0 {
+		s.patience = patience
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	begun, err := f.Revision(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	history := newRecorder(f, kind, begun)
 	var recording sync.WaitGroup
 	recording.Go(func() { history.run(ctx) })
 	w := newWorld(f, kind, begun, history)
-	w.left.Store(int64(s.Operations))
+	w.patience = s.patience
+	w.left.Store(int64(s.Writes))
 	w.run(ctx, s.Seed)
 	changes, err := history.upTo(ctx, w.high.Load())
 	cancel()
 	recording.Wait()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known, err := model.NewHistory(changes)
 	if err != nil {
-		return fmt.Errorf("history of etcd: %w", err)
+		return nil, fmt.Errorf("history of etcd: %w", err)
 	}
-	return model.Check(known, &w.log)
+	return &w.log, model.Check(known, &w.log)
 }
 
 // world is what all clients of a simulation share.
 type world struct {
 	Fixture
-	kind    Kind
-	history *recorder
+	kind     Kind
+	history  *recorder
+	patience time.Duration
 
-	clock  atomic.Int64 // ticks at every call and return
-	left   atomic.Int64 // operations that are still to be done
-	values atomic.Int64 // every value written is another
-	high   atomic.Int64 // the greatest revision that is known to a client
-	floor  atomic.Int64 // the greatest revision that etcd was told to compact at
+	clock  atomic.Int64  // ticks at every call and return
+	left   atomic.Int64  // writes that are still to be tried
+	turns  chan struct{} // one for each read: reads must not outrun the writes
+	values atomic.Int64  // every value written is another
+	high   atomic.Int64  // the greatest revision that is known to a client
+	floor  atomic.Int64  // the greatest revision that etcd was told to compact at
 
 	compacting sync.Mutex
 	mu         sync.Mutex
@@ -99,7 +110,8 @@ type world struct {
 }
 
 func newWorld(f Fixture, kind Kind, begun int64, history *recorder) *world {
-	w := &world{Fixture: f, kind: kind, history: history, ended: make(chan struct{}), ends: map[string]int64{}}
+	w := &world{Fixture: f, kind: kind, history: history,
+		turns: make(chan struct{}, readers), ended: make(chan struct{}), ends: map[string]int64{}}
 	w.high.Store(begun)
 	w.floor.Store(begun)
 	return w
@@ -107,7 +119,7 @@ func newWorld(f Fixture, kind Kind, begun int64, history *recorder) *world {
 
 // run returns when every client is done.
 func (w *world) run(ctx context.Context, seed uint64) {
-	var working, watching sync.WaitGroup
+	var writing, reading, watching sync.WaitGroup
 	stream := uint64(0)
 	next := func() *rand.Rand {
 		stream++
@@ -115,25 +127,38 @@ func (w *world) run(ctx context.Context, seed uint64) {
 	}
 	for range writers {
 		c := &writer{world: w, random: next()}
-		working.Go(func() { c.run(ctx) })
+		writing.Go(func() { c.run(ctx) })
 	}
 	for range readers {
 		c := &reader{world: w, random: next()}
-		working.Go(func() { c.run(ctx) })
+		reading.Go(func() { c.run(ctx) })
 	}
 	for i := range watchers {
 		c := &watchClient{world: w, random: next(), name: fmt.Sprint(i)}
 		watching.Go(func() { c.run(ctx) })
 	}
-	working.Wait()
+	writing.Wait()
 	last := &writer{world: w, random: next()}
 	last.finish(ctx)
+	close(w.turns)
+	reading.Wait()
 	close(w.ended)
 	watching.Wait()
 }
 
-// take returns whether there is still an operation to do, and takes it.
-func (w *world) take() bool { return w.left.Add(-1) >= 0 }
+// turn takes one of the writes that are left, and lets a read go along with
+// it. It returns false when none is left.
+func (w *world) turn(ctx context.Context) bool {
+	if w.left.Add(-1) < 0 {
+		return false
+	}
+	select {
+	case w.turns <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
 
 // namespaces and names make up the key space: small, so that clients meet.
 func (w *world) namespaces() []string { return []string{"ns1", "ns10"} }

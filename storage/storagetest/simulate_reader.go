@@ -23,7 +23,7 @@ func (c *reader) run(ctx context.Context) {
 		c.get, c.get, c.getAny,
 		c.list, c.list, c.listAny, c.listNotOlder, c.listExact, c.listPages, c.listPages,
 	}
-	for c.take() && ctx.Err() == nil {
+	for range c.turns {
 		pick(c.random, actions)(ctx)
 	}
 }

@@ -124,7 +124,7 @@ func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
 			}
 			some--
 		case <-ended:
-			ended, impatient = nil, time.After(patience)
+			ended, impatient = nil, time.After(c.patience)
 		case <-impatient:
 			return sawEverything // it has not: the checker will find out
 		}

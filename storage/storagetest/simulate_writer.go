@@ -28,8 +28,8 @@ func (c *writer) run(ctx context.Context) {
 		c.leaveAsIs,
 		c.remove, c.proposeRemoval,
 	}
-	for c.take() && ctx.Err() == nil {
-		if c.random.IntN(40) == 0 {
+	for c.turn(ctx) {
+		if c.random.IntN(500) == 0 {
 			c.compact(ctx, c.random)
 		}
 		pick(c.random, actions)(ctx, pick(c.random, c.namespaces()), pick(c.random, c.names()))

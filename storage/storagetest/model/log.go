@@ -1,6 +1,9 @@
 package model
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Log is what the clients of a store saw.
 type Log struct {
@@ -97,6 +100,19 @@ type Session struct {
 	Initial bool
 	From    int64
 	Events  []Event
+}
+
+// String counts what was seen.
+func (l *Log) String() string {
+	sessions, events := 0, 0
+	for _, w := range l.Watches {
+		sessions += len(w.Sessions)
+		for _, s := range w.Sessions {
+			events += len(s.Events)
+		}
+	}
+	return fmt.Sprintf("%d writes, %d glances at keys, %d lists, %d watches in %d sessions with %d events",
+		len(l.Writes), len(l.Glances), len(l.Lists), len(l.Watches), sessions, events)
 }
 
 // Check returns everything in a log that the history contradicts.

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestMetricsCountRequests(t *testing.T) {
+	s := newStack(t, nil)
+	s.configMap("a", "1")
+	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a", ""))
+	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
+	s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", ""))
+	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"b"}}`))
+	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1&timeoutSeconds=1", ""))
+	s.must(http.StatusOK, s.do("DELETE", "/api/v1/namespaces/default/configmaps", ""))
+	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/madeups/x", ""))
+
+	text := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
+	for rule, line := range map[string]string{
+		"a request is counted by what it does": `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"so is one that fails":                 `apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		"a list is not a get":                  `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"a dry run is told apart":              `apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"a watch is not a list":                `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
+		"deleting many is not deleting one":    `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETECOLLECTION",version="v1"} 1`,
+		"how long it took":                     `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"how much was sent":                    `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"what watches were sent":               `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 1`,
+		"how large that was":                   `apiserver_watch_events_sizes_count{group="",resource="configmaps",version="v1"} 1`,
+		"no watch is left":                     `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 0`,
+		"this request is in flight":            `apiserver_current_inflight_requests{request_kind="readOnly"} 1`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s: there is no %s", rule, line)
+		}
+	}
+	for _, name := range []string{"go_goroutines ", "process_resident_memory_bytes ", "etcd_server_has_leader ", "etcd_mvcc_put_total "} {
+		if !strings.Contains(text, "\n"+name) {
+			t.Errorf("there is no metric %s", name)
+		}
+	}
+	if strings.Contains(text, "madeups") {
+		t.Error("a client made up the value of a label")
+	}
+}
+
+// Two servers of a process count for themselves.
+func TestMetricsAreTheServersOwn(t *testing.T) {
+	busy, idle := newInformed(t, nil), newInformed(t, nil)
+	busy.must(http.StatusOK, busy.do("GET", "/apis", ""))
+	if text := idle.must(http.StatusOK, idle.do("GET", "/metrics", "")).body; strings.Contains(text, "apiserver_request_total{") {
+		t.Error("a server counts the requests of another")
+	}
+}

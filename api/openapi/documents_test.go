@@ -1,0 +1,197 @@
+package openapi_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi/api/openapi"
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// recording is what kube-apiserver v1.36.3 says of itself; schemas are left out
+// but for the kinds they carry.
+type recording struct {
+	Index []string
+	V3    map[string]struct {
+		Info            map[string]any
+		OpenAPI         string
+		Paths           map[string]any
+		SecuritySchemes map[string]any
+		Kinds           map[string][]any
+	}
+	// V2Paths has the methods of some paths, V2Kinds the kinds of some definitions.
+	V2Paths map[string][]string
+	V2Kinds map[string][]any
+}
+
+func readRecording(t *testing.T) recording {
+	t.Helper()
+	file, err := os.Open("testdata/kube-apiserver.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded recording
+	if err := json.NewDecoder(r).Decode(&recorded); err != nil {
+		t.Fatal(err)
+	}
+	return recorded
+}
+
+// builtin returns the documents of all built-in kinds.
+func builtin(t testing.TB) *openapi.Documents {
+	t.Helper()
+	catalog := registry.NewCatalog(registry.CatalogConfig{
+		Storage: func(storage.Codec) storage.Interface { return nil },
+	})
+	if err := catalog.Add(kinds.Resources()...); err != nil {
+		t.Fatal(err)
+	}
+	return openapi.New(openapi.Config{
+		Groups: catalog.Snapshot().Groups, Resources: kinds.Resources(),
+		Scheme: kinds.Scheme(), Release: "1.36",
+	})
+}
+
+// document of OpenAPI, either version, as far as tests look into it.
+type document struct {
+	OpenAPI, Swagger string
+	Info             map[string]any
+	Paths            map[string]any
+	Definitions      map[string]map[string]any
+	Components       struct {
+		Schemas         map[string]map[string]any
+		SecuritySchemes map[string]any
+	}
+}
+
+func parse(t *testing.T, d *openapi.Document, err error) document {
+	t.Helper()
+	if err != nil || d == nil {
+		t.Fatalf("the document is %v, error %v", d, err)
+	}
+	var parsed document
+	if err := json.Unmarshal(d.JSON, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// newer are types that came after the recording.
+var newer = []string{
+	"io.k8s.api.storage.v1.CSINodeStatus",
+	"io.k8s.api.storage.v1.StorageHealth",
+	"io.k8s.api.storage.v1.StorageHealthCondition",
+}
+
+func kindsOf(schema map[string]any) []any {
+	kinds, _ := schema["x-kubernetes-group-version-kind"].([]any)
+	if kinds == nil {
+		return []any{}
+	}
+	return kinds
+}
+
+// Version 3 has the paths, operations and parameters of kube-apiserver, word
+// for word, and schemas of the same names and kinds.
+func TestV3IsThatOfKubeAPIServer(t *testing.T) {
+	documents := builtin(t)
+	for path, want := range readRecording(t).V3 {
+		t.Run(path, func(t *testing.T) {
+			d, err := documents.V3(path)
+			got := parse(t, d, err)
+			if diff := cmp.Diff(want.Paths, got.Paths); diff != "" {
+				t.Errorf("paths (-kube-apiserver +miniapi):\n%s", diff)
+			}
+			kinds := map[string][]any{}
+			for name, schema := range got.Components.Schemas {
+				if !slices.Contains(newer, name) {
+					kinds[name] = kindsOf(schema)
+				}
+			}
+			if diff := cmp.Diff(want.Kinds, kinds); diff != "" {
+				t.Errorf("kinds of schemas (-kube-apiserver +miniapi):\n%s", diff)
+			}
+			if diff := cmp.Diff(want.SecuritySchemes, got.Components.SecuritySchemes); diff != "" {
+				t.Errorf("security schemes (-kube-apiserver +miniapi):\n%s", diff)
+			}
+			if got.OpenAPI != want.OpenAPI || !cmp.Equal(got.Info, want.Info) {
+				t.Errorf("header is %q %v, want %q %v", got.OpenAPI, got.Info, want.OpenAPI, want.Info)
+			}
+		})
+	}
+}
+
+// notServed are documents of kube-apiserver about its issuer of tokens.
+var notServed = []string{".well-known/openid-configuration", "openid/v1/jwks"}
+
+func TestIndexLinksEveryDocument(t *testing.T) {
+	documents := builtin(t)
+	index, err := documents.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Paths map[string]struct{ ServerRelativeURL string }
+	}
+	if err := json.Unmarshal(index, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for path, link := range parsed.Paths {
+		paths = append(paths, path)
+		d, err := documents.V3(path)
+		if err != nil || d == nil {
+			t.Fatalf("document of %s: %v, %v", path, d, err)
+		}
+		if want := "/openapi/v3/" + path + "?hash=" + d.Hash; link.ServerRelativeURL != want {
+			t.Errorf("link of %s is %s, want %s", path, link.ServerRelativeURL, want)
+		}
+	}
+	slices.Sort(paths)
+	want := slices.DeleteFunc(readRecording(t).Index, func(path string) bool { return slices.Contains(notServed, path) })
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Errorf("paths (-kube-apiserver +miniapi):\n%s", diff)
+	}
+}
+
+func TestV2HasTheMethodsAndKindsOfKubeAPIServer(t *testing.T) {
+	d, err := builtin(t).V2()
+	got := parse(t, d, err)
+	recorded := readRecording(t)
+	for path, want := range recorded.V2Paths {
+		if slices.Contains(notServed, path[1:len(path)-1]) {
+			continue
+		}
+		var methods []string
+		operations, _ := got.Paths[path].(map[string]any)
+		for method := range operations {
+			methods = append(methods, method)
+		}
+		slices.Sort(methods)
+		if diff := cmp.Diff(want, methods); diff != "" {
+			t.Errorf("%s (-kube-apiserver +miniapi):\n%s", path, diff)
+		}
+	}
+	for name, want := range recorded.V2Kinds {
+		schema, ok := got.Definitions[name]
+		if !ok {
+			t.Errorf("there is no definition of %s", name)
+			continue
+		}
+		if diff := cmp.Diff(want, kindsOf(schema)); diff != "" {
+			t.Errorf("kinds of %s (-kube-apiserver +miniapi):\n%s", name, diff)
+		}
+	}
+}

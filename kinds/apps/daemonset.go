@@ -1,0 +1,85 @@
+package apps
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func daemonSets() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: appsv1.SchemeGroupVersion,
+		Object:       &appsv1.DaemonSet{},
+		List:         &appsv1.DaemonSetList{},
+		Resource:     "daemonsets",
+		ShortNames:   []string{"ds"},
+		Categories:   []string{"all"},
+		Namespaced:   true,
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) })},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
+				Validate: kind.CheckUpdate(func(d, old *appsv1.DaemonSet) field.ErrorList {
+					return validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
+				}),
+			},
+		},
+		Columns: registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
+	}.Build()
+}
+
+// prepareDaemonSetUpdate counts the changes of the template for the controllers
+// of old clusters.
+func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
+	// What is no number counts as 0.
+	generation, _ := strconv.ParseInt(old.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template) {
+		generation++
+	}
+	setTemplateGeneration(d, generation)
+}
+
+func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
+	if d.Annotations == nil {
+		d.Annotations = make(map[string]string, 1)
+	}
+	d.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(generation, 10)
+}
+
+func daemonSetColumns() []metav1.TableColumnDefinition {
+	spec, status := appsv1.DaemonSetSpec{}.SwaggerDoc(), appsv1.DaemonSetStatus{}.SwaggerDoc()
+	columns := []metav1.TableColumnDefinition{
+		kind.NameColumn(),
+		kind.Column("Desired", "integer", status["desiredNumberScheduled"]),
+		kind.Column("Current", "integer", status["currentNumberScheduled"]),
+		kind.Column("Ready", "integer", status["numberReady"]),
+		kind.Column("Up-to-date", "integer", status["updatedNumberScheduled"]),
+		kind.Column("Available", "integer", status["numberAvailable"]),
+		kind.Column("Node Selector", "string", corev1.PodSpec{}.SwaggerDoc()["nodeSelector"]),
+		kind.AgeColumn(),
+	}
+	columns = append(columns, kind.ContainerColumns()...)
+	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
+}
+
+func daemonSetRow(d *appsv1.DaemonSet) []any {
+	names, images := kind.ContainerCells(d.Spec.Template.Spec.Containers)
+	return []any{
+		d.Name, int64(d.Status.DesiredNumberScheduled), int64(d.Status.CurrentNumberScheduled), int64(d.Status.NumberReady),
+		int64(d.Status.UpdatedNumberScheduled), int64(d.Status.NumberAvailable),
+		labels.FormatLabels(d.Spec.Template.Spec.NodeSelector), kind.Age(d.CreationTimestamp),
+		names, images, metav1.FormatLabelSelector(d.Spec.Selector),
+	}
+}

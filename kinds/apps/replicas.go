@@ -1,0 +1,23 @@
+package apps
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// scaling is what the kinds with a label selector show of their scale.
+func scaling(replicas **int32, current int32, selector *metav1.LabelSelector) (kind.Scaling, error) {
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return kind.Scaling{}, err
+	}
+	return kind.Scaling{Replicas: replicas, Current: current, Selector: s.String()}, nil
+}
+
+func number(replicas *int32) int64 {
+	if replicas == nil {
+		return 0
+	}
+	return int64(*replicas)
+}

@@ -1,0 +1,67 @@
+package apps
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func replicaSets() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: appsv1.SchemeGroupVersion,
+		Object:       &appsv1.ReplicaSet{},
+		List:         &appsv1.ReplicaSetList{},
+		Resource:     "replicasets",
+		ShortNames:   []string{"rs"},
+		Categories:   []string{"all"},
+		Namespaced:   true,
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate: kind.CheckUpdate(func(r, old *appsv1.ReplicaSet) field.ErrorList {
+					return validation.ValidateImmutableField(r.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
+				}),
+			},
+		},
+		FieldLabel: kind.FieldLabels("status.replicas"),
+		Fields: kind.Fields(func(r *appsv1.ReplicaSet) fields.Set {
+			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
+		}),
+		Columns: registry.Columns{Definitions: replicaSetColumns(), Row: kind.Row(replicaSetRow)},
+		Subresources: []registry.Subresource{
+			kind.ScaleSubresource(func(r *appsv1.ReplicaSet) (kind.Scaling, error) {
+				return scaling(&r.Spec.Replicas, r.Status.Replicas, r.Spec.Selector)
+			}),
+		},
+	}.Build()
+}
+
+func replicaSetColumns() []metav1.TableColumnDefinition {
+	spec, status := appsv1.ReplicaSetSpec{}.SwaggerDoc(), appsv1.ReplicaSetStatus{}.SwaggerDoc()
+	columns := []metav1.TableColumnDefinition{
+		kind.NameColumn(),
+		kind.Column("Desired", "integer", spec["replicas"]),
+		kind.Column("Current", "integer", status["replicas"]),
+		kind.Column("Ready", "integer", status["readyReplicas"]),
+		kind.AgeColumn(),
+	}
+	columns = append(columns, kind.ContainerColumns()...)
+	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
+}
+
+func replicaSetRow(r *appsv1.ReplicaSet) []any {
+	names, images := kind.ContainerCells(r.Spec.Template.Spec.Containers)
+	return []any{
+		r.Name, number(r.Spec.Replicas), int64(r.Status.Replicas), int64(r.Status.ReadyReplicas),
+		kind.Age(r.CreationTimestamp), names, images, metav1.FormatLabelSelector(r.Spec.Selector),
+	}
+}

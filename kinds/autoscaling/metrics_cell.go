@@ -1,0 +1,97 @@
+package autoscaling
+
+import (
+	"fmt"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// metricsCell shows the first two metrics, each as current/target.
+func metricsCell(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.MetricStatus) string {
+	const shown = 2
+	if len(specs) == 0 {
+		return kind.None
+	}
+	var list []string
+	for i := range specs {
+		// A controller that has not seen all metrics yet reports fewer.
+		var status autoscalingv2.MetricStatus
+		if i < len(statuses) {
+			status = statuses[i]
+		}
+		list = append(list, metricCell(&specs[i], &status))
+	}
+	if len(list) > shown {
+		return fmt.Sprintf("%s + %d more...", strings.Join(list[:shown], ", "), len(list)-shown)
+	}
+	return strings.Join(list, ", ")
+}
+
+func metricCell(spec *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) string {
+	var current autoscalingv2.MetricValueStatus
+	switch {
+	case spec.Type == autoscalingv2.ExternalMetricSourceType && spec.External != nil:
+		if status.External != nil {
+			current = status.External.Current
+		}
+		return valueCell(spec.External.Target, current)
+	case spec.Type == autoscalingv2.ObjectMetricSourceType && spec.Object != nil:
+		if status.Object != nil {
+			current = status.Object.Current
+		}
+		return valueCell(spec.Object.Target, current)
+	case spec.Type == autoscalingv2.PodsMetricSourceType && spec.Pods != nil:
+		if status.Pods != nil {
+			current = status.Pods.Current
+		}
+		return quantityCell(current.AverageValue) + "/" + quantityCell(spec.Pods.Target.AverageValue)
+	case spec.Type == autoscalingv2.ResourceMetricSourceType && spec.Resource != nil:
+		if status.Resource != nil {
+			current = status.Resource.Current
+		}
+		return resourceCell(string(spec.Resource.Name), spec.Resource.Target, current)
+	case spec.Type == autoscalingv2.ContainerResourceMetricSourceType && spec.ContainerResource != nil:
+		if status.ContainerResource != nil {
+			current = status.ContainerResource.Current
+		}
+		return resourceCell(string(spec.ContainerResource.Name), spec.ContainerResource.Target, current)
+	default:
+		return "<unknown type>"
+	}
+}
+
+// valueCell is for metrics with a value, absolute or on average over the pods.
+func valueCell(target autoscalingv2.MetricTarget, current autoscalingv2.MetricValueStatus) string {
+	if target.AverageValue != nil {
+		return quantityCell(current.AverageValue) + "/" + quantityCell(target.AverageValue) + " (avg)"
+	}
+	return quantityCell(current.Value) + "/" + quantityCell(target.Value)
+}
+
+// resourceCell is for metrics with an average value or utilization.
+func resourceCell(name string, target autoscalingv2.MetricTarget, current autoscalingv2.MetricValueStatus) string {
+	if target.AverageValue != nil {
+		return fmt.Sprintf("%s: %s/%s", name, quantityCell(current.AverageValue), quantityCell(target.AverageValue))
+	}
+	return fmt.Sprintf("%s: %s/%s", name, percentCell(current.AverageUtilization, unknown), percentCell(target.AverageUtilization, "<auto>"))
+}
+
+const unknown = "<unknown>"
+
+func quantityCell(q *resource.Quantity) string {
+	if q == nil {
+		return unknown
+	}
+	return q.String()
+}
+
+func percentCell(percent *int32, otherwise string) string {
+	if percent == nil {
+		return otherwise
+	}
+	return fmt.Sprintf("%d%%", *percent)
+}

@@ -1,0 +1,158 @@
+package batch
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func jobs() *registry.Resource {
+	return kind.Definition{
+		GroupVersion: batchv1.SchemeGroupVersion,
+		Object:       &batchv1.Job{},
+		List:         &batchv1.JobList{},
+		Resource:     "jobs",
+		Categories:   []string{"all"},
+		Namespaced:   true,
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(selectOwnPods)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate: kind.CheckUpdate(func(j, old *batchv1.Job) field.ErrorList {
+					return validation.ValidateImmutableField(j.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
+				}),
+			},
+			Delete: registry.DeleteStrategy{
+				DefaultPropagation: metav1.DeletePropagationOrphan,
+				Warnings:           warnOfOrphans,
+			},
+		},
+		FieldLabel: kind.FieldLabels("status.successful"),
+		Fields: kind.Fields(func(j *batchv1.Job) fields.Set {
+			return fields.Set{"status.successful": strconv.Itoa(int(j.Status.Succeeded))}
+		}),
+		Columns: registry.Columns{Definitions: jobColumns(), Row: kind.Row(jobRow)},
+	}.Build()
+}
+
+// warnOfOrphans: the default is not what most expect.
+func warnOfOrphans(opts *metav1.DeleteOptions) []string {
+	if opts.PropagationPolicy != nil || opts.OrphanDependents != nil {
+		return nil
+	}
+	return []string{"child pods are preserved by default when jobs are deleted; set propagationPolicy=Background " +
+		"to remove them or set propagationPolicy=Orphan to suppress this warning"}
+}
+
+// selectOwnPods makes the job's pods its own by labels and a selector with its
+// uid, unless the client takes care of that. What the client has set already
+// stays, for validation to judge.
+func selectOwnPods(j *batchv1.Job) {
+	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector {
+		return
+	}
+	if j.Spec.Template.Labels == nil {
+		j.Spec.Template.Labels = make(map[string]string, 4)
+	}
+	labels := j.Spec.Template.Labels
+	setDefault(labels, batchv1.JobNameLabel, j.Name)
+	setDefault(labels, "job-name", j.Name)
+	setDefault(labels, batchv1.ControllerUidLabel, string(j.UID))
+	setDefault(labels, "controller-uid", string(j.UID))
+	if j.Spec.Selector == nil {
+		j.Spec.Selector = &metav1.LabelSelector{}
+	}
+	if j.Spec.Selector.MatchLabels == nil {
+		j.Spec.Selector.MatchLabels = make(map[string]string, 1)
+	}
+	setDefault(j.Spec.Selector.MatchLabels, batchv1.ControllerUidLabel, string(j.UID))
+}
+
+func setDefault(m map[string]string, key, value string) {
+	if _, ok := m[key]; !ok {
+		m[key] = value
+	}
+}
+
+func jobColumns() []metav1.TableColumnDefinition {
+	columns := []metav1.TableColumnDefinition{
+		kind.NameColumn(),
+		kind.Column("Status", "string", "Status of the job."),
+		kind.Column("Completions", "string", batchv1.JobStatus{}.SwaggerDoc()["succeeded"]),
+		kind.Column("Duration", "string", "Time required to complete the job."),
+		kind.AgeColumn(),
+	}
+	columns = append(columns, kind.ContainerColumns()...)
+	return append(columns, kind.WideColumn("Selector", "string", batchv1.JobSpec{}.SwaggerDoc()["selector"]))
+}
+
+func jobRow(j *batchv1.Job) []any {
+	names, images := kind.ContainerCells(j.Spec.Template.Spec.Containers)
+	return []any{
+		j.Name, jobStatus(j), jobCompletions(j), jobDuration(&j.Status), kind.Age(j.CreationTimestamp),
+		names, images, metav1.FormatLabelSelector(j.Spec.Selector),
+	}
+}
+
+func jobStatus(j *batchv1.Job) string {
+	is := func(typ batchv1.JobConditionType) bool {
+		for _, c := range j.Status.Conditions {
+			if c.Type == typ {
+				return c.Status == corev1.ConditionTrue
+			}
+		}
+		return false
+	}
+	switch {
+	case is(batchv1.JobComplete):
+		return "Complete"
+	case is(batchv1.JobFailed):
+		return "Failed"
+	case j.DeletionTimestamp != nil:
+		return "Terminating"
+	case is(batchv1.JobSuspended):
+		return "Suspended"
+	case is(batchv1.JobFailureTarget):
+		return "FailureTarget"
+	case is(batchv1.JobSuccessCriteriaMet):
+		return "SuccessCriteriaMet"
+	default:
+		return "Running"
+	}
+}
+
+func jobCompletions(j *batchv1.Job) string {
+	done := j.Status.Succeeded
+	switch {
+	case j.Spec.Completions != nil:
+		return fmt.Sprintf("%d/%d", done, *j.Spec.Completions)
+	case j.Spec.Parallelism != nil && *j.Spec.Parallelism > 1:
+		return fmt.Sprintf("%d/1 of %d", done, *j.Spec.Parallelism)
+	default:
+		return fmt.Sprintf("%d/1", done)
+	}
+}
+
+func jobDuration(s *batchv1.JobStatus) string {
+	switch {
+	case s.StartTime == nil:
+		return ""
+	case s.CompletionTime == nil:
+		return duration.HumanDuration(time.Since(s.StartTime.Time))
+	default:
+		return duration.HumanDuration(s.CompletionTime.Sub(s.StartTime.Time))
+	}
+}

@@ -1,0 +1,63 @@
+package core
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func TestComponentStatuses(t *testing.T) {
+	env := registrytest.New(t, nil, componentStatuses(), namespaces())
+	store := env.Store("componentstatuses")
+	ctx, warnings := registry.WithWarnings(t.Context())
+	page, err := store.List(ctx, registry.ListRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]any
+	for _, entry := range page.Entries {
+		obj, err := entry.Object()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, componentStatusRow(obj.(*corev1.ComponentStatus)))
+	}
+	want := [][]any{
+		{"controller-manager", "Unhealthy", `Get "https://127.0.0.1:10257/healthz": dial tcp 127.0.0.1:10257: connect: connection refused`, ""},
+		{"scheduler", "Unhealthy", `Get "https://127.0.0.1:10259/healthz": dial tcp 127.0.0.1:10259: connect: connection refused`, ""},
+		{"etcd-0", "Healthy", "ok", ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"v1 ComponentStatus is deprecated in v1.19+"}, warnings.List()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestStorageThatDoesNotAnswerIsUnhealthy(t *testing.T) {
+	env := registrytest.New(t, nil, componentStatuses(), namespaces())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	obj, err := getComponentStatus(ctx, env.Store("componentstatuses"), "etcd-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	condition := obj.(*corev1.ComponentStatus).Conditions[0]
+	if condition.Status != corev1.ConditionFalse || condition.Error == "" {
+		t.Errorf("condition %+v", condition)
+	}
+}
+
+func TestUnknownComponents(t *testing.T) {
+	env := registrytest.New(t, nil, componentStatuses(), namespaces())
+	_, err := env.Store("componentstatuses").Get(t.Context(), "", "kubelet", "")
+	if err == nil || err.Error() != "Component not found: kubelet" {
+		t.Errorf("got %v", err)
+	}
+}

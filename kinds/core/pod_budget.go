@@ -1,0 +1,133 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// maxDisruptedPods are the evictions that a budget's controller may leave
+// unconfirmed.
+const maxDisruptedPods = 2000
+
+const wouldViolate = "Cannot evict pod as it would violate the pod's disruption budget."
+
+func (e *eviction) budgets() (*registry.Store, error) {
+	name := policyv1.Resource("poddisruptionbudgets")
+	if store, ok := e.pods.Sibling(name); ok {
+		return store, nil
+	}
+	return nil, notServed(name)
+}
+
+// budgetOf returns the budget of a pod, nil if it has none.
+func (e *eviction) budgetOf(ctx context.Context, pod *corev1.Pod) (*policyv1.PodDisruptionBudget, error) {
+	store, err := e.budgets()
+	if err != nil {
+		return nil, err
+	}
+	page, err := store.List(ctx, registry.ListRequest{Namespace: pod.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	var found *policyv1.PodDisruptionBudget
+	for _, entry := range page.Entries {
+		obj, err := entry.Object()
+		if err != nil {
+			return nil, err
+		}
+		budget, ok := obj.(*policyv1.PodDisruptionBudget)
+		if !ok || !selectsPod(budget, pod) {
+			continue
+		}
+		if found != nil {
+			return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+				Status:  metav1.StatusFailure,
+				Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+				Code:    http.StatusInternalServerError,
+			}}
+		}
+		found = budget
+	}
+	return found, nil
+}
+
+// selectsPod: a selector that is empty or cannot be read selects nothing here.
+func selectsPod(b *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
+	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+	return err == nil && !selector.Empty() && selector.Matches(labels.Set(p.Labels))
+}
+
+// spend charges the budget with one disruption.
+func (e *eviction) spend(ctx context.Context, name string) error {
+	store, err := e.budgets()
+	if err != nil {
+		return err
+	}
+	_, err = store.Update(ctx, registry.UpdateRequest{
+		Namespace:   e.namespace,
+		Name:        name,
+		Subresource: "status",
+		Options:     e.write,
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			return charge(current.(*policyv1.PodDisruptionBudget), e.name)
+		},
+	})
+	return err
+}
+
+// charge returns the budget after one more disruption, or why there may be none.
+func charge(current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDisruptionBudget, error) {
+	status := &current.Status
+	resource := policyv1.Resource("poddisruptionbudget")
+	switch {
+	case status.ObservedGeneration < current.Generation:
+		return nil, tooManyRequests(current.Name)
+	case status.DisruptionsAllowed < 0:
+		return nil, apierrors.NewForbidden(resource, current.Name, errors.New("pdb disruptions allowed is negative"))
+	case len(status.DisruptedPods) > maxDisruptedPods:
+		return nil, apierrors.NewForbidden(resource, current.Name,
+			errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
+	case status.DisruptionsAllowed == 0:
+		return nil, violation(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently",
+			current.Name, status.DesiredHealthy, status.CurrentHealthy))
+	}
+	budget := current.DeepCopy()
+	status = &budget.Status
+	status.DisruptionsAllowed--
+	if status.DisruptionsAllowed == 0 {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type:               policyv1.DisruptionAllowedCondition,
+			Status:             metav1.ConditionFalse,
+			Reason:             policyv1.InsufficientPodsReason,
+			ObservedGeneration: status.ObservedGeneration,
+		})
+	}
+	if status.DisruptedPods == nil {
+		status.DisruptedPods = make(map[string]metav1.Time)
+	}
+	status.DisruptedPods[pod] = metav1.Now()
+	return budget, nil
+}
+
+func tooManyRequests(budget string) error {
+	return violation(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", budget))
+}
+
+func violation(retryAfter int, cause string) error {
+	err := apierrors.NewTooManyRequests(wouldViolate, retryAfter)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: cause})
+	return err
+}

@@ -1,0 +1,191 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// evictionAttempts is how often an eviction starts again because the pod
+// changed under it.
+const evictionAttempts = 20
+
+func podEviction() registry.Subresource {
+	return registry.Subresource{
+		Name:   "eviction",
+		Verbs:  []string{"create"},
+		Kind:   policyv1.SchemeGroupVersion.WithKind("Eviction"),
+		New:    func() runtime.Object { return &policyv1.Eviction{} },
+		Create: evictPod,
+		Update: &registry.UpdateStrategy{},
+	}
+}
+
+// evictPod deletes a pod if its disruption budget allows.
+func evictPod(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	e, err := newEviction(store, req)
+	if err != nil {
+		return nil, err
+	}
+	for range evictionAttempts {
+		err = e.attempt(ctx)
+		if !apierrors.IsConflict(err) || e.pinned() {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &metav1.Status{Status: metav1.StatusSuccess}, nil
+}
+
+// eviction is one call of evictPod.
+type eviction struct {
+	pods            *registry.Store
+	namespace, name string
+	write           registry.WriteOptions
+	// options as the client sent them.
+	options *metav1.DeleteOptions
+	// spent is set once a budget has been charged, which happens once.
+	spent bool
+}
+
+func newEviction(store *registry.Store, req registry.CreateRequest) (*eviction, error) {
+	body, ok := req.Object.(*policyv1.Eviction)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a Eviction object: %T", req.Object))
+	}
+	if body.Name != req.Name {
+		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
+	}
+	e := &eviction{pods: store, namespace: req.Namespace, name: req.Name, write: req.Options, options: &metav1.DeleteOptions{}}
+	if body.DeleteOptions != nil {
+		e.options = body.DeleteOptions.DeepCopy()
+	}
+	if e.write.DryRun {
+		e.options.DryRun = []string{metav1.DryRunAll}
+	}
+	e.write.DryRun = len(e.options.DryRun) > 0
+	return e, nil
+}
+
+// pinned tells whether the client insists on one version of the pod.
+func (e *eviction) pinned() bool {
+	return e.options.Preconditions != nil && e.options.Preconditions.ResourceVersion != nil
+}
+
+func (e *eviction) attempt(ctx context.Context) error {
+	pod, err := read[*corev1.Pod](ctx, e.pods, e.namespace, e.name)
+	if err != nil {
+		return err
+	}
+	if disruptsNothing(pod) {
+		options := e.options
+		if pod.Status.Phase == corev1.PodPending && pod.DeletionTimestamp == nil {
+			// It must not have become ready meanwhile.
+			options = e.guarded(pod.ResourceVersion)
+		}
+		return e.remove(ctx, options)
+	}
+	budget, err := e.budgetOf(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if budget != nil && countsAsUnhealthy(pod, budget) {
+		err := e.remove(ctx, e.guarded(pod.ResourceVersion))
+		if apierrors.IsConflict(err) && !e.pinned() {
+			return tooManyRequests(budget.Name)
+		}
+		return err
+	}
+	if budget != nil && !e.spent {
+		if err := e.spend(ctx, budget.Name); err != nil {
+			return err
+		}
+		e.spent = true
+	}
+	return e.remove(ctx, e.options)
+}
+
+// disruptsNothing is so for a pod that never ran or has ended.
+func disruptsNothing(p *corev1.Pod) bool {
+	switch p.Status.Phase {
+	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
+		return true
+	}
+	return p.DeletionTimestamp != nil
+}
+
+// countsAsUnhealthy tells whether the budget is none the poorer without the pod.
+func countsAsUnhealthy(p *corev1.Pod, b *policyv1.PodDisruptionBudget) bool {
+	if podConditionTrue(p, corev1.PodReady) {
+		return false
+	}
+	if policy := b.Spec.UnhealthyPodEvictionPolicy; policy != nil && *policy == policyv1.AlwaysAllow {
+		return true
+	}
+	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
+}
+
+// guarded returns the options with a version, unless the client named one.
+func (e *eviction) guarded(version string) *metav1.DeleteOptions {
+	options := e.options.DeepCopy()
+	if options.Preconditions == nil {
+		options.Preconditions = &metav1.Preconditions{}
+	}
+	if options.Preconditions.ResourceVersion == nil {
+		options.Preconditions.ResourceVersion = &version
+	}
+	return options
+}
+
+// remove notes on the pod why it goes, and deletes it.
+func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) error {
+	result, err := e.pods.Update(ctx, registry.UpdateRequest{
+		Namespace:   e.namespace,
+		Name:        e.name,
+		Subresource: "eviction",
+		Options:     e.write,
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			return markEvicted(current.(*corev1.Pod), options.Preconditions)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
+		options = options.DeepCopy()
+		options.Preconditions.ResourceVersion = new(result.Object.(*corev1.Pod).ResourceVersion)
+	}
+	_, err = e.pods.Delete(ctx, registry.DeleteRequest{Namespace: e.namespace, Name: e.name, Options: options})
+	return err
+}
+
+func markEvicted(current *corev1.Pod, preconditions *metav1.Preconditions) (*corev1.Pod, error) {
+	if p := preconditions; p != nil {
+		pods := corev1.Resource("pods")
+		if p.UID != nil && *p.UID != "" && *p.UID != current.UID {
+			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(
+				"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, current.UID))
+		}
+		if p.ResourceVersion != nil && *p.ResourceVersion != current.ResourceVersion {
+			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(
+				"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, current.ResourceVersion))
+		}
+	}
+	pod := current.DeepCopy()
+	setPodCondition(pod, corev1.PodCondition{
+		Type:    corev1.DisruptionTarget,
+		Status:  corev1.ConditionTrue,
+		Reason:  "EvictionByEvictionAPI",
+		Message: "Eviction API: evicting",
+	})
+	return pod, nil
+}

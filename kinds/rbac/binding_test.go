@@ -1,0 +1,36 @@
+package rbac
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+func TestRoleRefIsImmutable(t *testing.T) {
+	old := &rbacv1.RoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "viewer"}}
+	grown := old.DeepCopy()
+	grown.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "jane"}}
+	validate := roleBindings().Strategy.Update.Validate
+	if faults := validate(t.Context(), grown, old); len(faults) != 0 {
+		t.Errorf("another subject: %v", faults)
+	}
+	raised := old.DeepCopy()
+	raised.RoleRef.Name = "admin"
+	want := `roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"admin"}: cannot change roleRef`
+	if faults := validate(t.Context(), raised, old); len(faults) != 1 || faults[0].Error() != want {
+		t.Errorf("faults %v, want %s", faults, want)
+	}
+}
+
+func TestSubjectsAreShownByKind(t *testing.T) {
+	got := bindingCells([]rbacv1.Subject{
+		{Kind: rbacv1.UserKind, Name: "jane"},
+		{Kind: rbacv1.GroupKind, Name: "devs"},
+		{Kind: rbacv1.UserKind, Name: "joe"},
+		{Kind: rbacv1.ServiceAccountKind, Namespace: "demo", Name: "bot"},
+	})
+	if diff := cmp.Diff([]any{"jane, joe", "devs", "demo/bot"}, got); diff != "" {
+		t.Errorf("users, groups, accounts (-want +got):\n%s", diff)
+	}
+}

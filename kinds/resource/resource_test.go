@@ -1,0 +1,96 @@
+package resource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/utils/ptr"
+)
+
+func claimWith(allocated ...string) *resourcev1.ResourceClaim {
+	claim := &resourcev1.ResourceClaim{}
+	if allocated == nil {
+		return claim
+	}
+	claim.Status.Allocation = &resourcev1.AllocationResult{}
+	for _, name := range allocated {
+		claim.Status.Allocation.Devices.Results = append(claim.Status.Allocation.Devices.Results,
+			resourcev1.DeviceRequestAllocationResult{Driver: "d", Pool: "p", Device: name})
+		claim.Status.Devices = append(claim.Status.Devices,
+			resourcev1.AllocatedDeviceStatus{Driver: "d", Pool: "p", Device: name})
+	}
+	return claim
+}
+
+func TestDevicesGoWithTheirAllocation(t *testing.T) {
+	status, ok := resourceClaims().Subresource("status")
+	if !ok {
+		t.Fatal("there is no status")
+	}
+	old := claimWith("a", "b")
+	claim := claimWith("a", "b")
+	claim.Labels = map[string]string{"not": "by status"}
+	claim.Status.Allocation.Devices.Results = claim.Status.Allocation.Devices.Results[:1]
+	status.Update.Prepare(t.Context(), claim, old)
+	if diff := cmp.Diff(claimWith("a"), claim); diff != "" {
+		t.Errorf("after b was given back (-want +got):\n%s", diff)
+	}
+	claim = claimWith("a", "b")
+	claim.Status.Allocation = nil
+	status.Update.Prepare(t.Context(), claim, old)
+	if claim.Status.Devices != nil {
+		t.Errorf("after all were given back: %v", claim.Status.Devices)
+	}
+	if len(old.Status.Devices) != 2 {
+		t.Error("the old object was written to")
+	}
+}
+
+func TestClaimStates(t *testing.T) {
+	reserved, deleted, leaving := claimWith("a"), claimWith(), claimWith("a")
+	reserved.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Name: "pod"}}
+	deleted.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
+	leaving.DeletionTimestamp = deleted.DeletionTimestamp
+	for want, claim := range map[string]*resourcev1.ResourceClaim{
+		"pending":            claimWith(),
+		"allocated":          claimWith("a"),
+		"allocated,reserved": reserved,
+		"deleted":            deleted,
+		"deleted,allocated":  leaving,
+	} {
+		if got := strings.Join(claimStates(claim), ","); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
+	slice := &resourcev1.ResourceSlice{}
+	slice.Spec.Driver = "GPU.example.com"
+	want := fields.Set{"spec.nodeName": "", "spec.driver": "GPU.example.com"}
+	if diff := cmp.Diff(want, resourceSliceFields(slice)); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	if cell := resourceSliceRow(slice)[1]; cell != nil {
+		t.Errorf("the node of a slice without one: %v", cell)
+	}
+	slice.Spec.NodeName = ptr.To("n")
+	if cell := resourceSliceRow(slice)[1]; cell != "n" {
+		t.Errorf("node %v", cell)
+	}
+	resource := resourceSlices()
+	for label, known := range map[string]bool{"spec.nodeName": true, "spec.driver": true, "metadata.name": true, "spec.pool.name": false} {
+		if _, _, err := resource.Versions[0].FieldLabel(label, "x"); (err == nil) != known {
+			t.Errorf("%s: %v", label, err)
+		}
+	}
+	warning := []string{`spec.driver: driver names should be lowercase; "GPU.example.com" contains uppercase characters`}
+	if diff := cmp.Diff(warning, resource.Strategy.Create.Warnings(t.Context(), slice)); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,228 @@
+package registry_test
+
+import (
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+	"github.com/miniapi/miniapi/storage"
+)
+
+func selector(t *testing.T, text string) labels.Selector {
+	t.Helper()
+	s, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fieldSelector(t *testing.T, text string) fields.Selector {
+	t.Helper()
+	s, err := fields.ParseSelector(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// names lists those of entries in their order.
+func names(t *testing.T, entries []*storage.Entry) string {
+	t.Helper()
+	var out []string
+	for _, entry := range entries {
+		obj, err := entry.Object()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, registrytest.Meta(obj).GetName())
+	}
+	return strings.Join(out, " ")
+}
+
+func newPodsInTwoNamespaces(t *testing.T) *registrytest.Env {
+	e := registrytest.New(t, nil)
+	for _, pod := range []struct{ namespace, name, node string }{
+		{"x", "a", "n1"}, {"x", "b", "n2"}, {"y", "a", "n1"}, {"y", "c", ""},
+	} {
+		obj := registrytest.NewPod(pod.name, pod.node)
+		obj.Namespace = pod.namespace
+		obj.Labels = map[string]string{"node": pod.node}
+		e.Create("pods", obj)
+	}
+	return e
+}
+
+func TestListSelects(t *testing.T) {
+	e := newPodsInTwoNamespaces(t)
+	for _, c := range []struct{ rule, namespace, label, field, want string }{
+		{"everything", "", "", "", "a b a c"},
+		{"a namespace", "x", "", "", "a b"},
+		{"a namespace that is empty", "z", "", "", ""},
+		{"labels", "", "node=n1", "", "a a"},
+		{"labels that are not", "", "node!=n1", "", "b c"},
+		{"a name in a namespace", "y", "", "metadata.name=a", "a"},
+		{"a name in all namespaces", "", "", "metadata.name=a", "a a"},
+		{"a name that is absent", "y", "", "metadata.name=zz", ""},
+		{"a name that cannot be one", "y", "", "metadata.name=a/b", ""},
+		{"all names but one", "x", "", "metadata.name!=a", "b"},
+		{"a namespace by field", "", "", "metadata.namespace=y", "a c"},
+		{"a namespace and a name by field", "", "", "metadata.namespace=y,metadata.name=c", "c"},
+		{"another namespace by field than that of the request", "x", "", "metadata.namespace=y", ""},
+		{"a field of the kind", "", "", "spec.nodeName=n2", "b"},
+		{"an empty field of the kind", "", "", "spec.nodeName=", "c"},
+		{"a name and labels that do not match", "x", "node=n2", "metadata.name=a", ""},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			page, err := e.Store("pods").List(t.Context(), registry.ListRequest{
+				Namespace: c.namespace, Label: selector(t, c.label), Field: fieldSelector(t, c.field),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := names(t, page.Entries); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if page.Revision != e.Revision() {
+				t.Errorf("revision %d, want %d", page.Revision, e.Revision())
+			}
+		})
+	}
+}
+
+func TestListOfOneNameNeedsNoNamespaceInClusterScope(t *testing.T) {
+	e := registrytest.New(t, nil)
+	e.Create("namespaces", registrytest.NewNamespace("a"))
+	e.Create("namespaces", registrytest.NewNamespace("ab"))
+	page, err := e.Store("namespaces").List(t.Context(), registry.ListRequest{Field: fieldSelector(t, "metadata.name=a")})
+	if err != nil || names(t, page.Entries) != "a" {
+		t.Errorf("page %v, error %v", page, err)
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	env := newPodsInTwoNamespaces(t)
+	first, err := env.Store("pods").List(t.Context(), registry.ListRequest{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Create("configmaps", registrytest.NewConfigMap("c"))
+	if _, err := env.Client.Compact(t.Context(), env.Revision(), clientv3.WithCompactPhysical()); err != nil {
+		t.Fatal(err)
+	}
+	tooLarge := func(retryAfter int32) *metav1.StatusDetails {
+		return &metav1.StatusDetails{RetryAfterSeconds: retryAfter, Causes: []metav1.StatusCause{
+			{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"},
+		}}
+	}
+	current := registrytest.Meta(env.Get("configmaps", "x", "c")).GetResourceVersion()
+	for _, c := range []struct {
+		rule string
+		req  registry.ListRequest
+		want metav1.Status
+	}{
+		{
+			"a version that is none is a bad request", registry.ListRequest{ResourceVersion: "abc"},
+			failure(400, metav1.StatusReasonBadRequest, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`, nil),
+		},
+		{
+			"a version from the future times out", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
+			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
+		},
+		{
+			"and may be asked for again where time can help", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+		},
+		{
+			"a version that is gone has expired", registry.ListRequest{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
+			failure(410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.", nil),
+		},
+		{
+			"a token that is none is a bad request", registry.ListRequest{Continue: "!"},
+			failure(400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0", nil),
+		},
+		{
+			"a namespace that could leave its place is a bad request", registry.ListRequest{Namespace: "a/b"},
+			failure(400, metav1.StatusReasonBadRequest, `Namespace parameter invalid: "a/b": may not contain '/'`, nil),
+		},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			_, err := env.Store("pods").List(t.Context(), c.req)
+			wantStatus(t, err, c.want)
+		})
+	}
+	t.Run("a token that has expired comes with one for the rest", func(t *testing.T) {
+		_, err := env.Store("pods").List(t.Context(), registry.ListRequest{Limit: 1, Continue: first.Continue})
+		got := statusOf(t, err)
+		if got.Code != 410 || got.Reason != metav1.StatusReasonExpired || !strings.HasPrefix(got.Message, "The provided continue parameter is too old to display a consistent list result. You can start a new list") {
+			t.Fatalf("got %v", got)
+		}
+		rest, err := env.Store("pods").List(t.Context(), registry.ListRequest{Continue: got.Continue})
+		if err != nil || names(t, rest.Entries) != "b a c" {
+			t.Errorf("rest %v, error %v", rest, err)
+		}
+	})
+}
+
+func TestWatch(t *testing.T) {
+	e := newPodsInTwoNamespaces(t)
+	watcher, err := e.Store("pods").Watch(t.Context(), registry.ListRequest{
+		Namespace: "x", Field: fieldSelector(t, "spec.nodeName=n1"), ResourceVersion: registrytest.Meta(e.Get("pods", "y", "c")).GetResourceVersion(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Stop()
+	e.Create("pods", registrytest.NewPod("d", "n2"))
+	e.Create("pods", registrytest.NewPod("e", "n1"))
+	update[*corev1.Pod](e, "pods", patch(registrytest.NewPod("e", ""), func(p *corev1.Pod) { p.Spec.NodeName = "n2" }))
+	for _, want := range []watch.EventType{watch.Added, watch.Deleted} {
+		event := <-watcher.Events()
+		if event.Type != want || names(t, []*storage.Entry{event.Entry}) != "e" {
+			t.Errorf("got %v, want %v", event, want)
+		}
+	}
+}
+
+func TestWatchFromAVersionThatIsGoneHasExpired(t *testing.T) {
+	e := newPodsInTwoNamespaces(t)
+	if _, err := e.Client.Compact(t.Context(), e.Revision(), clientv3.WithCompactPhysical()); err != nil {
+		t.Fatal(err)
+	}
+	store := e.Store("pods")
+	watcher, err := store.Watch(t.Context(), registry.ListRequest{ResourceVersion: "1"})
+	if err == nil {
+		event := <-watcher.Events()
+		watcher.Stop()
+		err = store.EventError(event.Err)
+	}
+	wantStatus(t, err, failure(410, metav1.StatusReasonExpired, "The resourceVersion for the provided watch is too old.", nil))
+}
+
+func TestPodDeletionIsSeenInTwoSteps(t *testing.T) {
+	e := registrytest.New(t, nil)
+	pod := e.Create("pods", registrytest.NewPod("p", "")).(*corev1.Pod)
+	watcher, err := e.Store("pods").Watch(t.Context(), registry.ListRequest{ResourceVersion: pod.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Stop()
+	if _, err := e.Store("pods").Delete(t.Context(), remove("p", nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []watch.EventType{watch.Modified, watch.Deleted} {
+		event := <-watcher.Events()
+		obj, err := event.Entry.Object()
+		if err != nil || event.Type != want || registrytest.Meta(obj).GetDeletionTimestamp() == nil {
+			t.Errorf("got %v of %v, want %v", event.Type, obj, want)
+		}
+	}
+}

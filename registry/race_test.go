@@ -1,0 +1,291 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+const (
+	writers = 8
+	rounds  = 12
+)
+
+// together runs do in as many goroutines as there are writers, and waits.
+func together(do func(writer int)) {
+	var group sync.WaitGroup
+	for writer := range writers {
+		group.Go(func() { do(writer) })
+	}
+	group.Wait()
+}
+
+// count adds one to a number in the data of a ConfigMap.
+func count(key string) func(*corev1.ConfigMap) {
+	return func(c *corev1.ConfigMap) {
+		n, _ := strconv.Atoi(c.Data[key])
+		if c.Data == nil {
+			c.Data = map[string]string{}
+		}
+		c.Data[key] = strconv.Itoa(n + 1)
+	}
+}
+
+func TestContentionLosesNothing(t *testing.T) {
+	e := registrytest.New(t, nil)
+	shared := e.Create("configmaps", registrytest.NewConfigMap("shared")).(*corev1.ConfigMap)
+	store := e.Store("configmaps")
+	var conflicts atomic.Int64
+	together(func(writer int) {
+		own := fmt.Sprintf("writer-%d", writer)
+		for range rounds {
+			// A patch has no version of its own: it never conflicts.
+			if _, err := store.Update(t.Context(), patch(shared, count("patched"))); err != nil {
+				t.Error(err)
+			}
+			// Nor does one that names no version at all.
+			unconditional := patch(shared, func(c *corev1.ConfigMap) { count(own)(c); c.ResourceVersion = "" })
+			if _, err := store.Update(t.Context(), unconditional); err != nil {
+				t.Error(err)
+			}
+			conflicts.Add(int64(readModifyWrite(t, store, "read")))
+		}
+	})
+	got := e.Get("configmaps", "x", "shared").(*corev1.ConfigMap).Data
+	want := strconv.Itoa(writers * rounds)
+	if got["patched"] != want || got["read"] != want {
+		t.Errorf("%s patches and %s conditional updates are left of %s", got["patched"], got["read"], want)
+	}
+	for writer := range writers {
+		if n := got[fmt.Sprintf("writer-%d", writer)]; n != strconv.Itoa(rounds) {
+			t.Errorf("%s unconditional updates are left of writer %d", n, writer)
+		}
+	}
+	t.Logf("%d conflicts", conflicts.Load())
+}
+
+// readModifyWrite counts as a client does that sends back what it has read,
+// again and again until nobody was faster. It returns how often somebody was.
+func readModifyWrite(t *testing.T, store *registry.Store, key string) (conflicts int) {
+	for {
+		entry, err := store.Get(t.Context(), "x", "shared", "")
+		if err != nil {
+			t.Error(err)
+			return conflicts
+		}
+		obj, err := entry.Object()
+		if err != nil {
+			t.Error(err)
+			return conflicts
+		}
+		_, err = store.Update(t.Context(), put(registrytest.Change(obj.(*corev1.ConfigMap), count(key))))
+		if err == nil {
+			return conflicts
+		}
+		if !apierrors.IsConflict(err) {
+			t.Error(err)
+			return conflicts
+		}
+		conflicts++
+	}
+}
+
+func TestOneOfManyCreatesWins(t *testing.T) {
+	e := registrytest.New(t, nil)
+	for round := range rounds {
+		name := fmt.Sprintf("c%d", round)
+		var created, existed atomic.Int64
+		together(func(int) {
+			switch _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap(name))); {
+			case err == nil:
+				created.Add(1)
+			case apierrors.IsAlreadyExists(err):
+				existed.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+		if created.Load() != 1 || existed.Load() != writers-1 {
+			t.Fatalf("%d created, %d existed", created.Load(), existed.Load())
+		}
+	}
+}
+
+func TestOneOfManyUpdatesCreates(t *testing.T) {
+	e := registrytest.New(t, nil)
+	for round := range rounds {
+		obj := registrytest.NewConfigMap(fmt.Sprintf("c%d", round))
+		var created atomic.Int64
+		together(func(int) {
+			req := patchOrCreate(obj, count("n"))
+			result, err := e.Store("configmaps").Update(t.Context(), req)
+			if err != nil {
+				t.Error(err)
+			}
+			if result.Created {
+				created.Add(1)
+			}
+		})
+		if got := e.Get("configmaps", "x", obj.Name).(*corev1.ConfigMap); created.Load() != 1 || got.Data["n"] != strconv.Itoa(writers) {
+			t.Fatalf("%d created, data %v", created.Load(), got.Data)
+		}
+	}
+}
+
+// patchOrCreate is what an apply does.
+func patchOrCreate(obj *corev1.ConfigMap, change func(*corev1.ConfigMap)) registry.UpdateRequest {
+	req := put(obj)
+	req.CreateIfAbsent, req.ForceCreate = false, true
+	req.Propose = func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+		if current == nil {
+			return registrytest.Change(obj, change), nil
+		}
+		return registrytest.Change(current.(*corev1.ConfigMap), change), nil
+	}
+	return req
+}
+
+func TestEverybodyWhoTakesTheLastFinalizerSucceeds(t *testing.T) {
+	e := registrytest.New(t, nil)
+	for round := range rounds {
+		obj := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap(fmt.Sprintf("f%d", round)), func(c *corev1.ConfigMap) {
+			c.Finalizers = []string{"exam.io/one"}
+		})).(*corev1.ConfigMap)
+		if _, err := e.Store("configmaps").Delete(t.Context(), remove(obj.Name, nil)); err != nil {
+			t.Fatal(err)
+		}
+		release := meetOnce(func(c *corev1.ConfigMap) { c.Finalizers = nil })
+		together(func(writer int) {
+			req := patch(obj, release(writer))
+			req.ForceCreate = writer%2 == 0 // an apply must not bring it back
+			result, err := e.Store("configmaps").Update(t.Context(), req)
+			if err != nil || result.Created {
+				t.Errorf("created %v, error %v", result.Created, err)
+			}
+		})
+		if !absent(e, "configmaps", "x", obj.Name) {
+			t.Fatal("it is still there")
+		}
+	}
+}
+
+// meetOnce returns a change for each writer. All writers have read the same
+// state before the first of them goes on.
+func meetOnce(change func(*corev1.ConfigMap)) func(writer int) func(*corev1.ConfigMap) {
+	var met sync.WaitGroup
+	met.Add(writers)
+	return func(int) func(*corev1.ConfigMap) {
+		var once sync.Once
+		return func(c *corev1.ConfigMap) {
+			once.Do(func() { met.Done(); met.Wait() })
+			change(c)
+		}
+	}
+}
+
+func TestAFinalizerThatIsAddedInBetweenIsNotLost(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	runs := 0
+	_, err := e.Store("configmaps").Update(t.Context(), registry.UpdateRequest{
+		Namespace: "x", Name: "c",
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			if runs++; runs == 1 {
+				update[*corev1.ConfigMap](e, "configmaps", patch(obj, func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} }))
+			}
+			return registrytest.Change(current.(*corev1.ConfigMap), count("n")), nil
+		},
+	})
+	got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap)
+	if err != nil || runs != 2 || len(got.Finalizers) != 1 || got.Data["n"] != "1" {
+		t.Errorf("error %v, %d runs, object %v", err, runs, got)
+	}
+}
+
+func TestAVersionIsHeldAgainstTheStateAfterALostRace(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	runs := 0
+	_, err := e.Store("configmaps").Update(t.Context(), registry.UpdateRequest{
+		Namespace: "x", Name: "c",
+		Propose: func(context.Context, runtime.Object) (runtime.Object, error) {
+			if runs++; runs == 1 {
+				update[*corev1.ConfigMap](e, "configmaps", patch(obj, count("other")))
+			}
+			return registrytest.Change(obj, count("mine")), nil
+		},
+	})
+	wantMessage(t, err, 409, `Operation cannot be fulfilled on configmaps "c": `+stale)
+	if got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap); runs != 2 || got.Data["mine"] != "" {
+		t.Errorf("%d runs, data %v", runs, got.Data)
+	}
+}
+
+func TestDeletesAndUpdatesMeet(t *testing.T) {
+	e := registrytest.New(t, nil)
+	for round := range rounds {
+		obj := e.Create("configmaps", registrytest.NewConfigMap(fmt.Sprintf("c%d", round))).(*corev1.ConfigMap)
+		var removed atomic.Int64
+		together(func(writer int) {
+			if writer%2 == 0 {
+				result, err := e.Store("configmaps").Delete(t.Context(), remove(obj.Name, nil))
+				if err != nil && !apierrors.IsNotFound(err) {
+					t.Error(err)
+				}
+				if result.Removed {
+					removed.Add(1)
+				}
+				return
+			}
+			if _, err := e.Store("configmaps").Update(t.Context(), patch(obj, count("n"))); err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+		})
+		if removed.Load() != 1 || !absent(e, "configmaps", "x", obj.Name) {
+			t.Fatalf("removed by %d", removed.Load())
+		}
+	}
+}
+
+func TestDeleteCollectionSparesWhatTookAName(t *testing.T) {
+	configMaps := registrytest.ConfigMaps()
+	e := registrytest.New(t, registry.Chain{{Name: "Recreate", Admit: recreate(t)}}, configMaps)
+	e.Create("configmaps", registrytest.NewConfigMap("c"))
+	if _, err := e.Store("configmaps").DeleteCollection(t.Context(), remove("", nil), registry.ListRequest{Namespace: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap); got.Data["second"] != "1" {
+		t.Errorf("left is %v", got)
+	}
+}
+
+// recreate deletes and creates an object anew the first time that somebody
+// wants to delete it.
+func recreate(t *testing.T) func(context.Context, *registry.Attributes) error {
+	var once sync.Once
+	return func(ctx context.Context, a *registry.Attributes) error {
+		if a.Operation != registry.OperationDelete {
+			return nil
+		}
+		once.Do(func() {
+			if _, err := a.Store.Delete(ctx, remove(a.Name, nil)); err != nil {
+				t.Error(err)
+			}
+			second := registrytest.Change(registrytest.NewConfigMap(a.Name), count("second"))
+			if _, err := a.Store.Create(ctx, post(second)); err != nil {
+				t.Error(err)
+			}
+		})
+		return nil
+	}
+}

@@ -1,0 +1,277 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+const stale = "the object has been modified; please apply your changes to the latest version and try again"
+
+// put is the request that a PUT of obj becomes.
+func put(obj runtime.Object) registry.UpdateRequest {
+	m := registrytest.Meta(obj)
+	return registry.UpdateRequest{
+		Namespace:      m.GetNamespace(),
+		Name:           m.GetName(),
+		Propose:        func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil },
+		CreateIfAbsent: true,
+	}
+}
+
+// patch is the request that a PATCH becomes: change writes to a copy of what is
+// stored.
+func patch[T runtime.Object](obj T, change func(T)) registry.UpdateRequest {
+	m := registrytest.Meta(obj)
+	return registry.UpdateRequest{
+		Namespace: m.GetNamespace(),
+		Name:      m.GetName(),
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			return registrytest.Change(current.(T), change), nil
+		},
+	}
+}
+
+func to(subresource string, req registry.UpdateRequest) registry.UpdateRequest {
+	req.Subresource = subresource
+	return req
+}
+
+func dry(req registry.UpdateRequest) registry.UpdateRequest {
+	req.Options.DryRun = true
+	return req
+}
+
+// update carries a request out that must succeed.
+func update[T runtime.Object](e *registrytest.Env, resource string, req registry.UpdateRequest) T {
+	e.Helper()
+	result, err := e.Store(resource).Update(e.Context(), req)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return result.Object.(T)
+}
+
+func TestUpdateVersion(t *testing.T) {
+	env := registrytest.New(t, nil)
+	for i, c := range []struct {
+		rule, version, want string
+		code                int32
+	}{
+		{rule: "the stored version is written to", version: "stored"},
+		{rule: "no version applies to the latest"},
+		{rule: "version 0 is no version", version: "0"},
+		{rule: "an older version conflicts", version: "1", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + stale},
+		{rule: "a version from the future conflicts", version: "99999999999", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + stale},
+		{
+			rule: "a version that is none is a bad request", version: "abc", code: 400,
+			want: `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`,
+		},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			e := env.With(t)
+			name := fmt.Sprintf("d%d", i)
+			obj := e.Create("deployments.apps", registrytest.NewDeployment(name)).DeepCopyObject().(*appsv1.Deployment)
+			obj.Labels = map[string]string{"a": "b"}
+			if c.version != "stored" {
+				obj.ResourceVersion = c.version
+			}
+			_, err := e.Store("deployments.apps").Update(e.Context(), put(obj))
+			stored := e.Get("deployments.apps", registrytest.Namespace, name).(*appsv1.Deployment)
+			if c.code == 0 {
+				if err != nil || stored.Labels["a"] != "b" {
+					t.Fatalf("error %v, labels %v", err, stored.Labels)
+				}
+				return
+			}
+			message := c.want
+			if c.code == 409 {
+				message = fmt.Sprintf(c.want, name)
+			}
+			wantMessage(t, err, c.code, message)
+			if stored.Labels != nil {
+				t.Errorf("a refused update was written: %v", stored.Labels)
+			}
+		})
+	}
+}
+
+func TestUpdateConflictNamesResource(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("deployments.apps", registrytest.NewDeployment("demo")).(*appsv1.Deployment)
+	update[*appsv1.Deployment](e, "deployments.apps", patch(obj, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} }))
+	_, err := e.Store("deployments.apps").Update(t.Context(), put(obj))
+	wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
+		`Operation cannot be fulfilled on deployments.apps "demo": `+stale, about("apps", "deployments", "demo")))
+}
+
+func TestUpdateNeedsVersionWhereTheKindSaysSo(t *testing.T) {
+	e := registrytest.New(t, nil)
+	lease := e.Create("leases.coordination.k8s.io", registrytest.NewLease("l")).DeepCopyObject().(*coordinationv1.Lease)
+	lease.ResourceVersion = ""
+	_, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(lease))
+	details := about("coordination.k8s.io", "leases", "l")
+	details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeFieldValueInvalid, Message: "Invalid value: 0: must be specified for an update", Field: "metadata.resourceVersion",
+	}}
+	wantStatus(t, err, failure(422, metav1.StatusReasonInvalid,
+		`leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`, details))
+}
+
+func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("configmaps", registrytest.NewConfigMap("n1")).DeepCopyObject().(*corev1.ConfigMap)
+	stored := obj.UID
+	obj.UID = "11111111-1111-4111-8111-111111111111"
+	_, err := e.Store("configmaps").Update(t.Context(), put(obj))
+	wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
+		`Operation cannot be fulfilled on configmaps "n1": StorageError: invalid object, Code: 4, Key: /registry/configmaps/x/n1, ResourceVersion: 0, `+
+			`AdditionalErrorMsg: Precondition failed: UID in precondition: 11111111-1111-4111-8111-111111111111, UID in object meta: `+string(stored),
+		about("", "configmaps", "n1")))
+}
+
+func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
+	before := e.Revision()
+	for _, req := range []registry.UpdateRequest{
+		put(obj),
+		patch(obj, func(*appsv1.Deployment) {}),
+		to("status", put(obj)),
+		to("scale", registry.UpdateRequest{
+			Namespace: obj.Namespace, Name: obj.Name,
+			Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) { return current, nil },
+		}),
+	} {
+		result, err := e.Store("deployments.apps").Update(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := registrytest.Meta(result.Object).GetResourceVersion(); got != obj.ResourceVersion {
+			t.Errorf("subresource %q: version %s, want %s", req.Subresource, got, obj.ResourceVersion)
+		}
+	}
+	if after := e.Revision(); after != before {
+		t.Errorf("etcd went from revision %d to %d", before, after)
+	}
+}
+
+func TestUpdateOfAbsent(t *testing.T) {
+	e := registrytest.New(t, nil)
+	absent := failure(404, metav1.StatusReasonNotFound, `configmaps "absent" not found`, about("", "configmaps", "absent"))
+	withUID := registrytest.NewConfigMap("absent")
+	withUID.UID = "8"
+	withVersion := registrytest.NewConfigMap("absent")
+	withVersion.ResourceVersion = "5"
+	for rule, req := range map[string]registry.UpdateRequest{
+		"a PUT is a 404 where the kind does not create on update": put(registrytest.NewConfigMap("absent")),
+		"whatever its version": put(withVersion),
+		"whatever its uid":     put(withUID),
+		"a PATCH is a 404":     patch(registrytest.NewConfigMap("absent"), func(*corev1.ConfigMap) {}),
+	} {
+		t.Run(rule, func(t *testing.T) {
+			_, err := e.Store("configmaps").Update(t.Context(), req)
+			wantStatus(t, err, absent)
+		})
+	}
+	t.Run("so is one to a kind that creates on update only by PUT", func(t *testing.T) {
+		_, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), patch(registrytest.NewLease("absent"), func(*coordinationv1.Lease) {}))
+		wantMessage(t, err, 404, `leases.coordination.k8s.io "absent" not found`)
+	})
+	t.Run("an apply that names a uid conflicts", func(t *testing.T) {
+		req := put(withUID)
+		req.CreateIfAbsent, req.ForceCreate = false, true
+		_, err := e.Store("configmaps").Update(t.Context(), req)
+		wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
+			`Operation cannot be fulfilled on configmaps "absent": uid mismatch: the provided object specified uid 8, and no existing object was found`,
+			about("", "configmaps", "absent")))
+	})
+}
+
+func TestUpdateCreates(t *testing.T) {
+	e := registrytest.New(t, nil)
+	apply := put(registrytest.NewConfigMap("applied"))
+	apply.CreateIfAbsent, apply.ForceCreate = false, true
+	for rule, c := range map[string]struct {
+		resource string
+		req      registry.UpdateRequest
+	}{
+		"where the kind allows it": {"leases.coordination.k8s.io", put(registrytest.NewLease("new"))},
+		"where it is forced":       {"configmaps", apply},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			result, err := e.Store(c.resource).Update(t.Context(), c.req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := registrytest.Meta(result.Object)
+			if !result.Created || m.GetUID() == "" || m.GetCreationTimestamp() == (metav1.Time{}) || m.GetResourceVersion() == "" {
+				t.Errorf("created %v, metadata %v", result.Created, m)
+			}
+			again, err := e.Store(c.resource).Update(t.Context(), patchOf(c.req, result.Object))
+			if err != nil || again.Created {
+				t.Errorf("the second time: created %v, error %v", again.Created, err)
+			}
+		})
+	}
+}
+
+// patchOf repeats a request with the object that the first one led to.
+func patchOf(req registry.UpdateRequest, obj runtime.Object) registry.UpdateRequest {
+	req.Propose = func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
+	return req
+}
+
+func TestUpdateNames(t *testing.T) {
+	e := registrytest.New(t, nil)
+	e.Create("configmaps", registrytest.NewConfigMap("n1"))
+	for _, c := range []struct {
+		rule            string
+		namespace, name string // in the body
+		want            string
+	}{
+		{"another name is a bad request", "x", "n2", "the name of the object (n2) does not match the name on the URL (n1)"},
+		{"no name is a bad request", "x", "", "the name of the object (n1 based on URL) was undeterminable: name must be provided"},
+		{"another namespace is a bad request", "default", "n1", "the namespace of the provided object does not match the namespace sent on the request"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			req := put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name}})
+			req.Namespace, req.Name = "x", "n1"
+			_, err := e.Store("configmaps").Update(t.Context(), req)
+			wantStatus(t, err, failure(400, metav1.StatusReasonBadRequest, c.want, nil))
+		})
+	}
+	t.Run("no namespace is that of the URL", func(t *testing.T) {
+		req := put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
+		req.Namespace = "x"
+		if got := update[*corev1.ConfigMap](e, "configmaps", req); got.Namespace != "x" {
+			t.Errorf("namespace %q", got.Namespace)
+		}
+	})
+}
+
+func TestUpdateKeepsWhatTheServerDecides(t *testing.T) {
+	e := registrytest.New(t, nil)
+	created := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
+	forged := created.DeepCopy()
+	forged.UID = ""
+	forged.Generation = 12
+	forged.CreationTimestamp = metav1.Time{}
+	got := update[*appsv1.Deployment](e, "deployments.apps", put(forged))
+	if got.UID != created.UID || got.Generation != 1 || !got.CreationTimestamp.Equal(&created.CreationTimestamp) {
+		t.Errorf("metadata %v, want that of %v", got.ObjectMeta, created.ObjectMeta)
+	}
+	deleted := metav1.Now()
+	forged.DeletionTimestamp = &deleted
+	_, err := e.Store("deployments.apps").Update(t.Context(), put(forged))
+	wantField(t, err, 422, "metadata.deletionTimestamp")
+}

@@ -1,0 +1,27 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+// An etcd for the length of a function, in a temporary directory.
+func ExampleStart() {
+	ctx := context.Background()
+	server, err := embedded.Start(ctx, embedded.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close(ctx)
+
+	written, err := server.Client().Put(ctx, "/registry/demo", "value")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("written at revision", written.Header.Revision)
+	// Output: written at revision 2
+}
