@@ -58,7 +58,7 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 			object: protobufObject, list: protobufList, frame: protobufFrame,
 		},
 	}
-	decoders := serializer.NewCodecFactory(scheme, serializer.EnableStrict).SupportedMediaTypes()
+	decoders := serializer.NewCodecFactory(scheme).SupportedMediaTypes()
 	for i := range table {
 		info, _ := runtime.SerializerInfoForMediaType(decoders, table[i].Type)
 		table[i].lax, table[i].strict = info.Serializer, info.StrictSerializer

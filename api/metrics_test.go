@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bufio"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -13,11 +15,34 @@ func TestMetricsCountRequests(t *testing.T) {
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
 	s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", ""))
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"b"}}`))
-	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1&timeoutSeconds=1", ""))
-	s.must(http.StatusOK, s.do("DELETE", "/api/v1/namespaces/default/configmaps", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/madeups/x", ""))
+	watch := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1", "")
+	defer watch.Body.Close()
+	s.must(http.StatusOK, s.do("DELETE", "/api/v1/namespaces/default/configmaps", ""))
+	events := bufio.NewReader(watch.Body)
+	for range 2 {
+		if _, err := events.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
 
-	text := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
+	// The shutdown waits for all requests, so that all are counted.
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	s.api.metrics.handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	text := answer.Body.String()
+	const watching = `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} `
+	for rule, line := range map[string]string{
+		"a watch is being served":  watching + "1",
+		"so is the request itself": `apiserver_current_inflight_requests{request_kind="readOnly"} 1`,
+	} {
+		if !strings.Contains(running, line+"\n") {
+			t.Errorf("%s: there is no %s", rule, line)
+		}
+	}
 	for rule, line := range map[string]string{
 		"a request is counted by what it does": `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		"so is one that fails":                 `apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
@@ -27,10 +52,9 @@ func TestMetricsCountRequests(t *testing.T) {
 		"deleting many is not deleting one":    `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETECOLLECTION",version="v1"} 1`,
 		"how long it took":                     `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
 		"how much was sent":                    `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
-		"what watches were sent":               `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 1`,
-		"how large that was":                   `apiserver_watch_events_sizes_count{group="",resource="configmaps",version="v1"} 1`,
-		"no watch is left":                     `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 0`,
-		"this request is in flight":            `apiserver_current_inflight_requests{request_kind="readOnly"} 1`,
+		"what watches were sent":               `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 2`,
+		"how large that was":                   `apiserver_watch_events_sizes_count{group="",resource="configmaps",version="v1"} 2`,
+		"no watch is left":                     watching + "0",
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s: there is no %s", rule, line)

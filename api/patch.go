@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,9 +55,6 @@ func (c *call) patch() error {
 	if p.options, err = c.patchOptions(kind.contentType); err != nil {
 		return err
 	}
-	if !json.Valid(p.data) {
-		return apierrors.NewBadRequest("invalid JSON patch")
-	}
 	propose := func(_ context.Context, current runtime.Object) (runtime.Object, error) {
 		return p.propose(kind, current)
 	}
@@ -78,7 +75,7 @@ func (c *call) patchType() (patchType, error) {
 			return t, nil
 		}
 	}
-	return patchType{}, genericError(415, "415: Unsupported Media Type")
+	return patchType{}, genericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
 }
 
 func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {

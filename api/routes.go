@@ -11,7 +11,6 @@ func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(
 		s.measureRequests,
-		s.measureRequests,
 		s.recoverPanics,
 		setHeaders,
 		s.countRequests,

@@ -102,7 +102,8 @@ func (p *player) watch(arguments string, headers []string) string {
 	if _, err := fmt.Sscan(arguments, &n, &path); err != nil {
 		p.t.Fatalf("WATCH %s: %v", arguments, err)
 	}
-	res := p.open("GET", path, "", headers...)
+	// A stream with too few events shows as one that ended.
+	res := p.open("GET", path+"&timeoutSeconds=5", "", headers...)
 	defer res.Body.Close()
 	out := fmt.Sprintf("< %d %s\n", res.StatusCode, res.Header.Get("Content-Type"))
 	scanner := bufio.NewScanner(res.Body)
@@ -132,13 +133,14 @@ func (p *player) format(r reply) string {
 	return out
 }
 
-// compact leaves out what is not the point: managed fields, and how a document
-// is broken into lines.
+// compact leaves out what is not the point: how a document is broken into lines,
+// and what columns are for.
 func (p *player) compact(document string) string {
 	var value any
 	if err := json.Unmarshal([]byte(document), &value); err != nil {
 		return document
 	}
+	shorten(value)
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -146,6 +148,19 @@ func (p *player) compact(document string) string {
 		return document
 	}
 	return p.rename(strings.TrimSuffix(out.String(), "\n"))
+}
+
+// shorten leaves of the columns of Tables their names.
+func shorten(value any) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	shorten(fields["object"])
+	columns, _ := fields["columnDefinitions"].([]any)
+	for i, column := range columns {
+		columns[i] = column.(map[string]any)["name"]
+	}
 }
 
 var volatile = []struct {
@@ -156,6 +171,7 @@ var volatile = []struct {
 	{"RV", regexp.MustCompile(`"?resourceVersion"?: ?"([0-9]+)"`)},
 	{"TOKEN", regexp.MustCompile(`eyJ[A-Za-z0-9_-]+`)},
 	{"TIME", regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z`)},
+	{"AGE", regexp.MustCompile(`"([0-9]+s)"`)},
 	{"IP", regexp.MustCompile(`\b10\.[0-9]+\.[0-9]+\.[0-9]+\b`)},
 }
 
@@ -174,7 +190,7 @@ func (p *player) rename(text string) string {
 }
 
 func (p *player) nameOf(kind, value string) string {
-	if kind == "TIME" {
+	if kind == "TIME" || kind == "AGE" {
 		return kind
 	}
 	key := kind + "/" + value

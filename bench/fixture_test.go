@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -43,7 +44,7 @@ func newFixture(b *testing.B) *fixture {
 	b.Cleanup(func() {
 		etcd.Close()
 		f.http.CloseIdleConnections()
-		if err := server.Stop(b.Context()); err != nil {
+		if err := server.Stop(context.WithoutCancel(b.Context())); err != nil {
 			b.Error(err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // placeholder is what stands in a recorded string for something that differs
 // from run to run.
-var placeholder = regexp.MustCompile(`\b(UID\d+|RV\d+|LRV|RV|CONTINUE|TIME|SVCIP|NODEPORT|AGE|HOST|PORT|JWT)\b`)
+var placeholder = regexp.MustCompile(`\b(UID\d+|RV\d+|LRV|RV|CONTINUE|TIME|SVCIP|NODEPORT|AGE|HOST|PORT|JWT|N)\b|RAND`)
 
 var ordinal = regexp.MustCompile(`\b(UID|RV)\d+\b`)
 
@@ -37,6 +37,21 @@ var sample = strings.NewReplacer(
 	`"NODEPORT"`, `30500`,
 	`SVCIP`, `10.0.0.77`,
 )
+
+// enumeration finds what kube-apiserver puts together from a map or from a set
+// of faults, in no order that could be relied on.
+var enumeration = regexp.MustCompile(`(?s)^(.*(?: is invalid: \[|strict decoding error: ))(.*?)(\]?)$`)
+
+// ordered puts enumerations into one order, that of the recordings.
+func ordered(text string) string {
+	parts := enumeration.FindStringSubmatch(text)
+	if parts == nil {
+		return text
+	}
+	items := strings.Split(parts[2], ", ")
+	slices.Sort(items)
+	return parts[1] + strings.Join(items, ", ") + parts[3]
+}
 
 // kind of a difference. The zero value is a difference that counts.
 type kind int
@@ -127,6 +142,7 @@ func (m *matcher) matchString(path, want string, value any) {
 		}
 		return
 	}
+	want, got = ordered(want), ordered(got)
 	if want == got {
 		return
 	}

@@ -2,13 +2,16 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,19 +28,21 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// areas with what has to exist before the first step, beyond the namespace
-// x-AREA.
+// areas, with the namespace they use and what had been done in it before some
+// of their chains ("" is before all).
 var areas = []struct {
-	name  string
-	setup func(*replay)
+	name, namespace string
+	setups          map[string]func(*replay)
 }{
-	{"discovery", nil},
-	{"negative", nil},
-	{"lists", nil},
-	{"meta", nil},
-	{"patch", nil},
-	{"subresources", nil},
-	{"lifecycle", nil},
+	{"discovery", "x-discovery", nil},
+	{"negative", "x-negative", map[string]func(*replay){"": setUpNegative}},
+	{"lists", "x-lists", map[string]func(*replay){"": setUpLists, "lists/selectors": addToLists}},
+	{"meta", "x-meta", map[string]func(*replay){
+		"meta/policy Orphan": removePolicyDeployment, "meta/policy Background": removePolicyDeployment,
+	}},
+	{"patch", "x-patch", nil},
+	{"subresources", "x-subs", nil},
+	{"lifecycle", "x-lifecycle", nil},
 }
 
 func TestReplay(t *testing.T) {
@@ -45,10 +50,9 @@ func TestReplay(t *testing.T) {
 	for _, area := range areas {
 		t.Run(area.name, func(t *testing.T) {
 			r := newReplay(t)
-			r.namespace("x-" + area.name)
-			if area.setup != nil {
-				area.setup(r)
-			}
+			r.namespace(area.namespace)
+			r.setups = area.setups
+			r.setUp("")
 			for _, s := range load(t, area.name) {
 				r.step(&s, known)
 			}
@@ -64,11 +68,10 @@ func TestReplay(t *testing.T) {
 type replay struct {
 	t      *testing.T
 	server *miniapi.Server
+	setups map[string]func(*replay)
 	chain  string
 	bound  bindings
-	// lost is set from the moment on when a chain's state is not the recorded
-	// one any more because of a step that cannot be replayed.
-	lost bool
+	page   string // token of the next page, from the latest list that had one
 
 	same, undefaulted, skipped int
 	differing                  []string
@@ -82,11 +85,18 @@ func newReplay(t *testing.T) *replay {
 	}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		if err := server.Stop(t.Context()); err != nil {
+		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
 	return &replay{t: t, server: server}
+}
+
+func (r *replay) setUp(chain string) {
+	r.t.Helper()
+	if setup, ok := r.setups[chain]; ok {
+		setup(r)
+	}
 }
 
 func (r *replay) namespace(name string) {
@@ -94,13 +104,43 @@ func (r *replay) namespace(name string) {
 	r.create("/api/v1/namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
 }
 
-// create is for setups: it must succeed.
+// create and the others are for setups: they must succeed.
 func (r *replay) create(path, body string) {
 	r.t.Helper()
-	answer := r.send(&step{Method: "POST", Path: path, Req: &body, ReqHeader: map[string][]string{"Content-Type": {"application/json"}}})
-	if answer.status != http.StatusCreated {
-		r.t.Fatalf("POST %s: %d %s", path, answer.status, answer.body)
+	r.must("POST", path, "application/json", body)
+}
+
+func (r *replay) must(method, path, contentType, body string) {
+	r.t.Helper()
+	answer := r.send(&step{Method: method, Path: path, Req: &body, ReqHeader: map[string][]string{"Content-Type": {contentType}}})
+	if answer.status >= 300 {
+		r.t.Fatalf("%s %s: %d %s", method, path, answer.status, answer.body)
 	}
+}
+
+var (
+	continueToken     = regexp.MustCompile(`"continue": ?"([^"]+)"`)
+	continueParameter = regexp.MustCompile(`continue=[^&]+`)
+	currentParameter  = regexp.MustCompile(`resourceVersion=(cur|1354)\b`)
+)
+
+// fillPath puts this run's values into a URL: those of ordinals, the token of
+// the page before, and where the recorder asked for the current revision, that.
+func (r *replay) fillPath(path string) string {
+	path = continueParameter.ReplaceAllString(r.bound.fill(path), "continue="+r.page)
+	if currentParameter.MatchString(path) {
+		path = currentParameter.ReplaceAllString(path, "resourceVersion="+r.currentRevision())
+	}
+	return path
+}
+
+func (r *replay) currentRevision() string {
+	r.t.Helper()
+	got, err := r.server.EtcdClient().Get(r.t.Context(), "/")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return strconv.FormatInt(got.Header.Revision, 10)
 }
 
 type answer struct {
@@ -116,7 +156,7 @@ func (r *replay) send(s *step) answer {
 	if s.Req != nil {
 		body = strings.NewReader(r.bound.fill(*s.Req))
 	}
-	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.server.URL()+r.bound.fill(s.Path), body)
+	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.server.URL()+r.fillPath(s.Path), body)
 	if err != nil {
 		r.t.Fatalf("%s: %v", s.ID, err)
 	}
@@ -132,6 +172,9 @@ func (r *replay) send(s *step) answer {
 	if err != nil {
 		r.t.Fatalf("%s: %v", s.ID, err)
 	}
+	if found := continueToken.FindSubmatch(data); found != nil {
+		r.page = string(found[1])
+	}
 	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), resp.Header.Values("Warning"), data}
 }
 
@@ -140,8 +183,9 @@ func (r *replay) step(s *step, known *differences) {
 	r.t.Helper()
 	if chain := s.chain(); chain != r.chain {
 		r.chain, r.bound = chain, bindings{}
+		r.setUp(chain)
 	}
-	if s.Method == "FACT" || isApply(s) {
+	if s.Method == "FACT" || isApply(s) || isAbridged(s) {
 		r.skipped++
 		return
 	}
@@ -155,6 +199,11 @@ func (r *replay) step(s *step, known *differences) {
 		r.differing = append(r.differing, s.ID)
 		known.check(r.t, s.ID, found)
 	}
+}
+
+// isAbridged: the recording says only how long the body was.
+func isAbridged(s *step) bool {
+	return s.Req != nil && strings.HasSuffix(*s.Req, " bytes>")
 }
 
 func isApply(s *step) bool {
@@ -171,7 +220,7 @@ func (r *replay) compare(s *step, got answer) []difference {
 	if s.Header != "" && mediaType(got.contentType) != mediaType(s.Header) {
 		m.differ("Content-Type", "want %q, got %q", s.Header, got.contentType)
 	}
-	if !slices.Equal(s.Warnings, got.warnings) {
+	if !slices.Equal(slices.Sorted(slices.Values(s.Warnings)), slices.Sorted(slices.Values(got.warnings))) {
 		m.differ("Warning", "want %q, got %q", s.Warnings, got.warnings)
 	}
 	switch {

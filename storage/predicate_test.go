@@ -36,8 +36,8 @@ func TestPredicate(t *testing.T) {
 	n1 := fields.OneTermEqualSelector("spec.nodeName", "n1")
 	n2 := fields.OneTermEqualSelector("spec.nodeName", "n2")
 	cases := []struct {
-		name          string
-		predicate     storage.Predicate
+		name           string
+		predicate      storage.Predicate
 		empty, matches bool
 	}{
 		{"the zero value", storage.Predicate{}, true, true},

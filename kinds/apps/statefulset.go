@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -23,6 +25,8 @@ func statefulSets() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Default:      nameClaimTemplates,
+		Restore:      nameClaimTemplates,
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
@@ -36,6 +40,15 @@ func statefulSets() *registry.Resource {
 			}),
 		},
 	}.Build()
+}
+
+// nameClaimTemplates puts apiVersion and kind into the templates of claims, as
+// kube-apiserver shows them although it does not store them.
+func nameClaimTemplates(obj runtime.Object) {
+	templates := obj.(*appsv1.StatefulSet).Spec.VolumeClaimTemplates
+	for i := range templates {
+		templates[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
+	}
 }
 
 // validateStatefulSetUpdate compares what is left of the specs without the

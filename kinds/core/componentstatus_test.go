@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
 )
 
 func TestComponentStatuses(t *testing.T) {
@@ -41,10 +42,26 @@ func TestComponentStatuses(t *testing.T) {
 }
 
 func TestStorageThatDoesNotAnswerIsUnhealthy(t *testing.T) {
-	env := registrytest.New(t, nil, componentStatuses(), namespaces())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	obj, err := getComponentStatus(ctx, env.Store("componentstatuses"), "etcd-0")
+	server, err := embedded.Start(t.Context(), embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := etcd.New(etcd.Config{Client: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
+	if err := catalog.Add(componentStatuses(), namespaces()); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store, ok := catalog.Snapshot().Store(corev1.Resource("componentstatuses"))
+	if !ok {
+		t.Fatal("there is no store")
+	}
+	obj, err := getComponentStatus(t.Context(), store, "etcd-0")
 	if err != nil {
 		t.Fatal(err)
 	}

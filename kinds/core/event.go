@@ -30,6 +30,7 @@ func Events() *registry.Resource {
 		Namespaced:   true,
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Delete: registry.DeleteStrategy{NoDependents: true},
 			TTL:    func(runtime.Object, bool) int64 { return eventTTL },
 		},
 		FieldLabel: kind.FieldLabels(

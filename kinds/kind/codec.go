@@ -27,6 +27,9 @@ type Codec struct {
 	New func() runtime.Object
 	// JSON chooses what Encode writes.
 	JSON bool
+	// Restore puts back, in an object that was read, what its encoding leaves
+	// out. Nil: nothing.
+	Restore func(obj runtime.Object)
 	// More are versions of the same group which Decode converts from.
 	More []registry.Version
 }
@@ -68,6 +71,9 @@ func (c *Codec) Decode(data []byte) (runtime.Object, error) {
 	obj, err := c.decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", c.Kind, err)
+	}
+	if c.Restore != nil {
+		c.Restore(obj)
 	}
 	return obj, nil
 }

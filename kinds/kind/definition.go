@@ -33,6 +33,9 @@ type Definition struct {
 
 	// JSON stores the kind as JSON, not as protobuf.
 	JSON bool
+	// Restore puts back, in an object that was read, what its encoding at rest
+	// leaves out. Nil: nothing.
+	Restore func(obj runtime.Object)
 	// Codec replaces the one that JSON chooses.
 	Codec storage.Codec
 
@@ -92,7 +95,7 @@ func (d Definition) Build() *registry.Resource {
 	}
 	if r.Codec == nil {
 		kind := d.GroupVersion.WithKind(name)
-		r.Codec = &Codec{Kind: kind, New: d.Object.DeepCopyObject, JSON: d.JSON, More: d.MoreVersions}
+		r.Codec = &Codec{Kind: kind, New: d.Object.DeepCopyObject, JSON: d.JSON, Restore: d.Restore, More: d.MoreVersions}
 	}
 	return r
 }

@@ -45,7 +45,7 @@ func TestDamagedDatabase(t *testing.T) {
 func TestRandomDamageNeverHangsNorKills(t *testing.T) {
 	healthy := seed(t)
 	const pageSize = 4096
-	pages := used(t, database(healthy))/pageSize + 1
+	pages := used(t, database(healthy)) / pageSize
 	random := rand.New(rand.NewPCG(1, 2))
 	detected := 0
 	for range 40 {

@@ -1,0 +1,33 @@
+package conformance
+
+import "fmt"
+
+// What the recorder had done before recorded requests.
+
+func setUpNegative(r *replay) {
+	in := "/api/v1/namespaces/x-negative/"
+	r.create(in+"configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n1"},"data":{"a":"1"}}`)
+	r.create(in+"pods", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"},"spec":{"containers":[{"name":"c","image":"nginx"}]}}`)
+	r.create("/apis/apps/v1/namespaces/x-negative/deployments", `{"apiVersion":"apps/v1","kind":"Deployment",
+		"metadata":{"name":"d1","labels":{"app":"d1"}},
+		"spec":{"replicas":1,"selector":{"matchLabels":{"app":"d1"}},
+			"template":{"metadata":{"labels":{"app":"d1"}},"spec":{"containers":[{"name":"web","image":"nginx"}]}}}}`)
+}
+
+func setUpLists(r *replay) {
+	for i := range 7 {
+		parity := []string{"even", "odd"}[i%2]
+		r.create("/api/v1/namespaces/x-lists/configmaps", fmt.Sprintf(
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"l%d","labels":{"n":"%d","parity":"%s"}},"data":{"i":"%d"}}`, i, i, parity, i))
+	}
+}
+
+func addToLists(r *replay) {
+	r.create("/api/v1/namespaces/x-lists/configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"l1a"}}`)
+}
+
+// removePolicyDeployment does what a garbage collector would have done to the
+// Deployment of the chain before.
+func removePolicyDeployment(r *replay) {
+	r.must("PATCH", "/apis/apps/v1/namespaces/x-meta/deployments/pol", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+}
