@@ -10,11 +10,11 @@ import (
 )
 
 func (s *Server) discoveryRoutes(r chi.Router) {
-	handleSlash(r, "/api", s.serveLegacyRoot)
+	handleSlash(r, "/api", s.onlyGet(s.serveLegacyRoot))
 	handleSlash(r, "/apis", s.serveNamedRoot)
-	handleSlash(r, "/api/{version}", s.serveResources)
+	handleSlash(r, "/api/{version}", s.onlyGet(s.serveResources))
 	handleSlash(r, "/apis/{group}", s.serveGroup)
-	handleSlash(r, "/apis/{group}/{version}", s.serveResources)
+	handleSlash(r, "/apis/{group}/{version}", s.onlyGet(s.serveResources))
 }
 
 // serveLegacyRoot answers /api.

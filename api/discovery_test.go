@@ -212,6 +212,31 @@ func TestDiscoveryNegotiates(t *testing.T) {
 		t.Errorf("protobuf: %.60q", r.body)
 	}
 	s.must(http.StatusNotAcceptable, s.do("GET", "/apis/apps/v1", "", "Accept: text/html"))
-	// As from kube-apiserver, the method is of no importance.
-	s.must(http.StatusOK, s.do("POST", "/apis", ""))
+}
+
+// Where it asks for GET and where it does not is how kube-apiserver is built.
+func TestDiscoveryMethods(t *testing.T) {
+	s := newInformed(t, nil)
+	for path, status := range map[string]int{
+		"/apis": http.StatusOK, "/apis/apps": http.StatusOK,
+		"/api": http.StatusMethodNotAllowed, "/api/v1": http.StatusMethodNotAllowed, "/apis/apps/v1": http.StatusMethodNotAllowed,
+	} {
+		s.must(status, s.do("POST", path, ""))
+	}
+}
+
+// A test suite has many servers; what is the same for all is there once.
+func TestServersShareTheirSurface(t *testing.T) {
+	a, b := newInformed(t, nil), newInformed(t, nil)
+	if a.api.info.surface() != b.api.info.surface() {
+		t.Error("two servers with the same resources have a surface each")
+	}
+	other := newInformed(t, func(c *Config) { c.Version.Minor = "35" })
+	if a.api.info.surface() == other.api.info.surface() {
+		t.Error("two servers of different releases share a surface")
+	}
+	b.api.config.Catalog.Remove(kinds.Resources()[0].GroupResource())
+	if a.api.info.surface() == b.api.info.surface() {
+		t.Error("a server whose catalog changed keeps the old surface")
+	}
 }

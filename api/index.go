@@ -15,7 +15,7 @@ func (s *Server) infoRoutes(r chi.Router) {
 	r.HandleFunc("/", s.serveIndex)
 	s.discoveryRoutes(r)
 	s.openAPIRoutes(r)
-	handleSlash(r, "/version", s.serveVersion)
+	handleSlash(r, "/version", s.onlyGet(s.serveVersion))
 	r.Handle("/metrics", s.metrics.handler())
 	for _, endpoint := range s.healthEndpoints() {
 		endpoint.mount(r)
@@ -23,10 +23,21 @@ func (s *Server) infoRoutes(r chi.Router) {
 }
 
 // handleSlash serves a path with and without a slash at its end, whatever the
-// method, as kube-apiserver does for most of what is no resource.
+// method: kube-apiserver asks for GET in some places only.
 func handleSlash(r chi.Router, path string, handler http.HandlerFunc) {
 	r.HandleFunc(path, handler)
 	r.HandleFunc(path+"/", handler)
+}
+
+// onlyGet refuses other methods.
+func (s *Server) onlyGet(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.methodNotAllowed(w, r)
+			return
+		}
+		handler(w, r)
+	}
 }
 
 // serveIndex lists the paths that can be asked.
@@ -51,10 +62,6 @@ func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 
 // serveVersion answers who serves.
 func (s *Server) serveVersion(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.methodNotAllowed(w, r)
-		return
-	}
 	s.writeIndentedJSON(w, r, s.config.Version)
 }
 

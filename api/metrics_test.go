@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-func TestMetricsCountRequests(t *testing.T) {
-	s := newStack(t, nil)
+// someRequests makes one of each kind, and returns the metrics while a watch is
+// open and after all is over.
+func someRequests(s *stack) (during, after string) {
 	s.configMap("a", "1")
 	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
@@ -22,18 +23,22 @@ func TestMetricsCountRequests(t *testing.T) {
 	events := bufio.NewReader(watch.Body)
 	for range 2 {
 		if _, err := events.ReadString('\n'); err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
-	running := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
+	during = s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
 
 	// The shutdown waits for all requests, so that all are counted.
-	if err := s.api.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := s.api.Shutdown(s.t.Context()); err != nil {
+		s.t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
 	s.api.metrics.handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	text := answer.Body.String()
+	return during, answer.Body.String()
+}
+
+func TestMetricsCountRequests(t *testing.T) {
+	running, text := someRequests(newStack(t, nil))
 	const watching = `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} `
 	for rule, line := range map[string]string{
 		"a watch is being served":  watching + "1",

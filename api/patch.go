@@ -67,13 +67,20 @@ func (c *call) patch() error {
 	})
 }
 
-// patchType finds the kind of patch by the Content-Type.
+// patchType finds the kind of patch by the Content-Type. To server-side apply
+// it answers what kube-apiserver answers for kinds that do not support a type of
+// patch; other types never get as far there, and neither do they here.
 func (c *call) patchType() (patchType, error) {
 	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
+	var supported []string
 	for _, t := range patchTypes {
 		if string(t.contentType) == contentType {
 			return t, nil
 		}
+		supported = append(supported, string(t.contentType))
+	}
+	if contentType == string(types.ApplyYAMLPatchType) {
+		return patchType{}, unsupportedMediaType(supported)
 	}
 	return patchType{}, genericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
 }

@@ -3,6 +3,9 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,8 +13,13 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// maxOperations is how many operations one JSON patch may contain.
-const maxOperations = 10000
+const (
+	// maxOperations is how many operations one JSON patch may contain.
+	maxOperations = 10000
+	// maxPatchWork bounds, in bytes, the documents that a patch with copies goes
+	// through: copies of copies grow without bound.
+	maxPatchWork = 64 << 20
+)
 
 // operation is one step of a JSON patch, for finding odd fields.
 type operation struct {
@@ -39,13 +47,35 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	patched, err := operations.Apply(document)
+	patched, err := applyOperations(operations, document)
 	if err != nil {
 		return nil, nil, genericError(http.StatusUnprocessableEntity, err.Error())
 	}
 	return p.decodePatched(patched, odd)
 }
 
+// applyOperations applies a patch up to one copy after the other, and looks at
+// how large the document has become.
+func applyOperations(operations jsonpatch.Patch, document []byte) ([]byte, error) {
+	work := 0
+	for len(operations) > 0 {
+		if work += len(document); work > maxPatchWork {
+			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxPatchWork)
+		}
+		end := slices.IndexFunc(operations, func(o jsonpatch.Operation) bool { return o.Kind() == "copy" }) + 1
+		if end == 0 {
+			end = len(operations)
+		}
+		var err error
+		if document, err = operations[:end].Apply(document); err != nil {
+			return nil, err
+		}
+		operations = operations[end:]
+	}
+	return document, nil
+}
+
+// oddOperations finds fields that operations do not have.
 func (p *patch) oddOperations() ([]error, error) {
 	if !p.strict() {
 		return nil, nil
@@ -53,7 +83,9 @@ func (p *patch) oddOperations() ([]error, error) {
 	var operations []operation
 	odd, err := kjson.UnmarshalStrict(p.data, &operations)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		// The error names the Go type; clients know it under this name.
+		text := strings.ReplaceAll(err.Error(), reflect.TypeFor[operation]().String(), "handlers.jsonPatchOp")
+		return nil, apierrors.NewBadRequest("error decoding patch: " + text)
 	}
 	for i := range odd {
 		odd[i] = fmt.Errorf("json patch %w", odd[i])

@@ -31,6 +31,9 @@ func statusOf(err error) (*metav1.Status, bool) {
 		// Without Retry-After: clients replay what carries it, and a write
 		// that did happen would run twice.
 		status = apierrors.NewTimeoutError(err.Error(), 0).Status()
+	case errors.Is(err, context.Canceled):
+		// The client went away, or the server ended the request.
+		status = apierrors.NewTimeoutError("the request was cancelled", 0).Status()
 	default:
 		known = false
 		status = metav1.Status{Message: err.Error(), Code: http.StatusInternalServerError}

@@ -168,7 +168,7 @@ var volatile = []struct {
 	pattern *regexp.Regexp
 }{
 	{"UID", regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)},
-	{"RV", regexp.MustCompile(`"?resourceVersion"?: ?"([0-9]+)"`)},
+	{"RV", regexp.MustCompile(`resourceVersion[\\"]*: ?[\\"]*([0-9]+)`)},
 	{"TOKEN", regexp.MustCompile(`eyJ[A-Za-z0-9_-]+`)},
 	{"TIME", regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z`)},
 	{"AGE", regexp.MustCompile(`"([0-9]+s)"`)},
@@ -216,4 +216,3 @@ func (p *player) values(text string) string {
 		return ""
 	})
 }
-

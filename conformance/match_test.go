@@ -35,6 +35,8 @@ func (b bindings) fill(text string) string {
 var sample = strings.NewReplacer(
 	`"TIME"`, `"2026-01-02T03:04:05Z"`,
 	`"NODEPORT"`, `30500`,
+	`"N"`, `"1"`,
+	`"AGE"`, `"500m"`, // a quantity that looks like an age
 	`SVCIP`, `10.0.0.77`,
 )
 
@@ -58,9 +60,9 @@ type kind int
 
 const (
 	differs kind = iota
-	// missing: the recorded answer has a field that this one has not, as it
-	// would be without defaulting.
-	missing
+	// undefaulted: the recorded answer has a field that this one has not, or
+	// only as a zero, as it would be without defaulting.
+	undefaulted
 )
 
 type difference struct {
@@ -72,6 +74,10 @@ type difference struct {
 type matcher struct {
 	bound bindings
 	found []difference
+}
+
+func (m *matcher) undefaulted(path string) {
+	m.found = append(m.found, difference{undefaulted, path + ": missing"})
 }
 
 func (m *matcher) differ(path, format string, args ...any) {
@@ -88,7 +94,11 @@ func (m *matcher) match(path string, want, got any) {
 	case string:
 		m.matchString(path, want, got)
 	default:
-		if !reflect.DeepEqual(want, got) {
+		switch {
+		case reflect.DeepEqual(want, got):
+		case got == 0.0:
+			m.undefaulted(path)
+		default:
 			m.differ(path, "want %v, got %v", want, got)
 		}
 	}
@@ -106,7 +116,7 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 			continue
 		}
 		if _, ok := got[name]; !ok {
-			m.found = append(m.found, difference{missing, at + ": missing"})
+			m.undefaulted(at)
 			continue
 		}
 		m.match(at, want[name], got[name])
@@ -143,7 +153,11 @@ func (m *matcher) matchString(path, want string, value any) {
 		return
 	}
 	want, got = ordered(want), ordered(got)
-	if want == got {
+	switch {
+	case want == got:
+		return
+	case got == "":
+		m.undefaulted(path)
 		return
 	}
 	names := placeholder.FindAllString(want, -1)

@@ -34,6 +34,11 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 		return DeleteResult{}, err
 	}
 	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options)}
+	if warnings := s.resource.Strategy.Delete.Warnings; warnings != nil {
+		for _, text := range warnings(op.options) {
+			AddWarning(ctx, text)
+		}
+	}
 	res, err := s.storage.GuaranteedUpdate(ctx, key, op.step, storage.UpdateOptions{DryRun: op.dryRun()})
 	if err != nil {
 		return DeleteResult{}, op.call().interpret(err)

@@ -272,20 +272,16 @@ func TestDeleteCollectionSparesWhatTookAName(t *testing.T) {
 // recreate deletes and creates an object anew the first time that somebody
 // wants to delete it.
 func recreate(t *testing.T) func(context.Context, *registry.Attributes) error {
-	var once sync.Once
+	var begun atomic.Bool
 	return func(ctx context.Context, a *registry.Attributes) error {
-		if a.Operation != registry.OperationDelete {
+		if a.Operation != registry.OperationDelete || begun.Swap(true) {
 			return nil
 		}
-		once.Do(func() {
-			if _, err := a.Store.Delete(ctx, remove(a.Name, nil)); err != nil {
-				t.Error(err)
-			}
-			second := registrytest.Change(registrytest.NewConfigMap(a.Name), count("second"))
-			if _, err := a.Store.Create(ctx, post(second)); err != nil {
-				t.Error(err)
-			}
-		})
-		return nil
+		if _, err := a.Store.Delete(ctx, remove(a.Name, nil)); err != nil {
+			t.Error(err)
+		}
+		second := registrytest.Change(registrytest.NewConfigMap(a.Name), count("second"))
+		_, err := a.Store.Create(ctx, post(second))
+		return err
 	}
 }

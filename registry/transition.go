@@ -197,6 +197,9 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 // keepSystemFields puts back what no update changes. What it leaves alone, and
 // differs, is found by validation.
 func (t *transition) keepSystemFields() {
+	// Nobody keeps account of field managers here, so what a client says of
+	// them counts as little as what it says of the creation.
+	t.meta.SetManagedFields(t.oldMeta.GetManagedFields())
 	if t.meta.GetUID() == "" {
 		t.meta.SetUID(t.oldMeta.GetUID())
 	}

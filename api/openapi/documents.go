@@ -116,11 +116,13 @@ type part struct {
 
 // parts are the roots, the groups and the group versions.
 func (d *Documents) parts() []part {
-	root := func(name string, r operation) part {
-		return part{name: name, routes: func() []route { return []route{{"/" + name + "/", []operation{r}}} }}
+	root := func(name string, o operation) part {
+		return part{name: name, routes: func() []route { return []route{{"/" + name + "/", []operation{o}}} }}
 	}
+	code := information("getCodeVersion", "version", "get the version information for this server", version.Info{})
+	code.answer.media = encodings[:1]
 	parts := []part{
-		root("version", information("getCodeVersion", "version", "get the version information for this server", version.Info{})),
+		root("version", code),
 		root("apis", information("getAPIVersions", "apis", "get available API versions", metav1.APIGroupList{})),
 	}
 	for _, g := range d.config.Groups {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,6 +30,7 @@ func Events() *registry.Resource {
 		ShortNames:   []string{"ev"},
 		Namespaced:   true,
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{NoDependents: true},
 			TTL:    func(runtime.Object, bool) int64 { return eventTTL },

@@ -31,6 +31,7 @@ func namespaces() *registry.Resource {
 		Status:         true,
 		Strategy:       namespaceStrategy(),
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNamespaceStatus)},
+		Default:        func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
 		FieldLabel:     kind.FieldLabels("status.phase"),
 		Fields: kind.Fields(func(n *corev1.Namespace) fields.Set {
 			return fields.Set{"status.phase": string(n.Status.Phase)}
@@ -77,8 +78,13 @@ func prepareNamespace(n *corev1.Namespace) {
 	}
 }
 
-// labelNamespace lets selectors name a namespace.
+// labelNamespace lets selectors name a namespace. It runs before validation,
+// which so finds names that are too long for a label, and after it, when a name
+// has been made of generateName.
 func labelNamespace(n *corev1.Namespace) {
+	if n.Name == "" {
+		return
+	}
 	if n.Labels == nil {
 		n.Labels = make(map[string]string, 1)
 	}

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/core"
@@ -15,6 +16,7 @@ import (
 func events() *registry.Resource {
 	r := core.Events()
 	r.Group = eventsv1.GroupName
+	r.Strategy.Create.ValidateName = validation.NameIsDNSSubdomain
 	r.Versions = []registry.Version{{
 		Name:       eventsv1.SchemeGroupVersion.Version,
 		New:        func() runtime.Object { return &eventsv1.Event{} },

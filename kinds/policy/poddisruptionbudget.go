@@ -2,6 +2,7 @@ package policy
 
 import (
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -19,6 +20,9 @@ func podDisruptionBudgets() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

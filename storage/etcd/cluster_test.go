@@ -92,9 +92,7 @@ func dial(t *testing.T, endpoints []string) *clientv3.Client {
 // TestCluster runs the shared suite and the simulation on three members reached
 // over gRPC.
 func TestCluster(t *testing.T) {
-	client := startCluster(t)
-	t.Run("Suite", func(t *testing.T) { storagetest.Run(t, harness(etcd.Config{Client: client})) })
-	t.Run("Simulation", func(t *testing.T) {
-		storagetest.Simulate(t, harness(etcd.Config{Client: client}), simulation())
-	})
+	h := harness(etcd.Config{Client: startCluster(t)})
+	t.Run("Suite", func(t *testing.T) { storagetest.Run(t, h) })
+	t.Run("Simulation", func(t *testing.T) { storagetest.Simulate(t, h, simulation()) })
 }

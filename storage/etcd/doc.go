@@ -5,7 +5,8 @@
 //
 // A [Backend] holds what all resources share: the client, the prefix, the
 // transformer, the pool of leases. [Backend.Store] joins it with the codec of
-// one resource. A [Compactor] drops old history from time to time.
+// one resource. A [Compactor] drops old history from time to time. [AtMostOnce]
+// is for whoever dials a cluster.
 //
 // Every write is one transaction guarded by the ModRevision of its key:
 //

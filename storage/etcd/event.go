@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
 )
 
-var errNoPreviousValue = errors.New("the value before the event is gone")
+var errNoPreviousValue = errors.New("etcd has no value from before the event")
 
 // translate makes an event of etcd one of the watch. With a predicate it
 // compares what was with what is: the zero event stands for nothing to report.
@@ -67,15 +68,32 @@ func (w *watcher) compare(e *clientv3.Event, before, after *storage.Entry) (stor
 // previous returns the value before an event, stamped with the revision of the
 // event. If etcd has compacted it the watch cannot go on.
 func (w *watcher) previous(ctx context.Context, e *clientv3.Event) (*storage.Entry, error) {
-	key, revision := w.store.key(e.Kv.Key), e.Kv.ModRevision
-	if e.PrevKv == nil {
-		return nil, failed("watch", key, revision, storage.ErrCompacted, errNoPreviousValue)
+	key, before := w.store.key(e.Kv.Key), e.PrevKv
+	if before == nil {
+		var err error
+		if before, err = w.readBefore(ctx, e); err != nil {
+			return nil, err
+		}
 	}
-	data, _, err := w.store.fromStorage(ctx, key, e.PrevKv.Value)
+	data, _, err := w.store.fromStorage(ctx, key, before.Value)
 	if err != nil {
 		return nil, err
 	}
-	return w.store.entry(key, data, revision), nil
+	return w.store.entry(key, data, e.Kv.ModRevision), nil
+}
+
+// readBefore asks again for a previous value that did not come with its event:
+// etcd leaves it out where it is compacted, but does not say that this is why.
+func (w *watcher) readBefore(ctx context.Context, e *clientv3.Event) (*mvccpb.KeyValue, error) {
+	key, revision := w.store.key(e.Kv.Key), e.Kv.ModRevision
+	resp, err := w.store.client.Get(ctx, string(e.Kv.Key), w.store.readOptions("", clientv3.WithRev(revision-1))...)
+	if err != nil {
+		return nil, failed("watch", key, revision, meaningOfRead(err), err)
+	}
+	if len(resp.Kvs) == 0 {
+		return nil, failed("watch", key, revision, storage.ErrCompacted, errNoPreviousValue)
+	}
+	return resp.Kvs[0], nil
 }
 
 // eventSize is about what a queued event keeps in memory.

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"testing"
@@ -94,6 +95,28 @@ func TestIdleWatchLearnsHowFarTheStoreHasCome(t *testing.T) {
 		if e.Type != watch.Bookmark || e.Revision != want {
 			t.Errorf("got %s of %d, want a bookmark of %d", e.Type, e.Revision, want)
 		}
+	}
+}
+
+// A deletion at the very revision that was compacted can still be watched, but
+// not what it deleted.
+func TestWatchEndsWhereThePreviousValueIsGone(t *testing.T) {
+	s := newStore(t, Config{})
+	create(t, s, 0)
+	deleted, err := s.Delete(t.Context(), configMapKey(0), storage.DeleteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.Compact(t.Context(), deleted.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(deleted.Revision-1, 10)})
+	e := <-w.Events()
+	if e.Type != watch.Error || !errors.Is(e.Err, storage.ErrCompacted) {
+		t.Errorf("got %s, %v", e.Type, e.Err)
+	}
+	if e, open := <-w.Events(); open {
+		t.Errorf("%s after the end", e.Type)
 	}
 }
 

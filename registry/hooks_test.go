@@ -1,0 +1,256 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+// journal is what hooks, strategies and admission steps write to.
+type journal struct{ lines []string }
+
+func (j *journal) note(words ...string) { j.lines = append(j.lines, strings.Join(words, " ")) }
+
+// expect compares, and begins a new page.
+func (j *journal) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, j.lines); diff != "" {
+		t.Errorf("journal (-want +got):\n%s", diff)
+	}
+	j.lines = nil
+}
+
+// finish notes how a begin-hook's write came out.
+func (j *journal) finish(words string) func(context.Context, bool) {
+	return func(_ context.Context, written bool) {
+		j.note(words, map[bool]string{true: "written", false: "not written"}[written])
+	}
+}
+
+// journaled returns ConfigMaps whose every seam notes when it is used.
+func journaled(j *journal) *registry.Resource {
+	r := registrytest.ConfigMaps()
+	s := &r.Strategy
+	s.Create.Prepare = func(context.Context, runtime.Object) { j.note("prepare create") }
+	s.Create.Validate = func(_ context.Context, obj runtime.Object) field.ErrorList {
+		j.note("validate create")
+		return refused(obj)
+	}
+	s.Create.Warnings = func(context.Context, runtime.Object) []string { return []string{"created"} }
+	s.Update.Prepare = func(context.Context, runtime.Object, runtime.Object) { j.note("prepare update") }
+	s.Update.Validate = func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+		j.note("validate update")
+		return refused(obj)
+	}
+	s.Update.Warnings = func(context.Context, runtime.Object, runtime.Object) []string { return []string{"updated"} }
+	s.Canonicalize = func(runtime.Object) { j.note("canonicalize") }
+	s.Hooks = registry.Hooks{
+		BeginCreate: func(context.Context, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+			j.note("begin create")
+			return j.finish("end create"), nil
+		},
+		BeginUpdate: func(context.Context, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+			j.note("begin update")
+			return j.finish("end update"), nil
+		},
+		AfterCreate: func(context.Context, *registry.Store, runtime.Object) { j.note("after create") },
+		AfterUpdate: func(context.Context, *registry.Store, runtime.Object) { j.note("after update") },
+		AfterDelete: func(context.Context, *registry.Store, runtime.Object) { j.note("after delete") },
+	}
+	return r
+}
+
+func refused(obj runtime.Object) field.ErrorList {
+	if obj.(*corev1.ConfigMap).Data["refuse"] == "" {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("data"), "refused")}
+}
+
+// steps is a chain that notes what it sees.
+func (j *journal) steps() registry.Chain {
+	note := func(phase string) func(context.Context, *registry.Attributes) error {
+		return func(_ context.Context, a *registry.Attributes) error {
+			j.note(phase, string(a.Operation), a.Subresource)
+			return nil
+		}
+	}
+	return registry.Chain{{Name: "Journal", Admit: note("admit"), Validate: note("admission validates")}}
+}
+
+func TestOrderOfAWrite(t *testing.T) {
+	j := &journal{}
+	e := registrytest.New(t, j.steps(), journaled(j))
+	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "admission validates CREATE ", "end create written", "after create")
+
+	update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n")))
+	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "admission validates UPDATE ", "end update written", "after update")
+
+	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(*corev1.ConfigMap) {}))
+	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "admission validates UPDATE ", "end update written")
+
+	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+		t.Fatal(err)
+	}
+	j.expect(t, "admit DELETE ", "admission validates DELETE ", "after delete")
+}
+
+func TestHooksOfAWriteThatIsNot(t *testing.T) {
+	j := &journal{}
+	e := registrytest.New(t, nil, journaled(j))
+	e.Create("configmaps", registrytest.NewConfigMap("c"))
+	j.lines = nil
+	onlyHooks := func() {
+		j.lines = slices.DeleteFunc(j.lines, func(line string) bool {
+			return !strings.HasPrefix(line, "begin") && !strings.HasPrefix(line, "end") && !strings.HasPrefix(line, "after")
+		})
+	}
+	refuse := func(c *corev1.ConfigMap) { c.Data = map[string]string{"refuse": "yes"} }
+	for _, c := range []struct {
+		rule  string
+		write func() error
+		fails bool
+		want  []string
+	}{
+		{"a create that exists", func() error {
+			_, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c")))
+			return err
+		}, true, []string{"begin create", "end create not written"}},
+		{"a create that is invalid", func() error {
+			_, err := e.Store("configmaps").Create(t.Context(), post(registrytest.Change(registrytest.NewConfigMap("d"), refuse)))
+			return err
+		}, true, []string{"begin create", "end create not written"}},
+		{"a create that is dry", func() error {
+			_, err := e.Store("configmaps").Create(t.Context(), postDry(registrytest.NewConfigMap("d")))
+			return err
+		}, false, []string{"begin create", "end create not written"}},
+		{"an update that is invalid", func() error {
+			_, err := e.Store("configmaps").Update(t.Context(), patch(registrytest.NewConfigMap("c"), refuse))
+			return err
+		}, true, []string{"begin update", "end update not written"}},
+		{"an update that is dry", func() error {
+			_, err := e.Store("configmaps").Update(t.Context(), dry(patch(registrytest.NewConfigMap("c"), count("n"))))
+			return err
+		}, false, []string{"begin update", "end update not written"}},
+		{"an update that conflicts", func() error {
+			_, err := e.Store("configmaps").Update(t.Context(), put(registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.ResourceVersion = "1" })))
+			return err
+		}, true, nil},
+		{"a delete that is dry", func() error {
+			_, err := e.Store("configmaps").Delete(t.Context(), remove("c", &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}))
+			return err
+		}, false, nil},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			if err := c.write(); (err != nil) != c.fails {
+				t.Fatal(err)
+			}
+			onlyHooks()
+			want := c.want
+			if len(j.lines) == 0 {
+				j.lines = nil
+			}
+			j.expect(t, want...)
+		})
+	}
+}
+
+func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
+	j := &journal{}
+	e := registrytest.New(t, nil, journaled(j))
+	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	runs := 0
+	req := patch(c, func(c *corev1.ConfigMap) {
+		if runs++; runs == 1 {
+			update[*corev1.ConfigMap](e, "configmaps", patch(c, count("other")))
+			j.lines = nil
+		}
+		count("mine")(c)
+	})
+	ctx, warnings := registry.WithWarnings(t.Context())
+	if _, err := e.Store("configmaps").Update(ctx, req); err != nil {
+		t.Fatal(err)
+	}
+	attempt := []string{"begin update", "prepare update", "validate update", "canonicalize"}
+	j.expect(t, slices.Concat(attempt, []string{"end update not written"}, attempt, []string{"end update written", "after update"})...)
+	if got := warnings.List(); len(got) != 1 || got[0] != "updated" {
+		t.Errorf("warnings %q", got)
+	}
+}
+
+func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
+	configMaps := registrytest.ConfigMaps()
+	cause := errors.New("no address is left")
+	begin := func() (func(context.Context, bool), error) { return nil, cause }
+	configMaps.Strategy.Hooks.BeginCreate = func(context.Context, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+		return begin()
+	}
+	e := registrytest.New(t, nil, configMaps)
+	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c"))); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+	if !absent(e, "configmaps", "x", "c") {
+		t.Error("it was created")
+	}
+}
+
+func TestAfterHookOfTheLastFinalizer(t *testing.T) {
+	j := &journal{}
+	e := registrytest.New(t, nil, journaled(j))
+	c := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} })).(*corev1.ConfigMap)
+	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+		t.Fatal(err)
+	}
+	j.lines = nil
+	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(c *corev1.ConfigMap) { c.Finalizers = nil }))
+	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "end update written", "after delete")
+}
+
+func TestAdmissionMayChangeAndRefuse(t *testing.T) {
+	refusal := errors.New("not this one")
+	chain := registry.Chain{{
+		Name: "Label",
+		Admit: func(_ context.Context, a *registry.Attributes) error {
+			if a.Object != nil {
+				registrytest.Meta(a.Object).SetLabels(map[string]string{"admitted": string(a.Operation)})
+			}
+			return nil
+		},
+		Validate: func(_ context.Context, a *registry.Attributes) error {
+			if a.Name == "refused" {
+				return refusal
+			}
+			if a.Object != nil {
+				registrytest.Meta(a.Object).SetLabels(nil) // it is a copy
+			}
+			return nil
+		},
+	}}
+	e := registrytest.New(t, chain)
+	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	if c.Labels["admitted"] != "CREATE" {
+		t.Errorf("labels %v", c.Labels)
+	}
+	if c = update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n"))); c.Labels["admitted"] != "UPDATE" {
+		t.Errorf("labels %v", c.Labels)
+	}
+	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("refused"))); !errors.Is(err, refusal) {
+		t.Errorf("got %v", err)
+	}
+	lease, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(registrytest.NewLease("l")))
+	if err != nil || registrytest.Meta(lease.Object).GetLabels()["admitted"] != "CREATE" {
+		t.Errorf("an update that creates is a creation: %v, error %v", lease.Object, err)
+	}
+}
