@@ -14,6 +14,9 @@
 //   - decode.go reads bodies; media.go is the table of encodings and their
 //     watch frames, negotiate.go chooses one, encode.go and respond.go write it
 //   - status.go is the one place where an error becomes a Status
+//   - what is no resource starts in index.go: surface.go holds what is derived
+//     from the catalog (discovery here, OpenAPI in package openapi), lazily and
+//     shared between servers; health.go and metrics.go are the operators'
 //
 // Objects cross the border to registry in the version they are stored in;
 // version.go converts. Objects that registry returns are shared: nothing here

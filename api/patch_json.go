@@ -18,7 +18,7 @@ const (
 	maxOperations = 10000
 	// maxPatchWork bounds, in bytes, the documents that a patch with copies goes
 	// through: copies of copies grow without bound.
-	maxPatchWork = 64 << 20
+	maxPatchWork = 16 << 20
 )
 
 // operation is one step of a JSON patch, for finding odd fields.

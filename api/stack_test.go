@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -21,6 +23,7 @@ import (
 // stack is a whole server over an embedded etcd of its own.
 type stack struct {
 	t      *testing.T
+	etcd   *clientv3.Client
 	api    *Server
 	http   *httptest.Server
 	client *http.Client
@@ -30,6 +33,12 @@ type stack struct {
 // newStack starts a server with the built-in kinds and the namespace default.
 // configure may be nil.
 func newStack(t *testing.T, configure func(*Config)) *stack {
+	t.Helper()
+	return newAuthorizedStack(t, nil, configure)
+}
+
+// newAuthorizedStack has an authorizer too.
+func newAuthorizedStack(t *testing.T, authorizer registry.Authorizer, configure func(*Config)) *stack {
 	t.Helper()
 	member, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {
@@ -44,11 +53,11 @@ func newStack(t *testing.T, configure func(*Config)) *stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Authorizer: authorizer})
 	if err := catalog.Add(kinds.Resources()...); err != nil {
 		t.Fatal(err)
 	}
-	s := &stack{t: t, logs: &bytes.Buffer{}}
+	s := &stack{t: t, etcd: member.Client(), logs: &bytes.Buffer{}}
 	config := Config{Catalog: catalog, Scheme: kinds.Scheme(), Logger: slog.New(slog.NewTextHandler(s.logs, nil))}
 	if configure != nil {
 		configure(&config)
@@ -81,24 +90,41 @@ type reply struct {
 	body   string
 }
 
-// header is a request header "Name: value".
+// do sends a request and reads the answer. A header is "Name: value".
 func (s *stack) do(method, path, body string, headers ...string) reply {
 	s.t.Helper()
-	res := s.open(method, path, body, headers...)
+	got, err := s.try(method, path, body, headers...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return got
+}
+
+// try is do for other goroutines than the test's.
+func (s *stack) try(method, path, body string, headers ...string) (reply, error) {
+	res, err := s.send(method, path, body, headers...)
+	if err != nil {
+		return reply{}, err
+	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return reply{res.StatusCode, res.Header, string(data)}
+	return reply{res.StatusCode, res.Header, string(data)}, err
 }
 
 // open sends a request and leaves the answer's body to the caller.
 func (s *stack) open(method, path, body string, headers ...string) *http.Response {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
+	res, err := s.send(method, path, body, headers...)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	return res
+}
+
+func (s *stack) send(method, path, body string, headers ...string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("User-Agent", "test/1.0")
 	for _, h := range headers {
@@ -108,11 +134,7 @@ func (s *stack) open(method, path, body string, headers ...string) *http.Respons
 		}
 		req.Header.Set(name, value)
 	}
-	res, err := s.client.Do(req)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return res
+	return s.client.Do(req)
 }
 
 func (s *stack) must(status int, r reply) reply {

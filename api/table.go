@@ -29,14 +29,15 @@ type tableOptions struct {
 // newTable makes the Table of objects in the hub version, which it does not
 // write to. Cells are computed now: ages move.
 func newTable(resource *registry.Resource, objs []runtime.Object, opts tableOptions) (*metav1.Table, error) {
-	columns := resource.Columns
-	if columns.Row == nil {
-		columns = nameAndAge()
-	}
 	table := &metav1.Table{
 		TypeMeta: metav1.TypeMeta{APIVersion: metav1.SchemeGroupVersion.String(), Kind: "Table"},
 		ListMeta: opts.ListMeta,
 		Rows:     make([]metav1.TableRow, 0, len(objs)),
+	}
+	columns := resource.Columns
+	if columns.Row == nil {
+		columns = nameAndTime()
+		table.Rows = nil // null where there are none, as from kube-apiserver
 	}
 	if !opts.NoHeaders {
 		table.ColumnDefinitions = columns.Definitions
@@ -79,8 +80,8 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (
 	return row, nil
 }
 
-// nameAndAge are the columns of a resource which declares none.
-func nameAndAge() registry.Columns {
+// nameAndTime are the columns of a resource which declares none.
+func nameAndTime() registry.Columns {
 	docs := metav1.ObjectMeta{}.SwaggerDoc()
 	return registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

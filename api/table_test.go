@@ -82,6 +82,9 @@ func TestTableMetadata(t *testing.T) {
 // Kinds without columns of their own show a name and a time that stays.
 func TestTableOfAKindWithoutColumns(t *testing.T) {
 	s := newStack(t, nil)
+	if rows := tableOf(s, "/api/v1/namespaces/default/limitranges")["rows"]; rows != nil {
+		t.Errorf("without objects the rows are %v, want null", rows)
+	}
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/limitranges", `{"metadata":{"name":"a"},"spec":{"limits":[]}}`))
 	table := tableOf(s, "/api/v1/namespaces/default/limitranges")
 	var names []any

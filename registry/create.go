@@ -63,25 +63,15 @@ func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, 
 }
 
 // create stores an object that has a name, or none at all: then it is refused.
-func (s *Store) create(ctx context.Context, req CreateRequest) (_ Result, err error) {
+func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	creation, err := s.prepareCreate(ctx, req)
 	if err != nil {
 		return Result{}, err
 	}
-	written := false
-	defer func() { creation.finish(ctx, written) }()
-	if err := s.refuseVersion(creation.meta, req.Options); err != nil {
-		return Result{}, err
-	}
-	name := creation.meta.GetName()
-	key, err := s.key(req.Namespace, name)
+	entry, at, err := s.insert(ctx, req, creation)
+	creation.finish(ctx, wasWritten(err, req.Options))
 	if err != nil {
-		return Result{}, err
-	}
-	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
-	written = wasWritten(err, req.Options)
-	if err != nil {
-		return Result{}, s.createError(ctx, s.call("create", name, key), err, creation.meta)
+		return Result{}, s.createError(ctx, at, err, creation.meta)
 	}
 	obj, err := s.objectOf(entry)
 	if err != nil {
@@ -91,6 +81,21 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (_ Result, err er
 		s.resource.Strategy.Hooks.AfterCreate(ctx, s, obj)
 	}
 	return Result{Object: obj, Created: true}, nil
+}
+
+// insert writes a new object where nothing is, and says where that was.
+func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation) (*storage.Entry, call, error) {
+	name := creation.meta.GetName()
+	key, err := s.key(req.Namespace, name)
+	at := s.call("create", name, key)
+	if err != nil {
+		return nil, at, err
+	}
+	if err := s.refuseVersion(creation.meta, req.Options); err != nil {
+		return nil, at, err
+	}
+	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
+	return entry, at, err
 }
 
 // creation is an object that is ready to be stored.
@@ -162,7 +167,7 @@ func (s *Store) timeToLive(obj runtime.Object) int64 {
 func (s *Store) refuseVersion(obj metav1.Object, opts WriteOptions) error {
 	revision, err := s.storage.Versioner().ParseResourceVersion(obj.GetResourceVersion())
 	if err != nil {
-		return invalidVersionError(call{}, err)
+		return err
 	}
 	if revision != 0 && !opts.DryRun {
 		return versionOnCreate()

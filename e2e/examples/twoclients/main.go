@@ -51,7 +51,7 @@ func run(ctx context.Context) (err error) {
 }
 
 func twoCopies(ctx context.Context, direct client.Client, clientset kubernetes.Interface) error {
-	a := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{}}}
+	a := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": "none"}}}
 	if err := direct.Create(ctx, a); err != nil {
 		return err
 	}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// podCall is a call about a pod which never reaches a store.
+func podCall(tb testing.TB) *call {
+	tb.Helper()
+	i := slices.IndexFunc(kinds.Resources(), func(r *registry.Resource) bool { return r.Kind == "Pod" })
+	resource := kinds.Resources()[i]
+	version, _ := resource.Version("v1")
+	return &call{
+		server:   &Server{codec: newCodec(kinds.Scheme())},
+		r:        httptest.NewRequest("PATCH", "/", nil),
+		resource: resource, version: version,
+	}
+}
+
+// A patch of any kind leads to an object of the kind or to an error, and leaves
+// the state that it was applied to as it was.
+func FuzzPatch(f *testing.F) {
+	for _, seed := range []string{
+		`[{"op":"copy","from":"/spec","path":"/spec/x"}]`,
+		`[{"op":"move","from":"","path":"/metadata/name"},{"op":"test"}]`,
+		`[{"op":"add","path":"/spec/containers/-","value":null},{"op":"remove","path":"/spec/containers/-1"}]`,
+		`{"spec":{"containers":[{"name":"c","$patch":"delete"}]},"metadata":{"$retainKeys":["name"],"finalizers":null}}`,
+		`{"spec":{"$setElementOrder/containers":[{"name":"d"}],"containers":[{"$patch":"replace"}]}}`,
+		`null`, ``, `[]`,
+	} {
+		f.Add(seed)
+	}
+	c := podCall(f)
+	f.Fuzz(func(t *testing.T, data string) {
+		for _, kind := range patchTypes {
+			for _, validation := range []string{metav1.FieldValidationIgnore, metav1.FieldValidationStrict} {
+				pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+				p := &patch{call: c, data: []byte(data), options: writeOptions{validation: validation}}
+				got, err := p.propose(kind, pod)
+				if _, ok := got.(*corev1.Pod); err == nil && !ok {
+					t.Errorf("%s made a %T", kind.contentType, got)
+				}
+				if len(pod.Spec.Containers) != 1 || pod.Spec.Containers[0].Image != "i" {
+					t.Errorf("%s changed the current state: %v", kind.contentType, pod.Spec.Containers)
+				}
+			}
+		}
+	})
+}

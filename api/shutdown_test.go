@@ -1,0 +1,97 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+)
+
+// A shutdown ends watches so that clients see the end of a stream, not a broken
+// connection.
+func TestShutdownEndsWatches(t *testing.T) {
+	s := newStack(t, nil)
+	s.configMap("a", "1")
+	res := s.open("GET", "/api/v1/configmaps?watch=true", "")
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	if _, err := lines.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
+		t.Errorf("the stream ended with %q, %v", rest, err)
+	}
+}
+
+// New requests are refused in a way that sends clients to another replica.
+func TestShutdownRefusesRequests(t *testing.T) {
+	s := newStack(t, nil)
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := s.must(http.StatusServiceUnavailable, s.do("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`))
+	if got.header.Get("Retry-After") == "" || !strings.Contains(got.body, `"reason":"ServiceUnavailable"`) {
+		t.Errorf("got %v %s", got.header, got.body)
+	}
+}
+
+// Requests in flight are waited for, but no longer than the caller says.
+func TestShutdownWaitsForRequests(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	s := newStack(t, func(c *Config) {
+		c.User = func(r *http.Request) (*authenticationv1.UserInfo, error) {
+			if r.Header.Get("Wait") != "" {
+				close(entered)
+				<-release
+			}
+			return localAdministrator(r)
+		}
+	})
+	answered := make(chan reply, 1)
+	go func() {
+		got, err := s.try("POST", "/api/v1/namespaces", `{"metadata":{"name":"late"}}`, "Wait: yes")
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- got
+	}()
+	<-entered
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.api.Shutdown(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("a shutdown without patience returned %v", err)
+	}
+	close(release)
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.must(http.StatusCreated, <-answered)
+}
+
+// A connection that never sent a request is nobody's to wait for, and neither
+// is a watcher that has stopped to read.
+func TestShutdownDoesNotWaitForSilence(t *testing.T) {
+	s := newStack(t, nil)
+	s.dial()
+	stuck := s.dial()
+	if _, err := io.WriteString(stuck, "GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := bufio.NewReaderSize(stuck, 16).ReadString('\n'); err != nil || !strings.Contains(status, "200") {
+		t.Fatalf("watch: %q, %v", status, err)
+	}
+	for i := range 40 {
+		s.configMap(strings.Repeat("x", i+1), strings.Repeat("v", 256<<10))
+	}
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,197 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+// statuses are computed: a resource that is stored nowhere.
+func statuses() *registry.Resource {
+	all := func() []runtime.Object {
+		return []runtime.Object{
+			&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "etcd-0", Labels: map[string]string{"a": "b"}}},
+			&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "scheduler"}},
+		}
+	}
+	return &registry.Resource{Name: "componentstatuses", Kind: "ComponentStatus", Virtual: &registry.Virtual{
+		List: func(context.Context, *registry.Store) ([]runtime.Object, error) { return all(), nil },
+		Get:  func(_ context.Context, _ *registry.Store, name string) (runtime.Object, error) { return all()[0], nil },
+	}}
+}
+
+// reviews answer and are gone.
+func reviews() *registry.Resource {
+	return &registry.Resource{Group: "authorization.k8s.io", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true, Virtual: &registry.Virtual{
+		Create: func(_ context.Context, s *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+			review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
+			decision, err := s.Authorizer().Authorize(context.Background(), registry.Access{})
+			review.Status.Allowed = decision.Allowed
+			return review, err
+		},
+	}}
+}
+
+func TestVirtualResources(t *testing.T) {
+	j := &journal{}
+	env := registrytest.New(t, j.steps(), statuses(), reviews())
+	store := env.Store("componentstatuses")
+	t.Run("are listed as computed, and selected", func(t *testing.T) {
+		for selected, want := range map[string]string{"": "etcd-0 scheduler", "a=b": "etcd-0"} {
+			page, err := store.List(t.Context(), registry.ListRequest{Label: selector(t, selected)})
+			if err != nil || names(t, page.Entries) != want || page.Revision != 0 {
+				t.Errorf("page %v, error %v", page, err)
+			}
+		}
+	})
+	t.Run("are got", func(t *testing.T) {
+		entry, err := store.Get(t.Context(), "", "etcd-0", "")
+		if err != nil || entry.Key != "etcd-0" || entry.Revision != 0 {
+			t.Errorf("entry %v, error %v", entry, err)
+		}
+	})
+	t.Run("are answered after admission", func(t *testing.T) {
+		j.lines = nil
+		result, err := env.Store("localsubjectaccessreviews.authorization.k8s.io").Create(t.Context(), registry.CreateRequest{
+			Namespace: "x", Object: &authorizationv1.LocalSubjectAccessReview{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		review := result.Object.(*authorizationv1.LocalSubjectAccessReview)
+		if !review.Status.Allowed || review.Namespace != "x" || !result.Created {
+			t.Errorf("review %v", review)
+		}
+		j.expect(t, "admit CREATE ", "admission validates CREATE ")
+	})
+	t.Run("have no other verb", func(t *testing.T) {
+		_, create := store.Create(t.Context(), registry.CreateRequest{Object: &corev1.ComponentStatus{}})
+		_, updated := store.Update(t.Context(), put(&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+		_, deleted := store.Delete(t.Context(), remove("a", nil))
+		_, all := store.DeleteCollection(t.Context(), remove("", nil), registry.ListRequest{})
+		_, watched := store.Watch(t.Context(), registry.ListRequest{})
+		for verb, err := range map[string]error{"create": create, "update": updated, "delete": deleted, "deletecollection": all, "watch": watched} {
+			if statusOf(t, err).Code != 405 {
+				t.Errorf("%s: %v", verb, err)
+			}
+		}
+	})
+}
+
+func TestSubresourceActions(t *testing.T) {
+	j := &journal{}
+	pods := registrytest.Pods()
+	unreachable := errors.New("no node")
+	pods.Subresources = []registry.Subresource{
+		{Name: "eviction", Create: func(ctx context.Context, s *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+			_, err := s.Delete(ctx, registry.DeleteRequest{Namespace: req.Namespace, Name: req.Name})
+			return &metav1.Status{Status: metav1.StatusSuccess}, err
+		}},
+		{Name: "exec", Connect: func(context.Context, *registry.Store, registry.ConnectRequest) error { return unreachable }},
+	}
+	e := registrytest.New(t, j.steps(), pods)
+	e.Create("pods", registrytest.NewPod("p", ""))
+	store := e.Store("pods")
+	j.lines = nil
+
+	if err := store.Connect(t.Context(), "exec", registry.ConnectRequest{Namespace: "x", Name: "p"}); !errors.Is(err, unreachable) {
+		t.Errorf("got %v", err)
+	}
+	j.expect(t, "admit CONNECT exec", "admission validates CONNECT exec")
+
+	eviction := registry.CreateRequest{Namespace: "x", Name: "p", Object: &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "y"}}}
+	_, err := store.CreateSubresource(t.Context(), "eviction", eviction)
+	wantMessage(t, err, 400, "the namespace of the provided object does not match the namespace sent on the request")
+	eviction.Object = &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	if _, err := store.CreateSubresource(t.Context(), "eviction", eviction); err != nil || !absent(e, "pods", "x", "p") {
+		t.Errorf("got %v", err)
+	}
+	j.expect(t, "admit CREATE eviction", "admission validates CREATE eviction", "admit DELETE ", "admission validates DELETE ")
+
+	for _, name := range []string{"exec", "none"} {
+		if _, err := store.CreateSubresource(t.Context(), name, eviction); statusOf(t, err).Code != 405 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := store.GetSubresource(t.Context(), "x", "p", name); statusOf(t, err).Code != 405 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestGetSubresource(t *testing.T) {
+	e := registrytest.New(t, nil)
+	e.Create("deployments.apps", registrytest.NewDeployment("d"))
+	got, err := e.Store("deployments.apps").GetSubresource(t.Context(), "x", "d", "status")
+	if err != nil || registrytest.Meta(got).GetName() != "d" {
+		t.Errorf("got %v, error %v", got, err)
+	}
+	_, err = e.Store("deployments.apps").GetSubresource(t.Context(), "x", "absent", "status")
+	wantStatus(t, err, failure(404, metav1.StatusReasonNotFound, `deployments.apps "absent" not found`, about("apps", "deployments", "absent")))
+}
+
+func TestNamesCannotLeaveTheirPlace(t *testing.T) {
+	e := registrytest.New(t, nil)
+	for _, c := range []struct{ rule, namespace, name, want string }{
+		{"a slash in a name", "x", "a/b", `Name parameter invalid: "a/b": may not contain '/'`},
+		{"a way up", "x", "..", `Name parameter invalid: "..": may not be '..'`},
+		{"a slash in a namespace", "x/y", "a", `Namespace parameter invalid: "x/y": may not contain '/'`},
+		{"no name", "x", "", "Name parameter required."},
+		{"no namespace", "", "a", "Namespace parameter required."},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			_, err := e.Store("configmaps").Get(t.Context(), c.namespace, c.name, "")
+			wantMessage(t, err, 400, c.want)
+		})
+	}
+}
+
+func TestCorruptObjects(t *testing.T) {
+	e := registrytest.New(t, nil)
+	if _, err := e.Client.Put(t.Context(), "/registry/configmaps/x/c", "k8s\x00 no protobuf"); err != nil {
+		t.Fatal(err)
+	}
+	store := e.Store("configmaps")
+	_, updated := store.Update(t.Context(), patch(registrytest.NewConfigMap("c"), count("n")))
+	_, deleted := store.Delete(t.Context(), remove("c", nil))
+	_, listed := store.List(t.Context(), registry.ListRequest{Namespace: "x", Label: selector(t, "a=b")})
+	for verb, err := range map[string]error{"update": updated, "delete": deleted, "list": listed} {
+		if got := statusOf(t, err); got.Code != 500 || got.Reason != metav1.StatusReasonInternalError {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+}
+
+func TestCatalogChangesWhileItIsRead(t *testing.T) {
+	e := registrytest.New(t, nil)
+	before := e.Catalog.Snapshot()
+	if err := e.Catalog.Add(statuses(), registrytest.Pods()); err == nil {
+		t.Fatal("pods were added twice")
+	}
+	if e.Catalog.Snapshot() != before {
+		t.Error("an addition that failed changed the catalog")
+	}
+	if err := e.Catalog.Add(reviews()); err != nil {
+		t.Fatal(err)
+	}
+	after := e.Catalog.Snapshot()
+	if _, ok := e.Store("pods").Sibling(schema.GroupResource{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}); !ok || after.Generation != before.Generation+1 {
+		t.Error("the new resource is not seen")
+	}
+	e.Catalog.Remove(schema.GroupResource{Resource: "pods"})
+	if _, ok := after.Store(schema.GroupResource{Resource: "pods"}); !ok {
+		t.Error("a snapshot changed")
+	}
+	if _, ok := e.Catalog.Snapshot().Store(schema.GroupResource{Resource: "pods"}); ok {
+		t.Error("pods are still there")
+	}
+}
