@@ -89,6 +89,7 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, err
 	}
 	options.TypeMeta = metav1.TypeMeta{}
+	options.IgnoreStoreReadErrorWithClusterBreakingPotential = nil // not offered
 	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -15,22 +16,26 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := &response{ResponseWriter: w}
 		defer func() {
-			fault := recover()
-			if fault == nil {
-				return
+			if fault := recover(); fault != nil {
+				s.answerPanic(response, r, fault)
 			}
-			if fault == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
-				panic(fault)
-			}
-			s.config.Logger.ErrorContext(r.Context(), "panic in a handler",
-				"method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
-			if response.status != 0 {
-				panic(http.ErrAbortHandler)
-			}
-			response.Header().Del("Content-Encoding")
-			text := "This request caused apiserver to panic. Look in the logs for details."
-			s.writeError(response, r, apierrors.NewInternalError(fmt.Errorf("%s", text)))
 		}()
 		next.ServeHTTP(response, r)
 	})
 }
+
+func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
+	if fault == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
+		panic(fault)
+	}
+	s.config.Logger.ErrorContext(r.Context(), "panic in a handler",
+		"method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Del("Content-Encoding")
+	s.writeStatus(w, r, statusOf(apierrors.NewInternalError(errPanic)))
+}
+
+// errPanic is all that a client learns of a panic.
+var errPanic = errors.New("This request caused apiserver to panic. Look in the logs for details.")

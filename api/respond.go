@@ -74,10 +74,14 @@ func (s *Server) writeBytes(w http.ResponseWriter, r *http.Request, contentType 
 // writeError answers with the Status that err amounts to, and logs it if it is
 // the server's fault.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	status, known := statusOf(err)
-	if !known {
+	status := statusOf(err)
+	if status.Code == http.StatusInternalServerError {
 		s.config.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
+	s.writeStatus(w, r, status)
+}
+
+func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}

@@ -10,6 +10,7 @@ import (
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(
+		s.logRequests,
 		s.measureRequests,
 		s.recoverPanics,
 		setHeaders,

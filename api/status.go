@@ -16,10 +16,10 @@ import (
 // statusHeader is the type header of every Status, whatever the group.
 var statusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// statusOf is the one place where an error becomes a Status. It is false for an
-// error that says nothing about the client's request: a fault of the server.
-func statusOf(err error) (*metav1.Status, bool) {
-	status, known := metav1.Status{}, true
+// statusOf is the one place where an error becomes a Status. One that nobody
+// has translated is a 500 with its own text.
+func statusOf(err error) *metav1.Status {
+	var status metav1.Status
 	var carrier apierrors.APIStatus
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -35,7 +35,6 @@ func statusOf(err error) (*metav1.Status, bool) {
 		// The client went away, or the server ended the request.
 		status = apierrors.NewTimeoutError("the request was cancelled", 0).Status()
 	default:
-		known = false
 		status = metav1.Status{Message: err.Error(), Code: http.StatusInternalServerError}
 	}
 	if status.Status == "" {
@@ -45,7 +44,7 @@ func statusOf(err error) (*metav1.Status, bool) {
 		status.Code = http.StatusInternalServerError
 	}
 	status.TypeMeta = statusHeader
-	return &status, known
+	return &status
 }
 
 // encodeStatusAside encodes a Status for a client that accepts no encoding it

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,9 @@ func (c *call) respond(status int, obj runtime.Object) error {
 	if s, ok := obj.(*metav1.Status); ok {
 		answer := *s
 		answer.TypeMeta = statusHeader
+		if status == http.StatusCreated && answer.Code == 0 {
+			answer.Code = http.StatusCreated
+		}
 		f := c.format
 		f.as = schema.GroupVersionKind{}
 		c.server.writeAs(c.w, c.r, f, document{status, &answer})

@@ -26,7 +26,7 @@ type stream struct {
 	out       *bufio.Writer
 	control   *http.ResponseController
 	bookmarks *bookmarks
-	release   func() bool
+	release   func()
 }
 
 // newStream sends the header of the answer.
@@ -39,13 +39,26 @@ func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(wantBookmarks, timeout),
 	}
-	s.release = context.AfterFunc(c.server.life.ending, func() {
-		// Without support for deadlines a watcher that does not read waits for
-		// its connection to be closed.
-		_ = s.control.SetWriteDeadline(time.Now().Add(lastWrite))
-	})
+	s.release = s.cutOnShutdown()
 	_ = s.flush()
 	return s
+}
+
+// cutOnShutdown makes sure that a watcher which does not read lets go of the
+// shutdown. Nothing of it runs any more when the function it returns is through.
+func (s *stream) cutOnShutdown() (release func()) {
+	finished := make(chan struct{})
+	stop := context.AfterFunc(s.call.server.life.ending, func() {
+		defer close(finished)
+		// Where deadlines are not supported, such a watcher waits for its
+		// connection to be closed.
+		_ = s.control.SetWriteDeadline(time.Now().Add(lastWrite))
+	})
+	return func() {
+		if !stop() {
+			<-finished
+		}
+	}
 }
 
 // close sends what is left in the buffer and frees what the stream holds.
@@ -143,9 +156,9 @@ func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool 
 
 // sendError writes the event that ends a failed watch: a Status.
 func (s *stream) sendError(err error) {
-	status, known := statusOf(err)
-	if !known {
-		s.call.server.config.Logger.Error("watch failed", "path", s.call.r.URL.Path, "error", err)
+	status := statusOf(err)
+	if status.Code == http.StatusInternalServerError {
+		s.call.server.config.Logger.ErrorContext(s.call.r.Context(), "watch failed", "path", s.call.r.URL.Path, "error", err)
 	}
 	if encoded, err := s.call.format.media.object(statusHeader, status); err == nil {
 		s.write(watch.Error, encoded)

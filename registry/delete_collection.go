@@ -3,20 +3,17 @@ package registry
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/miniapi/miniapi/storage"
 )
 
-const (
-	deleteWorkers  = 8
-	deletePageSize = 10000
-)
+const deletePageSize = 10000
 
-// DeleteCollection deletes the objects that list selects, and returns them as
-// they were listed. It is not atomic: on an error some of them may be deleted.
+// DeleteCollection deletes the objects that list selects, one after the other
+// in the order of their keys as kube-apiserver does, and returns them as they
+// were listed. It is not atomic: on an error some of them may be deleted.
 // An object that somebody else deletes meanwhile is none, and neither is
 // another one that has taken its name.
 func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error) {
@@ -33,8 +30,10 @@ func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list Li
 		if err != nil {
 			return nil, err
 		}
-		if err := s.deleteEntries(ctx, req, page.Entries); err != nil {
-			return nil, err
+		for _, entry := range page.Entries {
+			if err := s.deleteEntry(ctx, req, entry); err != nil {
+				return nil, err
+			}
 		}
 		if all == nil {
 			all = &storage.Page{Revision: page.Revision}
@@ -46,22 +45,6 @@ func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list Li
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}
-}
-
-// deleteEntries deletes some at a time. Its goroutines end before it does.
-func (s *Store) deleteEntries(ctx context.Context, req DeleteRequest, entries []*storage.Entry) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(deleteWorkers)
-	for _, entry := range entries {
-		if groupCtx.Err() != nil {
-			break
-		}
-		group.Go(func() error { return s.deleteEntry(groupCtx, req, entry) })
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 func (s *Store) deleteEntry(ctx context.Context, req DeleteRequest, entry *storage.Entry) error {

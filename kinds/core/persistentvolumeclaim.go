@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -18,6 +19,7 @@ func persistentVolumeClaims() *registry.Resource {
 		ShortNames:   []string{"pvc"},
 		Namespaced:   true,
 		Status:       true,
+		Restore:      restorePending,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(c *corev1.PersistentVolumeClaim) {
 				c.Status.Phase = corev1.ClaimPending
@@ -30,6 +32,14 @@ func persistentVolumeClaims() *registry.Resource {
 		}),
 		Columns: registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
 	}.Build()
+}
+
+// restorePending: a status without a phase, as some writers leave it, is that
+// of a claim which nobody has looked at.
+func restorePending(obj runtime.Object) {
+	if c := obj.(*corev1.PersistentVolumeClaim); c.Status.Phase == "" {
+		c.Status.Phase = corev1.ClaimPending
+	}
 }
 
 func claimColumns() []metav1.TableColumnDefinition {

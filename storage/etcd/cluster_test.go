@@ -94,5 +94,11 @@ func dial(t *testing.T, endpoints []string) *clientv3.Client {
 func TestCluster(t *testing.T) {
 	h := harness(etcd.Config{Client: startCluster(t)})
 	t.Run("Suite", func(t *testing.T) { storagetest.Run(t, h) })
-	t.Run("Simulation", func(t *testing.T) { storagetest.Simulate(t, h, simulation()) })
+	t.Run("Simulation", func(t *testing.T) {
+		s := simulation()
+		if s.Writes == 0 {
+			s.Writes = 1500 // every write goes through three members
+		}
+		storagetest.Simulate(t, h, s)
+	})
 }

@@ -12,7 +12,7 @@ import (
 
 // patience is how long a test waits for what must come. Nothing is measured
 // with it: a test that is right never waits that long.
-const patience = 30 * time.Second
+const patience = 10 * time.Second
 
 // stream reads a watch.
 type stream struct {

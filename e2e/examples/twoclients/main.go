@@ -99,6 +99,9 @@ func cached(ctx context.Context, config *rest.Config, clientset kubernetes.Inter
 	if err != nil {
 		return err
 	}
+	if !reads.WaitForCacheSync(ctx) { // true once the cache is started
+		return errors.New("the cache did not start")
+	}
 	key := client.ObjectKey{Name: "node-1"}
 	stale := &corev1.Node{}
 	if err := c.Get(ctx, key, stale); err != nil {
