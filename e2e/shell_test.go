@@ -1,0 +1,92 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/miniapi/miniapi"
+)
+
+// shell runs command lines as a user would type them: in a directory of its
+// own, with kubectl in the PATH and its kubeconfig set.
+type shell struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newShell(t *testing.T, server *miniapi.Server) *shell {
+	t.Helper()
+	dir := t.TempDir()
+	kubeconfig, err := server.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "miniapi.kubeconfig"), kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &shell{t: t, dir: dir, env: append(os.Environ(),
+		"PATH="+programsDir(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG=miniapi.kubeconfig",
+		"HOME="+dir,
+		"KUBECTL_KUBERC=false",
+	)}
+}
+
+// run returns what a user would see, and the error of a command that failed.
+func (sh *shell) run(script string) (string, error) {
+	cmd := exec.CommandContext(sh.t.Context(), "sh", "-eu", "-c", script)
+	cmd.Dir, cmd.Env = sh.dir, sh.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// volatile replaces what differs from run to run. Identifiers become ordinals
+// in their order of appearance, so that same and changed stay visible.
+type volatile struct {
+	host string
+	seen map[string]string
+	next map[string]int
+}
+
+func newVolatile(server *miniapi.Server) *volatile {
+	return &volatile{
+		host: strings.TrimPrefix(server.URL(), "http://"),
+		seen: map[string]string{}, next: map[string]int{},
+	}
+}
+
+var (
+	uidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	versionPattern = regexp.MustCompile(`(?i)("?resource ?version"?: ?"?)(\d+)`)
+	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
+	agePattern     = regexp.MustCompile(`(?m)( )(\d+s)( +|$)`)
+)
+
+func (v *volatile) replace(text string) string {
+	text = strings.ReplaceAll(text, v.host, "HOST")
+	text = uidPattern.ReplaceAllStringFunc(text, func(uid string) string { return v.ordinal("UID", uid) })
+	text = timePattern.ReplaceAllString(text, "TIME")
+	text = versionPattern.ReplaceAllStringFunc(text, func(match string) string {
+		parts := versionPattern.FindStringSubmatch(match)
+		return parts[1] + v.ordinal("RV", parts[2])
+	})
+	return agePattern.ReplaceAllStringFunc(text, func(match string) string { // as wide as it was
+		return fmt.Sprintf(" %-*s", len(strings.TrimSuffix(match, "\n"))-1, "AGE")
+	})
+}
+
+func (v *volatile) ordinal(kind, value string) string {
+	name, ok := v.seen[kind+value]
+	if !ok {
+		v.next[kind]++
+		name = fmt.Sprint(kind, v.next[kind])
+		v.seen[kind+value] = name
+	}
+	return name
+}

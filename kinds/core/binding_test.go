@@ -1,0 +1,92 @@
+package core_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func bindingTo(pod, node string) *corev1.Binding {
+	return &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: pod}, Target: corev1.ObjectReference{Kind: "Node", Name: node}}
+}
+
+func TestBindingAssignsAPodOnce(t *testing.T) {
+	e := newEnv(t)
+	e.Create("pods", newPod("p"))
+	binding := bindingTo("p", "n1")
+	binding.Annotations = map[string]string{"a": "b"}
+	if err := e.post("pods", "p", "binding", binding); err != nil {
+		t.Fatal(err)
+	}
+	pod := get[*corev1.Pod](e, "pods", "p")
+	if pod.Spec.NodeName != "n1" || pod.Annotations["a"] != "b" || pod.Generation != 1 {
+		t.Errorf("node %q, annotations %v, generation %d", pod.Spec.NodeName, pod.Annotations, pod.Generation)
+	}
+	if c := pod.Status.Conditions; len(c) != 1 || c[0].Type != corev1.PodScheduled || c[0].Status != corev1.ConditionTrue {
+		t.Errorf("conditions %v, want PodScheduled", c)
+	}
+	err := e.post("pods", "p", "binding", bindingTo("p", "n2"))
+	const want = `Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n1"`
+	if !apierrors.IsConflict(err) || err.Error() != want {
+		t.Errorf("bound again: %v, want %s", err, want)
+	}
+}
+
+func TestBindingThatIsRefused(t *testing.T) {
+	e := newEnv(t)
+	gated := newPod("gated")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}}
+	e.Create("pods", gated)
+	e.Create("pods", newPod("p"))
+	other := bindingTo("p", "n")
+	other.UID = "other"
+	for _, tc := range []struct {
+		name, pod string
+		binding   *corev1.Binding
+		want      string
+	}{
+		{"of another pod", "p", bindingTo("q", "n"), "name in URL does not match name in Binding object"},
+		{"to nothing", "p", bindingTo("p", ""), "target.name: Required value"},
+		{"of a pod that is absent", "absent", bindingTo("absent", "n"), `pods "absent" not found`},
+		{"of a pod with gates", "gated", bindingTo("gated", "n"), `Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates`},
+		{"of a pod that was replaced", "p", other, `Operation cannot be fulfilled on pods "p": Precondition failed: UID in precondition: other, UID in object meta: ` +
+			string(get[*corev1.Pod](e, "pods", "p").UID)},
+	} {
+		if err := e.post("pods", tc.pod, "binding", tc.binding); err == nil || err.Error() != tc.want {
+			t.Errorf("%s: %v, want %s", tc.name, err, tc.want)
+		}
+	}
+	if node := get[*corev1.Pod](e, "pods", "p").Spec.NodeName; node != "" {
+		t.Errorf("the pod was bound to %s", node)
+	}
+}
+
+func TestBindingsBindByTheirOwnName(t *testing.T) {
+	e := newEnv(t)
+	e.Create("pods", newPod("p"))
+	_, err := e.Store("bindings").Create(t.Context(), registry.CreateRequest{Namespace: "default", Object: bindingTo("p", "n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node := get[*corev1.Pod](e, "pods", "p").Spec.NodeName; node != "n" {
+		t.Errorf("bound to %q, want n", node)
+	}
+}
+
+func TestBindingDryRun(t *testing.T) {
+	e := newEnv(t)
+	e.Create("pods", newPod("p"))
+	_, err := e.Store("pods").CreateSubresource(t.Context(), "binding", registry.CreateRequest{
+		Namespace: "default", Name: "p", Object: bindingTo("p", "n"), Options: registry.WriteOptions{DryRun: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node := get[*corev1.Pod](e, "pods", "p").Spec.NodeName; node != "" {
+		t.Errorf("a dry run bound the pod to %s", node)
+	}
+}

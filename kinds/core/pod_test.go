@@ -1,0 +1,182 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func newPod(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: named(name),
+		Spec: corev1.PodSpec{
+			TerminationGracePeriodSeconds: new(int64(30)),
+			Containers:                    []corev1.Container{{Name: "c", Image: "i"}},
+		},
+	}
+}
+
+func TestPodStartsPending(t *testing.T) {
+	e := newEnv(t)
+	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	for _, tc := range []struct {
+		name   string
+		change func(*corev1.Pod)
+		want   corev1.PodStatus
+	}{
+		{"asks for nothing", func(*corev1.Pod) {}, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
+		{"a client's status is dropped", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
+		{"asks for something", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
+		{"limits everything", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Limits = limits }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+		{"requests less than the limits", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Limits = limits
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
+		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
+		{"one container of two limits nothing", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Limits = limits
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d"})
+		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
+		{"the pod as a whole limits everything", func(p *corev1.Pod) {
+			p.Spec.Resources = &corev1.ResourceRequirements{Limits: limits}
+		}, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			pod := newPod("")
+			pod.GenerateName = "p-"
+			tc.change(pod)
+			tc.want.Phase = corev1.PodPending
+			got := e.With(t).Create("pods", pod).(*corev1.Pod)
+			if diff := cmp.Diff(tc.want, got.Status); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPodIsRemovedAtOnceWithoutAKubelet(t *testing.T) {
+	e := newEnv(t)
+	remove := func(name string, grace *int64) registry.DeleteResult {
+		t.Helper()
+		result, err := e.Store("pods").Delete(t.Context(), registry.DeleteRequest{
+			Namespace: "default", Name: name, Options: &metav1.DeleteOptions{GracePeriodSeconds: grace},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	e.Create("pods", newPod("unscheduled"))
+	if !remove("unscheduled", nil).Removed {
+		t.Error("a pod on no node was kept")
+	}
+	running := newPod("running")
+	running.Spec.NodeName = "n"
+	e.Create("pods", running)
+	result := remove("running", nil)
+	if got := result.Object.(*corev1.Pod); result.Removed || *got.DeletionGracePeriodSeconds != 30 {
+		t.Errorf("a pod on a node: removed %v with grace period %d, want 30 s to go", result.Removed, *got.DeletionGracePeriodSeconds)
+	}
+	if !remove("running", new(int64(0))).Removed {
+		t.Error("a pod was kept against a grace period of 0")
+	}
+	running.Name = "done"
+	e.Create("pods", running)
+	mustPut(e, "pods", "done", "status", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	if !remove("done", nil).Removed {
+		t.Error("a pod that has ended was kept")
+	}
+}
+
+func TestPodStatusKeepsWhatAKubeletForgets(t *testing.T) {
+	e := newEnv(t)
+	e.Create("pods", newPod("p"))
+	mustPut(e, "pods", "p", "status", func(p *corev1.Pod) {
+		p.Status.ObservedGeneration = 1
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, ObservedGeneration: 1}}
+	})
+	got := mustPut(e, "pods", "p", "status", func(p *corev1.Pod) {
+		p.Spec.NodeName = "elsewhere"
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "o", UID: "u"}}
+		p.Status = corev1.PodStatus{
+			Phase:      corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
+		}
+	})
+	want := corev1.PodStatus{
+		Phase:              corev1.PodRunning,
+		QOSClass:           corev1.PodQOSBestEffort,
+		ObservedGeneration: 1,
+		Conditions:         []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, ObservedGeneration: 1}},
+	}
+	if diff := cmp.Diff(want, got.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if got.Spec.NodeName != "" || got.OwnerReferences != nil || got.Generation != 1 {
+		t.Errorf("a write of the status changed node %q, owners %v, generation %d", got.Spec.NodeName, got.OwnerReferences, got.Generation)
+	}
+}
+
+func TestPodNameShouldBeALabel(t *testing.T) {
+	e := newEnv(t)
+	ctx, warnings := registry.WithWarnings(t.Context())
+	if _, err := e.Store("pods").Create(ctx, registry.CreateRequest{Namespace: "default", Object: newPod("a.b")}); err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings.List()) != 1 {
+		t.Errorf("warnings: %q, want one", warnings.List())
+	}
+}
+
+func TestEphemeralContainersAreOnlyAdded(t *testing.T) {
+	e := newEnv(t)
+	e.Create("pods", newPod("p"))
+	debugger := corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "dbg", Image: "b"}}
+	got := mustPut(e, "pods", "p", "ephemeralcontainers", func(p *corev1.Pod) {
+		p.Spec.EphemeralContainers = []corev1.EphemeralContainer{debugger}
+		p.Spec.NodeName = "elsewhere"
+		p.Labels = map[string]string{"a": "b"}
+	})
+	if got.Generation != 2 || got.Spec.NodeName != "" || got.Labels != nil || len(got.Spec.EphemeralContainers) != 1 {
+		t.Errorf("generation %d, node %q, labels %v, %d ephemeral containers", got.Generation, got.Spec.NodeName, got.Labels, len(got.Spec.EphemeralContainers))
+	}
+	for name, change := range map[string]func(*corev1.Pod){
+		"change": func(p *corev1.Pod) { p.Spec.EphemeralContainers[0].Image = "other" },
+		"remove": func(p *corev1.Pod) { p.Spec.EphemeralContainers = nil },
+	} {
+		if _, err := put(e, "pods", "p", "ephemeralcontainers", change); !apierrors.IsInvalid(err) {
+			t.Errorf("%s: %v, want 422", name, err)
+		}
+	}
+}
+
+func TestResizeChangesResourcesAlone(t *testing.T) {
+	e := newEnv(t)
+	pod := newPod("p")
+	half, whole := resource.MustParse("500m"), resource.MustParse("1")
+	pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: half}
+	e.Create("pods", pod)
+	got := mustPut(e, "pods", "p", "resize", func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: whole}
+		p.Spec.Containers[0].Image = "other"
+	})
+	if c := got.Spec.Containers[0]; c.Image != "i" || !c.Resources.Requests.Cpu().Equal(whole) || got.Generation != 2 {
+		t.Errorf("image %s, cpu %s, generation %d", c.Image, c.Resources.Requests.Cpu(), got.Generation)
+	}
+	for name, change := range map[string]func(*corev1.Pod){
+		"another class": func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = nil },
+		"renamed":       func(p *corev1.Pod) { p.Spec.Containers[0].Name = "d" },
+		"added":         func(p *corev1.Pod) { p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d"}) },
+	} {
+		if _, err := put(e, "pods", "p", "resize", change); !apierrors.IsInvalid(err) {
+			t.Errorf("%s: %v, want 422", name, err)
+		}
+	}
+}
