@@ -34,7 +34,7 @@ func (c *call) delete() error {
 		return c.respond(http.StatusOK, status)
 	}
 	code := http.StatusOK
-	//nolint:staticcheck // the deprecated option is what clients send
+	//lint:ignore SA1019 clients still send it
 	if orphan := options.OrphanDependents; !result.Removed && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}

@@ -25,7 +25,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 }
 
 func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
-	if fault == http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
+	if fault == http.ErrAbortHandler {
 		panic(fault)
 	}
 	s.config.Logger.ErrorContext(r.Context(), "panic in a handler",
@@ -34,8 +34,8 @@ func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Encoding")
-	s.writeStatus(w, r, statusOf(apierrors.NewInternalError(errPanic)))
+	s.writeStatus(w, r, statusOf(apierrors.NewInternalError(errors.New(panicText))))
 }
 
-// errPanic is all that a client learns of a panic.
-var errPanic = errors.New("This request caused apiserver to panic. Look in the logs for details.")
+// panicText is all that a client learns of a panic.
+const panicText = "This request caused apiserver to panic. Look in the logs for details."

@@ -8,34 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// writeObject answers with one object in the encoding that the client accepts,
-// whatever its kind. The object carries its own apiVersion and kind and is not
-// written to.
-func (s *Server) writeObject(w http.ResponseWriter, r *http.Request, status int, obj runtime.Object) {
-	f, err := s.codec.negotiate(r, noTransformation)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.writeAs(w, r, f, document{status, obj})
-}
-
-// document is an object that is an answer.
-type document struct {
-	status int
-	object runtime.Object
-}
-
-// writeAs answers with an object in a format that was negotiated.
-func (s *Server) writeAs(w http.ResponseWriter, r *http.Request, f format, d document) {
-	body, err := encodeWhole(f, headerOf(d.object), d.object)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.writeBytes(w, r, f.media.Type, answer{d.status, body})
-}
-
 // encodeWhole encodes an object, for the human eye if that is asked for.
 func encodeWhole(f format, header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
 	body, err := f.media.object(header, obj)

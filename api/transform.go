@@ -8,28 +8,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // respond answers with one object of the hub version, or with a Status, which
 // stays what it is.
 func (c *call) respond(status int, obj runtime.Object) error {
 	if s, ok := obj.(*metav1.Status); ok {
-		answer := *s
-		answer.TypeMeta = statusHeader
-		if status == http.StatusCreated && answer.Code == 0 {
-			answer.Code = http.StatusCreated
-		}
-		f := c.format
-		f.as = schema.GroupVersionKind{}
-		c.server.writeAs(c.w, c.r, f, document{status, &answer})
-		return nil
+		return c.respondStatus(status, *s)
 	}
 	header, shown, err := c.show(obj)
 	if err != nil {
 		return err
 	}
 	body, err := encodeWhole(c.format, header, shown)
+	if err != nil {
+		return err
+	}
+	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{status, body})
+	return nil
+}
+
+// respondStatus answers that something was done, where there is no object to
+// show.
+func (c *call) respondStatus(status int, s metav1.Status) error {
+	if status == http.StatusCreated && s.Code == 0 {
+		s.Code = http.StatusCreated
+	}
+	body, err := encodeWhole(c.format, statusHeader, &s)
 	if err != nil {
 		return err
 	}

@@ -55,19 +55,11 @@ func ordered(text string) string {
 	return parts[1] + strings.Join(items, ", ") + parts[3]
 }
 
-// kind of a difference. The zero value is a difference that counts.
-type kind int
-
-const (
-	differs kind = iota
+type difference struct {
+	text string
 	// undefaulted: the recorded answer has a field that this one has not, or
 	// only as a zero, as it would be without defaulting.
-	undefaulted
-)
-
-type difference struct {
-	kind kind
-	text string
+	undefaulted bool
 }
 
 // matcher compares an answer with the recorded one.
@@ -77,7 +69,7 @@ type matcher struct {
 }
 
 func (m *matcher) undefaulted(path string) {
-	m.found = append(m.found, difference{undefaulted, path + ": missing"})
+	m.found = append(m.found, difference{path + ": missing", true})
 }
 
 func (m *matcher) differ(path, format string, args ...any) {

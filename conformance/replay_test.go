@@ -210,7 +210,7 @@ func (r *replay) step(s *step, known *differences) {
 }
 
 func onlyUndefaulted(found []difference) bool {
-	return !slices.ContainsFunc(found, func(d difference) bool { return d.kind != undefaulted })
+	return !slices.ContainsFunc(found, func(d difference) bool { return !d.undefaulted })
 }
 
 // isAbridged: the recording says only how long the body was.

@@ -106,3 +106,51 @@ func TestSimulation(t *testing.T) {
 func simulation() storagetest.Simulation {
 	return storagetest.Simulation{Seed: *seed, Writes: *writes}
 }
+
+// versioned marks bytes with the transformer's own number; those with another
+// are stale.
+type versioned byte
+
+func (v versioned) ToStorage(_ context.Context, data []byte, _ string) ([]byte, error) {
+	return append([]byte{byte(v)}, data...), nil
+}
+
+func (v versioned) FromStorage(_ context.Context, data []byte, _ string) ([]byte, bool, error) {
+	return data[1:], data[0] != byte(v), nil
+}
+
+// TestStaleBytesAreWrittenAgain shows the one case in which an update that
+// changes nothing writes: the transformer wants the bytes replaced.
+func TestStaleBytesAreWrittenAgain(t *testing.T) {
+	client, kind, key := startEmbedded(t), storagetest.Kinds()[0], "/pods/ns1/a"
+	open := func(v versioned) storage.Interface {
+		backend, err := etcd.New(etcd.Config{Client: client, LocalReads: true, Transformer: v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return backend.Store(kind.Codec)
+	}
+	created, err := open(1).Create(t.Context(), key, kind.New("ns1", "a", "1"), storage.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, revision := open(2), created.Revision
+	for _, want := range []storage.Outcome{storage.Updated, storage.Unchanged} {
+		result, err := store.GuaranteedUpdate(t.Context(), key, asItIs, storage.UpdateOptions{Suggestion: created})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Outcome != want || (result.Entry.Revision > revision) != (want == storage.Updated) {
+			t.Errorf("outcome %v at revision %d after %d, want %v", result.Outcome, result.Entry.Revision, revision, want)
+		}
+		revision, created = result.Entry.Revision, result.Entry
+	}
+}
+
+func asItIs(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	obj, err := current.Object()
+	if err != nil {
+		return storage.Proposal{}, err
+	}
+	return storage.Proposal{Object: obj.DeepCopyObject()}, nil
+}

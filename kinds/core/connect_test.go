@@ -1,0 +1,103 @@
+package core_test
+
+import (
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
+	e := newEnv(t)
+	node := &corev1.Node{Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.3.3.3"}}}}
+	node.Name = "n"
+	e.Create("nodes", node)
+	bare := &corev1.Node{}
+	bare.Name = "bare"
+	e.Create("nodes", bare)
+	e.Create("pods", newPod("unscheduled"))
+	for pod, host := range map[string]string{"p": "n", "lost": "gone"} {
+		scheduled := newPod(pod)
+		scheduled.Spec.NodeName = host
+		e.Create("pods", scheduled)
+	}
+	two := newPod("two")
+	two.Spec.Containers = append(two.Spec.Containers, corev1.Container{Name: "d"})
+	two.Spec.InitContainers = []corev1.Container{{Name: "i"}}
+	e.Create("pods", two)
+	addressed := newPod("addressed")
+	addressed.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 8080}}
+	e.Create("pods", addressed)
+	mustPut(e, "pods", "addressed", "status", func(p *corev1.Pod) { p.Status.PodIP = "10.9.9.9" })
+	e.Create("services", &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}})
+	e.Create("services", &corev1.Service{ObjectMeta: named("empty")})
+	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("empty")})
+	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("s"), Subsets: []corev1.EndpointSubset{{
+		Addresses: []corev1.EndpointAddress{{IP: "10.9.9.9"}},
+		Ports:     []corev1.EndpointPort{{Name: "http", Port: 8080}},
+	}}})
+
+	for _, tc := range []struct {
+		resource, name, subresource string
+		query                       map[string][]string
+		want                        string // "": no error
+	}{
+		{"pods", "unscheduled", "log", nil, ""},
+		{"pods", "absent", "log", nil, `pods "absent" not found`},
+		{"pods", "lost", "log", nil, `pods "gone" not found`},
+		{"pods", "p", "log", nil, `Get "https://10.3.3.3:10250/containerLogs/default/p/c": dial tcp 10.3.3.3:10250: connect: connection refused`},
+		{"pods", "two", "log", nil, `a container name must be specified for pod two, choose one of: [c d] or one of the init containers: [i]`},
+		{"pods", "two", "log", map[string][]string{"container": {"x"}}, `container x is not valid for pod two`},
+		{"pods", "two", "exec", map[string][]string{"container": {"i"}}, `pod two does not have a host assigned`},
+		{"pods", "p", "exec", nil, `error dialing backend: dial tcp 10.3.3.3:10250: connect: connection refused`},
+		{"pods", "p", "attach", nil, `error dialing backend: dial tcp 10.3.3.3:10250: connect: connection refused`},
+		{"pods", "two", "portforward", nil, `pod two does not have a host assigned`},
+		{"pods", "p", "proxy", nil, `address not allowed`},
+		{"pods", "addressed", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`},
+		{"pods", "addressed:90", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:90: connect: connection refused`},
+		{"nodes", "n", "proxy", nil, `error trying to reach service: dial tcp 10.3.3.3:10250: connect: connection refused`},
+		{"nodes", "bare", "proxy", nil, `no preferred addresses found; known addresses: []`},
+		{"nodes", "absent", "proxy", nil, `nodes "absent" not found`},
+		{"services", "absent", "proxy", nil, `services "absent" not found`},
+		{"services", "empty", "proxy", nil, `no endpoints available for service "empty"`},
+		{"services", "s:http", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`},
+		{"services", "s:80", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`},
+		{"services", "s:81", "proxy", nil, `no service port 81 found for service "s"`},
+		{"services", "s:other", "proxy", nil, `no endpoints available for service "s:other"`},
+	} {
+		err := e.Store(tc.resource).Connect(t.Context(), tc.subresource, registry.ConnectRequest{
+			Namespace: namespaceOf(e, tc.resource), Name: tc.name, Query: tc.query, Method: "GET",
+		})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%s/%s/%s: %q, want %q", tc.resource, tc.name, tc.subresource, got, tc.want)
+		}
+	}
+}
+
+func TestTokensNeedKeys(t *testing.T) {
+	e := newEnv(t)
+	e.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: named("a")})
+	for _, tc := range []struct {
+		name, account string
+		request       authenticationv1.TokenRequest
+		want          string
+	}{
+		{"an account that is there", "a", authenticationv1.TokenRequest{},
+			`cannot issue a token for serviceaccounts "a": this server has no keys to sign tokens with`},
+		{"an account that is absent", "b", authenticationv1.TokenRequest{}, `serviceaccounts "b" not found`},
+		{"too short", "a", authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(5))}},
+			`TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes`},
+		{"too long", "a", authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(1<<32 + 1))}},
+			`TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`},
+	} {
+		if err := e.post("serviceaccounts", tc.account, "token", &tc.request); err == nil || err.Error() != tc.want {
+			t.Errorf("%s: %v, want %s", tc.name, err, tc.want)
+		}
+	}
+}
