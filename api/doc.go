@@ -5,18 +5,17 @@
 //
 // A request's way:
 //
-//   - routes.go and the middleware (one file per behaviour: hostguard.go,
-//     panic.go, lifecycle.go, user.go, warning.go, ...)
-//   - request.go finds out what the path means: verb, group, version, resource,
-//     namespace, name, subresource
+//   - routes.go mounts the middleware (one file per behaviour: panic.go,
+//     lifecycle.go, hostguard.go, user.go, warning.go, ...) and the handlers
+//   - request.go reads the path; dispatch.go looks the resource up and finds the
+//     verb, or says 404 or 405
 //   - one file per verb (get.go, list.go, watch.go, create.go, update.go,
-//     patch.go, delete.go) calls the registry
-//   - decode.go reads bodies; media.go is the table of encodings and their
-//     watch frames, negotiate.go chooses one, encode.go and respond.go write it
+//     patch.go, delete.go, connect.go) reads the options and calls the registry
+//   - decode.go reads bodies; a patch type is a file, patch_*.go, and a row of
+//     the table in patch.go
+//   - media.go is the table of encodings and their watch frames; negotiate.go
+//     chooses one, encode*.go write it down, respond.go and list_write.go send it
 //   - status.go is the one place where an error becomes a Status
-//   - what is no resource starts in index.go: surface.go holds what is derived
-//     from the catalog (discovery here, OpenAPI in package openapi), lazily and
-//     shared between servers; health.go and metrics.go are the operators'
 //
 // Objects cross the border to registry in the version they are stored in;
 // version.go converts. Objects that registry returns are shared: nothing here

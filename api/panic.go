@@ -38,4 +38,4 @@ func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
 }
 
 // panicText is all that a client learns of a panic.
-const panicText = "This request caused apiserver to panic. Look in the logs for details."
+const panicText = "the handler of this request panicked; the log of the server has the details"

@@ -20,7 +20,7 @@ func TestPanicIsAnswered(t *testing.T) {
 		}
 	})
 	got := s.must(http.StatusInternalServerError, s.do("GET", "/api/v1/pods", "", "Boom: yes"))
-	for _, want := range []string{`"kind":"Status"`, `"reason":"InternalError"`, "Look in the logs for details"} {
+	for _, want := range []string{`"kind":"Status"`, `"reason":"InternalError"`, panicText} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %s in %s", want, got.body)
 		}

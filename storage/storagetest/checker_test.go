@@ -27,7 +27,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 		{"a bookmark before its event", always(bookmarksTooEarly), model.ErrBookmarkable},
 		{"an event of the wrong type", always(addsForModifies), model.ErrTruthful},
 		{"a resumed watch that begins late", forgetsWhereItWas, model.ErrResumable},
-		{"initial events incomplete", always(drops), model.ErrInitial},
+		{"initial events incomplete", beginsIncomplete, model.ErrInitial},
 		{"an update lost", func(s storage.Interface) storage.Interface { return losesUpdates{s} }, model.ErrNoLostUpdate},
 		{"a write acknowledged and not done", func(s storage.Interface) storage.Interface { return forgetsCreates{s} }, model.ErrAcknowledged},
 		{"a write that nobody asked for", func(s storage.Interface) storage.Interface { return writesTwice{s} }, model.ErrExplained},
@@ -40,7 +40,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := fixture(t)
 			f.Store = c.wrong(f.Store)
-			_, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1000, patience: time.Second})
+			_, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1500, patience: time.Second})
 			if !errors.Is(err, c.want) {
 				t.Errorf("the simulation says %v, want %v", err, c.want)
 			}
@@ -57,7 +57,7 @@ func newReadsOld(s storage.Interface) storage.Interface {
 func TestCheckerFindsNothing(t *testing.T) {
 	f := fixture(t)
 	f.Store = always(func(_ int, e storage.Event) []storage.Event { return only(e) })(f.Store)
-	log, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1000})
+	log, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1500})
 	if err != nil {
 		t.Error(err)
 	}

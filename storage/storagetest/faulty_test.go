@@ -116,6 +116,18 @@ func addsForModifies(_ int, e storage.Event) []storage.Event {
 	return only(e)
 }
 
+// beginsIncomplete leaves out the first object of the state a watch begins with.
+func beginsIncomplete(s storage.Interface) storage.Interface {
+	return tampering{s, func(opts storage.WatchOptions) func(int, storage.Event) []storage.Event {
+		return func(n int, e storage.Event) []storage.Event {
+			if n == 1 && opts.ResourceVersion == "" {
+				return nil
+			}
+			return only(e)
+		}
+	}}
+}
+
 // forgetsWhereItWas leaves out the first event of a watch from a revision that
 // was the last to be delivered by another.
 func forgetsWhereItWas(s storage.Interface) storage.Interface {
