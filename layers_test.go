@@ -20,6 +20,7 @@ var layers = map[string][]string{
 	"storage/transform": {},
 	"storage/etcd":      {"storage", "storage/transform", "versioner"},
 	"storage/embedded":  {"internal/zaplog"},
+	"storage/metered":   {"storage"},
 	"internal/zaplog":   {},
 	"registry":          {"storage", "versioner"},
 	"kinds":             {"registry", "storage"},

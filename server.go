@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/admission"
-	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/storage/metered"
 )
 
 // stopTimeout bounds Stop where the caller's context does not.
@@ -88,8 +89,10 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	s.backend = backend
+	recorder := metered.NewRecorder()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
-		Storage:   func(codec storage.Codec) storage.Interface { return backend.Store(codec) },
+		Storage:   backend.Store,
+		Wrap:      recorder.Wrap,
 		Admission: registry.Chain{admission.NamespaceLifecycle()},
 	})
 	if err := catalog.Add(kinds.Resources()...); err != nil {
@@ -101,6 +104,8 @@ func (s *Server) build(context.Context) error {
 		Logger:  s.config.Logger,
 		Version: KubernetesVersion(),
 		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
+
+		Collectors: []prometheus.Collector{recorder},
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
@@ -25,6 +26,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Ready is asked by /readyz, /livez and /healthz, in this order.
 	Ready []Check
+	// Collectors are served by /metrics along with the server's own metrics.
+	Collectors []prometheus.Collector
 	// Version is the answer of /version.
 	Version version.Info
 	// User finds out who makes a request; an error is a 401. Nil: everybody is

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -25,5 +24,8 @@ func (c *call) connect() error {
 	if err != nil {
 		return err
 	}
-	return c.respond(http.StatusOK, &metav1.Status{Status: metav1.StatusSuccess})
+	// Without a node there is one thing to show: the log of a pod that is on
+	// none, and it is empty.
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
 }

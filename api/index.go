@@ -16,7 +16,7 @@ func (s *Server) infoRoutes(r chi.Router) {
 	s.discoveryRoutes(r)
 	s.openAPIRoutes(r)
 	handleSlash(r, "/version", s.onlyGet(s.serveVersion))
-	r.Handle("/metrics", s.metrics.handler())
+	r.Handle("/metrics", s.metrics.handler(append(s.config.Collectors, objectCounter{s.config.Catalog})...))
 	for _, endpoint := range s.healthEndpoints() {
 		endpoint.mount(r)
 	}

@@ -81,10 +81,12 @@ func (m *metrics) watchEvent(t target, bytes int) {
 }
 
 // handler serves the metrics of this server, of its process, and of etcd where
-// that runs in the process. The registry is made on the first request.
-func (m *metrics) handler() http.Handler {
+// that runs in the process, with those of more. The registry is made on the
+// first request.
+func (m *metrics) handler(more ...prometheus.Collector) http.Handler {
 	serve := sync.OnceValue(func() http.Handler {
 		registry := prometheus.NewRegistry()
+		registry.MustRegister(more...)
 		registry.MustRegister(
 			m.requests, m.durations, m.responseSizes, m.inFlight, m.longRunning, m.watchEvents, m.watchSizes,
 			collectors.NewGoCollector(),

@@ -83,3 +83,13 @@ func TestMetricsAreTheServersOwn(t *testing.T) {
 		t.Error("a server counts the requests of another")
 	}
 }
+
+func TestMetricsCountObjectsInStorage(t *testing.T) {
+	s := newStack(t, nil)
+	s.configMap("a", "1")
+	s.configMap("b", "1")
+	const line = `apiserver_storage_objects{resource="configmaps"} 2`
+	if text := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body; !strings.Contains(text, line+"\n") {
+		t.Errorf("there is no %s", line)
+	}
+}

@@ -63,7 +63,7 @@ func newVolatile(server *miniapi.Server) *volatile {
 
 var (
 	uidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	versionPattern = regexp.MustCompile(`(?i)("?resource ?version"?: ?"?)(\d+)`)
+	versionPattern = regexp.MustCompile(`(?i)("?resource ?version"?: ?"?)([1-9]\d*)`)
 	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
 	agePattern     = regexp.MustCompile(`(?m)( )(\d+s)( +|$)`)
 )

@@ -15,7 +15,10 @@ import (
 type CatalogConfig struct {
 	// Storage returns the storage of a resource, given how its objects are
 	// encoded.
-	Storage    func(codec storage.Codec) storage.Interface
+	Storage func(codec storage.Codec) storage.Interface
+	// Wrap puts something around the storage of each resource, such as what
+	// measures it. Nil: nothing.
+	Wrap       func(s storage.Interface, resource schema.GroupResource) storage.Interface
 	Admission  Chain
 	Authorizer Authorizer // nil: AlwaysAllow
 }

@@ -20,8 +20,12 @@ type Store struct {
 
 func newStore(r *Resource, c *Catalog) *Store {
 	s := &Store{resource: r, catalog: c, names: appendSuffix, now: time.Now}
-	if r.Virtual == nil {
-		s.storage = c.config.Storage(r.Codec)
+	if r.Virtual != nil {
+		return s
+	}
+	s.storage = c.config.Storage(r.Codec)
+	if c.config.Wrap != nil {
+		s.storage = c.config.Wrap(s.storage, r.GroupResource())
 	}
 	return s
 }

@@ -3,7 +3,6 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -26,9 +25,6 @@ func persistentVolumes() *registry.Resource {
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(stampPhase)},
-		Fields: kind.Fields(func(v *corev1.PersistentVolume) fields.Set {
-			return fields.Set{"name": v.Name}
-		}),
 		Columns: registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
 	}.Build()
 }

@@ -3,7 +3,6 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -27,9 +26,6 @@ func persistentVolumeClaims() *registry.Resource {
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
-		Fields: kind.Fields(func(c *corev1.PersistentVolumeClaim) fields.Set {
-			return fields.Set{"name": c.Name}
-		}),
 		Columns: registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
 	}.Build()
 }

@@ -19,7 +19,12 @@ type watchClient struct {
 	random *rand.Rand
 	name   string
 	number int
+	late   int // sessions that it has stopped after the last write
 }
+
+// lateSessions is how often a client still stops and resumes when the last
+// write is done: a short simulation is over before there was much to resume.
+const lateSessions = 4
 
 // run watches until it has seen the last write.
 func (c *watchClient) run(ctx context.Context) {
@@ -131,10 +136,17 @@ func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
 		if ended == nil && s.last >= c.lastOf(s.selection.Scope) {
 			return sawEverything
 		}
-		if ended != nil && some <= 0 {
+		if some <= 0 && c.mayStop(ended == nil) {
 			return stopped
 		}
 	}
+}
+
+func (c *watchClient) mayStop(late bool) bool {
+	if late {
+		c.late++
+	}
+	return c.late <= lateSessions
 }
 
 // broken checks that there was a reason to end a watch.

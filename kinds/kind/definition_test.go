@@ -1,0 +1,144 @@
+package kind_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func budgets() kind.Definition {
+	return kind.Definition{
+		GroupVersion: policyv1.SchemeGroupVersion,
+		Object:       &policyv1.PodDisruptionBudget{},
+		List:         &policyv1.PodDisruptionBudgetList{},
+		Resource:     "poddisruptionbudgets",
+		Generation:   true,
+		Status:       true,
+	}
+}
+
+func budget(generation int64, labels string, available int32) *policyv1.PodDisruptionBudget {
+	b := &policyv1.PodDisruptionBudget{Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: available}}
+	b.Generation = generation
+	b.Labels = map[string]string{"l": labels}
+	return b
+}
+
+func TestDefaultsOfABuiltResource(t *testing.T) {
+	r := budgets().Build()
+	if r.Kind != "PodDisruptionBudget" || r.Singular != "poddisruptionbudget" || r.StoragePath != "poddisruptionbudgets" || len(r.Verbs) != 8 {
+		t.Errorf("kind %s, singular %s, path %s, verbs %v", r.Kind, r.Singular, r.StoragePath, r.Verbs)
+	}
+	if status, ok := r.Subresource("status"); !ok || status.Kind.Kind != r.Kind {
+		t.Errorf("status: %+v", status)
+	}
+	if _, ok := r.Versions[0].New().(*policyv1.PodDisruptionBudget); !ok {
+		t.Errorf("New returns a %T", r.Versions[0].New())
+	}
+	if r.Versions[0].New() == r.Versions[0].New() {
+		t.Error("New returned the same object twice")
+	}
+	if faults := r.Strategy.Create.ValidateName("Bad_Name", false); len(faults) == 0 {
+		t.Error("a bad name was taken")
+	}
+}
+
+func TestDefaultPreparations(t *testing.T) {
+	r := budgets().Build()
+	status, _ := r.Subresource("status")
+
+	created := budget(7, "a", 3)
+	r.Strategy.Create.Prepare(t.Context(), created)
+	if diff := cmp.Diff(budget(1, "a", 0), created); diff != "" {
+		t.Errorf("create (-want +got):\n%s", diff)
+	}
+
+	updated := budget(99, "b", 9)
+	r.Strategy.Update.Prepare(t.Context(), updated, budget(4, "a", 3))
+	if diff := cmp.Diff(budget(4, "b", 3), updated); diff != "" {
+		t.Errorf("update of the labels (-want +got):\n%s", diff)
+	}
+
+	updated.Spec.Selector = &metav1.LabelSelector{}
+	r.Strategy.Update.Prepare(t.Context(), updated, budget(4, "a", 3))
+	if updated.Generation != 5 {
+		t.Errorf("update of the spec: generation %d, want 5", updated.Generation)
+	}
+
+	written := budget(99, "b", 9)
+	written.Spec.Selector = &metav1.LabelSelector{}
+	status.Update.Prepare(t.Context(), written, budget(4, "a", 3))
+	if diff := cmp.Diff(budget(4, "b", 9), written); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestOwnPreparationsComeOnTop(t *testing.T) {
+	d := budgets()
+	d.Strategy.Create.Prepare = kind.OnCreate(func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 })
+	// What the kind puts back is no change.
+	d.Strategy.Update.Prepare = kind.OnUpdate(func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec })
+	r := d.Build()
+
+	created := budget(0, "a", 3)
+	r.Strategy.Create.Prepare(t.Context(), created)
+	if diff := cmp.Diff(policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1}, created.Status); diff != "" {
+		t.Errorf("create: status (-want +got):\n%s", diff)
+	}
+	updated := budget(0, "a", 3)
+	updated.Spec.Selector = &metav1.LabelSelector{}
+	r.Strategy.Update.Prepare(t.Context(), updated, budget(4, "a", 3))
+	if updated.Generation != 4 || updated.Spec.Selector != nil {
+		t.Errorf("update: generation %d, selector %v", updated.Generation, updated.Spec.Selector)
+	}
+}
+
+func TestSubresourcesAreInOrder(t *testing.T) {
+	d := budgets()
+	d.Subresources = []registry.Subresource{{Name: "zoom"}, {Name: "approval"}}
+	var names []string
+	for _, s := range d.Build().Subresources {
+		names = append(names, s.Name)
+	}
+	if diff := cmp.Diff([]string{"approval", "status", "zoom"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if d.Subresources[0].Name != "zoom" {
+		t.Error("Build sorted its argument")
+	}
+}
+
+func TestFieldLabels(t *testing.T) {
+	labels := kind.FieldLabels("type")
+	for label, known := range map[string]bool{"type": true, "metadata.name": true, "metadata.namespace": true, "spec.x": false} {
+		got, value, err := labels(label, "v")
+		if known && (got != label || value != "v" || err != nil) || !known && err == nil {
+			t.Errorf("%s: %q, %q, %v", label, got, value, err)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	if got := kind.Age(metav1.Time{}); got != "<unknown>" {
+		t.Errorf("of no time: %s", got)
+	}
+	if got := kind.Age(metav1.NewTime(time.Now().Add(-72 * time.Hour))); got != "3d" {
+		t.Errorf("of three days: %s", got)
+	}
+}
+
+func TestRowAdapter(t *testing.T) {
+	row := kind.Row(func(m *corev1.ConfigMap) []any { return []any{m.Name} })
+	cells, conditions := row(runtime.Object(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m"}}))
+	if len(cells) != 1 || cells[0] != "m" || conditions != nil {
+		t.Errorf("got %v, %v", cells, conditions)
+	}
+}

@@ -1,0 +1,109 @@
+// Package metered wraps a storage so that its operations are counted and timed
+// under the names that operators know from kube-apiserver.
+package metered
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Recorder keeps the metrics of all the stores of one server. It is a
+// prometheus.Collector and safe for concurrent use.
+type Recorder struct {
+	durations *prometheus.HistogramVec
+	requests  *prometheus.CounterVec
+	errors    *prometheus.CounterVec
+}
+
+// NewRecorder returns a recorder that nobody has registered yet.
+func NewRecorder() *Recorder {
+	labels := []string{"operation", "group", "resource"}
+	return &Recorder{
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "etcd_request_duration_seconds",
+			Help:    "Seconds an operation of the storage took, by operation and resource.",
+			Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 4, 8, 15, 30},
+		}, labels),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "etcd_requests_total",
+			Help: "Operations of the storage, by operation and resource.",
+		}, labels),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "etcd_request_errors_total",
+			Help: "Operations of the storage that failed, by operation and resource.",
+		}, labels),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (r *Recorder) Describe(out chan<- *prometheus.Desc) {
+	r.durations.Describe(out)
+	r.requests.Describe(out)
+	r.errors.Describe(out)
+}
+
+// Collect implements prometheus.Collector.
+func (r *Recorder) Collect(out chan<- prometheus.Metric) {
+	r.durations.Collect(out)
+	r.requests.Collect(out)
+	r.errors.Collect(out)
+}
+
+// Wrap returns s with its operations recorded as those of a resource. Watches,
+// which end when their clients like, and counts, which are made for metrics, are
+// passed through.
+func (r *Recorder) Wrap(s storage.Interface, resource schema.GroupResource) storage.Interface {
+	return &store{Interface: s, recorder: r, resource: resource}
+}
+
+type store struct {
+	storage.Interface
+	recorder *Recorder
+	resource schema.GroupResource
+}
+
+// record is deferred with the time at which the operation began.
+func (s *store) record(operation string, began time.Time, err *error) {
+	labels := []string{operation, s.resource.Group, s.resource.Resource}
+	s.recorder.durations.WithLabelValues(labels...).Observe(time.Since(began).Seconds())
+	s.recorder.requests.WithLabelValues(labels...).Inc()
+	if *err != nil {
+		s.recorder.errors.WithLabelValues(labels...).Inc()
+	}
+}
+
+// Create implements storage.Interface.
+func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (_ *storage.Entry, err error) {
+	defer s.record("create", time.Now(), &err)
+	return s.Interface.Create(ctx, key, obj, opts)
+}
+
+// Get implements storage.Interface.
+func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (_ *storage.Entry, err error) {
+	defer s.record("get", time.Now(), &err)
+	return s.Interface.Get(ctx, key, opts)
+}
+
+// GetList implements storage.Interface.
+func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (_ *storage.Page, err error) {
+	defer s.record("list", time.Now(), &err)
+	return s.Interface.GetList(ctx, key, opts)
+}
+
+// GuaranteedUpdate implements storage.Interface.
+func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (_ *storage.UpdateResult, err error) {
+	defer s.record("update", time.Now(), &err)
+	return s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
+}
+
+// Delete implements storage.Interface.
+func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (_ *storage.Entry, err error) {
+	defer s.record("delete", time.Now(), &err)
+	return s.Interface.Delete(ctx, key, opts)
+}
