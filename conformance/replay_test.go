@@ -74,6 +74,9 @@ type replay struct {
 	chain  string
 	bound  bindings
 	page   string // token of the next page, from the latest list that had one
+	// drifted: the chain's object has gone without its defaults, so that a write
+	// of them, or of a spec that lacks them again, raises its generation.
+	drifted bool
 
 	same, undefaulted, skipped int
 	differing                  []string
@@ -184,7 +187,7 @@ func (r *replay) send(s *step) answer {
 func (r *replay) step(s *step, known *differences) {
 	r.t.Helper()
 	if chain := s.chain(); chain != r.chain {
-		r.chain, r.bound = chain, bindings{}
+		r.chain, r.bound, r.drifted = chain, bindings{}, false
 	}
 	r.setUp(s.ID)
 	if s.Method == "FACT" || isApply(s) || isAbridged(s) {
@@ -195,11 +198,15 @@ func (r *replay) step(s *step, known *differences) {
 		return
 	}
 	found := r.compare(s, r.send(s))
+	if r.drifted {
+		found = slices.DeleteFunc(found, isGeneration)
+	}
 	switch {
 	case len(found) == 0:
 		r.same++
 	case s.Status < 300 && onlyUndefaulted(found):
 		r.undefaulted++
+		r.drifted = true
 		if s.Method == http.MethodPost && s.Status == http.StatusCreated {
 			r.catchUp(s)
 		}
@@ -211,6 +218,10 @@ func (r *replay) step(s *step, known *differences) {
 
 func onlyUndefaulted(found []difference) bool {
 	return !slices.ContainsFunc(found, func(d difference) bool { return !d.undefaulted })
+}
+
+func isGeneration(d difference) bool {
+	return strings.Contains(d.text, ".metadata.generation: want")
 }
 
 // isAbridged: the recording says only how long the body was.

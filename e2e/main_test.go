@@ -9,7 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/e2e/kubectl"
@@ -18,6 +21,8 @@ import (
 func TestMain(m *testing.M) {
 	kubectl.BeIfAsked()
 	beEtcdIfAsked()
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		os.RemoveAll(programs.dir)
 		os.Exit(code)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -109,6 +110,9 @@ func TestValuesOfKubeAPIServerAreKeptToTheByte(t *testing.T) {
 			}
 			if got := keyOf(t, r, obj); got != key {
 				t.Errorf("the object belongs under %s", got)
+			}
+			if claim, ok := obj.(*corev1.PersistentVolumeClaim); ok {
+				claim.Status.Phase = "" // which reading fills in
 			}
 			again, err := r.Codec.Encode(obj)
 			if err != nil {

@@ -91,3 +91,12 @@ func TestPersistentVolumeNotesWhenItsPhaseChanged(t *testing.T) {
 		t.Error("a new phase was not stamped")
 	}
 }
+
+func TestPersistentVolumeClaimIsPending(t *testing.T) {
+	e := newEnv(t)
+	created := e.Create("persistentvolumeclaims", &corev1.PersistentVolumeClaim{ObjectMeta: named("c")}).(*corev1.PersistentVolumeClaim)
+	read := get[*corev1.PersistentVolumeClaim](e, "persistentvolumeclaims", "c")
+	if created.Status.Phase != corev1.ClaimPending || read.Status.Phase != corev1.ClaimPending {
+		t.Errorf("created %q, read %q, want Pending", created.Status.Phase, read.Status.Phase)
+	}
+}

@@ -9,8 +9,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
-	e := newEnv(t)
+// connectable creates objects in every state that Connect tells apart.
+func connectable(e env) {
+	e.Helper()
 	node := &corev1.Node{Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.3.3.3"}}}}
 	node.Name = "n"
 	e.Create("nodes", node)
@@ -38,7 +39,11 @@ func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
 		Addresses: []corev1.EndpointAddress{{IP: "10.9.9.9"}},
 		Ports:     []corev1.EndpointPort{{Name: "http", Port: 8080}},
 	}}})
+}
 
+func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
+	e := newEnv(t)
+	connectable(e)
 	for _, tc := range []struct {
 		resource, name, subresource string
 		query                       map[string][]string

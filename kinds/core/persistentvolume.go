@@ -25,7 +25,7 @@ func persistentVolumes() *registry.Resource {
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(stampPhase)},
-		Columns: registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
+		Columns:        registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
 	}.Build()
 }
 

@@ -20,9 +20,6 @@ func persistentVolumeClaims() *registry.Resource {
 		Status:       true,
 		Restore:      restorePending,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(c *corev1.PersistentVolumeClaim) {
-				c.Status.Phase = corev1.ClaimPending
-			})},
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
@@ -30,8 +27,7 @@ func persistentVolumeClaims() *registry.Resource {
 	}.Build()
 }
 
-// restorePending: a status without a phase, as some writers leave it, is that
-// of a claim which nobody has looked at.
+// restorePending: a claim that nobody has looked at is stored without a phase.
 func restorePending(obj runtime.Object) {
 	if c := obj.(*corev1.PersistentVolumeClaim); c.Status.Phase == "" {
 		c.Status.Phase = corev1.ClaimPending
