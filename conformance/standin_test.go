@@ -14,12 +14,12 @@ import (
 func (r *replay) catchUp(s *step) {
 	r.t.Helper()
 	object, name := r.recordedObject(s)
-	if object == nil || strings.Contains(s.Path, "dryRun") || object["kind"] == "Job" {
-		return // a Job has its own uid in its labels: another one would not fit
+	if object == nil || strings.Contains(s.Path, "dryRun") {
+		return
 	}
 	collection, _, _ := strings.Cut(s.Path, "?")
 	r.request(http.MethodDelete, collection+"/"+name+"?propagationPolicy=Background", nil)
-	r.bindAnew(s, r.request(http.MethodPost, collection, object))
+	r.bindAnew(s, r.request(http.MethodPost, collection, unlabelled(object)))
 }
 
 // standIn does with a PUT what server-side apply would have done.
@@ -31,7 +31,7 @@ func (r *replay) standIn(s *step) {
 	}
 	path, _, _ := strings.Cut(s.Path, "?")
 	if s.Status == http.StatusCreated {
-		r.bindAnew(s, r.request(http.MethodPost, path[:strings.LastIndex(path, "/")], object))
+		r.bindAnew(s, r.request(http.MethodPost, path[:strings.LastIndex(path, "/")], unlabelled(object)))
 		return
 	}
 	current := r.request(http.MethodGet, path, nil)
@@ -40,6 +40,23 @@ func (r *replay) standIn(s *step) {
 		metadata["resourceVersion"] = m["resourceVersion"]
 	}
 	r.bindAnew(s, r.request(http.MethodPut, path, object))
+}
+
+// unlabelled drops from a Job what its server will make of the new one's uid.
+func unlabelled(object map[string]any) map[string]any {
+	if object["kind"] != "Job" {
+		return object
+	}
+	spec := object["spec"].(map[string]any)
+	delete(spec, "selector")
+	delete(spec["template"].(map[string]any)["metadata"].(map[string]any), "labels")
+	labels, _ := object["metadata"].(map[string]any)["labels"].(map[string]any)
+	for name := range labels {
+		if strings.HasSuffix(name, "controller-uid") || strings.HasSuffix(name, "job-name") {
+			delete(labels, name)
+		}
+	}
+	return object
 }
 
 // recordedObject is the object in a recorded answer, without what only its

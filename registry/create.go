@@ -142,7 +142,7 @@ func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor
 		strategy.Create.Prepare(ctx, obj)
 	}
 	if faults := s.validateCreate(ctx, obj, accessor); len(faults) > 0 {
-		return apierrors.NewInvalid(s.resource.GroupKind(), accessor.GetName(), faults)
+		return apierrors.NewInvalid(s.resource.hubKind(), accessor.GetName(), faults)
 	}
 	if strategy.Create.Warnings != nil {
 		for _, text := range strategy.Create.Warnings(ctx, obj) {

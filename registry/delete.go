@@ -136,7 +136,8 @@ func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
 	if wanted == nil {
 		return nil
 	}
-	kind := schema.GroupResource{Group: op.store.resource.Group, Resource: op.store.resource.Kind}
+	named := op.store.resource.hubKind()
+	kind := schema.GroupResource{Group: named.Group, Resource: named.Kind}
 	if uid := wanted.UID; uid != nil && *uid != obj.GetUID() {
 		return apierrors.NewConflict(kind, obj.GetName(), fmt.Errorf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *uid, obj.GetUID()))

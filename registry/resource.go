@@ -29,6 +29,9 @@ type Resource struct {
 
 	// StoragePath is the path of the keys, such as "pods" or "services/specs".
 	StoragePath string
+	// HubKind is the kind that errors about an object name, where the hub is of
+	// another group than the resource. Nil: the resource's own.
+	HubKind *schema.GroupKind
 	// Codec reads and writes the hub version at rest.
 	Codec    storage.Codec
 	Strategy Strategy
@@ -119,6 +122,14 @@ func (r *Resource) GroupResource() schema.GroupResource {
 // GroupKind names the kind.
 func (r *Resource) GroupKind() schema.GroupKind {
 	return schema.GroupKind{Group: r.Group, Kind: r.Kind}
+}
+
+// hubKind is the kind that errors about an object name.
+func (r *Resource) hubKind() schema.GroupKind {
+	if r.HubKind != nil {
+		return *r.HubKind
+	}
+	return r.GroupKind()
 }
 
 // Version finds a served version by name.

@@ -181,7 +181,7 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 	}
 	next.keepSystemFields()
 	if faults := next.validate(ctx, op.store.resource.Namespaced); len(faults) > 0 {
-		return apierrors.NewInvalid(op.store.resource.GroupKind(), next.meta.GetName(), faults)
+		return apierrors.NewInvalid(op.store.resource.hubKind(), next.meta.GetName(), faults)
 	}
 	if op.strategy.Warnings != nil {
 		for _, text := range op.strategy.Warnings(ctx, next.obj, next.old) {

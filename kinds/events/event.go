@@ -7,6 +7,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/core"
 	"github.com/miniapi/miniapi/registry"
@@ -16,6 +17,7 @@ import (
 func events() *registry.Resource {
 	r := core.Events()
 	r.Group = eventsv1.GroupName
+	r.HubKind = &schema.GroupKind{Kind: r.Kind}
 	r.Strategy.Create.ValidateName = validation.NameIsDNSSubdomain
 	r.Versions = []registry.Version{{
 		Name:       eventsv1.SchemeGroupVersion.Version,
