@@ -20,6 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	kubectl.BeIfAsked()
+	beCurlIfAsked()
 	beEtcdIfAsked()
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())

@@ -1,0 +1,225 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// TestCluster runs what docker-compose.yml describes, with its own command
+// lines, as processes on loopback: etcd members and stateless replicas.
+func TestCluster(t *testing.T) {
+	file := readCompose(t)
+	places := newPlaces(t, file.named("etcd"))
+	etcds := map[string]*process{}
+	for _, name := range file.named("etcd") {
+		etcds[name] = startEtcd(t, places.here(name, file.Services[name].Command[1:]))
+	}
+	var replicas []*process
+	for _, name := range file.named("miniapi") { // side by side: both write what exists from the start
+		replicas = append(replicas, startMiniapi(t, places.here(name, file.Services[name].Command)))
+	}
+	one, two := replicas[0].clientset(t), replicas[1].clientset(t)
+
+	first := stories{t, one, two}
+	written := first.writeIsSeenByTheOther()
+	first.staleWriteConflicts(written)
+	first.watchSeesTheOthersWrites(func(write func(n int)) {
+		write(1)
+		etcds["etcd1"].kill() // the watches and the writes go on without it
+		write(2)
+		replicas[0].kill() // and so does the other replica without this one
+		write(3)
+	})
+	third := startMiniapi(t, places.here("miniapi3", file.Services["miniapi1"].Command)).clientset(t)
+	stories{t, third, two}.staleWriteConflicts(stories{t, third, two}.writeIsSeenByTheOther())
+}
+
+type stories struct {
+	t        *testing.T
+	one, two *kubernetes.Clientset
+}
+
+func (s stories) writeIsSeenByTheOther() *corev1.ConfigMap {
+	s.t.Helper()
+	written, err := s.one.CoreV1().ConfigMaps(namespace).Create(s.t.Context(), generated(), metav1.CreateOptions{})
+	check(s.t, err)
+	read, err := s.two.CoreV1().ConfigMaps(namespace).Get(s.t.Context(), written.Name, metav1.GetOptions{})
+	check(s.t, err)
+	if read.ResourceVersion != written.ResourceVersion || read.UID != written.UID {
+		s.t.Errorf("written at %s, read at %s", written.ResourceVersion, read.ResourceVersion)
+	}
+	return written
+}
+
+func (s stories) staleWriteConflicts(stale *corev1.ConfigMap) {
+	s.t.Helper()
+	latest := stale.DeepCopy()
+	latest.Data["n"] = "two"
+	_, err := s.two.CoreV1().ConfigMaps(namespace).Update(s.t.Context(), latest, metav1.UpdateOptions{})
+	check(s.t, err)
+	stale.Data["n"] = "one"
+	_, err = s.one.CoreV1().ConfigMaps(namespace).Update(s.t.Context(), stale, metav1.UpdateOptions{})
+	if !apierrors.IsConflict(err) {
+		s.t.Errorf("update of what the other replica made stale: %v, want a conflict", err)
+	}
+}
+
+// watchSeesTheOthersWrites watches through the second replica while f writes,
+// through the first as long as that is there.
+func (s stories) watchSeesTheOthersWrites(f func(write func(n int))) {
+	s.t.Helper()
+	watching, err := s.two.CoreV1().ConfigMaps(namespace).Watch(s.t.Context(), metav1.ListOptions{LabelSelector: "watched"})
+	check(s.t, err)
+	defer watching.Stop()
+	f(func(n int) {
+		config := newConfigMap(fmt.Sprintf("watched-%d", n))
+		config.Labels = map[string]string{"watched": "true"}
+		s.createSomehow(config)
+		event := receive(s.t, watching.ResultChan())
+		if got, ok := event.Object.(*corev1.ConfigMap); !ok || got.Name != config.Name {
+			s.t.Errorf("watched %v, want %s", event, config.Name)
+		}
+	})
+}
+
+// createSomehow creates an object while parts of the cluster are going away: a
+// client tries again, at the other replica if it must.
+func (s stories) createSomehow(config *corev1.ConfigMap) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	for {
+		for _, replica := range []*kubernetes.Clientset{s.one, s.two} {
+			_, err := replica.CoreV1().ConfigMaps(namespace).Create(ctx, config, metav1.CreateOptions{})
+			if err == nil || apierrors.IsAlreadyExists(err) {
+				return
+			}
+			if ctx.Err() != nil {
+				s.t.Fatalf("the cluster does not come back: %v", err)
+			}
+		}
+	}
+}
+
+func generated() *corev1.ConfigMap {
+	config := newConfigMap("")
+	config.GenerateName = "story-"
+	return config
+}
+
+// places are where this machine runs what has a host of its own in the file.
+type places struct {
+	dir      string
+	replacer *strings.Replacer
+	own      map[string]*strings.Replacer // what a member listens on
+}
+
+func newPlaces(t *testing.T, members []string) *places {
+	t.Helper()
+	p := &places{dir: t.TempDir(), own: map[string]*strings.Replacer{}}
+	var hosts []string
+	addresses := freeAddresses(t, 2*len(members))
+	for i, name := range members {
+		client, peer := "http://"+addresses[2*i], "http://"+addresses[2*i+1]
+		hosts = append(hosts, "http://"+name+":2379", client, "http://"+name+":2380", peer)
+		p.own[name] = strings.NewReplacer("http://0.0.0.0:2379", client, "http://0.0.0.0:2380", peer)
+	}
+	p.replacer = strings.NewReplacer(hosts...)
+	return p
+}
+
+// here is a command line of the file, for this machine.
+func (p *places) here(name string, line []string) []string {
+	listen := strings.NewReplacer("0.0.0.0:8080", "127.0.0.1:0", "/etcd-data", filepath.Join(p.dir, name), "/tmp/kubeconfig", filepath.Join(p.dir, name))
+	here := make([]string, len(line))
+	for i, word := range line {
+		if own := p.own[name]; own != nil {
+			word = own.Replace(word)
+		}
+		here[i] = listen.Replace(p.replacer.Replace(word))
+	}
+	return here
+}
+
+// freeAddresses are of ports that were free a moment ago.
+func freeAddresses(t *testing.T, count int) []string {
+	t.Helper()
+	var addresses []string
+	for range count {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		check(t, err)
+		defer func() { check(t, listener.Close()) }()
+		addresses = append(addresses, listener.Addr().String())
+	}
+	return addresses
+}
+
+// process is a program that ends with the test at the latest.
+type process struct {
+	url  string // where miniapi serves
+	kill func()
+}
+
+func startEtcd(t *testing.T, args []string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	check(t, err)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), etcdMarker+"=1")
+	return startProcess(t, cmd)
+}
+
+func startMiniapi(t *testing.T, args []string) *process {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(programsDir(t), "miniapi"), args...)
+	stdout, err := cmd.StdoutPipe()
+	check(t, err)
+	p := startProcess(t, cmd)
+	for lines := bufio.NewScanner(stdout); p.url == "" && lines.Scan(); {
+		if words := strings.Fields(lines.Text()); len(words) == 2 && words[0] == "URL" {
+			p.url = words[1]
+		}
+	}
+	if p.url == "" {
+		t.Fatalf("miniapi %s did not start", strings.Join(args, " "))
+	}
+	return p
+}
+
+func startProcess(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	check(t, cmd.Start())
+	p := &process{kill: sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // says that it was killed
+	})}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("%s said: %s", filepath.Base(cmd.Path), stderr.String())
+		}
+	})
+	return p
+}
+
+func (p *process) clientset(t *testing.T) *kubernetes.Clientset {
+	t.Helper()
+	return newClientset(t, &rest.Config{Host: p.url, QPS: -1})
+}

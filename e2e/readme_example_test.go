@@ -1,0 +1,50 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/miniapi/miniapi"
+)
+
+// Example is the Go of the README.
+func Example() {
+	if err := readme(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	// Output: 4 namespaces
+}
+
+func readme(ctx context.Context) error {
+	server, err := miniapi.Start(ctx, miniapi.Config{})
+	if err != nil {
+		return err
+	}
+	defer server.Stop(ctx)
+
+	client, err := kubernetes.NewForConfig(server.RESTConfig())
+	if err != nil {
+		return err
+	}
+	namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(namespaces.Items), "namespaces")
+	return manage(server)
+}
+
+func manage(server *miniapi.Server) error {
+	mgr, err := ctrl.NewManager(server.RESTConfig(), ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		return err
+	}
+	return mgr.AddHealthzCheck("ping", func(*http.Request) error { return nil })
+}
