@@ -6,7 +6,6 @@ import (
 	"log"
 	"log/slog"
 	"net"
-	"net/netip"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
 	"github.com/miniapi/miniapi/storage/etcd"
@@ -14,12 +13,12 @@ import (
 
 // seed writes what exists from the start, where it does not exist yet.
 func (s *Server) seed(ctx context.Context) error {
-	serviceRange, err := netip.ParsePrefix(s.config.ServiceClusterIPRange)
+	ranges, err := parseServiceRanges(s.config.ServiceClusterIPRange)
 	if err != nil {
 		return err
 	}
 	objects, err := bootstrap.Objects(s.config.Bootstrap, bootstrap.Config{
-		ServiceRanges: []netip.Prefix{serviceRange},
+		ServiceRanges: ranges,
 		Port:          s.listener.Addr().(*net.TCPAddr).Port,
 	})
 	if err != nil {

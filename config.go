@@ -41,7 +41,8 @@ type Config struct {
 	// negative: for ever.
 	CompactionInterval time.Duration
 
-	// ServiceClusterIPRange is a CIDR. Default: 10.0.0.0/24.
+	// ServiceClusterIPRange is a CIDR, or two of different IP families with a
+	// comma between them, the primary one first. Default: 10.0.0.0/24.
 	ServiceClusterIPRange string
 	// Bootstrap says which objects exist from the start. Default:
 	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
@@ -116,15 +117,27 @@ func (c Config) validateEtcd() error {
 	return errors.Join(errs...)
 }
 
-func validateServiceRange(cidr string) error {
-	prefix, err := netip.ParsePrefix(cidr)
-	if err != nil {
-		return fmt.Errorf("service cluster IP range %q is not a CIDR such as 10.0.0.0/24", cidr)
+func validateServiceRange(ranges string) error {
+	_, err := parseServiceRanges(ranges)
+	return err
+}
+
+func parseServiceRanges(ranges string) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	for cidr := range strings.SplitSeq(ranges, ",") {
+		prefix, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			return nil, fmt.Errorf("service cluster IP range %q is not a CIDR such as 10.0.0.0/24", cidr)
+		}
+		if prefix.Addr().BitLen()-prefix.Bits() < 3 {
+			return nil, fmt.Errorf("service cluster IP range %q is too small: it needs at least 8 addresses", cidr)
+		}
+		prefixes = append(prefixes, prefix.Masked())
 	}
-	if prefix.Addr().BitLen()-prefix.Bits() < 3 {
-		return fmt.Errorf("service cluster IP range %q is too small: it needs at least 8 addresses", cidr)
+	if len(prefixes) > 2 || len(prefixes) == 2 && prefixes[0].Addr().Is4() == prefixes[1].Addr().Is4() {
+		return nil, fmt.Errorf("service cluster IP range %q is neither one CIDR nor two of different IP families", ranges)
 	}
-	return nil
+	return prefixes, nil
 }
 
 func validateBootstrap(mode bootstrap.Mode) error {
