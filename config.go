@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 // Config of a server. The zero value is a server for a test: a free port on
@@ -108,7 +109,8 @@ func (c Config) validateEtcd() error {
 	if !strings.HasPrefix(c.EtcdPrefix, "/") || strings.HasSuffix(c.EtcdPrefix, "/") {
 		errs = append(errs, fmt.Errorf("etcd prefix %q must begin with a slash and not end in one, such as /registry", c.EtcdPrefix))
 	}
-	for _, server := range append(append([]string(nil), c.EtcdServers...), c.EtcdListenClientURLs...) {
+	errs = append(errs, embedded.Config{ListenClientURLs: c.EtcdListenClientURLs}.Validate())
+	for _, server := range c.EtcdServers {
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			errs = append(errs, fmt.Errorf("etcd address %q is not a URL such as http://127.0.0.1:2379", server))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type Server struct {
 	config   Config
 	listener net.Listener
 	http     *http.Server
+	conns    *connections
 	api      *api.Server
 	store    *store
 	backend  *etcd.Backend
@@ -110,9 +112,12 @@ func (s *Server) build(context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.conns = newConnections()
 	s.http = &http.Server{
 		Handler:           s.api.Handler(),
+		ConnState:         s.conns.track,
 		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
 		ErrorLog:          errorLog(s.config.Logger),
 	}
@@ -148,7 +153,11 @@ func (s *Server) run() {
 
 // URL is where the server answers, such as http://127.0.0.1:8080.
 func (s *Server) URL() string {
-	return "http://" + s.listener.Addr().String()
+	addr := s.listener.Addr().(*net.TCPAddr).AddrPort()
+	if addr.Addr().IsUnspecified() { // listens everywhere, and so here too
+		addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), addr.Port())
+	}
+	return "http://" + addr.String()
 }
 
 // EtcdClient is the client of the etcd behind the server, for looking at keys
@@ -176,6 +185,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		defer cancel()
 		defer close(s.done)
 		drained := s.api.Shutdown(ctx)
+		s.conns.drain(ctx)
 		closed := s.http.Close()
 		s.cancel()
 		failed := s.group.Wait()

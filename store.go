@@ -35,9 +35,22 @@ func openStore(ctx context.Context, config Config) (*store, error) {
 		Logger:           config.Logger.With("component", "etcd"),
 	})
 	if err != nil {
-		return nil, err
+		return nil, advise(err)
 	}
 	return &store{client: server.Client(), embedded: server}, nil
+}
+
+// advise adds what to do about a data directory that cannot be used.
+func advise(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return fmt.Errorf("%w: stop that one, or choose another directory (--data-dir)", err)
+	case errors.Is(err, embedded.ErrForeign):
+		return fmt.Errorf("%w: choose a new or empty directory (--data-dir)", err)
+	case errors.Is(err, embedded.ErrCorrupt):
+		return fmt.Errorf("%w: put a backup in its place, or move it away to begin anew", err)
+	}
+	return err
 }
 
 func openCluster(ctx context.Context, config Config) (*store, error) {

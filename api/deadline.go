@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 const requestTimeout = time.Minute
 
 // limitTime gives the request a deadline: that of the client if it is earlier.
+// From then on a client that does not take its answer is not waited for.
 func (c *call) limitTime() (context.CancelFunc, error) {
 	if c.verb == "watch" || c.verb == "connect" {
 		return func() {}, nil
@@ -28,5 +30,6 @@ func (c *call) limitTime() (context.CancelFunc, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	c.r = c.r.WithContext(ctx)
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(timeout + lastItems))
 	return cancel, nil
 }

@@ -2,11 +2,14 @@ package api
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"reflect"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,12 +25,33 @@ const maxBody = 3 << 20
 // schemeName is what kube-apiserver's scheme is called in its errors.
 const schemeName = "pkg/runtime/scheme.go:111"
 
+// readBody reads the body, for which the client has as long as for the whole
+// request. What goes wrong is the client's doing.
 func (c *call) readBody() ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
-	if err != nil {
-		return nil, fmt.Errorf("read the body: %w", err)
+	if c.r.Body == http.NoBody {
+		return nil, nil
 	}
-	return data, nil
+	setDeadline := http.NewResponseController(c.w).SetReadDeadline
+	if deadline, ok := c.r.Context().Deadline(); ok {
+		_ = setDeadline(deadline)
+	}
+	release := c.server.cutOnShutdown(setDeadline, lastRead)
+	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	release()
+	if err == nil {
+		// From here on the connection is read to find out whether the client is
+		// still there, for as long as it takes.
+		_ = setDeadline(time.Time{})
+		return data, nil
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", tooLarge.Limit))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, apierrors.NewTimeoutError("the body of the request did not arrive in time", 0)
+	}
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err))
 }
 
 // decodeBody reads the object in a request's body and returns it in the hub

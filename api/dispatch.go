@@ -145,7 +145,7 @@ func (c *call) findVerb() error {
 		return genericError(http.StatusMethodNotAllowed, "")
 	}
 	c.verb, c.access = verb, verb
-	if verb == "list" && c.wantsWatch() {
+	if verb == "list" && wantsWatch(c.r) {
 		c.verb, c.access = "watch", "watch"
 	}
 	if c.sub != nil && c.sub.Connect != nil {

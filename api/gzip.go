@@ -49,7 +49,8 @@ func wantsGzip(r *http.Request) bool {
 		return false
 	}
 	for encoding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		if name, _, _ := strings.Cut(encoding, ";"); strings.TrimSpace(name) == "gzip" {
+		// One with a weight is not taken, as by kube-apiserver: it may be 0.
+		if strings.TrimSpace(encoding) == "gzip" {
 			return true
 		}
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // wantsWatch tells whether a request for a list asks to watch it.
-func (c *call) wantsWatch() bool {
-	values, asked := c.r.URL.Query()["watch"]
+func wantsWatch(r *http.Request) bool {
+	values, asked := r.URL.Query()["watch"]
 	return asked && !strings.EqualFold(values[0], "false") && values[0] != "0"
 }
 

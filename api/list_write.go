@@ -17,6 +17,7 @@ func (c *call) writeList(l listing) error {
 	if c.format.pretty && c.format.media.pretty != nil {
 		return c.writePrettyList(l)
 	}
+	defer c.server.cutOnShutdown(http.NewResponseController(c.w).SetWriteDeadline, lastItems)()
 	sent := &sentError{body: c.server.startBody(c.w, c.r, http.StatusOK)}
 	out := bufio.NewWriterSize(sent, listBuffer)
 	c.w.Header().Set("Content-Type", c.format.media.Type)

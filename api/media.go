@@ -62,6 +62,9 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 	for i := range table {
 		info, _ := runtime.SerializerInfoForMediaType(decoders, table[i].Type)
 		table[i].lax, table[i].strict = info.Serializer, info.StrictSerializer
+		if table[i].Type == runtime.ContentTypeProtobuf {
+			table[i].lax, table[i].strict = boundedProtobuf{info.Serializer}, boundedProtobuf{info.StrictSerializer}
+		}
 	}
 	return table
 }

@@ -110,7 +110,7 @@ func verbOf(r *http.Request, t target, resource *registry.Resource, sub *registr
 	switch {
 	case sub != nil && sub.Connect != nil:
 		return "CONNECT"
-	case verb == "GET" && (t.Watch || isTrue(r.URL.Query().Get("watch"))):
+	case verb == "GET" && (t.Watch || t.Name == "" && wantsWatch(r)):
 		return "WATCH"
 	case verb == "GET" && t.Name == "":
 		return "LIST"
@@ -131,9 +131,4 @@ func methodVerb(method string) string {
 		return http.MethodGet
 	}
 	return "other"
-}
-
-func isTrue(value string) bool {
-	is, err := strconv.ParseBool(value)
-	return is && err == nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -21,12 +20,9 @@ var statusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 func statusOf(err error) *metav1.Status {
 	var status metav1.Status
 	var carrier apierrors.APIStatus
-	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &carrier):
 		status = carrier.Status()
-	case errors.As(err, &tooLarge):
-		status = apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", tooLarge.Limit)).Status()
 	case errors.Is(err, context.DeadlineExceeded):
 		// Without Retry-After: clients replay what carries it, and a write
 		// that did happen would run twice.

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -18,6 +19,8 @@ type tableOptions struct {
 	// NoHeaders leaves the column definitions out, as in the later events of a
 	// watch.
 	NoHeaders bool
+	// Version of the metadata that rows carry: the Table's own.
+	Version schema.GroupVersion
 	// Full makes what a row carries under the policy Object: the object in the
 	// version the client asked for, type header included.
 	Full func(obj runtime.Object) (runtime.RawExtension, error)
@@ -75,6 +78,7 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (
 		if err != nil {
 			return row, fmt.Errorf("metadata of a table's row: %w", err)
 		}
+		partial.SetGroupVersionKind(opts.Version.WithKind("PartialObjectMetadata"))
 		row.Object = runtime.RawExtension{Object: partial}
 	}
 	return row, nil

@@ -72,7 +72,12 @@ func (c *call) readTableOptions() error {
 	if fault := metav1validation.ValidateTableOptions(&asked).ToAggregate(); fault != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", fault))
 	}
-	c.table = tableOptions{IncludeObject: asked.IncludeObject, NoHeaders: asked.NoHeaders, Full: c.full}
+	c.table = tableOptions{
+		IncludeObject: asked.IncludeObject,
+		NoHeaders:     asked.NoHeaders,
+		Version:       c.format.as.GroupVersion(),
+		Full:          c.full,
+	}
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/registry"
@@ -19,14 +21,16 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	// The registry keeps what is proposed, and may ask again.
-	propose := func(context.Context, runtime.Object) (runtime.Object, error) {
-		return obj.DeepCopyObject(), nil
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
 	}
+	propose := func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
 	return c.write(registry.UpdateRequest{
 		Namespace:      c.Namespace,
 		Name:           c.Name,
 		Subresource:    c.Subresource,
+		UID:            accessor.GetUID(),
 		Propose:        propose,
 		CreateIfAbsent: true,
 		Options:        options.WriteOptions,

@@ -2,14 +2,15 @@ package api
 
 import (
 	"net/http"
+	"unicode/utf8"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Limits of kube-apiserver: when all warnings together are longer than the
-// first, each is cut to the second.
+// Limits of kube-apiserver, in characters: when all warnings together are longer
+// than the first, each is cut to the second.
 const (
 	warningsTotal = 4 << 10
 	warningsEach  = 256
@@ -27,14 +28,14 @@ func collectWarnings(next http.Handler) http.Handler {
 func addWarnings(header http.Header, texts []string) {
 	total := 0
 	for _, text := range texts {
-		total += len(text)
+		total += utf8.RuneCountInString(text)
 	}
 	left := warningsTotal
 	for _, text := range texts {
-		if total > warningsTotal && len(text) > warningsEach {
-			text = text[:warningsEach]
+		if runes := []rune(text); total > warningsTotal && len(runes) > warningsEach {
+			text = string(runes[:warningsEach])
 		}
-		if left -= len(text); left < 0 {
+		if left -= utf8.RuneCountInString(text); left < 0 {
 			return
 		}
 		if value, err := utilnet.NewWarningHeader(299, "-", text); err == nil {

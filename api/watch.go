@@ -29,6 +29,9 @@ func (c *call) watch() error {
 	timeout := watchTimeout(options)
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()
+	// The store has to know too: it must not go on while nobody listens, or
+	// while events come so fast that nobody looks at the context.
+	defer context.AfterFunc(c.server.life.ending, cancel)()
 	watcher, err := c.store.Watch(ctx, c.listRequest(options))
 	if err != nil && !expired(err) {
 		return err

@@ -12,12 +12,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-const (
-	watchBuffer = 16 << 10
-	// lastWrite is how long a watcher that does not read may hold up a
-	// shutdown.
-	lastWrite = 100 * time.Millisecond
-)
+// watchBuffer gathers small frames into larger writes.
+const watchBuffer = 16 << 10
 
 // stream writes events as frames of the negotiated media type. It belongs to
 // the goroutine of its request.
@@ -29,7 +25,8 @@ type stream struct {
 	release   func()
 }
 
-// newStream sends the header of the answer.
+// newStream sends the header of the answer. A client that does not read is cut
+// off when the time of its watch is up.
 func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 	c.w.Header().Set("Content-Type", c.format.media.Stream)
 	c.w.WriteHeader(http.StatusOK)
@@ -39,26 +36,10 @@ func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(wantBookmarks, timeout),
 	}
-	s.release = s.cutOnShutdown()
+	_ = s.control.SetWriteDeadline(time.Now().Add(timeout + lastEvent))
+	s.release = c.server.cutOnShutdown(s.control.SetWriteDeadline, lastEvent)
 	_ = s.flush()
 	return s
-}
-
-// cutOnShutdown makes sure that a watcher which does not read lets go of the
-// shutdown. Nothing of it runs any more when the function it returns is through.
-func (s *stream) cutOnShutdown() (release func()) {
-	finished := make(chan struct{})
-	stop := context.AfterFunc(s.call.server.life.ending, func() {
-		defer close(finished)
-		// Where deadlines are not supported, such a watcher waits for its
-		// connection to be closed.
-		_ = s.control.SetWriteDeadline(time.Now().Add(lastWrite))
-	})
-	return func() {
-		if !stop() {
-			<-finished
-		}
-	}
 }
 
 // close sends what is left in the buffer and frees what the stream holds.
@@ -100,8 +81,6 @@ func (s *stream) run(ctx context.Context, events <-chan storage.Event) {
 			if revision, ok := s.bookmarks.take(); ok && !s.sendBookmark(revision, false) {
 				return
 			}
-		case <-s.call.server.life.ending.Done():
-			return
 		case <-ctx.Done():
 			return
 		}

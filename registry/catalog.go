@@ -21,6 +21,7 @@ type CatalogConfig struct {
 	Wrap       func(s storage.Interface, resource schema.GroupResource) storage.Interface
 	Admission  Chain
 	Authorizer Authorizer // nil: AlwaysAllow
+	Tokens     Tokens     // nil: no token is issued, and none is known
 }
 
 // Catalog holds the stores of one server. Routing, discovery and OpenAPI all

@@ -68,6 +68,7 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer creation.finish(ctx, false)
 	entry, at, err := s.insert(ctx, req, creation)
 	creation.finish(ctx, wasWritten(err, req.Options))
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if s.resource.Strategy.Hooks.AfterCreate != nil && !req.Options.DryRun {
-		s.resource.Strategy.Hooks.AfterCreate(ctx, s, obj)
+	if !req.Options.DryRun {
+		s.after(ctx, s.resource.Strategy.Hooks.AfterCreate, obj)
 	}
 	return Result{Object: obj, Created: true}, nil
 }
@@ -107,7 +108,7 @@ type creation struct {
 
 // prepareCreate does to a new object what is done before it is stored, whether
 // a POST or a PUT brought it. On success the caller owes a call of finish.
-func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (_ creation, err error) {
+func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (creation, error) {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
 		return creation{}, err
@@ -118,8 +119,9 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (_ creatio
 	if err != nil {
 		return creation{}, err
 	}
+	ready := false
 	defer func() {
-		if err != nil {
+		if !ready {
 			finish(ctx, false)
 		}
 	}()
@@ -132,6 +134,7 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (_ creatio
 	if err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, "")); err != nil {
 		return creation{}, err
 	}
+	ready = true
 	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: finish}, nil
 }
 

@@ -74,7 +74,7 @@ func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, me
 func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op.key) }
 
 // step decides on the state that is stored what deleting it means.
-func (op *deleteOp) step(ctx context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	old, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
@@ -166,9 +166,7 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 			return DeleteResult{}, op.call().interpret(err)
 		}
 	}
-	if after := op.store.resource.Strategy.Hooks.AfterDelete; after != nil {
-		after(ctx, op.store, obj)
-	}
+	op.store.after(ctx, op.store.resource.Strategy.Hooks.AfterDelete, obj)
 	return DeleteResult{Object: obj, Removed: true}, nil
 }
 

@@ -148,9 +148,6 @@ func (d *deletion) raiseGeneration() {
 // as the propagation policy demands.
 func (d *deletion) finalizers() []string {
 	current := d.meta.GetFinalizers()
-	if d.strategy.NoDependents {
-		return current
-	}
 	wanted := d.collectorFinalizer()
 	var kept []string
 	for _, f := range current {
@@ -171,6 +168,9 @@ func (d *deletion) finalizers() []string {
 // to do with the object's dependents, "" if it may do so in the background. The
 // options come first, then what the object has, then the kind's default.
 func (d *deletion) collectorFinalizer() string {
+	if d.strategy.NoDependents {
+		return ""
+	}
 	if orphan := d.options.OrphanDependents; orphan != nil { //nolint:staticcheck // deprecated, and still sent
 		if *orphan {
 			return metav1.FinalizerOrphanDependents

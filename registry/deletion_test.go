@@ -78,6 +78,11 @@ func TestDecideDeletion(t *testing.T) {
 			want: deleteMark, marked: meta{Finalizers: []string{"orphan"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{rule: "nothing depends on it: no policy counts", strategy: DeleteStrategy{NoDependents: true}, options: policy(metav1.DeletePropagationOrphan), want: deleteRemove},
+		{rule: "nothing depends on it: what the collector would wait for goes", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"orphan"}}, want: deleteRemove},
+		{
+			rule: "nothing depends on it: other finalizers stay", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"foregroundDeletion", "a/b"}},
+			want: deleteMark, marked: meta{Finalizers: []string{"a/b"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
+		},
 
 		{
 			rule: "a grace period: marked until its end", strategy: graceful, stored: meta{Generation: 1},

@@ -53,10 +53,10 @@ var errorTable = [...]struct {
 	{storage.ErrInvalidContinue, invalidContinueError},
 	{versioner.ErrInvalidVersion, invalidVersionError},
 	{storage.ErrUnknownOutcome, unknownOutcomeError},
+	{context.DeadlineExceeded, deadlineError},
 	{storage.ErrUnavailable, func(c call, _ error) error { return apierrors.NewServerTimeout(c.resource, c.verb, 2) }},
 	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(withoutKey(err).Error()) }},
 	{storage.ErrCorrupt, func(_ call, err error) error { return apierrors.NewInternalError(err) }},
-	{context.DeadlineExceeded, deadlineError},
 }
 
 // interpret returns what a client sees of an error.
@@ -142,8 +142,8 @@ func invalidVersionError(_ call, err error) error {
 
 // unknownOutcomeError carries no retryAfterSeconds: clients replay whatever
 // does, and the write may have happened.
-func unknownOutcomeError(c call, _ error) error {
-	return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the %s is unknown: the store did not answer in time", c.verb), 0)
+func unknownOutcomeError(_ call, err error) error {
+	return apierrors.NewTimeoutError(withoutKey(err).Error(), 0)
 }
 
 func deadlineError(c call, _ error) error {

@@ -34,11 +34,15 @@ func TestInterpret(t *testing.T) {
 		},
 		{
 			rule: "an unknown outcome must not be retried", err: stored(storage.ErrUnknownOutcome), code: 504, reason: metav1.StatusReasonTimeout,
-			message: "Timeout: the outcome of the update is unknown: the store did not answer in time",
+			message: "Timeout: the outcome of the write is unknown: cause",
 		},
 		{
 			rule: "an unknown outcome counts before the deadline that caused it", err: fmt.Errorf("%w: %w", stored(storage.ErrUnknownOutcome), context.DeadlineExceeded),
-			code: 504, reason: metav1.StatusReasonTimeout, message: "Timeout: the outcome of the update is unknown: the store did not answer in time",
+			code: 504, reason: metav1.StatusReasonTimeout, message: "Timeout: the outcome of the write is unknown: cause",
+		},
+		{
+			rule: "so does a deadline before the store that did not answer until then", err: fmt.Errorf("%w: %w", stored(storage.ErrUnavailable), context.DeadlineExceeded),
+			code: 504, reason: metav1.StatusReasonTimeout, message: "Timeout: the update did not finish in time",
 		},
 		{
 			rule: "nothing written may be retried", err: stored(storage.ErrUnavailable), code: 500, reason: metav1.StatusReasonServerTimeout, retryAfter: 2,

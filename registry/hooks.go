@@ -3,13 +3,15 @@ package registry
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/storage"
 )
 
-// finishFunc ends what a begin-hook began. It is called exactly once.
+// finishFunc ends what a begin-hook began. The first call counts, any other does
+// nothing: so the one that has to come even after a panic can be deferred.
 type finishFunc func(ctx context.Context, written bool)
 
 func finishNothing(context.Context, bool) {}
@@ -18,21 +20,34 @@ func (s *Store) beginCreate(ctx context.Context, obj runtime.Object, opts WriteO
 	if s.resource.Strategy.Hooks.BeginCreate == nil {
 		return finishNothing, nil
 	}
-	return orNothing(s.resource.Strategy.Hooks.BeginCreate(ctx, obj, opts))
+	return once(s.resource.Strategy.Hooks.BeginCreate(ctx, obj, opts))
 }
 
 func (s *Store) beginUpdate(ctx context.Context, obj, old runtime.Object, opts WriteOptions) (finishFunc, error) {
 	if s.resource.Strategy.Hooks.BeginUpdate == nil {
 		return finishNothing, nil
 	}
-	return orNothing(s.resource.Strategy.Hooks.BeginUpdate(ctx, obj, old, opts))
+	return once(s.resource.Strategy.Hooks.BeginUpdate(ctx, obj, old, opts))
 }
 
-func orNothing(finish func(context.Context, bool), err error) (finishFunc, error) {
+// once makes what a begin-hook returned a finishFunc. It runs although the
+// client may have gone meanwhile.
+func once(finish func(context.Context, bool), err error) (finishFunc, error) {
 	if err != nil || finish == nil {
 		return finishNothing, err
 	}
-	return finish, nil
+	var done sync.Once
+	return func(ctx context.Context, written bool) {
+		done.Do(func() { finish(context.WithoutCancel(ctx), written) })
+	}, nil
+}
+
+// after runs an after-hook, if there is one, of a write that has happened: that
+// the client has gone meanwhile does not matter.
+func (s *Store) after(ctx context.Context, hook func(context.Context, *Store, runtime.Object), obj runtime.Object) {
+	if hook != nil {
+		hook(context.WithoutCancel(ctx), s, obj)
+	}
 }
 
 // wasWritten tells a begin-hook what to believe. A write whose outcome is

@@ -190,6 +190,64 @@ func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 	}
 }
 
+func TestAPanicEndsWhatWasBegun(t *testing.T) {
+	for _, c := range []struct{ rule, panics string }{
+		{"in a create", "validate create"},
+		{"in an update", "validate update"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			j := &journal{}
+			configMaps := journaled(j)
+			e := registrytest.New(t, nil, configMaps)
+			obj := registrytest.NewConfigMap("c")
+			write := func() { _, _ = e.Store("configmaps").Create(t.Context(), post(obj)) }
+			want := []string{"begin create", "prepare create", "end create not written"}
+			if c.panics == "validate update" {
+				e.Create("configmaps", obj)
+				write = func() { _, _ = e.Store("configmaps").Update(t.Context(), patch(obj, count("n"))) }
+				want = []string{"begin update", "prepare update", "end update not written"}
+			}
+			broken := func() field.ErrorList { panic(c.panics) }
+			configMaps.Strategy.Create.Validate = func(context.Context, runtime.Object) field.ErrorList { return broken() }
+			configMaps.Strategy.Update.Validate = func(context.Context, runtime.Object, runtime.Object) field.ErrorList { return broken() }
+			j.lines = nil
+			func() {
+				defer func() {
+					if recover() != c.panics {
+						t.Error("the panic got lost")
+					}
+				}()
+				write()
+			}()
+			j.expect(t, want...)
+		})
+	}
+}
+
+// What a hook does elsewhere must not depend on whether the client still waits.
+func TestHooksOutliveTheClient(t *testing.T) {
+	configMaps := registrytest.ConfigMaps()
+	e := registrytest.New(t, nil, configMaps)
+	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended, after error = errors.New("not run"), errors.New("not run")
+	configMaps.Strategy.Hooks = registry.Hooks{
+		BeginUpdate: func(context.Context, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+			return func(ctx context.Context, _ bool) {
+				cancel()
+				ended = ctx.Err()
+			}, nil
+		},
+		AfterUpdate: func(ctx context.Context, _ *registry.Store, _ runtime.Object) { after = ctx.Err() },
+	}
+	if _, err := e.Store("configmaps").Update(ctx, patch(obj, count("n"))); err != nil {
+		t.Fatal(err)
+	}
+	if ended != nil || after != nil {
+		t.Errorf("end: %v, after: %v", ended, after)
+	}
+}
+
 func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 	configMaps := registrytest.ConfigMaps()
 	cause := errors.New("no address is left")

@@ -108,6 +108,15 @@ func TestListOfOneNameNeedsNoNamespaceInClusterScope(t *testing.T) {
 	}
 }
 
+func continueAt(t *testing.T, revision int64) string {
+	t.Helper()
+	token, err := storage.EncodeContinue("/pods/x/a", "/pods/", revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 func TestListErrors(t *testing.T) {
 	env := newPodsInTwoNamespaces(t)
 	first, err := env.Store("pods").List(t.Context(), registry.ListRequest{Limit: 1})
@@ -140,6 +149,10 @@ func TestListErrors(t *testing.T) {
 		{
 			"and may be asked for again where time can help", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
 			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+		},
+		{
+			"a token from the future never comes true either", registry.ListRequest{Continue: continueAt(t, 99999999999)},
+			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
 		},
 		{
 			"a version that is gone has expired", registry.ListRequest{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact},

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // WriteOptions are common to all writes.
@@ -33,6 +34,9 @@ type UpdateRequest struct {
 	Namespace, Name string
 	// Subresource to write, "" for the resource itself.
 	Subresource string
+	// UID of the object that is meant, "" for whichever has the name. It is a 409
+	// if another one has it, or none that may be created.
+	UID types.UID
 	// Propose returns the state that the client wants, given the current one,
 	// which it must not write to. It runs again after a lost race. The store
 	// works on a copy of what it returns, so that may be the same object every

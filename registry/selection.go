@@ -68,13 +68,14 @@ func (s *Store) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	return accessor.GetLabels(), set, nil
 }
 
-// exact tells whether a list is of one revision and no other: asked for in so
-// many words, or in the older form of a limit with a version.
+// exact tells whether a list is of one revision and no other: that of its
+// continue token, or asked for in so many words, or in the older form of a limit
+// with a version.
 func (r *ListRequest) exact() bool {
-	switch r.ResourceVersionMatch {
-	case metav1.ResourceVersionMatchExact:
+	switch {
+	case r.Continue != "", r.ResourceVersionMatch == metav1.ResourceVersionMatchExact:
 		return true
-	case "":
+	case r.ResourceVersionMatch == "":
 		return r.Limit > 0 && r.ResourceVersion != "" && r.ResourceVersion != "0"
 	default:
 		return false

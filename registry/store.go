@@ -36,6 +36,9 @@ func (s *Store) Resource() *Resource { return s.resource }
 // Authorizer returns who decides on access.
 func (s *Store) Authorizer() Authorizer { return s.catalog.Authorizer() }
 
+// Tokens returns who issues and checks tokens, nil if nobody does.
+func (s *Store) Tokens() Tokens { return s.catalog.config.Tokens }
+
 // Sibling finds the store of another resource of the same server.
 func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
 	return s.catalog.Snapshot().Store(name)

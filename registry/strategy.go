@@ -77,7 +77,8 @@ type DeleteStrategy struct {
 
 // Hooks surround a write. A Begin hook may write elsewhere, as in allocating an
 // address; its finish is called exactly once with whether the write happened.
-// After hooks run once, after a successful write that was not a dry run.
+// After hooks run once, after a successful write that was not a dry run. The
+// contexts of both outlive the request's end.
 type Hooks struct {
 	BeginCreate func(ctx context.Context, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
 	BeginUpdate func(ctx context.Context, obj, old runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)

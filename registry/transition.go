@@ -121,8 +121,10 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	return attributes.Object, nil
 }
 
-// checkUID refuses a proposal that means another object than the stored one.
-func (op *updateOp) checkUID(asked types.UID, current runtime.Object) error {
+// checkUID refuses to write to another object than the one that is meant. What
+// a proposal says of its UID is not looked at here, for it may be a patch that
+// tries to change it; only where it would create the object it cannot be kept.
+func (op *updateOp) checkUID(proposed types.UID, current runtime.Object) error {
 	var stored types.UID
 	if current != nil {
 		accessor, err := meta.Accessor(current)
@@ -132,13 +134,13 @@ func (op *updateOp) checkUID(asked types.UID, current runtime.Object) error {
 		stored = accessor.GetUID()
 	}
 	switch {
-	case asked == "" || asked == stored:
-		return nil
-	case current == nil && op.req.ForceCreate:
+	case current == nil && op.req.ForceCreate && proposed != "":
 		return apierrors.NewConflict(op.call().resource, op.req.Name,
-			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", asked))
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", proposed))
+	case op.req.UID == "" || op.req.UID == stored:
+		return nil
 	default:
-		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, asked, stored)
+		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, op.req.UID, stored)
 	}
 }
 

@@ -24,6 +24,7 @@ func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer func() { op.attempt.end(ctx, false) }()
 	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
 		CreateIfAbsent: op.mayCreate(),
 		DryRun:         req.Options.DryRun,
@@ -44,23 +45,16 @@ type updateOp struct {
 
 // attempt is what the latest run of step leaves behind.
 type attempt struct {
-	end finishFunc // nil once there is nothing to end
+	end finishFunc
 	// emptied is what was submitted, if it takes away the last finalizer.
 	emptied runtime.Object
-}
-
-func (a *attempt) finish(ctx context.Context, written bool) {
-	if a.end != nil {
-		a.end(ctx, written)
-		a.end = nil
-	}
 }
 
 func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
 	if s.resource.Virtual != nil {
 		return nil, s.unsupported("update")
 	}
-	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update}
+	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update, attempt: attempt{end: finishNothing}}
 	if req.Subresource != "" {
 		sub, ok := s.resource.Subresource(req.Subresource)
 		if !ok || sub.Update == nil && sub.View == nil {
@@ -88,10 +82,10 @@ func (op *updateOp) mayCreate() bool {
 // after a lost race, and takes nothing over from the run before but this: an
 // object whose last finalizer that run took away is not created anew because
 // somebody else was faster to remove it.
-func (op *updateOp) step(ctx context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	last := op.attempt
-	op.attempt = attempt{}
-	last.finish(ctx, false)
+	op.attempt = attempt{end: finishNothing}
+	last.end(ctx, false)
 	if current == nil {
 		if last.emptied != nil {
 			op.attempt.emptied = last.emptied
@@ -151,10 +145,10 @@ func (op *updateOp) asDelete(next *transition) (storage.Proposal, error) {
 // finish turns what the storage came to into the answer.
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
 	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
-		op.attempt.finish(ctx, !op.req.Options.DryRun)
+		op.attempt.end(ctx, !op.req.Options.DryRun)
 		return op.answer(op.attempt.emptied, false)
 	}
-	op.attempt.finish(ctx, wasWritten(err, op.req.Options))
+	op.attempt.end(ctx, wasWritten(err, op.req.Options))
 	if err != nil {
 		return Result{}, op.call().interpret(err)
 	}
@@ -179,9 +173,7 @@ func (op *updateOp) runAfterHook(ctx context.Context, outcome storage.Outcome, o
 		storage.Updated: hooks.AfterUpdate,
 		storage.Deleted: hooks.AfterDelete,
 	}[outcome]
-	if after != nil {
-		after(ctx, op.store, obj)
-	}
+	op.store.after(ctx, after, obj)
 }
 
 func (op *updateOp) answer(obj runtime.Object, created bool) (Result, error) {

@@ -23,6 +23,7 @@ func put(obj runtime.Object) registry.UpdateRequest {
 	return registry.UpdateRequest{
 		Namespace:      m.GetNamespace(),
 		Name:           m.GetName(),
+		UID:            m.GetUID(),
 		Propose:        func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil },
 		CreateIfAbsent: true,
 	}
@@ -137,6 +138,20 @@ func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
 		`Operation cannot be fulfilled on configmaps "n1": StorageError: invalid object, Code: 4, Key: /registry/configmaps/x/n1, ResourceVersion: 0, `+
 			`AdditionalErrorMsg: Precondition failed: UID in precondition: 11111111-1111-4111-8111-111111111111, UID in object meta: `+string(stored),
 		about("", "configmaps", "n1")))
+}
+
+// Controllers which patch with a uid, so as not to hit a successor of the
+// object, look for this very reason.
+func TestPatchOfTheUIDIsInvalid(t *testing.T) {
+	e := registrytest.New(t, nil)
+	obj := e.Create("configmaps", registrytest.NewConfigMap("n1")).(*corev1.ConfigMap)
+	_, err := e.Store("configmaps").Update(t.Context(), patch(obj, func(c *corev1.ConfigMap) { c.UID = "8" }))
+	details := about("", "ConfigMap", "n1")
+	details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeFieldValueInvalid, Message: `Invalid value: "8": field is immutable`, Field: "metadata.uid",
+	}}
+	wantStatus(t, err, failure(422, metav1.StatusReasonInvalid,
+		`ConfigMap "n1" is invalid: metadata.uid: Invalid value: "8": field is immutable`, details))
 }
 
 func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {

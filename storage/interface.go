@@ -123,10 +123,8 @@ type WatchOptions struct {
 }
 
 // ProposeFunc makes the next state of an object. current is nil if there is
-// none; current.Object() must not be written to. ttl is what is left of the
-// key's time to live in seconds, 0 where it has none and where current is the
-// suggestion, which does not tell.
-type ProposeFunc func(ctx context.Context, current *Entry, ttl int64) (Proposal, error)
+// none; current.Object() must not be written to.
+type ProposeFunc func(ctx context.Context, current *Entry) (Proposal, error)
 
 // Proposal is what is to be stored.
 type Proposal struct {

@@ -14,16 +14,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/bootstrap"
 )
 
-const longHelp = `miniapi is a Kubernetes API server small enough to start inside a test. It keeps
-objects in an embedded etcd (or in your etcd cluster) and has the real semantics
-of optimistic concurrency: a write from a stale copy is answered with 409.`
-
-const exampleHelp = `  miniapi                                   serve on http://127.0.0.1:8080, data in a temporary directory
-  miniapi --listen 127.0.0.1:0              take any free port and print it
-  miniapi --data-dir ./data                 keep the data, synced to disk
-  miniapi --etcd-listen-client-url http://127.0.0.1:2379    let etcdctl look inside
-  miniapi --etcd-servers http://127.0.0.1:2379              use an etcd cluster`
-
 // options are the flags as they were given.
 type options struct {
 	listen       string
@@ -42,7 +32,7 @@ type options struct {
 	verbosity    int
 }
 
-// flagSets groups the flags as --help shows them.
+// flagSet is a group of flags as --help shows them.
 type flagSet struct {
 	title string
 	flags *pflag.FlagSet
@@ -51,25 +41,30 @@ type flagSet struct {
 func (o *options) flagSets() []flagSet {
 	serving := pflag.NewFlagSet("serving", pflag.ContinueOnError)
 	serving.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` to serve on; port 0 takes a free one")
-	serving.BoolVar(&o.allowNetwork, "allow-unauthenticated-network-access", false, "permit a --listen host that is not loopback: everyone who reaches it can do everything")
+	serving.BoolVar(&o.allowNetwork, "allow-unauthenticated-network-access", false, "permit a --listen host that is not loopback: whoever reaches it can do everything")
 	serving.StringVar(&o.kubeconfig, "write-kubeconfig", "", "`FILE` to write the kubeconfig to (default: a file in the user's cache directory, removed at the end)")
 
 	data := pflag.NewFlagSet("data", pflag.ContinueOnError)
 	data.StringVar(&o.dataDir, "data-dir", "", "`DIR` that keeps the data, synced to disk (default: a temporary directory, removed at the end)")
 	data.StringSliceVar(&o.etcdListenURLs, "etcd-listen-client-url", nil, "`URL` at which the embedded etcd answers etcdctl, such as http://127.0.0.1:2379")
-	data.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "`URL`s of an etcd cluster to use instead of the embedded etcd, comma-separated")
+	data.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "`URLS` of an etcd cluster, comma-separated, to use instead of the embedded etcd")
 	data.StringVar(&o.etcdTLS.TrustedCAFile, "etcd-cafile", "", "`FILE` with the certificate authority of --etcd-servers")
 	data.StringVar(&o.etcdTLS.CertFile, "etcd-certfile", "", "`FILE` with the client certificate for --etcd-servers")
 	data.StringVar(&o.etcdTLS.KeyFile, "etcd-keyfile", "", "`FILE` with the client key for --etcd-servers")
 	data.StringVar(&o.etcdPrefix, "etcd-prefix", "/registry", "`PATH` that comes before all keys in etcd")
-	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "how long history is kept; 0 keeps it for ever")
+	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept; 0 keeps it for ever")
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
-	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "objects that exist from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
+	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
 	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 what happens, 4 everything")
+	general.BoolP("help", "h", false, "print this text")
+	general.Bool("version", false, "print the versions of miniapi and of the Kubernetes API")
+	for _, set := range []*pflag.FlagSet{serving, data, cluster, general} {
+		set.SortFlags = false
+	}
 	return []flagSet{{"Serving", serving}, {"Data", data}, {"Cluster", cluster}, {"General", general}}
 }
 
@@ -78,15 +73,7 @@ func addFlags(cmd *cobra.Command, o *options) {
 	for _, set := range sets {
 		cmd.Flags().AddFlagSet(set.flags)
 	}
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
-		out := cmd.OutOrStderr()
-		fmt.Fprintf(out, "\nUsage:\n  miniapi [flags]\n\nExamples:\n%s\n", cmd.Example)
-		for _, set := range sets {
-			fmt.Fprintf(out, "\n%s:\n%s", set.title, set.flags.FlagUsages())
-		}
-		fmt.Fprintf(out, "  -h, --help                      this text\n      --version                   version of miniapi and of the Kubernetes API\n")
-		return nil
-	})
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, sets) })
 }
 
 // config returns the server's configuration, or every fault of the flags.

@@ -34,7 +34,7 @@ func writeKubeconfig(server *miniapi.Server, path string) (kubeconfigFile, error
 		return file, err
 	}
 	if err := replaceFile(file.path, data); err != nil {
-		return file, fmt.Errorf("cannot write the kubeconfig (--write-kubeconfig FILE says where): %w", err)
+		return file, fmt.Errorf("cannot write the kubeconfig %s (--write-kubeconfig FILE says where): %w", file.path, err)
 	}
 	return file, nil
 }
@@ -58,10 +58,11 @@ func defaultKubeconfig(server *miniapi.Server) (kubeconfigFile, error) {
 	return kubeconfigFile{path: filepath.Join(dir, name), temporary: true}, nil
 }
 
+// replaceFile writes a file that only its owner can read.
 func replaceFile(path string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*")
 	if err != nil {
-		return err
+		return errors.Unwrap(err) // without the made-up name
 	}
 	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Close())

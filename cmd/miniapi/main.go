@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -59,7 +60,7 @@ func noArgs(_ *cobra.Command, args []string) error {
 }
 
 // run serves until ctx ends or the server fails.
-func run(ctx context.Context, opts *options, out interface{ Write([]byte) (int, error) }) error {
+func run(ctx context.Context, opts *options, out io.Writer) error {
 	config, err := opts.config()
 	if err != nil {
 		return err

@@ -10,14 +10,31 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// reviewToken knows no token: this server does not authenticate by token. As in
-// kube-apiserver the rest of a status that came with the question stays.
-func reviewToken(_ context.Context, _ *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+// reviewToken asks whoever checks the tokens of requests; a server where nobody
+// does knows none. As in kube-apiserver, what a status that came with the
+// question says of a token that is not known stays.
+func reviewToken(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authenticationv1.TokenReview)
 	if review.Spec.Token == "" {
 		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	review.Status.Authenticated = false
-	review.Status.Error = "invalid bearer token"
+	tokens := store.Tokens()
+	if tokens == nil {
+		review.Status.Error = "invalid bearer token"
+		return review, nil
+	}
+	audiences := review.Spec.Audiences
+	if len(audiences) == 0 {
+		audiences = tokens.Audiences()
+	}
+	identity, err := tokens.Identify(ctx, review.Spec.Token, audiences)
+	if err != nil {
+		review.Status.Error = err.Error()
+		return review, nil
+	}
+	review.Status.Authenticated = true
+	review.Status.User = *identity.User
+	review.Status.Audiences = identity.Audiences
 	return review, nil
 }

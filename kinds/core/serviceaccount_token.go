@@ -1,9 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,9 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/registry"
 )
+
+// defaultTokenSeconds is how long a token lives where nobody says.
+const defaultTokenSeconds = 60 * 60
 
 func tokenSubresource() registry.Subresource {
 	return registry.Subresource{
@@ -25,8 +31,8 @@ func tokenSubresource() registry.Subresource {
 	}
 }
 
-// createToken checks a request for a token and says that there are no keys to
-// sign one with.
+// createToken issues a token of a service account. A server without keys says
+// so, once it has checked the request.
 func createToken(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	request, ok := req.Object.(*authenticationv1.TokenRequest)
 	if !ok {
@@ -40,12 +46,54 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	if err != nil {
 		return nil, err
 	}
-	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+	if store.Tokens() == nil {
+		return nil, noSigningKeys(account.Name)
+	}
+	return issueToken(ctx, store, account, request)
+}
+
+// issueToken answers the request with the account's metadata, all defaults
+// filled in, and the token.
+func issueToken(ctx context.Context, store *registry.Store, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
+	request.ObjectMeta = metav1.ObjectMeta{
+		Namespace: account.Namespace, Name: account.Name,
+		UID: account.UID, CreationTimestamp: account.CreationTimestamp,
+	}
+	if len(request.Spec.Audiences) == 0 {
+		request.Spec.Audiences = store.Tokens().Audiences()
+	}
+	request.Spec.ExpirationSeconds = cmp.Or(request.Spec.ExpirationSeconds, ptr.To[int64](defaultTokenSeconds))
+	// The time is taken first, so that the token never ends before the answer
+	// says so.
+	now := time.Now()
+	claims := registry.TokenClaims{
+		Namespace: account.Namespace,
+		Account:   registry.TokenObject{Name: account.Name, UID: string(account.UID)},
+		Audiences: request.Spec.Audiences,
+		IssuedAt:  now,
+		Lifetime:  time.Duration(*request.Spec.ExpirationSeconds) * time.Second,
+	}
+	if err := bindToken(ctx, store, &claims, request.Spec.BoundObjectRef); err != nil {
+		return nil, err
+	}
+	token, err := store.Tokens().Issue(ctx, claims)
+	if err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
+	}
+	request.Status = authenticationv1.TokenRequestStatus{
+		Token:               token,
+		ExpirationTimestamp: metav1.NewTime(now.Add(claims.Lifetime)),
+	}
+	return request, nil
+}
+
+func noSigningKeys(account string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
 		Reason:  "NotImplemented",
-		Message: fmt.Sprintf("cannot issue a token for serviceaccounts %q: this server has no keys to sign tokens with", account.Name),
-		Details: &metav1.StatusDetails{Kind: "serviceaccounts", Name: account.Name},
+		Message: fmt.Sprintf("cannot issue a token for serviceaccounts %q: this server has no keys to sign tokens with", account),
+		Details: &metav1.StatusDetails{Kind: "serviceaccounts", Name: account},
 	}}
 }
 

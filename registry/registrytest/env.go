@@ -41,7 +41,7 @@ func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *E
 	if len(resources) == 0 {
 		resources = Resources()
 	}
-	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Admission: chain})
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Wrap: Frozen(t), Admission: chain})
 	if err := catalog.Add(resources...); err != nil {
 		t.Fatal(err)
 	}

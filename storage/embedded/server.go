@@ -108,7 +108,7 @@ func (s *Server) start(ctx context.Context, cfg Config) (err error) {
 	if s.dir, err = openDataDir(cfg.DataDir); err != nil {
 		return err
 	}
-	logger := zaplog.New(cfg.Logger, s.guard.options()...)
+	logger := zaplog.New(cfg.Logger, append(s.guard.options(), demoted())...)
 	member := memberConfig(cfg, s.front.urls(), logger)
 	member.DataDir, member.UnsafeNoFsync = s.dir.path, s.dir.temporary
 	err = s.guard.call(func() error {

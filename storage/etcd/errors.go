@@ -14,13 +14,13 @@ import (
 )
 
 // translations says what errors of etcd mean, the same for reads and writes:
-// where one of these answers a write, nothing was written.
+// where one of these answers a write, nothing was written. ErrNoSpace is none
+// of them, for etcd says it of writes as well that it has applied.
 var translations = [...]struct{ etcd, storage error }{
 	{rpctypes.ErrCompacted, storage.ErrCompacted},
 	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},
 	{rpctypes.ErrRequestTooLarge, storage.ErrTooLarge},
 	{rpctypes.ErrNoLeader, storage.ErrUnavailable},
-	{rpctypes.ErrNoSpace, storage.ErrUnavailable},
 	{rpctypes.ErrTooManyRequests, storage.ErrUnavailable},
 }
 

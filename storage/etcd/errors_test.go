@@ -26,7 +26,7 @@ func TestErrorsOfEtcd(t *testing.T) {
 		{"too large for the client", status.Error(codes.ResourceExhausted, "trying to send message larger than max (3 vs. 2)"), storage.ErrTooLarge, storage.ErrTooLarge},
 		{"answer too large to receive", status.Error(codes.ResourceExhausted, "grpc: received message larger than max (3 vs. 2)"), storage.ErrUnavailable, storage.ErrUnknownOutcome},
 		{"no leader refuses before it proposes", rpctypes.ErrNoLeader, storage.ErrUnavailable, storage.ErrUnavailable},
-		{"no space", rpctypes.ErrNoSpace, storage.ErrUnavailable, storage.ErrUnavailable},
+		{"no space, said of the write that took the last of it too", rpctypes.ErrNoSpace, storage.ErrUnavailable, storage.ErrUnknownOutcome},
 		{"too many requests", rpctypes.ErrTooManyRequests, storage.ErrUnavailable, storage.ErrUnavailable},
 		{"permission denied", rpctypes.ErrPermissionDenied, storage.ErrUnavailable, storage.ErrUnavailable},
 		{"timed out after the proposal", rpctypes.ErrTimeout, storage.ErrUnavailable, storage.ErrUnknownOutcome},

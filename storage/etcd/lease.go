@@ -93,30 +93,6 @@ func (p *leasePool) forget(id clientv3.LeaseID) {
 	p.live = slices.DeleteFunc(p.live, func(l *sharedLease) bool { return l.id == id })
 }
 
-// remaining returns how many seconds a lease has left, at least 1: 0 is kept
-// for keys without one.
-func (p *leasePool) remaining(ctx context.Context, id clientv3.LeaseID) (int64, error) {
-	if expires, ok := p.expiry(id); ok {
-		return max(1, int64(expires.Sub(p.now()).Seconds())), nil
-	}
-	resp, err := p.client.TimeToLive(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	return max(1, resp.TTL), nil
-}
-
-func (p *leasePool) expiry(id clientv3.LeaseID) (time.Time, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, l := range p.live {
-		if l.id == id {
-			return l.expires, true
-		}
-	}
-	return time.Time{}, false
-}
-
 func slack(ttl int64) int64 { return min(max(ttl/leaseSlack, 1), maxLeaseSlack) }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

@@ -95,29 +95,6 @@ func TestExpiredLeasesAreDropped(t *testing.T) {
 	}
 }
 
-func TestTimeLeftOfALease(t *testing.T) {
-	client := startEtcd(t)
-	pool, advance := poolAt(client)
-	id := acquire(t, pool, 100) // lives 105
-	advance(5 * time.Second)
-	expect := func(p *leasePool, id clientv3.LeaseID, want int64) {
-		t.Helper()
-		if got, err := p.remaining(t.Context(), id); err != nil || got != want {
-			t.Errorf("got %d, %v, want %d", got, err, want)
-		}
-	}
-	expect(pool, id, 100)
-	const unknown = 4711
-	expect(pool, unknown, 1) // never 0, which stands for a key without a lease
-	foreign, err := client.Grant(t.Context(), 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := pool.remaining(t.Context(), foreign.ID); err != nil || got < 4000 || got > 5000 {
-		t.Errorf("a lease that another process granted: got %d, %v", got, err)
-	}
-}
-
 func TestRevokedLeaseIsReplaced(t *testing.T) {
 	s := newStore(t, Config{})
 	lease := acquire(t, s.leases, 1000)

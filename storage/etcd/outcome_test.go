@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 // failingEtcd answers every transaction as it is told.
@@ -118,6 +120,42 @@ func TestOutcomeOfWrites(t *testing.T) {
 			t.Errorf("it was sent %d times", n)
 		}
 	})
+}
+
+// etcd says that there is no space in answer to writes that it refuses, and to
+// those that it has just made.
+func TestWriteThatTakesTheLastSpaceMayHaveHappened(t *testing.T) {
+	server, err := embedded.Start(t.Context(), embedded.Config{QuotaBytes: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	s := newStore(t, Config{Client: server.Client(), LocalReads: true})
+	var full atomic.Bool
+	write := func(i int) {
+		object := configMap("large")
+		object.BinaryData = map[string][]byte{"space": make([]byte, 1<<20)}
+		_, err := s.Create(t.Context(), configMapKey(i), object, storage.CreateOptions{})
+		if err == nil {
+			return
+		}
+		full.Store(true)
+		if _, absent := s.Get(t.Context(), configMapKey(i), storage.GetOptions{}); absent == nil && !errors.Is(err, storage.ErrUnknownOutcome) {
+			t.Errorf("it was written: %v", err)
+		}
+	}
+	const atOnce = 16 // or else etcd refuses before it writes
+	for n := 0; !full.Load(); n += atOnce {
+		var group sync.WaitGroup
+		for i := range atOnce {
+			group.Go(func() { write(n + i) })
+		}
+		group.Wait()
+	}
 }
 
 func expectCreate(t *testing.T, ctx context.Context, etcd *failingEtcd, want error) {

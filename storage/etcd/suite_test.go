@@ -147,7 +147,7 @@ func TestStaleBytesAreWrittenAgain(t *testing.T) {
 	}
 }
 
-func asItIs(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+func asItIs(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 	obj, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err

@@ -78,11 +78,7 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 	if err := u.checkPreconditions("update", u.target, st, u.opts.Preconditions); err != nil {
 		return change{}, err
 	}
-	ttl, err := u.timeLeft(ctx, st)
-	if err != nil {
-		return change{}, err
-	}
-	proposal, err := u.propose(ctx, st.entry, ttl)
+	proposal, err := u.propose(ctx, st.entry)
 	if err != nil {
 		return change{}, err
 	}
@@ -91,19 +87,6 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 		return change{}, refused("update", u.key, st.revision, err)
 	}
 	return next, nil
-}
-
-// timeLeft returns how many seconds the key has left. A suggestion does not
-// tell; it counts as a key without an end.
-func (u *update) timeLeft(ctx context.Context, st *state) (int64, error) {
-	if st.lease == clientv3.NoLease {
-		return 0, nil
-	}
-	left, err := u.leases.remaining(ctx, st.lease)
-	if err != nil {
-		return 0, readError("update", u.key, err)
-	}
-	return left, nil
 }
 
 // classify finds out whether a proposal writes, keeps or deletes.

@@ -101,7 +101,7 @@ func (w *watcher) run(ctx context.Context) {
 }
 
 // sendInitial reports the current state in the order of keys. It waits for the
-// consumer, so no more than a page is in memory.
+// consumer, so no more than a page is in memory. The end of ctx is an error.
 func (w *watcher) sendInitial(ctx context.Context) error {
 	for page := w.page; ; {
 		for i, kv := range page.Kvs {
@@ -111,7 +111,7 @@ func (w *watcher) sendInitial(ctx context.Context) error {
 				return err
 			}
 			if entry != nil && !w.send(ctx, storage.Event{Type: watch.Added, Entry: entry, Revision: entry.Revision}) {
-				return nil
+				return ctx.Err()
 			}
 		}
 		if page.Count == int64(len(page.Kvs)) {
@@ -123,7 +123,9 @@ func (w *watcher) sendInitial(ctx context.Context) error {
 		}
 	}
 	w.page, w.revision = nil, w.initial.revision
-	w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
+	if !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true}) {
+		return ctx.Err()
+	}
 	return nil
 }
 

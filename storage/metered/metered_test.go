@@ -41,7 +41,7 @@ func TestOperationsAreCountedByResource(t *testing.T) {
 	if _, err := store.GetList(ctx, "/configmaps/", storage.ListOptions{Recursive: true}); err != nil {
 		t.Fatal(err)
 	}
-	relabel := func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	relabel := func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		obj, err := current.Object()
 		if err != nil {
 			return storage.Proposal{}, err

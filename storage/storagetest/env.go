@@ -223,7 +223,7 @@ func (e *env) wantNames(entries []*storage.Entry, want ...string) {
 
 // change returns a propose function which changes a copy of what is there.
 func change(mutate func(obj Object)) storage.ProposeFunc {
-	return func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	return func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		obj, err := current.Object()
 		if err != nil {
 			return storage.Proposal{}, err

@@ -157,11 +157,11 @@ func (f losesUpdates) GuaranteedUpdate(ctx context.Context, key string, propose 
 	if err != nil {
 		return f.Interface.GuaranteedUpdate(ctx, key, propose, opts)
 	}
-	proposal, err := propose(ctx, current, 0)
+	proposal, err := propose(ctx, current)
 	if err != nil || proposal.Delete {
 		return f.Interface.GuaranteedUpdate(ctx, key, propose, opts)
 	}
-	return f.Interface.GuaranteedUpdate(ctx, key, func(context.Context, *storage.Entry, int64) (storage.Proposal, error) {
+	return f.Interface.GuaranteedUpdate(ctx, key, func(context.Context, *storage.Entry) (storage.Proposal, error) {
 		again := proposal
 		again.Object = proposal.Object.DeepCopyObject()
 		return again, nil

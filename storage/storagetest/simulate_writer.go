@@ -77,7 +77,7 @@ func (a *attempt) make(kind Kind) Object {
 
 // propose gives the object the value and the colour of the attempt.
 func (a *attempt) propose(kind Kind) storage.ProposeFunc {
-	return func(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+	return func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
 		if current == nil {
 			return storage.Proposal{Object: a.make(kind)}, nil
@@ -85,7 +85,7 @@ func (a *attempt) propose(kind Kind) storage.ProposeFunc {
 		return change(func(obj Object) {
 			setValue(obj, a.object.Value)
 			paint(obj, a.object.Colour)
-		})(ctx, current, ttl)
+		})(ctx, current)
 	}
 }
 
@@ -161,7 +161,7 @@ func (c *writer) leaveAsIs(ctx context.Context, namespace, name string) {
 
 func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
-	result, err := c.Store.GuaranteedUpdate(ctx, a.key, func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	result, err := c.Store.GuaranteedUpdate(ctx, a.key, func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
 		return storage.Proposal{Delete: true}, nil
 	}, storage.UpdateOptions{})

@@ -12,7 +12,6 @@ func ttlRules() []rule {
 	return []rule{
 		{"an object without one stays", ttlNone},
 		{"its end is a deletion with the last state", ttlEndIsDeletion},
-		{"the proposer is told what is left", ttlShown},
 		{"an update keeps it", ttlKept},
 		{"an update changes it", ttlChanged},
 		{"an update removes it", ttlRemoved},
@@ -102,20 +101,10 @@ func (e *env) revoke(name string) {
 	}
 }
 
-func ttlShown(e *env) {
-	e.createWith(e.object("a", "1"), storage.CreateOptions{TTL: 3600})
-	e.update("a", func(_ context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
-		if ttl < 3000 || ttl > 4200 {
-			e.Errorf("%d seconds are left of 3600", ttl)
-		}
-		return proposeValue(current, "2")
-	}, storage.UpdateOptions{})
-}
-
 // setTTL gives object a the value 2 and a time to live; nil keeps it.
 func (e *env) setTTL(ttl *int64) *storage.UpdateResult {
 	e.Helper()
-	return e.update("a", func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	return e.update("a", func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		proposal, err := proposeValue(current, "2")
 		proposal.TTL = ttl
 		return proposal, err
@@ -157,7 +146,7 @@ func ttlGiven(e *env) {
 
 func ttlOnCreateIfAbsent(e *env) {
 	hour := int64(3600)
-	e.update("a", func(context.Context, *storage.Entry, int64) (storage.Proposal, error) {
+	e.update("a", func(context.Context, *storage.Entry) (storage.Proposal, error) {
 		return storage.Proposal{Object: e.object("a", "1"), TTL: &hour}, nil
 	}, storage.UpdateOptions{CreateIfAbsent: true})
 	e.wantTTL("a", 3600)

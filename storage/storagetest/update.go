@@ -51,12 +51,9 @@ func updateShowsCurrent(e *env) {
 	e.create(e.object("a", "1"))
 	latest := e.set("a", "2")
 	runs := 0
-	e.update("a", func(_ context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+	e.update("a", func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		runs++
 		e.wantEntry(current, "a", latest.Revision, "2")
-		if ttl != 0 {
-			e.Errorf("ttl is %d", ttl)
-		}
 		return proposeValue(current, "3")
 	}, storage.UpdateOptions{})
 	if runs != 1 {
@@ -66,7 +63,7 @@ func updateShowsCurrent(e *env) {
 
 // proposeValue proposes the current object with another value.
 func proposeValue(current *storage.Entry, value string) (storage.Proposal, error) {
-	return change(func(obj Object) { setValue(obj, value) })(context.Background(), current, 0)
+	return change(func(obj Object) { setValue(obj, value) })(context.Background(), current)
 }
 
 func updateNoOp(e *env) {
@@ -91,7 +88,7 @@ func updateIgnoresVersion(e *env) {
 
 func updateMissing(e *env) {
 	before := e.revision()
-	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), func(context.Context, *storage.Entry, int64) (storage.Proposal, error) {
+	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), func(context.Context, *storage.Entry) (storage.Proposal, error) {
 		e.Error("the proposer ran")
 		return storage.Proposal{}, errors.New("unwanted")
 	}, storage.UpdateOptions{})
@@ -100,7 +97,7 @@ func updateMissing(e *env) {
 }
 
 func updateCreatesAbsent(e *env) {
-	result := e.update("a", func(_ context.Context, current *storage.Entry, _ int64) (storage.Proposal, error) {
+	result := e.update("a", func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		if current != nil {
 			e.Errorf("there is already %+v", current)
 		}
@@ -129,7 +126,7 @@ func updateProposerError(e *env) {
 }
 
 func fail(err error) storage.ProposeFunc {
-	return func(context.Context, *storage.Entry, int64) (storage.Proposal, error) { return storage.Proposal{}, err }
+	return func(context.Context, *storage.Entry) (storage.Proposal, error) { return storage.Proposal{}, err }
 }
 
 func ifUID(uid string) *storage.Preconditions {
@@ -168,7 +165,7 @@ func updateVersion(e *env) {
 
 func updatePreconditionFirst(e *env) {
 	e.create(e.object("a", "1"))
-	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), func(context.Context, *storage.Entry, int64) (storage.Proposal, error) {
+	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), func(context.Context, *storage.Entry) (storage.Proposal, error) {
 		e.Error("the proposer ran")
 		return storage.Proposal{}, errors.New("unwanted")
 	}, storage.UpdateOptions{Preconditions: ifUID("another")})
@@ -176,7 +173,7 @@ func updatePreconditionFirst(e *env) {
 }
 
 // remove proposes a deletion.
-func remove(context.Context, *storage.Entry, int64) (storage.Proposal, error) {
+func remove(context.Context, *storage.Entry) (storage.Proposal, error) {
 	return storage.Proposal{Delete: true}, nil
 }
 

@@ -54,7 +54,7 @@ func raceCounters(e *env) {
 	}
 }
 
-func increment(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+func increment(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	obj, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
@@ -70,7 +70,7 @@ func increment(ctx context.Context, current *storage.Entry, ttl int64) (storage.
 // something else happen; and the values it was shown, "" for nothing.
 func (e *env) raced(meanwhile func(), propose storage.ProposeFunc) (storage.ProposeFunc, *[]string) {
 	var shown []string
-	return func(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+	return func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		value := ""
 		if current != nil {
 			e.wantStamp(current)
@@ -80,7 +80,7 @@ func (e *env) raced(meanwhile func(), propose storage.ProposeFunc) (storage.Prop
 		if len(shown) == 1 {
 			meanwhile()
 		}
-		return propose(ctx, current, ttl)
+		return propose(ctx, current)
 	}, &shown
 }
 
@@ -93,8 +93,8 @@ func (e *env) wantShown(shown *[]string, want ...string) {
 
 // mark proposes to append to the value, so that what it was made of stays
 // visible.
-func mark(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
-	return change(func(obj Object) { setValue(obj, valueOf(obj)+"+mark") })(ctx, current, ttl)
+func mark(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+	return change(func(obj Object) { setValue(obj, valueOf(obj)+"+mark") })(ctx, current)
 }
 
 func raceLost(e *env) {
@@ -126,11 +126,11 @@ func raceVanished(e *env) {
 }
 
 // upsert marks what is there, or proposes a new object.
-func (e *env) upsert(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+func (e *env) upsert(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	if current == nil {
 		return storage.Proposal{Object: e.object("a", "new")}, nil
 	}
-	return mark(ctx, current, ttl)
+	return mark(ctx, current)
 }
 
 func raceVanishedCreate(e *env) {
@@ -154,11 +154,11 @@ func raceCreators(e *env) {
 	const writers = 12
 	var mu sync.Mutex
 	outcomes := map[storage.Outcome]int{}
-	count := func(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+	count := func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		if current == nil {
 			return storage.Proposal{Object: e.object("a", "1")}, nil
 		}
-		return increment(ctx, current, ttl)
+		return increment(ctx, current)
 	}
 	var writing sync.WaitGroup
 	for range writers {

@@ -52,11 +52,11 @@ func suggestionStale(e *env) {
 
 func suggestionStaleError(e *env) {
 	first, _ := e.stale()
-	propose, shown := e.raced(nothing, func(ctx context.Context, current *storage.Entry, ttl int64) (storage.Proposal, error) {
+	propose, shown := e.raced(nothing, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		if valueOf(e.open(current)) == "1" {
 			return storage.Proposal{}, errors.New("made of a state that is gone")
 		}
-		return mark(ctx, current, ttl)
+		return mark(ctx, current)
 	})
 	result := e.update("a", propose, storage.UpdateOptions{Suggestion: first})
 	e.wantShown(shown, "1", "2")

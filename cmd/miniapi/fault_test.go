@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Each fault is one line that names it and says what to do.
+func TestFaults(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	t.Cleanup(func() { busy.Close() }) // after the subtests, which run side by side
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	check(t, nobody.Close())
+	locked := filepath.Join(t.TempDir(), "data")
+	serve(t, "--data-dir", locked)
+	file := filepath.Join(t.TempDir(), "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+
+	for name, tc := range map[string]struct {
+		args []string
+		want string // within the line
+	}{
+		"an unknown flag":           {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
+		"a value that is no number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
+		"an argument":               {[]string{"start"}, `unexpected argument "start": miniapi takes flags only (see miniapi --help)`},
+		"a busy port": {
+			[]string{"--listen", busy.Addr().String()},
+			"address already in use: stop what uses that port, or choose another with --listen 127.0.0.1:0",
+		},
+		"a host that is not loopback": {[]string{"--listen", "0.0.0.0:0"}, "or set --allow-unauthenticated-network-access"},
+		"an etcd that nobody reaches": {
+			[]string{"--etcd-servers", "http://" + nobody.Addr().String()},
+			"did not answer within 5s: check that it runs, the address (--etcd-servers)",
+		},
+		"an etcd port for everybody": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},
+		"a busy etcd port":           {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use"},
+		"a locked data directory":    {[]string{"--data-dir", locked}, "in use by another server: stop that one, or choose another directory (--data-dir)"},
+		"a data directory that is a file": {
+			[]string{"--data-dir", file}, "not a directory",
+		},
+		"a directory of somebody else's files": {
+			[]string{"--data-dir", filepath.Dir(file)}, "not the data of an embedded etcd: it holds files, but no directory \"member\": choose a new or empty directory (--data-dir)",
+		},
+		"a kubeconfig in no directory": {
+			[]string{"--write-kubeconfig", "/nowhere/kubeconfig"},
+			"cannot write the kubeconfig /nowhere/kubeconfig (--write-kubeconfig FILE says where): no such file or directory",
+		},
+		"a certificate that is not there": {
+			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
+			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := tc.args
+			if args[0] != "--listen" {
+				args = append([]string{"--listen", "127.0.0.1:0"}, args...)
+			}
+			lines := refused(t, args...)
+			if len(lines) != 1 || !strings.HasPrefix(lines[0], "miniapi: ") || !strings.Contains(lines[0], tc.want) {
+				t.Errorf("got %d lines, want one with %q:\n%s", len(lines), tc.want, strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+func TestDamagedDataDirectory(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, dir string){
+		"a truncated database": func(t *testing.T, dir string) {
+			check(t, os.Truncate(filepath.Join(dir, "member", "snap", "db"), 100))
+		},
+		"an overwritten log": func(t *testing.T, dir string) {
+			logs, err := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
+			check(t, err)
+			data, err := os.ReadFile(logs[0])
+			check(t, err)
+			copy(data[100:], strings.Repeat("?", 1000))
+			check(t, os.WriteFile(logs[0], data, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			s := serve(t, "--data-dir", dir)
+			check(t, s.stop(syscall.SIGINT))
+			damage(t, dir)
+			lines := refused(t, "--listen", "127.0.0.1:0", "--data-dir", dir)
+			if len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "data is damaged") || !strings.Contains(lines[0], "put a backup in its place, or move it away to begin anew") {
+				t.Errorf("got %d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+func TestAllFaultsOfTheFlagsAtOnce(t *testing.T) {
+	lines := refused(t, "--listen", "nope", "--etcd-prefix", "x", "--service-cluster-ip-range", "1", "--bootstrap", "z",
+		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--etcd-compaction-interval", "1ms")
+	want := []string{
+		`listen address "nope"`, "exclude each other", "--etcd-listen-client-url", `etcd prefix "x"`, `client URL "http://1.2.3.4:5"`,
+		`etcd address "here"`, `IP range "1"`, `bootstrap "z"`, "--etcd-compaction-interval 1ms",
+	}
+	if len(lines) != len(want) {
+		t.Errorf("%d lines, want %d:\n%s", len(lines), len(want), strings.Join(lines, "\n"))
+	}
+	for _, fault := range want {
+		if !strings.Contains(strings.Join(lines, "\n"), fault) {
+			t.Errorf("nothing about %s in\n%s", fault, strings.Join(lines, "\n"))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const longHelp = `miniapi is a Kubernetes API server small enough to start inside a test. It keeps
+objects in an embedded etcd (or in your etcd cluster) and has the real semantics
+of optimistic concurrency: a write from a stale copy is answered with 409.`
+
+const exampleHelp = `  miniapi                                   serve on http://127.0.0.1:8080, data gone at the end
+  miniapi --listen 127.0.0.1:0              take any free port and print it
+  miniapi --data-dir ./data                 keep the data, synced to disk
+  miniapi --etcd-servers http://HOST:2379   use an etcd cluster`
+
+// helpColumn is where the text of a flag begins, helpWidth where it ends.
+const helpColumn, helpWidth = 36, 100
+
+// printUsage shows the flags by what they are about.
+func printUsage(cmd *cobra.Command, sets []flagSet) error {
+	out := cmd.OutOrStderr()
+	fmt.Fprintf(out, "Usage:\n  miniapi [flags]\n\nExamples:\n%s\n", cmd.Example)
+	for _, set := range sets {
+		fmt.Fprintf(out, "\n%s:\n", set.title)
+		set.flags.VisitAll(func(flag *pflag.Flag) { printFlag(out, flag) })
+	}
+	return nil
+}
+
+func printFlag(out io.Writer, flag *pflag.Flag) {
+	value, text := pflag.UnquoteUsage(flag)
+	name := "  --" + flag.Name
+	if flag.Shorthand == flag.Name {
+		name = "  -" + flag.Name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	if !isZero(flag.DefValue) {
+		text += " (default " + flag.DefValue + ")"
+	}
+	if len(name) > helpColumn-2 {
+		fmt.Fprintln(out, name)
+		name = ""
+	}
+	for _, line := range wrap(text, helpWidth-helpColumn) {
+		fmt.Fprintf(out, "%-*s%s\n", helpColumn, name, line)
+		name = ""
+	}
+}
+
+func isZero(value string) bool {
+	return value == "" || value == "0" || value == "false" || value == "[]"
+}
+
+// wrap breaks a text at blanks into lines of at most width.
+func wrap(text string, width int) []string {
+	var lines []string
+	for word := range strings.FieldsSeq(text) {
+		last := len(lines) - 1
+		if last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}

@@ -1,0 +1,60 @@
+package miniapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi"
+)
+
+func TestConfigFaults(t *testing.T) {
+	for name, tc := range map[string]struct {
+		config miniapi.Config
+		want   []string
+	}{
+		"the zero value has none": {miniapi.Config{}, nil},
+		"every loopback address will do": {
+			miniapi.Config{Listen: "[::1]:0", EtcdListenClientURLs: []string{"http://localhost:0"}}, nil,
+		},
+		"other addresses must be demanded": {
+			miniapi.Config{Listen: ":8080"},
+			[]string{`listen address ":8080" is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it`},
+		},
+		"and can be": {
+			miniapi.Config{Listen: "0.0.0.0:8080", AllowUnauthenticatedNetworkAccess: true}, nil,
+		},
+		"a name is no loopback address": {
+			miniapi.Config{Listen: "localhost.example:80"},
+			[]string{`listen address "localhost.example:80" is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it`},
+		},
+		"a cluster keeps its own data": {
+			miniapi.Config{EtcdServers: []string{"http://127.0.0.1:2379"}, DataDir: "data", EtcdListenClientURLs: []string{"http://127.0.0.1:0"}},
+			[]string{
+				"an etcd cluster (--etcd-servers) and a data directory (--data-dir) exclude each other: the cluster keeps the data",
+				"--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off",
+			},
+		},
+		"all are listed at once": {
+			miniapi.Config{Listen: "8080", EtcdPrefix: "registry/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
+			[]string{
+				`listen address "8080" is not HOST:PORT, such as 127.0.0.1:8080`,
+				`etcd prefix "registry/" must begin with a slash and not end in one, such as /registry`,
+				`etcd address "127.0.0.1:2379" is not a URL such as http://127.0.0.1:2379`,
+				`service cluster IP range "10.0.0.0/31" is too small: it needs at least 8 addresses`,
+				`bootstrap "some" is neither "minimal" nor "full"`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			if err := tc.config.Validate(); err != nil {
+				got = strings.Split(err.Error(), "\n")
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package miniapi_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var directDependency = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+
+// TestEveryDirectDependencyHasAReason holds go.mod against the table in
+// docs/design.md.
+func TestEveryDirectDependencyHasAReason(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	design, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(design), "\n## Direct dependencies\n")
+	if !ok {
+		t.Fatal("docs/design.md has no table of dependencies")
+	}
+	found := directDependency.FindAllStringSubmatch(string(mod), -1)
+	if len(found) == 0 {
+		t.Fatal("go.mod names no dependency")
+	}
+	for _, dependency := range found {
+		if !strings.Contains(table, "`"+dependency[1]+"`") {
+			t.Errorf("docs/design.md has no reason for %s", dependency[1])
+		}
+	}
+	for _, named := range regexp.MustCompile("`([a-z0-9.]+/[^`]+)`").FindAllStringSubmatch(table, -1) {
+		if !strings.Contains(string(mod), "\t"+named[1]+" v") {
+			t.Errorf("docs/design.md has a reason for %s, which go.mod does not name", named[1])
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// bindToken makes a token die with the object that ref names; nil: with the
+// account alone.
+func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, ref *authenticationv1.BoundObjectReference) error {
+	if ref == nil {
+		return nil
+	}
+	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	var err error
+	var bound *registry.TokenObject
+	switch kind.GroupKind() {
+	case schema.GroupKind{Kind: "Pod"}:
+		err = bindToPod(ctx, accounts, claims, ref.Name)
+		bound = claims.Pod
+	case schema.GroupKind{Kind: "Secret"}:
+		bound, err = tokenObject[*corev1.Secret](ctx, accounts, "secrets", claims.Namespace, ref.Name)
+		claims.Secret = bound
+	case schema.GroupKind{Kind: "Node"}:
+		bound, err = tokenObject[*corev1.Node](ctx, accounts, "nodes", "", ref.Name)
+		claims.Node = bound
+	default:
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", kind.String()))
+	}
+	if err != nil {
+		return err
+	}
+	if ref.UID != "" && string(ref.UID) != bound.UID {
+		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, ref.Name, fmt.Errorf(
+			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
+	}
+	return nil
+}
+
+// bindToPod names the pod's node too, by its name alone if it is not there.
+func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, name string) error {
+	store, err := sibling(accounts, "pods")
+	if err != nil {
+		return err
+	}
+	pod, err := read[*corev1.Pod](ctx, store, claims.Namespace, name)
+	if err != nil {
+		return err
+	}
+	if pod.Spec.ServiceAccountName != claims.Account.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", claims.Account.Name))
+	}
+	claims.Pod = &registry.TokenObject{Name: pod.Name, UID: string(pod.UID)}
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	claims.Node, err = tokenObject[*corev1.Node](ctx, accounts, "nodes", "", pod.Spec.NodeName)
+	if apierrors.IsNotFound(err) {
+		claims.Node, err = &registry.TokenObject{Name: pod.Spec.NodeName}, nil
+	}
+	return err
+}
+
+func tokenObject[T runtime.Object](ctx context.Context, accounts *registry.Store, resource, namespace, name string) (*registry.TokenObject, error) {
+	store, err := sibling(accounts, resource)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := read[T](ctx, store, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	return &registry.TokenObject{Name: name, UID: string(accessor.GetUID())}, nil
+}

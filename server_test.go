@@ -1,0 +1,320 @@
+package miniapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/miniapi/miniapi"
+)
+
+func start(t *testing.T, config miniapi.Config) *miniapi.Server {
+	t.Helper()
+	server, err := miniapi.Start(t.Context(), config)
+	check(t, err)
+	t.Cleanup(func() { check(t, server.Stop(context.Background())) })
+	return server
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func clientset(t *testing.T, server *miniapi.Server) *kubernetes.Clientset {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(server.RESTConfig())
+	check(t, err)
+	return client
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+}
+
+func TestManyServersAreWorldsOfTheirOwn(t *testing.T) {
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			server, err := miniapi.Start(t.Context(), miniapi.Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
+			_, err = configMaps.Create(t.Context(), configMap(fmt.Sprint("of-", i)), metav1.CreateOptions{})
+			list, listErr := configMaps.List(t.Context(), metav1.ListOptions{})
+			if err := errors.Join(err, listErr, server.Stop(t.Context())); err != nil {
+				t.Error(err)
+				return
+			}
+			if len(list.Items) != 1 {
+				t.Errorf("server %d has %d objects", i, len(list.Items))
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A stop that had to break something off, or that ran into its ten seconds,
+// would return an error.
+func TestStopWaitsForNobody(t *testing.T) {
+	for name, occupy := range map[string]func(t *testing.T, server *miniapi.Server) (ended func()){
+		"a watch ends cleanly": func(t *testing.T, server *miniapi.Server) func() {
+			resp, err := http.Get(server.URL() + "/api/v1/pods?watch=true")
+			check(t, err)
+			return func() {
+				defer resp.Body.Close()
+				if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
+					t.Errorf("ended with %q, %v", rest, err)
+				}
+			}
+		},
+		"a connection that never sent a request": func(t *testing.T, server *miniapi.Server) func() {
+			return dial(t, server, "")
+		},
+		"a request that never ends": func(t *testing.T, server *miniapi.Server) func() {
+			return dial(t, server, "GET /api HTTP/1.1\r\nHost: loc")
+		},
+		"a connection kept alive": func(t *testing.T, server *miniapi.Server) func() {
+			_, err := clientset(t, server).ServerVersion()
+			check(t, err)
+			return func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := start(t, miniapi.Config{})
+			ended := occupy(t, server)
+			check(t, server.Stop(t.Context()))
+			ended()
+		})
+	}
+}
+
+// dial opens a connection and says so much on it.
+func dial(t *testing.T, server *miniapi.Server, said string) (ended func()) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
+	check(t, err)
+	_, err = io.WriteString(conn, said)
+	check(t, err)
+	return func() {
+		defer conn.Close()
+		_, _ = io.ReadAll(conn) // to its end
+	}
+}
+
+func TestStopIsIdempotent(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	select {
+	case <-server.Done():
+		t.Fatal("done before the stop")
+	default:
+	}
+	var group sync.WaitGroup
+	for range 10 {
+		group.Go(func() {
+			if err := server.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-server.Done():
+			default:
+				t.Error("stopped, and not done")
+			}
+		})
+	}
+	group.Wait()
+	if _, err := http.Get(server.URL()); err == nil {
+		t.Error("it still answers")
+	}
+}
+
+func TestAcknowledgedWritesOutliveAStop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	server := start(t, miniapi.Config{DataDir: dir})
+	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
+	var acknowledged sync.Map
+	var writers sync.WaitGroup
+	var written atomic.Int64
+	enough := make(chan struct{})
+	for w := range 8 {
+		writers.Go(func() {
+			for i := 0; ; i++ {
+				name := fmt.Sprintf("w%d-%d", w, i)
+				if _, err := configMaps.Create(context.Background(), configMap(name), metav1.CreateOptions{}); err != nil {
+					return // the server has gone
+				}
+				acknowledged.Store(name, true)
+				if written.Add(1) == 100 {
+					close(enough)
+				}
+			}
+		})
+	}
+	<-enough
+	check(t, server.Stop(t.Context()))
+	writers.Wait()
+
+	again := start(t, miniapi.Config{DataDir: dir})
+	list, err := clientset(t, again).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	there := map[string]bool{}
+	for _, item := range list.Items {
+		there[item.Name] = true
+	}
+	acknowledged.Range(func(name, _ any) bool {
+		if !there[name.(string)] {
+			t.Errorf("%s was acknowledged and is gone", name)
+		}
+		return true
+	})
+}
+
+func TestFailedStartLeavesNothing(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer busy.Close()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	check(t, nobody.Close())
+	file := filepath.Join(t.TempDir(), "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	for name, tc := range map[string]struct {
+		ctx    context.Context
+		config miniapi.Config
+	}{
+		"a busy port":                     {t.Context(), miniapi.Config{Listen: busy.Addr().String()}},
+		"a busy etcd port":                {t.Context(), miniapi.Config{EtcdListenClientURLs: []string{"http://" + busy.Addr().String()}}},
+		"a data directory that is a file": {t.Context(), miniapi.Config{DataDir: file}},
+		"a data directory of others":      {t.Context(), miniapi.Config{DataDir: filepath.Dir(file)}},
+		"a start that was called off":     {gone, miniapi.Config{}},
+		"a cluster that is not there":     {gone, miniapi.Config{EtcdServers: []string{"http://" + nobody.Addr().String()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			temp := t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			if server, err := miniapi.Start(tc.ctx, tc.config); err == nil {
+				check(t, server.Stop(t.Context()))
+				t.Fatal("it started")
+			}
+			left, err := os.ReadDir(temp)
+			check(t, err)
+			if len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			goleak.VerifyNone(t, before)
+		})
+	}
+}
+
+func TestStopRemovesTheTemporaryDirectory(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	server := start(t, miniapi.Config{})
+	check(t, server.Stop(t.Context()))
+	left, err := os.ReadDir(temp)
+	check(t, err)
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestKubeconfigLeadsToTheServer(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	data, err := server.Kubeconfig()
+	check(t, err)
+	config, err := clientcmd.RESTConfigFromKubeConfig(data)
+	check(t, err)
+	if config.Host != server.URL() || config.Host != server.RESTConfig().Host {
+		t.Errorf("kubeconfig %s, RESTConfig %s, URL %s", config.Host, server.RESTConfig().Host, server.URL())
+	}
+}
+
+func TestForeignHostIsRefused(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	for header, status := range map[[2]string]int{
+		{"Host", "localhost"}:              http.StatusOK,
+		{"Host", "evil.example"}:           http.StatusForbidden,
+		{"Origin", "https://evil.example"}: http.StatusForbidden,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL()+"/api/v1/secrets", nil)
+		check(t, err)
+		req.Header.Set(header[0], header[1])
+		if header[0] == "Host" {
+			req.Host = header[1]
+		}
+		resp, err := http.DefaultClient.Do(req)
+		check(t, err)
+		check(t, resp.Body.Close())
+		if resp.StatusCode != status {
+			t.Errorf("%v is answered with %s", header, resp.Status)
+		}
+	}
+}
+
+func TestServerEverywhereCallsItselfByLoopback(t *testing.T) {
+	server := start(t, miniapi.Config{Listen: "0.0.0.0:0", AllowUnauthenticatedNetworkAccess: true})
+	if !strings.HasPrefix(server.URL(), "http://127.0.0.1:") {
+		t.Errorf("it is at %s", server.URL())
+	}
+	_, err := clientset(t, server).ServerVersion()
+	check(t, err)
+}
+
+// dyingEnv names a data directory and makes the test binary dieWithEtcd: an
+// etcd that dies leaves goroutines behind, so it has a process of its own.
+const dyingEnv = "MINIAPI_TEST_DYING"
+
+func TestServerEndsWithItsEtcd(t *testing.T) {
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), dyingEnv+"="+filepath.Join(t.TempDir(), "data"))
+	out, err := child.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "ended by itself: embedded etcd gave up: ") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// dieWithEtcd takes the data directory away under a server, writes until that
+// is noticed, and prints what Stop says.
+func dieWithEtcd(dir string) {
+	ctx := context.Background()
+	server, err := miniapi.Start(ctx, miniapi.Config{DataDir: dir})
+	if err != nil {
+		panic(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() { // ends with the server
+		<-server.Done()
+		cancel()
+	}()
+	for ctx.Err() == nil {
+		_, _ = server.EtcdClient().Put(ctx, "/a", strings.Repeat("x", 1<<20))
+	}
+	fmt.Println("ended by itself:", server.Stop(context.Background()))
+}

@@ -1,0 +1,58 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"github.com/miniapi/miniapi/internal/zaplog"
+)
+
+func TestRecordsAboutTheMissingTermAreForDebugging(t *testing.T) {
+	missing := errors.New(noTermYet)
+	for name, tc := range map[string]struct {
+		log  func(*zap.Logger)
+		want string
+	}{
+		"the warning": {
+			func(l *zap.Logger) { l.Warn("Failed to detect schema version", zap.Error(missing)) },
+			"level=DEBUG",
+		},
+		"the error around it": {
+			func(l *zap.Logger) {
+				l.With(zap.Int("a", 1)).Error("failed to update storage version", zap.Int("b", 2), zap.Error(fmt.Errorf("cannot detect: %w", missing)))
+			},
+			"level=DEBUG",
+		},
+		"any other fault keeps its level": {
+			func(l *zap.Logger) { l.Error("failed to update storage version", zap.Error(errors.New("disk full"))) },
+			"level=ERROR",
+		},
+		"and so does what has no fault": {
+			func(l *zap.Logger) { l.Warn("slow") },
+			"level=WARN",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := logged(slog.LevelDebug, tc.log); !strings.Contains(got, tc.want) {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+			quiet := logged(slog.LevelWarn, tc.log)
+			if (quiet == "") != (tc.want == "level=DEBUG") {
+				t.Errorf("a log of warnings has %q", quiet)
+			}
+		})
+	}
+}
+
+func logged(level slog.Level, log func(*zap.Logger)) string {
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))
+	log(zaplog.New(logger, demoted()))
+	return out.String()
+}
