@@ -19,7 +19,8 @@ func (s *Server) seed(ctx context.Context) error {
 	}
 	objects, err := bootstrap.Objects(s.config.Bootstrap, bootstrap.Config{
 		ServiceRanges: ranges,
-		Port:          s.listener.Addr().(*net.TCPAddr).Port,
+		Port:          s.main().Addr().(*net.TCPAddr).Port,
+		AccessRoles:   s.config.Authorization == RBAC,
 	})
 	if err != nil {
 		return err

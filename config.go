@@ -1,6 +1,7 @@
 package miniapi
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -18,11 +19,20 @@ import (
 // Config of a server. The zero value is a server for a test: a free port on
 // loopback, an embedded etcd in a temporary directory, no log.
 type Config struct {
-	// Listen is HOST:PORT; port 0 takes a free one. Default: 127.0.0.1:0.
+	// Listen is HOST:PORT for plain HTTP, where everybody is the administrator;
+	// port 0 takes a free one. Default: 127.0.0.1:0, or none beside Secure.
 	Listen string
 	// AllowUnauthenticatedNetworkAccess permits a Listen host that is not
 	// loopback, although whoever can reach it may then do everything.
 	AllowUnauthenticatedNetworkAccess bool
+	// Secure serves HTTPS to users who say who they are. Default: it does not.
+	Secure *Secure
+	// Authorization says who may do what. Default: AlwaysAllow.
+	Authorization AuthorizationMode
+	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit how many requests
+	// of users other than administrators are worked on at a time. Default: 400
+	// and 200; negative: any number.
+	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
 
 	// DataDir keeps the embedded etcd's data, synced to disk on every write.
 	// Default: a temporary directory without syncing, removed by Stop.
@@ -55,9 +65,15 @@ type Config struct {
 
 // withDefaults returns the config with every default in place.
 func (c Config) withDefaults() Config {
-	if c.Listen == "" {
+	if c.Listen == "" && c.Secure == nil {
 		c.Listen = "127.0.0.1:0"
 	}
+	if c.Secure != nil {
+		c.Secure = c.Secure.withDefaults()
+	}
+	c.Authorization = cmp.Or(c.Authorization, AlwaysAllow)
+	c.MaxRequestsInFlight = cmp.Or(c.MaxRequestsInFlight, 400)
+	c.MaxMutatingRequestsInFlight = cmp.Or(c.MaxMutatingRequestsInFlight, 200)
 	if c.EtcdPrefix == "" {
 		c.EtcdPrefix = "/registry"
 	}
@@ -81,6 +97,8 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	return errors.Join(
 		c.validateListen(),
+		c.Secure.validate(),
+		validateAuthorization(c.Authorization),
 		c.validateEtcd(),
 		validateServiceRange(c.ServiceClusterIPRange),
 		validateBootstrap(c.Bootstrap),
@@ -88,6 +106,9 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateListen() error {
+	if c.Listen == "" { // there is a secure listener
+		return nil
+	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen address %q is not HOST:PORT, such as 127.0.0.1:8080", c.Listen)

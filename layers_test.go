@@ -25,7 +25,8 @@ var layers = map[string][]string{
 	"registry":          {"storage", "versioner"},
 	"kinds":             {"registry", "storage"},
 	"api":               {"registry", "storage"},
-	"":                  {"api", "kinds/...", "registry/...", "storage/..."},
+	"auth":              {"registry", "storage"},
+	"":                  {"api", "auth/...", "kinds/...", "registry/...", "storage/..."},
 	"cmd/miniapi":       {"", "kinds/bootstrap"},
 	"examples":          {""},
 	// What only tests import may use an implementation.

@@ -3,10 +3,8 @@ package miniapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -15,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/registry/admission"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
 )
@@ -27,13 +25,17 @@ const stopTimeout = 10 * time.Second
 
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
-	config   Config
-	listener net.Listener
-	http     *http.Server
-	conns    *connections
-	api      *api.Server
-	store    *store
-	backend  *etcd.Backend
+	config  Config
+	plain   net.Listener     // nil without Config.Listen
+	tls     net.Listener     // nil without Config.Secure
+	secure  *secureSide      // nil without Config.Secure
+	rbac    *rbac.Authorizer // nil unless it decides
+	catalog *registry.Catalog
+	http    *http.Server
+	conns   *connections
+	api     *api.Server
+	store   *store
+	backend *etcd.Backend
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -51,25 +53,13 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: config.withDefaults(), done: make(chan struct{})}
-	for _, step := range []func(context.Context) error{s.listen, s.openStore, s.build, s.seed} {
+	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 		}
 	}
 	s.run()
 	return s, nil
-}
-
-// listen comes first: a busy port is found before anything is started, and
-// the bootstrap objects need the port's number.
-func (s *Server) listen(ctx context.Context) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", s.config.Listen)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", s.config.Listen, err)
-	}
-	s.listener = listener
-	return nil
 }
 
 func (s *Server) openStore(ctx context.Context) error {
@@ -92,36 +82,29 @@ func (s *Server) build(context.Context) error {
 	}
 	s.backend = backend
 	recorder := metered.NewRecorder()
-	catalog := registry.NewCatalog(registry.CatalogConfig{
-		Storage:   backend.Store,
-		Wrap:      recorder.Wrap,
-		Admission: registry.Chain{admission.NamespaceLifecycle()},
-	})
-	if err := catalog.Add(kinds.Resources()...); err != nil {
+	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap}
+	s.accessControl(&config)
+	s.catalog = registry.NewCatalog(config)
+	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
 	s.api, err = api.New(api.Config{
-		Catalog: catalog,
+		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),
 		Logger:  s.config.Logger,
 		Version: KubernetesVersion(),
 		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
 
 		Collectors: []prometheus.Collector{recorder},
+		User:       s.userFunc(),
+
+		MaxInFlight:         s.config.MaxRequestsInFlight,
+		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
 	})
 	if err != nil {
 		return err
 	}
-	s.conns = newConnections()
-	s.http = &http.Server{
-		Handler:           s.api.Handler(),
-		ConnState:         s.conns.track,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		MaxHeaderBytes:    1 << 20,
-		ErrorLog:          errorLog(s.config.Logger),
-	}
-	return nil
+	return s.buildHTTP()
 }
 
 // run starts what lives as long as the server.
@@ -129,12 +112,15 @@ func (s *Server) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
-	s.group.Go(func() error {
-		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
-		}
-		return nil
-	})
+	if s.plain != nil {
+		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
+	}
+	if s.tls != nil {
+		s.group.Go(func() error { return served(s.tls, s.http.ServeTLS(s.tls, "", "")) })
+	}
+	if s.rbac != nil {
+		s.group.Go(func() error { return s.rbac.Run(ctx) })
+	}
 	s.group.Go(func() error { return s.store.watch(ctx) })
 	if s.config.CompactionInterval > 0 {
 		compactor := etcd.NewCompactor(etcd.CompactorConfig{
@@ -149,15 +135,6 @@ func (s *Server) run() {
 		<-ctx.Done()
 		s.Stop(context.Background())
 	}()
-}
-
-// URL is where the server answers, such as http://127.0.0.1:8080.
-func (s *Server) URL() string {
-	addr := s.listener.Addr().(*net.TCPAddr).AddrPort()
-	if addr.Addr().IsUnspecified() { // listens everywhere, and so here too
-		addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), addr.Port())
-	}
-	return "http://" + addr.String()
 }
 
 // EtcdClient is the client of the etcd behind the server, for looking at keys
@@ -199,8 +176,11 @@ func (s *Server) Stop(ctx context.Context) error {
 // completed.
 func (s *Server) release(ctx context.Context) error {
 	var errs []error
-	if s.listener != nil {
-		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	for _, listener := range []net.Listener{s.plain, s.tls} {
+		if listener == nil {
+			continue
+		}
+		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}

@@ -33,6 +33,9 @@ type Config struct {
 	// User finds out who makes a request; an error is a 401. Nil: everybody is
 	// the local administrator.
 	User UserFunc
+	// MaxInFlight limits the requests that read and are worked on at a time,
+	// MaxMutatingInFlight those that change something. 0: any number.
+	MaxInFlight, MaxMutatingInFlight int
 	// AllowedHosts are the names, besides localhost and the loopback addresses,
 	// that the Host and Origin headers of a request may carry when it came in
 	// on a loopback address. "*" allows every name.

@@ -17,15 +17,13 @@ type call struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	target
-	// verb is the action to take; access is the verb in the terms of
-	// authorization, which knows no connect.
-	verb, access string
-	store        *registry.Store
-	resource     *registry.Resource
-	version      registry.Version
-	sub          *registry.Subresource // nil for the resource itself
-	format       format
-	table        tableOptions // where the format is a Table
+	verb     string // the action to take
+	store    *registry.Store
+	resource *registry.Resource
+	version  registry.Version
+	sub      *registry.Subresource // nil for the resource itself
+	format   format
+	table    tableOptions // where the format is a Table
 }
 
 // action carries out a verb. What it returns is written as a Status; nil means
@@ -133,25 +131,29 @@ func (c *call) findVerb() error {
 	if c.sub != nil {
 		supported = c.sub.Verbs
 	}
-	possible := maps.Clone(c.shape())
-	maps.DeleteFunc(possible, func(_, verb string) bool { return !slices.Contains(supported, verb) })
-	if len(possible) == 0 {
-		return genericError(http.StatusNotFound, "")
+	verb, ok := c.shape()[c.r.Method]
+	if !ok || !slices.Contains(supported, verb) {
+		return c.noVerb(supported)
 	}
-	verb, ok := possible[c.r.Method]
-	if !ok {
-		methods := slices.Sorted(maps.Keys(possible))
-		c.w.Header().Set("Allow", strings.Join(methods, ", "))
-		return genericError(http.StatusMethodNotAllowed, "")
-	}
-	c.verb, c.access = verb, verb
+	c.verb = verb
 	if verb == "list" && wantsWatch(c.r) {
-		c.verb, c.access = "watch", "watch"
+		c.verb = "watch"
 	}
 	if c.sub != nil && c.sub.Connect != nil {
 		c.verb = "connect"
 	}
 	return nil
+}
+
+func (c *call) noVerb(supported []string) error {
+	possible := maps.Clone(c.shape())
+	maps.DeleteFunc(possible, func(_, verb string) bool { return !slices.Contains(supported, verb) })
+	if len(possible) == 0 {
+		return genericError(http.StatusNotFound, "")
+	}
+	methods := slices.Sorted(maps.Keys(possible))
+	c.w.Header().Set("Allow", strings.Join(methods, ", "))
+	return genericError(http.StatusMethodNotAllowed, "")
 }
 
 // serve carries the call out.
@@ -167,9 +169,6 @@ func (c *call) serve() {
 }
 
 func (c *call) act() error {
-	if err := c.authorize(); err != nil {
-		return err
-	}
 	c.warnOfDeprecation()
 	allowed := ofResources
 	if !c.resourceKind() {

@@ -49,9 +49,11 @@ func wantsGzip(r *http.Request) bool {
 		return false
 	}
 	for encoding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		// One with a weight is not taken, as by kube-apiserver: it may be 0.
-		if strings.TrimSpace(encoding) == "gzip" {
-			return true
+		name, weight, _ := strings.Cut(encoding, ";")
+		if strings.TrimSpace(name) == "gzip" {
+			// Weight 0, which may have decimals, means that it is not wanted.
+			decimals, zero := strings.CutPrefix(strings.TrimSpace(weight), "q=0")
+			return !zero || strings.Trim(decimals, ".0") != ""
 		}
 	}
 	return false

@@ -20,6 +20,7 @@ func TestCompression(t *testing.T) {
 		{"not for 128 KiB and less", "192.0.2.1:4000", "gzip", large, false},
 		{"not on a loopback connection", "127.0.0.1:4000", "gzip", large + "!", false},
 		{"nor on IPv6's", "[::1]:4000", "gzip", large + "!", false},
+		{"not where it is refused", "192.0.2.1:4000", "gzip;q=0.0, br", large + "!", false},
 		{"not for who cannot read it", "192.0.2.1:4000", "br", large + "!", false},
 	}
 	s := &Server{compressors: newCompressors()}

@@ -14,11 +14,12 @@ import (
 
 // guardHost refuses requests which a web page could have sent to a server that
 // listens on loopback only: by DNS rebinding the Host header carries a foreign
-// name, by a request across origins the Origin header does.
+// name, by a request across origins the Origin header does. Over TLS neither
+// gets anywhere: a page has no certificate for the name, and no credentials.
 func (s *Server) guardHost(next http.Handler) http.Handler {
 	allowed := hostList(s.config.AllowedHosts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cameOverLoopback(r) {
+		if r.TLS == nil && cameOverLoopback(r) {
 			if err := allowed.check(r); err != nil {
 				s.writeError(w, r, err)
 				return

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,10 @@ func TestWarningsAreLimited(t *testing.T) {
 	got := header(many...)
 	if len(got) != warningsTotal/warningsEach {
 		t.Errorf("%d of %d warnings are sent", len(got), len(many))
+	}
+	umlauts := header(append(many, "x"+strings.Repeat("ü", 1000))[len(many)-5:]...)
+	if want := `299 - "x` + strings.Repeat("ü", warningsEach-1) + `"`; !slices.Contains(umlauts, want) {
+		t.Errorf("a character is cut in two: %q", umlauts)
 	}
 	for _, warning := range got {
 		if want := `299 - "` + long[:warningsEach] + `"`; warning != want {

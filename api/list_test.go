@@ -57,7 +57,7 @@ func tryList(t *testing.T, m *media, items iter.Seq2[runtime.Object, error]) (er
 		}
 	}()
 	c := podCall(t)
-	c.server.compressors = newCompressors()
+	c.server.compressors, c.server.life = newCompressors(), newLifecycle()
 	c.server.config.setDefaults()
 	c.w, c.format = httptest.NewRecorder(), format{media: m}
 	return c.writeList(listing{header: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, items: items})

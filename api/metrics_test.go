@@ -12,7 +12,7 @@ import (
 // open and after all is over.
 func someRequests(s *stack) (during, after string) {
 	s.configMap("a", "1")
-	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a", ""))
+	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a?watch=true", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
 	s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", ""))
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"b"}}`))
@@ -51,6 +51,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	for rule, line := range map[string]string{
 		"a request is counted by what it does": `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		"so is one that fails":                 `apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		"one object is not watched":            `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
 		"a list is not a get":                  `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
 		"a dry run is told apart":              `apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		"a watch is not a list":                `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,

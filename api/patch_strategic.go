@@ -39,7 +39,7 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 		return nil, nil, err
 	}
 	patched := p.call.newBody()
-	merged, err := strategicpatch.StrategicMergeMapPatch(original, changes, patched)
+	merged, err := mergeMaps(original, changes, patched)
 	if err != nil {
 		return nil, nil, strategicError(err)
 	}
@@ -52,6 +52,17 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 		return nil, nil, invalidPatch(shown, err)
 	}
 	return patched, odd, p.refuseOdd(odd, shown)
+}
+
+// mergeMaps merges by the tags of a Go type. The library compares the keys of
+// list items without looking what they are, and panics where they are maps.
+func mergeMaps(original, changes map[string]any, tags runtime.Object) (merged map[string]any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = apierrors.NewBadRequest(fmt.Sprintf("the patch cannot be merged: %v", fault))
+		}
+	}()
+	return strategicpatch.StrategicMergeMapPatch(original, changes, tags)
 }
 
 func (p *patch) strategicChanges() (changes map[string]any, odd []error, err error) {

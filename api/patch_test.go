@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds"
@@ -25,6 +26,15 @@ func podCall(tb testing.TB) *call {
 	}
 }
 
+// A merge key has to be something that can be compared.
+func TestStrategicPatchWithAMapForAKey(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}}}
+	p := &patch{call: podCall(t), data: []byte(`{"spec":{"containers":[{"name":{}}]}}`)}
+	if _, _, err := p.applyStrategic(pod); !apierrors.IsBadRequest(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A patch of any kind leads to an object of the kind or to an error, and leaves
 // the state that it was applied to as it was.
 func FuzzPatch(f *testing.F) {
@@ -34,6 +44,7 @@ func FuzzPatch(f *testing.F) {
 		`[{"op":"add","path":"/spec/containers/-","value":null},{"op":"remove","path":"/spec/containers/-1"}]`,
 		`{"spec":{"containers":[{"name":"c","$patch":"delete"}]},"metadata":{"$retainKeys":["name"],"finalizers":null}}`,
 		`{"spec":{"$setElementOrder/containers":[{"name":"d"}],"containers":[{"$patch":"replace"}]}}`,
+		`{"spec":{"containers":[{"name":{}}]}}`,
 		`null`, ``, `[]`,
 	} {
 		f.Add(seed)

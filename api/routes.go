@@ -17,6 +17,9 @@ func (s *Server) routes() http.Handler {
 		s.countRequests,
 		s.guardHost,
 		s.identifyUser,
+		s.impersonate,
+		s.limitInFlight,
+		s.authorizeRequests,
 		collectWarnings,
 	)
 	r.NotFound(http.NotFound)

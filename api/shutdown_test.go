@@ -95,3 +95,29 @@ func TestShutdownDoesNotWaitForSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A client that stops to send its body, or to read its list, is cut off.
+func TestShutdownDoesNotWaitForSlowClients(t *testing.T) {
+	s := newStack(t, nil)
+	for i := range 20 {
+		s.configMap(strings.Repeat("x", i+1), strings.Repeat("v", 512<<10))
+	}
+	const expect = " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+	for request, begun := range map[string]string{
+		"GET /api/v1/configmaps HTTP/1.1\r\nHost: localhost\r\n\r\n":                              "200 OK",
+		"POST /api/v1/namespaces/default/configmaps" + expect + "Content-Length: 9\r\n\r\n{":      "100 Continue",
+		"DELETE /api/v1/configmaps/x" + expect + "Transfer-Encoding: chunked\r\n\r\n5\r\n{":       "404 Not Found",
+		"DELETE /api/v1/namespaces/default" + expect + "Transfer-Encoding: chunked\r\n\r\n5\r\n{": "100 Continue",
+	} {
+		slow := s.dial()
+		if _, err := io.WriteString(slow, request); err != nil {
+			t.Fatal(err)
+		}
+		if status, err := bufio.NewReaderSize(slow, 16).ReadString('\n'); err != nil || !strings.Contains(status, begun) {
+			t.Fatalf("%q: %q, %v", request, status, err)
+		}
+	}
+	if err := s.api.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

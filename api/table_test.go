@@ -57,6 +57,18 @@ func TestTableRowsCarryWhatIsAskedFor(t *testing.T) {
 	})
 }
 
+// The version of a Table is that of the metadata in its rows.
+func TestTableOfTheOldVersion(t *testing.T) {
+	s := newStack(t, nil)
+	s.configMap("a", "1")
+	var table map[string]any
+	accept := "Accept: application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+	parseJSON(t, s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", "", accept)).body, &table)
+	if version := row(table, 0)["object"].(map[string]any)["apiVersion"]; version != "meta.k8s.io/v1beta1" || table["apiVersion"] != version {
+		t.Errorf("a %v has a row of %v", table["apiVersion"], version)
+	}
+}
+
 func TestTableMetadata(t *testing.T) {
 	s := newStack(t, nil)
 	for _, name := range []string{"a", "b", "c"} {

@@ -70,6 +70,7 @@ func TestReplay(t *testing.T) {
 type replay struct {
 	t      *testing.T
 	server *miniapi.Server
+	client *http.Client
 	setups map[string]func(*replay)
 	chain  string
 	bound  bindings
@@ -94,7 +95,7 @@ func newReplay(t *testing.T) *replay {
 			t.Error(err)
 		}
 	})
-	return &replay{t: t, server: server}
+	return &replay{t: t, server: server, client: http.DefaultClient}
 }
 
 func (r *replay) setUp(step string) {
@@ -168,7 +169,7 @@ func (r *replay) send(s *step) answer {
 	for name, values := range s.ReqHeader {
 		req.Header[name] = values
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := r.client.Do(req)
 	if err != nil {
 		r.t.Fatalf("%s: %v", s.ID, err)
 	}

@@ -17,14 +17,22 @@ func printBanner(out io.Writer, server *miniapi.Server, kubeconfig string, opts 
   data        %s
 
 Try it:
-  curl %s/api/v1/namespaces
+  %s
   kubectl --kubeconfig %s create configmap hello --from-literal=a=b
   kubectl --kubeconfig %s get configmap hello -o yaml
 
 `, miniapi.Version(), miniapi.KubernetesVersion().GitVersion,
 		server.URL(), kubeconfig, whereData(server, opts),
-		server.URL(), kubeconfig, kubeconfig)
+		firstTry(server, kubeconfig), kubeconfig, kubeconfig)
 	fmt.Fprintln(out, "Stop it with Ctrl-C.")
+}
+
+// firstTry is the shortest command that the server answers.
+func firstTry(server *miniapi.Server, kubeconfig string) string {
+	if plain := server.PlainURL(); plain != "" {
+		return "curl " + plain + "/api/v1/namespaces"
+	}
+	return "kubectl --kubeconfig " + kubeconfig + " auth whoami"
 }
 
 func whereData(server *miniapi.Server, opts *options) string {

@@ -11,6 +11,7 @@ import (
 
 // Each fault is one line that names it and says what to do.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	t.Cleanup(func() { busy.Close() }) // after the subtests, which run side by side
@@ -51,6 +52,8 @@ func TestFaults(t *testing.T) {
 			[]string{"--write-kubeconfig", "/nowhere/kubeconfig"},
 			"cannot write the kubeconfig /nowhere/kubeconfig (--write-kubeconfig FILE says where): no such file or directory",
 		},
+		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
+		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node"}, `authorization mode "Node" is neither "AlwaysAllow" nor "RBAC"`},
 		"a certificate that is not there": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",

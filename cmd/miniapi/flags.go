@@ -30,6 +30,9 @@ type options struct {
 	serviceRange string
 	bootstrap    string
 	verbosity    int
+
+	secure  secureOptions
+	serving *pflag.FlagSet
 }
 
 // flagSet is a group of flags as --help shows them.
@@ -43,6 +46,9 @@ func (o *options) flagSets() []flagSet {
 	serving.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` to serve on; port 0 takes a free one")
 	serving.BoolVar(&o.allowNetwork, "allow-unauthenticated-network-access", false, "permit a --listen host that is not loopback: whoever reaches it can do everything")
 	serving.StringVar(&o.kubeconfig, "write-kubeconfig", "", "`FILE` to write the kubeconfig to (default: a file in the user's cache directory, removed at the end)")
+
+	o.serving = serving
+	security := o.secure.flagSet()
 
 	data := pflag.NewFlagSet("data", pflag.ContinueOnError)
 	data.StringVar(&o.dataDir, "data-dir", "", "`DIR` that keeps the data, synced to disk (default: a temporary directory, removed at the end)")
@@ -62,10 +68,10 @@ func (o *options) flagSets() []flagSet {
 	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 what happens, 4 everything")
 	general.BoolP("help", "h", false, "print this text")
 	general.Bool("version", false, "print the versions of miniapi and of the Kubernetes API")
-	for _, set := range []*pflag.FlagSet{serving, data, cluster, general} {
+	for _, set := range []*pflag.FlagSet{serving, security, data, cluster, general} {
 		set.SortFlags = false
 	}
-	return []flagSet{{"Serving", serving}, {"Data", data}, {"Cluster", cluster}, {"General", general}}
+	return []flagSet{{"Serving", serving}, {"Security", security}, {"Data", data}, {"Cluster", cluster}, {"General", general}}
 }
 
 func addFlags(cmd *cobra.Command, o *options) {
@@ -90,6 +96,7 @@ func (o *options) config() (miniapi.Config, error) {
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
 		Logger:                            newLogger(o.verbosity),
 	}
+	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))
 	var tlsErr, compactionErr error
 	config.EtcdTLS, tlsErr = o.etcdTLSConfig()
 	switch {
@@ -98,7 +105,7 @@ func (o *options) config() (miniapi.Config, error) {
 	case o.compaction < time.Second:
 		compactionErr = fmt.Errorf("--etcd-compaction-interval %v is too short: use 0 to keep history for ever, or at least 1s", o.compaction)
 	}
-	if err := errors.Join(config.Validate(), tlsErr, compactionErr); err != nil {
+	if err := errors.Join(config.Validate(), secureErr, tlsErr, compactionErr); err != nil {
 		return miniapi.Config{}, err
 	}
 	return config, nil

@@ -160,6 +160,7 @@ func TestDataDirKeepsObjectsAndVersions(t *testing.T) {
 
 // What its etcd cannot survive ends miniapi, with a line that says why.
 func TestEndsWithItsEtcd(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data-dir", dir)
 	check(t, os.RemoveAll(dir))

@@ -24,6 +24,10 @@ type Config struct {
 	// Empty: 10.0.0.0/24. The first address of the primary one is that of the
 	// Service default/kubernetes.
 	ServiceRanges []netip.Prefix
+	// AccessRoles adds to mode Minimal the roles that people are given, those
+	// that everybody has, and their bindings: what a server needs that decides
+	// by roles. Full has them among all others.
+	AccessRoles bool
 	// Port that the server listens on. 0: 443.
 	Port int
 	// Advertise is where clients inside a cluster reach the server: the
@@ -63,6 +67,8 @@ func Objects(mode Mode, cfg Config) ([]Object, error) {
 			c.add(obj)
 		}
 		c.addPrepared()
+	} else if cfg.AccessRoles {
+		c.addAccessRoles()
 	}
 	if c.err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", c.err)

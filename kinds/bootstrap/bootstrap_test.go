@@ -219,3 +219,37 @@ func readRecorded(t *testing.T) map[string]runtime.Object {
 	}
 	return objects
 }
+
+func TestAccessRoles(t *testing.T) {
+	minimal, err := Objects(Minimal, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Objects(Minimal, Config{AccessRoles: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := readRecorded(t)
+	want := map[string]runtime.Object{}
+	for _, name := range []string{"cluster-admin", "admin", "edit", "view",
+		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
+		"system:basic-user", "system:discovery", "system:public-info-viewer"} {
+		want["/clusterroles/"+name] = recorded["/clusterroles/"+name]
+	}
+	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer"} {
+		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
+	}
+	compare(t, want, objects[len(minimal):])
+	again, err := Objects(Minimal, Config{AccessRoles: true})
+	if err != nil || string(again[len(minimal)].Value) == string(objects[len(minimal)].Value) {
+		t.Errorf("two servers got one uid (%v)", err)
+	}
+}
+
+func BenchmarkAccessRoles(b *testing.B) {
+	for b.Loop() {
+		if _, err := Objects(Minimal, Config{AccessRoles: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -6,10 +6,13 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,6 +38,45 @@ func (c *collector) addPrepared() {
 		c.date(obj)
 		c.add(obj)
 	}
+}
+
+// addAccessRoles adds those of the prepared objects that Config.AccessRoles
+// speaks of.
+func (c *collector) addAccessRoles() {
+	if c.err != nil {
+		return
+	}
+	objects, err := accessRoles()
+	if err != nil {
+		c.err = fmt.Errorf("prepared objects: %w", err)
+		return
+	}
+	for _, obj := range objects {
+		c.add(obj.DeepCopyObject())
+	}
+}
+
+// accessRoles finds them once for all servers. They must not be written to.
+var accessRoles = sync.OnceValues(func() ([]runtime.Object, error) {
+	objects, err := unpack(prepared)
+	return slices.DeleteFunc(objects, func(obj runtime.Object) bool { return !isAccessRole(obj) }), err
+})
+
+func isAccessRole(obj runtime.Object) bool {
+	var name string
+	switch obj := obj.(type) {
+	case *rbacv1.ClusterRole:
+		name = obj.Name
+	case *rbacv1.ClusterRoleBinding:
+		name = obj.Name
+	}
+	switch name {
+	case "cluster-admin", "admin", "edit", "view",
+		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
+		"system:basic-user", "system:discovery", "system:public-info-viewer":
+		return true
+	}
+	return false
 }
 
 func unpack(data []byte) ([]runtime.Object, error) {

@@ -13,19 +13,31 @@ import (
 	"github.com/miniapi/miniapi/internal/zaplog"
 )
 
-func TestRecordsAboutTheMissingTermAreForDebugging(t *testing.T) {
-	missing := errors.New(noTermYet)
+func TestHarmlessRecordsAreForDebugging(t *testing.T) {
+	missing := errors.New("missing term information")
 	for name, tc := range map[string]struct {
 		log  func(*zap.Logger)
 		want string
 	}{
-		"the warning": {
+		"no term yet, as a warning": {
 			func(l *zap.Logger) { l.Warn("Failed to detect schema version", zap.Error(missing)) },
 			"level=DEBUG",
 		},
-		"the error around it": {
+		"no term yet, as an error": {
 			func(l *zap.Logger) {
 				l.With(zap.Int("a", 1)).Error("failed to update storage version", zap.Int("b", 2), zap.Error(fmt.Errorf("cannot detect: %w", missing)))
+			},
+			"level=DEBUG",
+		},
+		"an election that has to wait": {
+			func(l *zap.Logger) {
+				l.Warn("1 cannot campaign at term 1 since there are still pending configuration changes to apply")
+			},
+			"level=DEBUG",
+		},
+		"a stop before the version is told": {
+			func(l *zap.Logger) {
+				l.Warn("failed to update cluster version", zap.Error(errors.New("etcdserver: request cancelled")))
 			},
 			"level=DEBUG",
 		},

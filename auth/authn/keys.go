@@ -1,0 +1,139 @@
+package authn
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// NewKey makes a key to sign tokens with, for a server that was given none.
+func NewKey() (crypto.Signer, error) {
+	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}
+
+// LoadSigningKey reads the first private key, RSA or ECDSA, of a PEM file.
+func LoadSigningKey(path string) (crypto.Signer, error) {
+	keys, err := loadKeys(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if signer, ok := key.(crypto.Signer); ok {
+			return signer, nil
+		}
+	}
+	return nil, fmt.Errorf("%s holds no RSA or ECDSA private key", path)
+}
+
+// LoadVerificationKeys reads all keys of a PEM file: public ones, certificates,
+// and the public part of private ones.
+func LoadVerificationKeys(path string) ([]crypto.PublicKey, error) {
+	keys, err := loadKeys(path)
+	if err != nil {
+		return nil, err
+	}
+	public := make([]crypto.PublicKey, len(keys))
+	for i, key := range keys {
+		public[i] = key
+		if signer, ok := key.(crypto.Signer); ok {
+			public[i] = signer.Public()
+		}
+	}
+	return public, nil
+}
+
+func loadKeys(path string) ([]any, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("service account key: %w", err)
+	}
+	var keys []any
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "EC PARAMETERS" { // comes before some private keys
+			continue
+		}
+		key, err := parseKey(block)
+		if err != nil {
+			return nil, fmt.Errorf("service account key %s: %w", path, err)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("service account key %s: there is no PEM block", path)
+	}
+	return keys, nil
+}
+
+func parseKey(block *pem.Block) (any, error) {
+	var key any
+	var err error
+	switch block.Type {
+	case "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	case "PRIVATE KEY":
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "RSA PUBLIC KEY":
+		key, err = x509.ParsePKCS1PublicKey(block.Bytes)
+	case "PUBLIC KEY":
+		key, err = x509.ParsePKIXPublicKey(block.Bytes)
+	case "CERTIFICATE":
+		var certificate *x509.Certificate
+		if certificate, err = x509.ParseCertificate(block.Bytes); err == nil {
+			key = certificate.PublicKey
+		}
+	default:
+		return nil, fmt.Errorf("a PEM block %q is no key", block.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch key.(type) {
+	case *rsa.PrivateKey, *ecdsa.PrivateKey, *rsa.PublicKey, *ecdsa.PublicKey:
+		return key, nil
+	default:
+		return nil, fmt.Errorf("a key of type %T cannot be used, RSA and ECDSA can", key)
+	}
+}
+
+// methodOf returns the algorithm of a key.
+func methodOf(public crypto.PublicKey) (jwt.SigningMethod, error) {
+	switch key := public.(type) {
+	case *rsa.PublicKey:
+		return jwt.SigningMethodRS256, nil
+	case *ecdsa.PublicKey:
+		switch key.Curve {
+		case elliptic.P256():
+			return jwt.SigningMethodES256, nil
+		case elliptic.P384():
+			return jwt.SigningMethodES384, nil
+		case elliptic.P521():
+			return jwt.SigningMethodES512, nil
+		}
+		return nil, errors.New("unknown elliptic curve")
+	default:
+		return nil, fmt.Errorf("no algorithm for a key of type %T", public)
+	}
+}
+
+// keyID names a key in the tokens that it signs.
+func keyID(public crypto.PublicKey) (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(der)
+	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}

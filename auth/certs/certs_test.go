@@ -1,0 +1,124 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newAuthority(t *testing.T) *Authority {
+	t.Helper()
+	authority, err := NewAuthority("test-ca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority
+}
+
+func TestHandshake(t *testing.T) {
+	authority := newAuthority(t)
+	serving, err := authority.IssueServing("localhost", "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := authority.IssueClient("jane", "dev", "ops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	authority.AddTo(pool)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		subject := r.TLS.PeerCertificates[0].Subject
+		io.WriteString(w, subject.CommonName+" of "+strings.Join(subject.Organization, ","))
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{mustTLS(t, serving)}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+	server.StartTLS()
+	defer server.Close()
+
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority.CertificatePEM())
+	if got := get(t, server.URL, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
+		t.Errorf("got %q", got)
+	}
+	// The file of the certificate itself is enough to trust it.
+	own := x509.NewCertPool()
+	own.AppendCertsFromPEM(serving.Certificate)
+	if got := get(t, server.URL, &tls.Config{RootCAs: own, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func get(t *testing.T, url string, config *tls.Config) string {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport}).Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func mustTLS(t *testing.T, pair Pair) tls.Certificate {
+	t.Helper()
+	certificate, err := pair.TLS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
+func TestDirectoryKeepsTheCertificate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pki")
+	issue := func() (Pair, error) { return newAuthority(t).IssueServing("localhost") }
+	made, err := LoadOrMake(dir, issue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "apiserver.key"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key: %v, %v", info, err)
+	}
+	again, err := LoadOrMake(dir, func() (Pair, error) { return Pair{}, errors.New("asked for another one") })
+	if err != nil || string(again.Certificate) != string(made.Certificate) || string(again.Key) != string(made.Key) {
+		t.Errorf("the second start got another pair: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "apiserver.key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadOrMake(dir, issue); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a certificate without its key: %v", err)
+	}
+}
+
+func TestFaultyFilesAreNamed(t *testing.T) {
+	junk := filepath.Join(t.TempDir(), "junk")
+	if err := os.WriteFile(junk, []byte("junk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadPool(junk); err == nil || !strings.Contains(err.Error(), junk) {
+		t.Errorf("client CA: %v", err)
+	}
+	if _, err := LoadServing(junk, junk); err == nil || !strings.Contains(err.Error(), junk) {
+		t.Errorf("serving certificate: %v", err)
+	}
+	if _, err := LoadPool(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no client CA: %v", err)
+	}
+}

@@ -1,0 +1,126 @@
+package rbac
+
+import (
+	"context"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+// newDelegation knows jane, who may read pods in all namespaces, boss, who may
+// escalate and bind, and root, who may do anything.
+func newDelegation(t *testing.T) *env {
+	e := newEnv(t)
+	e.Create(clusterRolesOf, clusterRole("reader", rule(list("get", "list"), list(""), list("pods"))))
+	e.Create(clusterRolesOf, clusterRole("writer", rule(list("get", "delete", "create"), list(""), list("pods"))))
+	e.Create(clusterRolesOf, clusterRole("everything", fullAuthority()...))
+	e.Create(clusterRolesOf, clusterRole("boss",
+		rule(list("escalate"), list(rbacv1.GroupName), list("roles", "clusterroles")),
+		rule(list("bind"), list(rbacv1.GroupName), list("clusterroles"), "writer")))
+	e.Create(clusterRoleBindingsOf, clusterBinding("reader", subject("User", "jane")))
+	e.Create(clusterRoleBindingsOf, clusterBinding("boss", subject("User", "boss")))
+	e.Create(clusterRoleBindingsOf, clusterBinding("everything", subject("User", "root")))
+	return e
+}
+
+func renamed[T runtime.Object](obj T) T {
+	registrytest.Meta(obj).SetName("new")
+	return obj
+}
+
+func TestNobodyGrantsWhatTheyDoNotHave(t *testing.T) {
+	sum := clusterRole("sum")
+	sum.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}
+	held := rule(list("list"), list(""), list("pods"), "web")
+	more := rule(list("delete", "get"), list(""), list("pods"))
+	const lacks = `is attempting to grant RBAC permissions not currently held:` + "\n"
+	cases := map[string]struct {
+		user     string
+		resource string
+		obj      runtime.Object
+		want     string // the error, "" for none
+	}{
+		"a role within what one may do": {"jane", rolesOf, role("new", held), ""},
+		"a role beyond it": {"jane", rolesOf, role("new", more),
+			`roles.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}`},
+		"what is missing comes by resource": {"jane", clusterRolesOf,
+			clusterRole("new", rule(list("create", "delete"), list("", "apps"), list("pods"), "a"), rbacv1.PolicyRule{Verbs: list("get"), NonResourceURLs: list("/metrics")}),
+			`clusterroles.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks +
+				`{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["create" "delete"]}` + "\n" +
+				`{APIGroups:["apps"], Resources:["pods"], ResourceNames:["a"], Verbs:["create" "delete"]}` + "\n" +
+				`{NonResourceURLs:["/metrics"], Verbs:["get"]}`},
+		"the verb escalate":                       {"boss", clusterRolesOf, clusterRole("new", more), ""},
+		"an aggregation rule needs everything":    {"jane", clusterRolesOf, sum.DeepCopy(), `clusterroles.rbac.authorization.k8s.io "sum" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
+		"who may do everything has it":            {"root", clusterRolesOf, sum.DeepCopy(), ""},
+		"a binding to a role one has":             {"jane", clusterRoleBindingsOf, renamed(clusterBinding("reader", subject("User", "joe"))), ""},
+		"a binding to a role beyond it":           {"jane", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete" "create"]}`},
+		"the verb bind":                           {"boss", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
+		"the verb bind for another role":          {"boss", roleBindingsOf, renamed(binding("ClusterRole", "reader", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "boss" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`},
+		"a binding to a role that is not there":   {"jane", roleBindingsOf, renamed(binding("Role", "gone")), `role.rbac.authorization.k8s.io "gone" not found`},
+		"the privileged group is asked nothing":   {"system:masters", roleBindingsOf, renamed(binding("Role", "gone")), ""},
+		"a binding in a namespace to its own one": {"root", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := newDelegation(t)
+			user := userNamed(c.user, "devs")
+			if c.user == privilegedGroup {
+				user = userNamed("admin", privilegedGroup)
+			}
+			err := e.createAs(user, c.resource, c.obj)
+			if got := text(err); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestUpdatesAreCheckedToo(t *testing.T) {
+	e := newDelegation(t)
+	e.Create(rolesOf, role("r", rule(list("get"), list(""), list("pods"))))
+	update := func(change func(*rbacv1.Role)) error {
+		return e.update(userNamed("jane"), rolesOf, "demo", "r", func(obj runtime.Object) { change(obj.(*rbacv1.Role)) })
+	}
+	if err := update(func(r *rbacv1.Role) { r.Rules[0].Verbs = list("list") }); err != nil {
+		t.Errorf("to what she may do: %v", err)
+	}
+	if err := update(func(r *rbacv1.Role) { r.Rules[0].Verbs = list("delete") }); !apierrors.IsForbidden(err) {
+		t.Errorf("to more: %v", err)
+	}
+
+	e.Create(clusterRolesOf, clusterRole("big", rule(list("*"), list("*"), list("*"))))
+	bookkeeping := func(obj runtime.Object) { registrytest.Meta(obj).SetFinalizers(list("acme.io/x")) }
+	if err := e.update(userNamed("jane"), clusterRolesOf, "", "big", bookkeeping); err != nil {
+		t.Errorf("finalizers of a role beyond her: %v", err)
+	}
+	labels := func(obj runtime.Object) { registrytest.Meta(obj).SetLabels(map[string]string{"a": "b"}) }
+	if err := e.update(userNamed("jane"), clusterRolesOf, "", "big", labels); !apierrors.IsForbidden(err) {
+		t.Errorf("labels of a role beyond her: %v", err)
+	}
+}
+
+func (e *env) update(user *authenticationv1.UserInfo, resource, namespace, name string, change func(runtime.Object)) error {
+	_, err := e.Store(resource).Update(registry.WithUser(e.Context(), user), registry.UpdateRequest{
+		Namespace: namespace, Name: name,
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			obj := current.DeepCopyObject()
+			change(obj)
+			return obj, nil
+		},
+	})
+	return err
+}
