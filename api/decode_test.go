@@ -53,7 +53,7 @@ func TestNestingIsCounted(t *testing.T) {
 	plain := protowire.AppendTag(nil, 29, protowire.BytesType)
 	inGroup := slices.Concat(protowire.AppendTag(nil, 99, protowire.StartGroupType), protowire.AppendTag(nil, 99, protowire.EndGroupType), plain)
 	behindText := slices.Concat(protowire.AppendTag(nil, 5, protowire.BytesType), protowire.AppendString(nil, "\x0a\xff text"), plain)
-	behindNumbers := slices.Concat([]byte{1<<3 | 0, 0x80, 0x01, 2<<3 | 1, 0, 0, 0, 0, 0, 0, 0, 0, 3<<3 | 5, 0, 0, 0, 0}, plain)
+	behindNumbers := slices.Concat([]byte{1 << 3, 0x80, 0x01, 2<<3 | 1, 0, 0, 0, 0, 0, 0, 0, 0, 3<<3 | 5, 0, 0, 0, 0}, plain)
 	// 2^35 does not fit into the number of a field, and decoders forget it.
 	tooLong := protowire.AppendVarint(nil, 1<<35|29<<3|uint64(protowire.BytesType))
 	for name, tag := range map[string][]byte{
