@@ -33,7 +33,7 @@ func TestEveryDirectDependencyHasAReason(t *testing.T) {
 			t.Errorf("docs/design.md has no reason for %s", dependency[1])
 		}
 	}
-	for _, named := range regexp.MustCompile("`([a-z0-9.]+/[^`]+)`").FindAllStringSubmatch(table, -1) {
+	for _, named := range regexp.MustCompile("`([a-z0-9-]+\\.[a-z]+/[^`]+)`").FindAllStringSubmatch(table, -1) {
 		if !strings.Contains(string(mod), "\t"+named[1]+" v") {
 			t.Errorf("docs/design.md has a reason for %s, which go.mod does not name", named[1])
 		}
