@@ -13,8 +13,13 @@
 // own: nothing is global, and without a Listen address each takes a free port
 // on loopback.
 //
+// Everybody is the administrator unless the [Config] says otherwise:
+// Authorization lets roles decide, Secure speaks TLS to users with credentials,
+// and [Server.AddUser] returns a config for one more user.
+//
 // The layers below, each a package that can be read by itself: api (HTTP),
 // kinds (the built-in kinds as data), registry (what a write means), storage
 // (the contract; storage/etcd and storage/embedded implement it), versioner
-// (etcd's revisions as resource versions).
+// (etcd's revisions as resource versions). Beside them, auth (who asks, and what
+// they may do).
 package miniapi
