@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/kubectl with what kubectl prints now; review it as prose")
@@ -47,7 +49,7 @@ func TestKubectl(t *testing.T) {
 // lines after it that begin with "> " continue it, "#" begins a comment; the
 // rest is what was printed.
 func play(t *testing.T, story string) string {
-	server := startServer(t)
+	server := startServerOf(t, story)
 	sh, masks := newShell(t, server), newVolatile(server)
 	var out strings.Builder
 	lines := strings.Split(strings.TrimSuffix(story, "\n"), "\n")
@@ -66,6 +68,16 @@ func play(t *testing.T, story string) string {
 		out.WriteString(masks.replace(outcome(t, sh, command)))
 	}
 	return out.String()
+}
+
+// startServerOf starts what a story begins with: its first line may name the
+// flag for a server that decides by roles.
+func startServerOf(t *testing.T, story string) *miniapi.Server {
+	t.Helper()
+	if strings.HasPrefix(story, "# --authorization-mode=RBAC\n") {
+		return startServerWith(t, miniapi.Config{Authorization: miniapi.RBAC})
+	}
+	return startServer(t)
 }
 
 // startsNew tells a blank line between steps from one that a command printed.

@@ -32,7 +32,10 @@ type cache struct {
 	policy *policy
 }
 
-// table is one resource up to a revision.
+// table is one resource.
+//
+// Invariant: it holds what happened up to revision, of which itself it may
+// still miss some.
 type table struct {
 	revision int64
 	entries  map[string]*storage.Entry
@@ -70,8 +73,8 @@ func (c *cache) refresh(ctx context.Context) (*policy, error) {
 	return c.current(), nil
 }
 
-// list reads one resource and returns the revision of what it found. An entry
-// that is known already is kept, decoded as it is.
+// list reads one resource and returns the revision up to which it is known
+// then. An entry that is known already is kept, decoded as it is.
 func (c *cache) list(ctx context.Context, resource string) (int64, error) {
 	store, ok := c.config.Store(rbacv1.Resource(resource))
 	if !ok {
@@ -81,17 +84,23 @@ func (c *cache) list(ctx context.Context, resource string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return c.take(resource, page), nil
+}
+
+// take replaces what is known by a page, unless a watch was faster, and returns
+// the revision up to which the resource is known now.
+func (c *cache) take(resource string, page *storage.Page) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.tables[resource]
 	if page.Revision < t.revision {
-		return t.revision, nil // a watch was faster
+		return t.revision
 	}
 	if t.replace(page.Entries) {
 		c.policy = nil
 	}
 	t.revision = page.Revision
-	return page.Revision, nil
+	return t.revision
 }
 
 // replace tells whether anything is different.
@@ -111,12 +120,13 @@ func (t *table) replace(entries []*storage.Entry) bool {
 	return changed
 }
 
-// apply takes over an event, unless a list has seen it already.
+// apply takes over an event, unless a list has gone beyond it. One of the
+// list's own revision may come again: several keys can change in one revision.
 func (c *cache) apply(resource string, event storage.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.tables[resource]
-	if event.Revision <= t.revision {
+	if event.Revision < t.revision {
 		return
 	}
 	switch event.Type {
@@ -127,6 +137,7 @@ func (c *cache) apply(resource string, event storage.Event) {
 	default:
 		return
 	}
+	t.revision = event.Revision
 	c.policy = nil
 }
 

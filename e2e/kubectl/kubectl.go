@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"k8s.io/component-base/cli"
+	"github.com/spf13/cobra"
+	"k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
 	"k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
@@ -20,14 +22,35 @@ import (
 // marker in the environment says that this process is to be kubectl.
 const marker = "MINIAPI_E2E_KUBECTL"
 
-// BeIfAsked never returns in a process that Command started, or that was
-// started under the name kubectl. Call it first thing in main or TestMain.
+// BeIfAsked never returns in a process that Command started. Call it first
+// thing in main or TestMain.
 func BeIfAsked() {
-	if os.Getenv(marker) == "" && filepath.Base(os.Args[0]) != "kubectl" {
-		return
+	if os.Getenv(marker) != "" {
+		Main()
 	}
+}
+
+// Main is kubectl with the arguments of this process, and ends it. It does
+// what kubectl's own main does through component-base/cli, save for a line
+// about the race detector on standard error.
+func Main() {
 	os.Args[0] = "kubectl"
-	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+	command := cmd.NewDefaultKubectlCommand()
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		c.SilenceUsage = false
+		return err
+	})
+	command.SetGlobalNormalizationFunc(flag.WordSepNormalizeFunc)
+	logs.AddFlags(command.PersistentFlags())
+	before := command.PersistentPreRunE
+	command.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		logs.InitLogs()
+		return before(c, args)
+	}
+	err := command.Execute()
+	logs.FlushLogs()
+	if err != nil {
 		cmdutil.CheckErr(err) // prints the error as kubectl does, and exits
 	}
 	os.Exit(0)
