@@ -171,7 +171,7 @@ func (c *call) serve() {
 func (c *call) act() error {
 	c.warnOfDeprecation()
 	allowed := ofResources
-	if !c.resourceKind() {
+	if !c.hasColumns() {
 		allowed = withoutColumns
 	}
 	negotiate := c.server.codec.negotiate

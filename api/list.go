@@ -65,7 +65,7 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 		}
 		objects = append(objects, obj)
 	}
-	table, err := newTable(c.resource, objects, options)
+	table, err := newTable(c.columns(), objects, options)
 	if err != nil {
 		return err
 	}

@@ -31,13 +31,12 @@ type tableOptions struct {
 
 // newTable makes the Table of objects in the hub version, which it does not
 // write to. Cells are computed now: ages move.
-func newTable(resource *registry.Resource, objs []runtime.Object, opts tableOptions) (*metav1.Table, error) {
+func newTable(columns registry.Columns, objs []runtime.Object, opts tableOptions) (*metav1.Table, error) {
 	table := &metav1.Table{
 		TypeMeta: metav1.TypeMeta{APIVersion: metav1.SchemeGroupVersion.String(), Kind: "Table"},
 		ListMeta: opts.ListMeta,
 		Rows:     make([]metav1.TableRow, 0, len(objs)),
 	}
-	columns := resource.Columns
 	if columns.Row == nil {
 		columns = nameAndTime()
 		table.Rows = nil // null where there are none, as from kube-apiserver

@@ -47,7 +47,7 @@ func (c *call) show(obj runtime.Object) (metav1.TypeMeta, runtime.Object, error)
 	header := typeHeader(c.format.as)
 	switch c.format.as.Kind {
 	case "Table":
-		table, err := newTable(c.resource, []runtime.Object{obj}, c.table)
+		table, err := newTable(c.columns(), []runtime.Object{obj}, c.table)
 		return header, table, err
 	case "PartialObjectMetadata":
 		partial, err := partialMetadata(obj)

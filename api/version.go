@@ -4,6 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // kind of the bodies of this call: the resource's in the version asked for, or
@@ -22,6 +24,19 @@ func (c *call) kind() schema.GroupVersionKind {
 // resourceKind tells whether bodies are of the resource's own kind, and not of
 // a subresource's, which has one version only.
 func (c *call) resourceKind() bool { return c.sub == nil || c.sub.New == nil }
+
+// columns are those of what the call shows: the resource, or a view of it.
+func (c *call) columns() registry.Columns {
+	if c.sub != nil && c.sub.View != nil {
+		return c.sub.View.Columns
+	}
+	return c.resource.Columns
+}
+
+// hasColumns tells whether what the call shows can be shown as a Table.
+func (c *call) hasColumns() bool {
+	return c.resourceKind() || c.sub.View != nil && c.sub.View.Columns.Row != nil
+}
 
 // newBody returns a zero object of the version asked for.
 func (c *call) newBody() runtime.Object {

@@ -104,6 +104,8 @@ type View struct {
 	ToObject func(view, obj runtime.Object) error
 	// Validate looks at a view a client sent. Nil: anything goes.
 	Validate func(view runtime.Object) error
+	// Columns of the view's Table representation.
+	Columns Columns
 }
 
 // Virtual carries out the verbs of a resource that is not stored. Nil members

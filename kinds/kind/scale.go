@@ -47,8 +47,22 @@ func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) regi
 				return nil
 			},
 			Validate: validateScale,
+			Columns:  registry.Columns{Definitions: scaleColumns(), Row: Row(scaleRow)},
 		},
 	}
+}
+
+func scaleColumns() []metav1.TableColumnDefinition {
+	return []metav1.TableColumnDefinition{
+		NameColumn(),
+		Column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]),
+		Column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]),
+		AgeColumn(),
+	}
+}
+
+func scaleRow(s *autoscalingv1.Scale) []any {
+	return []any{s.Name, int64(s.Spec.Replicas), int64(s.Status.Replicas), Age(s.CreationTimestamp)}
 }
 
 func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
