@@ -12,16 +12,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// badStrategicPatches are the faults of a strategic merge patch itself.
-var badStrategicPatches = []error{
-	mergepatch.ErrBadJSONDoc,
-	mergepatch.ErrBadPatchFormatForPrimitiveList,
-	mergepatch.ErrBadPatchFormatForRetainKeys,
-	mergepatch.ErrBadPatchFormatForSetElementOrderList,
-	mergepatch.ErrUnsupportedStrategicMergePatchFormat,
-}
-
-// impossibleStrategicPatches are those of a patch that does not fit the object.
+// impossibleStrategicPatches are the faults of a patch that could be read but
+// does not fit the object; every other fault is a 400.
 var impossibleStrategicPatches = []error{
 	mergepatch.ErrNoListOfLists,
 	mergepatch.ErrPatchContentNotMatchRetainKeys,
@@ -59,7 +51,7 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 func mergeMaps(original, changes map[string]any, tags runtime.Object) (merged map[string]any, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = apierrors.NewBadRequest(fmt.Sprintf("the patch cannot be merged: %v", fault))
+			err = fmt.Errorf("the patch cannot be merged: %v", fault)
 		}
 	}()
 	return strategicpatch.StrategicMergeMapPatch(original, changes, tags)
@@ -78,16 +70,13 @@ func (p *patch) strategicChanges() (changes map[string]any, odd []error, err err
 	return changes, odd, nil
 }
 
+// strategicError: the object is well-formed, so what cannot be merged is the
+// patch's fault.
 func strategicError(err error) error {
-	for _, bad := range badStrategicPatches {
-		if errors.Is(err, bad) {
-			return apierrors.NewBadRequest(err.Error())
-		}
-	}
 	for _, impossible := range impossibleStrategicPatches {
 		if errors.Is(err, impossible) {
 			return genericError(http.StatusUnprocessableEntity, err.Error())
 		}
 	}
-	return err
+	return apierrors.NewBadRequest(err.Error())
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -65,4 +66,21 @@ func FuzzPatch(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What cannot be merged is the patch's fault, whatever is wrong with it.
+func TestFaultyStrategicPatchesAreTheClientsMistake(t *testing.T) {
+	s := newStack(t, nil)
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	s.must(http.StatusCreated, s.do("POST", deployments, `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`))
+	for rule, patch := range map[string]string{
+		"a directive nobody knows": `{"$patch":"wat"}`,
+		"no merge key":             `{"spec":{"template":{"spec":{"containers":[{"image":"x"}]}}}}`,
+		"a list of all sorts":      `{"spec":{"template":{"spec":{"containers":[1,{"name":"c"}]}}}}`,
+	} {
+		t.Run(rule, func(t *testing.T) {
+			s.must(http.StatusBadRequest, s.do("PATCH", deployments+"/d", patch, "Content-Type: application/strategic-merge-patch+json"))
+		})
+	}
 }
