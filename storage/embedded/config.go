@@ -9,23 +9,22 @@ import (
 	"net/url"
 )
 
-// smallQuota bounds the database of a server in a temporary directory. The
-// database is mapped into memory at about its quota, so that etcd's default
-// would take 10 GiB of address space for each of them.
-const smallQuota = 512 << 20
-
 // Config says where and how an embedded etcd runs. The zero value is a server
 // in a temporary directory which nobody outside of this process can reach.
 type Config struct {
 	// DataDir keeps the data. It is made if it does not exist. Empty: a
 	// temporary directory, not synced to disk and removed by Close.
 	DataDir string
+	// UnsafeNoFsync does not sync DataDir to disk: what was written last may be
+	// lost, and the data be damaged, when the machine stops.
+	UnsafeNoFsync bool
 	// ListenClientURLs are where etcd's clients outside of this process can
 	// connect: http URLs of loopback addresses, port 0 for any free one. There
 	// is neither TLS nor authentication. Empty: no port at all.
 	ListenClientURLs []string
-	// QuotaBytes bounds the size of the database; writes beyond it fail. 0:
-	// 512 MiB in a temporary directory, etcd's default (2 GiB) in a durable one.
+	// QuotaBytes bounds the size of the database; writes beyond it fail. Any but
+	// the default is address space that is mapped from the start. 0: etcd's
+	// default, 2 GiB.
 	QuotaBytes int64
 	// Logger gets what etcd logs. Nil discards it.
 	Logger *slog.Logger
@@ -48,9 +47,6 @@ func (c Config) Validate() error {
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.QuotaBytes == 0 && c.temporary() {
-		c.QuotaBytes = smallQuota
 	}
 	return c
 }

@@ -2,13 +2,17 @@ package embedded
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/etcdhttp"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
@@ -18,11 +22,14 @@ import (
 // it. gRPC's own default of five minutes would throw most etcd clients out.
 const pingInterval = 5 * time.Second
 
-// front is what clients outside of this process see: etcd's gRPC services on
-// some listeners. Without listeners it does nothing.
+// front is what clients outside of this process see: on each listener etcd's
+// gRPC services, and its pages about health, version and metrics over HTTP/1.
+// Without listeners it does nothing.
 type front struct {
 	listeners []net.Listener
-	server    *grpc.Server // nil until serve
+	http      *http.Server // nil until serve, as what follows
+	grpc      *grpc.Server
+	handover  *handover // from http to grpc
 	serving   sync.WaitGroup
 }
 
@@ -56,17 +63,31 @@ func (f *front) serve(etcd *etcdserver.EtcdServer) {
 	if len(f.listeners) == 0 {
 		return
 	}
-	f.server = v3rpc.Server(etcd, nil, nil,
+	f.grpc = v3rpc.Server(etcd, nil, nil,
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingInterval}))
+	f.handover = newHandover(f.listeners[0].Addr(), pages(etcd))
+	f.http = &http.Server{Handler: f.handover, ErrorLog: log.New(io.Discard, "", 0)}
+	// Each Serve ends with close. Until then it retries what can be retried.
+	f.serving.Go(func() { _ = f.grpc.Serve(f.handover) })
 	for _, listener := range f.listeners {
-		// Serve ends with close. Until then it retries what can be retried.
-		f.serving.Go(func() { _ = f.server.Serve(listener) })
+		f.serving.Go(func() { _ = f.http.Serve(listener) })
 	}
 }
 
+// pages are those that etcd shows beside its services.
+func pages(etcd *etcdserver.EtcdServer) http.Handler {
+	mux := http.NewServeMux()
+	etcdhttp.HandleHealth(etcd.Logger(), mux, etcd)
+	etcdhttp.HandleVersion(mux, etcd)
+	etcdhttp.HandleMetrics(mux)
+	return mux
+}
+
 func (f *front) close() {
-	if f.server != nil {
-		f.server.Stop()
+	if f.http != nil {
+		// Its error is that of closing listeners, which are done with.
+		_ = f.http.Close()
+		f.grpc.Stop()
 	}
 	for _, listener := range f.listeners {
 		// The server has closed it already if there was one.

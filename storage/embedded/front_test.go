@@ -2,6 +2,9 @@ package embedded_test
 
 import (
 	"errors"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +50,44 @@ func TestConnectedClientsDoNotKeepTheServer(t *testing.T) {
 	client := connect(t, server.ClientURLs()[0])
 	<-client.Watch(t.Context(), "/a", clientv3.WithCreatedNotify())
 	stop(t, server)
+}
+
+func TestIdleConnectionsDoNotKeepTheServer(t *testing.T) {
+	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
+	for _, beginning := range []string{"", "GET /health", "PRI * HTTP/2.0\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(server.ClientURLs()[0], "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, beginning); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(t, server)
+}
+
+func TestPagesShareThePort(t *testing.T) {
+	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
+	url := server.ClientURLs()[0]
+	put(t, connect(t, url), "/a", "1")
+	for path, want := range map[string]string{
+		"/health":  `{"health":"true","reason":""}`,
+		"/readyz":  "ok\n",
+		"/livez":   "ok\n",
+		"/version": `{"etcdserver":"3.`,
+		"/metrics": "\netcd_server_has_leader 1\n",
+	} {
+		response, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("%s: %s, %v, want 200 and %q:\n%s", path, response.Status, err, want, body)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 func TestBusyPortIsAOneLineError(t *testing.T) {

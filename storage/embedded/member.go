@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	"go.etcd.io/etcd/server/v3/config"
 	"go.etcd.io/etcd/server/v3/features"
+	"go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
 )
@@ -31,14 +32,23 @@ const (
 	// log. Its default of 64 MB is too much for a server that lives for a test.
 	segmentSize = 4 << 20
 
+	// mappedSize is how much of the database is mapped into memory from the
+	// start. bbolt maps twice as much when it is full, for which a write waits
+	// until no read is under way. Mapping all that the quota allows, as etcd
+	// does, would take gigabytes of address space for every server.
+	mappedSize = 32 << 20
+
 	// keptEntries of raft's log stay in memory after a snapshot. They are for
 	// followers that lag behind, of which there are none.
 	keptEntries = 16
 )
 
-// shrinkSegments sets etcd's package variable. Once, before the first server
-// starts, since etcd reads it without a lock.
-var shrinkSegments = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentSize })
+// shrink sets etcd's package variables. Once, before the first server starts,
+// since etcd reads them without a lock.
+var shrink = sync.OnceFunc(func() {
+	wal.SegmentSizeBytes = segmentSize
+	backend.InitialMmapSize = mappedSize
+})
 
 // memberConfig is etcd's configuration; what it does not name is as etcd's
 // command line has it by default.

@@ -53,7 +53,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("start embedded etcd: %w", err)
 	}
-	shrinkSegments()
+	shrink()
 	s := &Server{
 		guard: newGuard(), dir: &dataDir{}, front: &front{},
 		done: make(chan struct{}), closed: make(chan struct{}),
@@ -110,7 +110,7 @@ func (s *Server) start(ctx context.Context, cfg Config) (err error) {
 	}
 	logger := zaplog.New(cfg.Logger, append(s.guard.options(), demoted())...)
 	member := memberConfig(cfg, s.front.urls(), logger)
-	member.DataDir, member.UnsafeNoFsync = s.dir.path, s.dir.temporary
+	member.DataDir, member.UnsafeNoFsync = s.dir.path, cfg.UnsafeNoFsync || cfg.temporary()
 	err = s.guard.call(func() error {
 		if err := s.dir.check(ctx); err != nil {
 			return err

@@ -108,7 +108,9 @@ func New(cfg Config) (*Backend, error) {
 
 // Store returns the store of one resource, whose objects codec knows.
 func (b *Backend) Store(codec storage.Codec) storage.Interface {
-	return &store{Backend: b, codec: codec, versioner: versioner.APIObjectVersioner{}}
+	s := &store{Backend: b, codec: codec, versioner: versioner.APIObjectVersioner{}}
+	s.decoder = &storage.Decoder{Decode: s.decode}
+	return s
 }
 
 // CurrentRevision returns the revision of the store; every write acknowledged

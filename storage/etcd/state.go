@@ -17,7 +17,7 @@ import (
 type state struct {
 	entry    *storage.Entry   // nil: nothing is there
 	revision int64            // ModRevision, 0: nothing is there
-	data     []byte           // as the codec made it; nil in a suggestion
+	data     []byte           // as the codec made it; nil if a suggestion does not have it
 	stale    bool             // the transformer wants it written again
 	lease    clientv3.LeaseID // not known of a suggestion
 	// suggested: it comes from a cache and may be out of date. It must not
@@ -39,7 +39,7 @@ func trusted(suggestion *storage.Entry, dryRun bool) *storage.Entry {
 func (s *store) start(ctx context.Context, op string, t target, suggestion *storage.Entry) (*state, error) {
 	if suggestion != nil && suggestion.Revision > 0 {
 		if _, err := suggestion.Object(); err == nil {
-			return &state{entry: suggestion, revision: suggestion.Revision, suggested: true}, nil
+			return &state{entry: suggestion, revision: suggestion.Revision, data: suggestion.Data(), suggested: true}, nil
 		}
 	}
 	return s.read(ctx, op, t)
@@ -112,7 +112,7 @@ func (s *store) holds(st *state, data []byte) (bool, error) {
 		return false, nil
 	}
 	held := st.data
-	if st.suggested {
+	if held == nil {
 		obj, err := st.entry.Object()
 		if err != nil {
 			return false, err
@@ -126,7 +126,7 @@ func (s *store) holds(st *state, data []byte) (bool, error) {
 
 // deleted returns the entry of a state that was deleted at revision.
 func (s *store) deleted(st *state, revision int64) *storage.Entry {
-	if !st.suggested {
+	if st.data != nil {
 		return s.entry(st.entry.Key, st.data, revision)
 	}
 	return storage.NewEntry(st.entry.Key, revision, func() (runtime.Object, error) {

@@ -16,6 +16,7 @@ type store struct {
 	*Backend
 	codec     storage.Codec
 	versioner versioner.Versioner
+	decoder   *storage.Decoder
 }
 
 var _ storage.Interface = (*store)(nil)
@@ -25,16 +26,19 @@ func (s *store) Versioner() versioner.Versioner { return s.versioner }
 
 // entry returns the entry of an encoded object, decoded when it is asked for.
 func (s *store) entry(key string, data []byte, revision int64) *storage.Entry {
-	return storage.NewEntry(key, revision, func() (runtime.Object, error) {
-		obj, err := s.codec.Decode(data)
-		if err == nil {
-			err = s.versioner.UpdateObject(obj, revision)
-		}
-		if err != nil {
-			return nil, failed("decode", key, revision, storage.ErrCorrupt, err)
-		}
-		return obj, nil
-	})
+	return s.decoder.Entry(key, revision, data)
+}
+
+// decode makes the object of an entry.
+func (s *store) decode(key string, revision int64, data []byte) (runtime.Object, error) {
+	obj, err := s.codec.Decode(data)
+	if err == nil {
+		err = s.versioner.UpdateObject(obj, revision)
+	}
+	if err != nil {
+		return nil, failed("decode", key, revision, storage.ErrCorrupt, err)
+	}
+	return obj, nil
 }
 
 // entryOf returns the entry of what etcd holds.
