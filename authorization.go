@@ -1,33 +1,70 @@
 package miniapi
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/admission"
 )
 
-// AuthorizationMode says who may do what.
+// AuthorizationMode says who may do what: one of the modes below, or several
+// with commas between them, such as "Node,RBAC". They are asked in this order,
+// and the first that allows decides. Members of system:masters may do
+// everything in every mode.
 type AuthorizationMode string
 
 const (
 	// AlwaysAllow lets every user do everything.
 	AlwaysAllow AuthorizationMode = "AlwaysAllow"
+	// AlwaysDeny allows nothing. Another mode may.
+	AlwaysDeny AuthorizationMode = "AlwaysDeny"
 	// RBAC decides by Roles, ClusterRoles and their bindings. The roles that
 	// suites rely on, such as cluster-admin, admin, edit and view, exist from
 	// the start.
 	RBAC AuthorizationMode = "RBAC"
+	// Node is accepted for command lines written for kube-apiserver, and allows
+	// nothing: which objects the pods of a node need is not followed. Nodes may
+	// do what roles bound to the group system:nodes allow.
+	Node AuthorizationMode = "Node"
 )
 
-func validateAuthorization(mode AuthorizationMode) error {
-	if mode != AlwaysAllow && mode != RBAC {
-		return fmt.Errorf("authorization mode %q is neither %q nor %q", mode, AlwaysAllow, RBAC)
+// modes of the list, in its order.
+func (m AuthorizationMode) modes() []AuthorizationMode {
+	var modes []AuthorizationMode
+	for name := range strings.SplitSeq(string(m), ",") {
+		modes = append(modes, AuthorizationMode(name))
 	}
-	return nil
+	return modes
+}
+
+func (m AuthorizationMode) has(mode AuthorizationMode) bool {
+	return slices.Contains(m.modes(), mode)
+}
+
+func (m AuthorizationMode) validate() error {
+	var errs []error
+	modes := m.modes()
+	for i, mode := range modes {
+		switch mode {
+		case AlwaysAllow, AlwaysDeny, RBAC, Node:
+			if slices.Contains(modes[:i], mode) {
+				errs = append(errs, fmt.Errorf("authorization mode %q is named twice in %q", mode, m))
+			}
+		case "Webhook", "ABAC":
+			errs = append(errs, fmt.Errorf("authorization mode %q is kube-apiserver's alone: here users can be given rights by %s", mode, RBAC))
+		default:
+			errs = append(errs, fmt.Errorf("authorization mode %q is none of %s, %s, %s and %s", mode, AlwaysAllow, AlwaysDeny, RBAC, Node))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // storeFunc finds the store of a resource.
@@ -41,14 +78,32 @@ func (s *Server) storeOf(resource schema.GroupResource) (*registry.Store, bool) 
 // accessControl fills in who decides on access, and who knows tokens.
 func (s *Server) accessControl(config *registry.CatalogConfig) {
 	config.Admission = registry.Chain{admission.NamespaceLifecycle()}
-	if s.config.Authorization == RBAC {
-		s.rbac = rbac.New(rbac.Config{Store: s.storeOf, Logger: s.config.Logger.With("component", "rbac")})
-		config.Authorizer = s.rbac
-		config.Admission = append(config.Admission, s.rbac.Escalation())
+	config.Authorizer = s.authorizer()
+	if s.rbac != nil {
+		config.Admission = append(config.Admission, s.rbac.Escalation(config.Authorizer))
 	}
 	if s.secure != nil {
 		config.Tokens = s.secure.tokens()
 	}
+}
+
+// authorizer asks the configured modes in order.
+func (s *Server) authorizer() registry.Authorizer {
+	chain := authz.Chain{authz.Masters{}}
+	for _, mode := range s.config.Authorization.modes() {
+		switch mode {
+		case AlwaysAllow:
+			chain = append(chain, registry.AlwaysAllow{})
+		case AlwaysDeny:
+			chain = append(chain, authz.AlwaysDeny{})
+		case Node:
+			chain = append(chain, authz.Node{})
+		case RBAC:
+			s.rbac = rbac.New(rbac.Config{Store: s.storeOf, Logger: s.config.Logger.With("component", "rbac")})
+			chain = append(chain, s.rbac)
+		}
+	}
+	return chain
 }
 
 // userFunc finds out who makes a request; nil: everybody is the administrator.
@@ -57,5 +112,5 @@ func (s *Server) userFunc() api.UserFunc {
 	if s.secure == nil {
 		return nil
 	}
-	return s.secure.authenticate(!s.config.Secure.RejectAnonymous && s.config.Authorization != AlwaysAllow)
+	return s.secure.authenticate(!s.config.Secure.RejectAnonymous && !s.config.Authorization.has(AlwaysAllow))
 }

@@ -20,7 +20,7 @@ func (s *Server) seed(ctx context.Context) error {
 	objects, err := bootstrap.Objects(s.config.Bootstrap, bootstrap.Config{
 		ServiceRanges: ranges,
 		Port:          s.main().Addr().(*net.TCPAddr).Port,
-		AccessRoles:   s.config.Authorization == RBAC,
+		AccessRoles:   s.config.Authorization.has(RBAC),
 	})
 	if err != nil {
 		return err

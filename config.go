@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 	return errors.Join(
 		c.validateListen(),
 		c.Secure.validate(),
-		validateAuthorization(c.Authorization),
+		c.Authorization.validate(),
 		c.validateEtcd(),
 		validateServiceRange(c.ServiceClusterIPRange),
 		validateBootstrap(c.Bootstrap),

@@ -11,7 +11,8 @@
 // watches, lets writes in flight finish, and leaves no goroutine and no file
 // behind. Any number of servers can live in one process, each a world of its
 // own: nothing is global, and without a Listen address each takes a free port
-// on loopback.
+// on loopback. In a test, package miniapitest starts one that ends with the
+// test and logs through it.
 //
 // Everybody is the administrator unless the [Config] says otherwise:
 // Authorization lets roles decide, Secure speaks TLS to users with credentials,

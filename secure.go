@@ -16,6 +16,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
+	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/authn"
 	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/registry"
@@ -198,6 +199,20 @@ func newServiceAccounts(config *Secure, stores storeFunc) (*authn.ServiceAccount
 // tokens answers TokenRequest and TokenReview.
 func (s *secureSide) tokens() registry.Tokens {
 	return authn.Tokens{ServiceAccounts: s.accounts, Any: s.identifyToken()}
+}
+
+// openID is what others need to check tokens; nil where no token is issued, or
+// an issuer is no URL that they would accept.
+func (s *Server) openID() *api.OpenID {
+	if s.secure == nil {
+		return nil
+	}
+	documents, err := s.secure.accounts.OpenID(s.URL() + api.OpenIDKeysPath)
+	if err != nil {
+		s.config.Logger.Warn("OpenID discovery is not served", "error", err)
+		return nil
+	}
+	return (*api.OpenID)(documents)
 }
 
 func (s *secureSide) identifyToken() authn.TokenFunc {

@@ -18,6 +18,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
+	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
 // stopTimeout bounds Stop where the caller's context does not.
@@ -36,6 +37,7 @@ type Server struct {
 	api     *api.Server
 	store   *store
 	backend *etcd.Backend
+	cache   *watchcache.Cache
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -76,13 +78,18 @@ func (s *Server) build(context.Context) error {
 		Client:     s.store.client,
 		Prefix:     s.config.EtcdPrefix,
 		LocalReads: s.store.embedded != nil,
+		Member:     s.store.member(),
 	})
 	if err != nil {
 		return err
 	}
 	s.backend = backend
+	s.cache, err = watchcache.New(watchcache.Config{Log: backend, Logger: s.config.Logger.With("component", "cache")})
+	if err != nil {
+		return err
+	}
 	recorder := metered.NewRecorder()
-	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap}
+	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache.Store}
 	s.accessControl(&config)
 	s.catalog = registry.NewCatalog(config)
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
@@ -97,6 +104,7 @@ func (s *Server) build(context.Context) error {
 
 		Collectors: []prometheus.Collector{recorder},
 		User:       s.userFunc(),
+		OpenID:     s.openID(),
 
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
@@ -112,6 +120,7 @@ func (s *Server) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
+	s.group.Go(func() error { return s.cache.Run(ctx) })
 	if s.plain != nil {
 		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
 	}

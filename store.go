@@ -8,6 +8,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
@@ -80,6 +81,14 @@ func unreachable(config Config, err error) error {
 		return fmt.Errorf("etcd at %s did not answer within %v: check that it runs, the address (--etcd-servers), and its TLS settings (--etcd-cafile, --etcd-certfile, --etcd-keyfile)", at, reachTimeout)
 	}
 	return fmt.Errorf("etcd at %s: %w", at, err)
+}
+
+// member returns the store of an embedded etcd, nil for a cluster.
+func (s *store) member() mvcc.WatchableKV {
+	if s.embedded == nil {
+		return nil
+	}
+	return s.embedded.KV()
 }
 
 // watch returns when ctx ends, or with an error when the embedded etcd dies.

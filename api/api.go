@@ -33,6 +33,8 @@ type Config struct {
 	// User finds out who makes a request; an error is a 401. Nil: everybody is
 	// the local administrator.
 	User UserFunc
+	// OpenID is served to those who check the server's tokens. Nil: not found.
+	OpenID *OpenID
 	// MaxInFlight limits the requests that read and are worked on at a time,
 	// MaxMutatingInFlight those that change something. 0: any number.
 	MaxInFlight, MaxMutatingInFlight int
@@ -79,9 +81,11 @@ type Server struct {
 	config      Config
 	codec       *codec
 	compressors *sync.Pool
+	listBuffers *sync.Pool // of *bufio.Writer
 	info        *info
 	metrics     *metrics
 	life        *lifecycle
+	deprecated  deprecations
 	handler     http.Handler
 }
 
@@ -95,6 +99,7 @@ func New(cfg Config) (*Server, error) {
 		config:      cfg,
 		codec:       newCodec(cfg.Scheme),
 		compressors: newCompressors(),
+		listBuffers: newListBuffers(),
 		info:        newInfo(cfg),
 		metrics:     newMetrics(),
 		life:        newLifecycle(),

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"reflect"
@@ -36,13 +36,15 @@ func (c *call) readBody() ([]byte, error) {
 		_ = setDeadline(deadline)
 	}
 	release := c.server.cutOnShutdown(setDeadline, lastRead)
-	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	var body bytes.Buffer
+	body.Grow(roomFor(c.r.ContentLength))
+	_, err := body.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, maxBody))
 	release()
 	if err == nil {
 		// From here on the connection is read to find out whether the client is
 		// still there, for as long as it takes.
 		_ = setDeadline(time.Time{})
-		return data, nil
+		return body.Bytes(), nil
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -52,6 +54,13 @@ func (c *call) readBody() ([]byte, error) {
 		return nil, apierrors.NewTimeoutError("the body of the request did not arrive in time", 0)
 	}
 	return nil, apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err))
+}
+
+// roomFor is how much room to make for a body of an announced length, which
+// the client may not keep.
+func roomFor(announced int64) int {
+	const believed = 64 << 10
+	return int(min(max(announced, 0), believed)) + bytes.MinRead
 }
 
 // decodeBody reads the object in a request's body and returns it in the hub

@@ -87,7 +87,7 @@ func TestDeeplyNestedProtobufIsRefused(t *testing.T) {
 		deep = appendBytesField(nil, field, deep)
 	}
 	header := metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
-	body := slices.Concat(envelopeStart(header, len(deep)), deep, envelopeEnd)
+	body := slices.Concat(appendEnvelope(nil, header, len(deep)), deep, envelopeEnd)
 	got := s.must(http.StatusBadRequest, s.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", string(body),
 		"Content-Type: application/vnd.kubernetes.protobuf"))
 	if !strings.Contains(got.body, "messages are nested more than 10000 deep") {

@@ -2,7 +2,9 @@ package api
 
 import (
 	"fmt"
+	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
@@ -21,14 +23,29 @@ type (
 	}
 )
 
+// deprecations keeps what there is to warn of, by kind: to find out takes a
+// whole object.
+type deprecations struct{ texts sync.Map } // from GroupVersionKind to string
+
 // warnOfDeprecation warns clients of kinds that will go away.
 func (c *call) warnOfDeprecation() {
-	obj := c.newBody()
+	kind := c.kind()
+	text, known := c.server.deprecated.texts.Load(kind)
+	if !known {
+		text = deprecationOf(c.newBody(), kind)
+		c.server.deprecated.texts.Store(kind, text)
+	}
+	if text != "" {
+		registry.AddWarning(c.r.Context(), text.(string))
+	}
+}
+
+// deprecationOf returns the warning of a kind, "" if it is to stay.
+func deprecationOf(obj runtime.Object, kind schema.GroupVersionKind) string {
 	since, ok := obj.(deprecated)
 	if !ok {
-		return
+		return ""
 	}
-	kind := c.kind()
 	major, minor := since.APILifecycleDeprecated()
 	text := fmt.Sprintf("%s %s is deprecated in v%d.%d+", kind.GroupVersion(), kind.Kind, major, minor)
 	if end, ok := obj.(removed); ok {
@@ -39,5 +56,5 @@ func (c *call) warnOfDeprecation() {
 		kind := other.APILifecycleReplacement()
 		text += fmt.Sprintf("; use %s %s", kind.GroupVersion(), kind.Kind)
 	}
-	registry.AddWarning(c.r.Context(), text)
+	return text
 }

@@ -43,25 +43,32 @@ func appendJSONHeader(dst []byte, header metav1.TypeMeta) []byte {
 	return append(dst, '"')
 }
 
-// spliceJSON puts a type header in front of a body.
-func spliceJSON(dst []byte, header metav1.TypeMeta, body []byte) []byte {
+// appendJSONStart appends what goes before a body under a type header, and
+// returns the rest of the body that follows.
+func appendJSONStart(dst []byte, header metav1.TypeMeta, body []byte) (start, rest []byte) {
 	if header == (metav1.TypeMeta{}) {
-		return append(dst, body...)
+		return dst, body
 	}
 	dst = appendJSONHeader(dst, header)
 	if len(body) > len("{}") {
 		dst = append(dst, ',')
 	}
-	return append(dst, body[1:]...)
+	return dst, body[1:]
+}
+
+var newline, frameEnd, listEnd = []byte("\n"), []byte("}\n"), []byte("]}\n")
+
+func jsonWrap(dst []byte, header metav1.TypeMeta, b encoded) document {
+	start, rest := appendJSONStart(dst, header, b.bytes)
+	return document{start, rest, newline}
 }
 
 func jsonObject(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
-	body, err := jsonBody(obj)
+	bytes, err := jsonBody(obj)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(body)+len(header.Kind)+len(header.APIVersion)+len(`{"kind":"","apiVersion":"",`)+1)
-	return append(spliceJSON(out, header, body), '\n'), nil
+	return jsonWrap(nil, header, encoded{bytes: bytes}).join(), nil
 }
 
 func jsonList(w io.Writer, l listing) error {
@@ -72,11 +79,7 @@ func jsonList(w io.Writer, l listing) error {
 	buf := appendJSONHeader(nil, l.header)
 	buf = append(append(append(buf, `,"metadata":`...), meta...), `,"items":[`...)
 	first := true
-	for obj, err := range l.items {
-		if err != nil {
-			return err
-		}
-		body, err := jsonBody(obj)
+	for b, err := range l.items {
 		if err != nil {
 			return err
 		}
@@ -84,21 +87,21 @@ func jsonList(w io.Writer, l listing) error {
 			buf = append(buf, ',')
 		}
 		first = false
-		if _, err := w.Write(spliceJSON(buf, l.itemHeader, body)); err != nil {
+		item := document{}
+		item.start, item.rest = appendJSONStart(buf, l.itemHeader, b.bytes)
+		if err := item.writeTo(w); err != nil {
 			return err
 		}
-		buf = buf[:0]
+		buf = item.start[:0]
 	}
-	_, err = w.Write(append(buf, "]}\n"...))
-	return err
+	return document{start: buf, end: listEnd}.writeTo(w)
 }
 
 // jsonFrame makes a line of a watch: {"type":"ADDED","object":{...}}
-func jsonFrame(eventType string, object []byte) []byte {
-	object = bytes.TrimSuffix(object, []byte("\n"))
-	out := make([]byte, 0, len(object)+len(eventType)+len(`{"type":"","object":}`)+1)
-	out = append(append(append(out, `{"type":"`...), eventType...), `","object":`...)
-	return append(append(out, object...), "}\n"...)
+func jsonFrame(dst []byte, eventType string, header metav1.TypeMeta, b encoded) document {
+	dst = append(append(append(dst, `{"type":"`...), eventType...), `","object":`...)
+	start, rest := appendJSONStart(dst, header, b.bytes)
+	return document{start, rest, frameEnd}
 }
 
 func indentJSON(document []byte) []byte {
@@ -107,14 +110,6 @@ func indentJSON(document []byte) []byte {
 		return document
 	}
 	return out.Bytes()
-}
-
-func yamlObject(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
-	document, err := jsonObject(header, obj)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.JSONToYAML(document)
 }
 
 func yamlList(w io.Writer, l listing) error {

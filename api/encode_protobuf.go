@@ -37,15 +37,28 @@ func asMessage(obj runtime.Object) (message, error) {
 	return m, nil
 }
 
-// envelopeStart returns the bytes of an envelope in front of size bytes of
+// appendEnvelope appends the bytes of an envelope in front of size bytes of
 // content; envelopeEnd follows those.
-func envelopeStart(header metav1.TypeMeta, size int) []byte {
-	var types []byte
-	types = appendBytesField(types, typeMetaVersion, []byte(header.APIVersion))
-	types = appendBytesField(types, typeMetaKind, []byte(header.Kind))
-	out := []byte(protobufMagic)
-	out = appendBytesField(out, unknownTypeMeta, types)
-	return appendLength(out, unknownRaw, size)
+func appendEnvelope(dst []byte, header metav1.TypeMeta, size int) []byte {
+	dst = append(dst, protobufMagic...)
+	dst = appendLength(dst, unknownTypeMeta, typesSize(header))
+	dst = append(appendLength(dst, typeMetaVersion, len(header.APIVersion)), header.APIVersion...)
+	dst = append(appendLength(dst, typeMetaKind, len(header.Kind)), header.Kind...)
+	return appendLength(dst, unknownRaw, size)
+}
+
+func typesSize(header metav1.TypeMeta) int {
+	return fieldSize(typeMetaVersion, len(header.APIVersion)) + fieldSize(typeMetaKind, len(header.Kind))
+}
+
+// envelopeSize is the size of an envelope with size bytes of content in it.
+func envelopeSize(header metav1.TypeMeta, size int) int {
+	return len(protobufMagic) + fieldSize(unknownTypeMeta, typesSize(header)) + fieldSize(unknownRaw, size) + len(envelopeEnd)
+}
+
+// fieldSize is the size of a field with size bytes in it.
+func fieldSize(field protowire.Number, size int) int {
+	return protowire.SizeTag(field) + protowire.SizeBytes(size)
 }
 
 // envelopeEnd is contentEncoding and contentType, both empty.
@@ -60,28 +73,23 @@ func appendLength(dst []byte, field protowire.Number, size int) []byte {
 	return protowire.AppendVarint(dst, uint64(size))
 }
 
-// appendMessage appends the encoding of m, size bytes of it.
-func appendMessage(dst []byte, m message, size int) ([]byte, error) {
-	start := len(dst)
-	dst = append(dst, make([]byte, size)...)
-	n, err := m.MarshalToSizedBuffer(dst[start:])
-	if err == nil && n != size {
-		err = fmt.Errorf("%T encodes to %d bytes where %d were announced", m, n, size)
-	}
-	return dst, err
-}
-
-func protobufObject(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
+// protobufBody encodes an object without an envelope.
+func protobufBody(obj runtime.Object) ([]byte, error) {
 	m, err := asMessage(obj)
 	if err != nil {
 		return nil, err
 	}
-	size := m.Size()
-	out, err := appendMessage(envelopeStart(header, size), m, size)
-	if err != nil {
-		return nil, err
+	out := make([]byte, m.Size())
+	n, err := m.MarshalToSizedBuffer(out)
+	if err == nil && n != len(out) {
+		err = fmt.Errorf("%T encodes to %d bytes where %d were announced", m, n, len(out))
 	}
-	return append(out, envelopeEnd...), nil
+	return out, err
+}
+
+func protobufWrap(dst []byte, header metav1.TypeMeta, b encoded) document {
+	start, rest := b.split(appendEnvelope(dst, header, b.size()))
+	return document{start, rest, envelopeEnd}
 }
 
 // protobufList writes one message around the whole list, so the lengths of all
@@ -91,50 +99,36 @@ func protobufList(w io.Writer, l listing) error {
 	if err != nil {
 		return err
 	}
-	buf := appendBytesField(nil, listMeta, meta)
-	total := len(buf)
-	for obj, err := range l.items {
+	total := fieldSize(listMeta, len(meta))
+	for b, err := range l.items {
 		if err != nil {
 			return err
 		}
-		m, err := asMessage(obj)
-		if err != nil {
-			return err
-		}
-		total += protowire.SizeTag(listItems) + protowire.SizeBytes(m.Size())
+		total += fieldSize(listItems, b.size())
 	}
-	if _, err := w.Write(envelopeStart(l.header, total)); err != nil {
-		return err
-	}
-	for obj, err := range l.items {
+	buf := appendBytesField(appendEnvelope(nil, l.header, total), listMeta, meta)
+	for b, err := range l.items {
 		if err != nil {
 			return err
 		}
-		m, err := asMessage(obj)
-		if err != nil {
+		item := document{}
+		item.start, item.rest = b.split(appendLength(buf, listItems, b.size()))
+		if err := item.writeTo(w); err != nil {
 			return err
 		}
-		size := m.Size()
-		if buf, err = appendMessage(appendLength(buf, listItems, size), m, size); err != nil {
-			return err
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-		buf = buf[:0]
+		buf = item.start[:0]
 	}
-	_, err = w.Write(append(buf, envelopeEnd...))
-	return err
+	return document{start: buf, end: envelopeEnd}.writeTo(w)
 }
 
 // protobufFrame makes a frame of a watch: four bytes of length, then a
 // metav1.WatchEvent which has no envelope around it but one inside.
-func protobufFrame(kind string, object []byte) []byte {
-	raw := protowire.SizeTag(rawExtensionRaw) + protowire.SizeBytes(len(object))
-	out := make([]byte, 4, 4+len(kind)+raw+16)
-	out = appendBytesField(out, eventType, []byte(kind))
-	out = appendLength(out, eventObject, raw)
-	out = appendBytesField(out, rawExtensionRaw, object)
-	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
-	return out
+func protobufFrame(dst []byte, kind string, header metav1.TypeMeta, b encoded) document {
+	object := envelopeSize(header, b.size())
+	raw := fieldSize(rawExtensionRaw, object)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(fieldSize(eventType, len(kind))+fieldSize(eventObject, raw)))
+	dst = append(appendLength(dst, eventType, len(kind)), kind...)
+	dst = appendLength(dst, eventObject, raw)
+	dst = appendLength(dst, rawExtensionRaw, object)
+	return protobufWrap(dst, header, b)
 }

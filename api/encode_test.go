@@ -51,7 +51,7 @@ func TestObjectsAreEncodedLikeKubernetes(t *testing.T) {
 	for _, m := range newMediaTable(kinds.Scheme()) {
 		for _, pod := range samplePods() {
 			before := pod.DeepCopyObject()
-			got, err := m.object(header, pod)
+			got, err := encodeWhole(format{media: &m}, header, pod)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestListsAreEncodedLikeKubernetes(t *testing.T) {
 				want.Items = append(want.Items, item)
 			}
 			var got bytes.Buffer
-			if err := m.list(&got, listing{header: header, meta: meta, items: sequence(pods)}); err != nil {
+			if err := m.list(&got, listing{header: header, meta: meta, items: bodiesOf(&m, pods)}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(reference(t, m.Type, want)), got.String()); diff != "" {
@@ -91,10 +91,10 @@ func TestListsAreEncodedLikeKubernetes(t *testing.T) {
 	}
 }
 
-func sequence(objects []runtime.Object) iter.Seq2[runtime.Object, error] {
-	return func(yield func(runtime.Object, error) bool) {
+func bodiesOf(m *media, objects []runtime.Object) iter.Seq2[encoded, error] {
+	return func(yield func(encoded, error) bool) {
 		for _, obj := range objects {
-			if !yield(obj, nil) {
+			if bytes, err := m.encode(obj); !yield(encoded{bytes: bytes}, err) {
 				return
 			}
 		}
@@ -111,11 +111,14 @@ func TestFramesAreReadByClients(t *testing.T) {
 		info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), m.Type)
 		var wire bytes.Buffer
 		for _, pod := range samplePods() {
-			encoded, err := m.object(metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, pod)
+			bytes, err := m.encode(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
-			wire.Write(m.frame("ADDED", encoded))
+			frame := m.frame(nil, "ADDED", metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, encoded{bytes: bytes})
+			if err := frame.writeTo(&wire); err != nil {
+				t.Fatal(err)
+			}
 		}
 		frames := info.StreamSerializer.Framer.NewFrameReader(io.NopCloser(&wire))
 		for _, pod := range samplePods() {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // get answers with one object.
@@ -13,20 +12,16 @@ func (c *call) get() error {
 	if err := decodeQuery(c.r, &options); err != nil {
 		return err
 	}
-	obj, err := c.read(options.ResourceVersion)
+	if c.sub != nil {
+		obj, err := c.store.GetSubresource(c.r.Context(), c.Namespace, c.Name, c.Subresource)
+		if err != nil {
+			return err
+		}
+		return c.respond(http.StatusOK, obj)
+	}
+	entry, err := c.store.Get(c.r.Context(), c.Namespace, c.Name, options.ResourceVersion)
 	if err != nil {
 		return err
 	}
-	return c.respond(http.StatusOK, obj)
-}
-
-func (c *call) read(resourceVersion string) (runtime.Object, error) {
-	if c.sub != nil {
-		return c.store.GetSubresource(c.r.Context(), c.Namespace, c.Name, c.Subresource)
-	}
-	entry, err := c.store.Get(c.r.Context(), c.Namespace, c.Name, resourceVersion)
-	if err != nil {
-		return nil, err
-	}
-	return entry.Object()
+	return c.respondEntry(entry)
 }

@@ -10,11 +10,12 @@ import (
 )
 
 // infoRoutes mounts everything that is not a resource: the index, discovery,
-// version, health, metrics and OpenAPI.
+// version, health, metrics, OpenAPI and OpenID.
 func (s *Server) infoRoutes(r chi.Router) {
 	r.HandleFunc("/", s.serveIndex)
 	s.discoveryRoutes(r)
 	s.openAPIRoutes(r)
+	s.openIDRoutes(r)
 	handleSlash(r, "/version", s.onlyGet(s.serveVersion))
 	r.Handle("/metrics", s.metrics.handler(append(s.config.Collectors, objectCounter{s.config.Catalog})...))
 	for _, endpoint := range s.healthEndpoints() {
@@ -43,6 +44,7 @@ func (s *Server) onlyGet(handler http.HandlerFunc) http.HandlerFunc {
 // serveIndex lists the paths that can be asked.
 func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 	paths := []string{"/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
+	paths = append(paths, s.openIDPaths()...)
 	for _, group := range s.config.Catalog.Snapshot().Groups {
 		root := "/api"
 		if group.Name != "" {

@@ -8,70 +8,89 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// lifecycle counts the requests in flight, so that a shutdown waits for them
+// lifecycle knows the requests in flight, so that a shutdown waits for them
 // and for nothing else: not for connections which never sent a request.
 type lifecycle struct {
 	// ending is done when the shutdown begins; watches end with it.
 	ending context.Context
 	end    context.CancelFunc
 
-	mu       sync.Mutex // guards what follows
-	ended    bool
-	inFlight int
-	// idle is closed when ended is set and nothing is in flight any more.
+	mu    sync.Mutex // guards what follows
+	ended bool
+	open  ring
+	// idle is closed when nothing is in flight; nil while nobody waits for that.
 	idle chan struct{}
 }
 
 func newLifecycle() *lifecycle {
-	l := &lifecycle{idle: make(chan struct{})}
+	l := &lifecycle{open: newRing()}
 	l.ending, l.end = context.WithCancel(context.Background())
 	return l
 }
 
-// begin counts a request in. It is false once the shutdown has begun.
-func (l *lifecycle) begin() bool {
+// begin takes a request in. It is false once the shutdown has begun.
+func (l *lifecycle) begin(f *flight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
 		return false
 	}
-	l.inFlight++
+	l.open.add(f)
 	return true
 }
 
-// done counts a request out.
-func (l *lifecycle) done() {
+// done takes a request out.
+func (l *lifecycle) done(f *flight) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.inFlight--
-	if l.ended && l.inFlight == 0 {
+	f.remove()
+	if l.idle != nil && l.open.empty() {
 		close(l.idle)
+		l.idle = nil
 	}
 }
 
 // shutdown may be called several times and from several goroutines.
 func (l *lifecycle) shutdown(ctx context.Context) error {
 	l.mu.Lock()
-	if !l.ended {
-		l.ended = true
-		l.end()
-		if l.inFlight == 0 {
-			close(l.idle)
-		}
-	}
+	l.ended = true
 	l.mu.Unlock()
+	l.end()
+	return l.awaitIdle(ctx)
+}
+
+// awaitIdle returns when nothing is in flight, or with the error of ctx.
+func (l *lifecycle) awaitIdle(ctx context.Context) error {
+	idle := l.becomesIdle()
+	if idle == nil {
+		return nil
+	}
 	select {
-	case <-l.idle:
+	case <-idle:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
+// becomesIdle returns nil if nothing is in flight.
+func (l *lifecycle) becomesIdle() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open.empty() {
+		return nil
+	}
+	if l.idle == nil {
+		l.idle = make(chan struct{})
+	}
+	return l.idle
+}
+
 // countRequests is the middleware of lifecycle.
 func (s *Server) countRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.life.begin() {
+		f := newFlight(r)
+		if !s.life.begin(f) {
 			// Nothing was done, so this may carry Retry-After: behind a load
 			// balancer another replica answers the second try.
 			w.Header().Set("Connection", "close")
@@ -79,7 +98,7 @@ func (s *Server) countRequests(next http.Handler) http.Handler {
 			s.writeError(w, r, apierrors.NewServiceUnavailable("the server is shutting down"))
 			return
 		}
-		defer s.life.done()
+		defer s.life.done(f)
 		next.ServeHTTP(w, r)
 	})
 }

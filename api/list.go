@@ -43,27 +43,24 @@ func (c *call) respondList(page *storage.Page) error {
 	case "PartialObjectMetadata":
 		return notAcceptableText("you requested PartialObjectMetadata, but the requested object is a list (" + c.resource.Kind + "List)")
 	case "PartialObjectMetadataList":
-		item := c.format.as
-		item.Kind = "PartialObjectMetadata"
-		return c.writeList(listing{
-			header: typeHeader(c.format.as), meta: meta, itemHeader: typeHeader(item),
-			items: itemsOf(page, func(obj runtime.Object) (runtime.Object, error) { return partialMetadata(obj) }),
-		})
+		v := c.metadataView()
+		return c.writeList(listing{header: typeHeader(c.format.as), meta: meta, itemHeader: v.header, items: v.bodies(page)})
 	}
-	header := c.header()
+	v := c.versionView()
+	header := v.header
 	header.Kind += "List"
-	return c.writeList(listing{header: header, meta: meta, items: itemsOf(page, c.fromHub)})
+	return c.writeList(listing{header: header, meta: meta, items: v.bodies(page)})
 }
 
 func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 	options := c.table
 	options.ListMeta = meta
-	var objects []runtime.Object
-	for obj, err := range itemsOf(page, unchanged) {
-		if err != nil {
+	objects := make([]runtime.Object, len(page.Entries))
+	for i, entry := range page.Entries {
+		var err error
+		if objects[i], err = entry.Object(); err != nil {
 			return err
 		}
-		objects = append(objects, obj)
 	}
 	table, err := newTable(c.columns(), objects, options)
 	if err != nil {
@@ -77,17 +74,11 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 	return nil
 }
 
-func unchanged(obj runtime.Object) (runtime.Object, error) { return obj, nil }
-
-// itemsOf yields the objects of a page as they are to be shown.
-func itemsOf(page *storage.Page, show func(runtime.Object) (runtime.Object, error)) iter.Seq2[runtime.Object, error] {
-	return func(yield func(runtime.Object, error) bool) {
+// bodies yields the bodies of a page.
+func (v *view) bodies(page *storage.Page) iter.Seq2[encoded, error] {
+	return func(yield func(encoded, error) bool) {
 		for _, entry := range page.Entries {
-			obj, err := entry.Object()
-			if err == nil {
-				obj, err = show(obj)
-			}
-			if !yield(obj, err) {
+			if b, err := v.bodyOf(entry); !yield(b, err) {
 				return
 			}
 		}

@@ -16,15 +16,16 @@ import (
 var errUnreadable = errors.New("unreadable")
 
 // breakingAfter yields n large pods and then an error.
-func breakingAfter(n int) iter.Seq2[runtime.Object, error] {
+func breakingAfter(m *media, n int) iter.Seq2[encoded, error] {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", listBuffer)}}
-	return func(yield func(runtime.Object, error) bool) {
+	return func(yield func(encoded, error) bool) {
 		for range n {
-			if !yield(pod, nil) {
+			bytes, err := m.encode(pod)
+			if !yield(encoded{bytes: bytes}, err) {
 				return
 			}
 		}
-		yield(nil, errUnreadable)
+		yield(encoded{}, errUnreadable)
 	}
 }
 
@@ -33,7 +34,7 @@ func breakingAfter(n int) iter.Seq2[runtime.Object, error] {
 func TestUnreadableItems(t *testing.T) {
 	for _, m := range newMediaTable(podCall(t).server.codec.scheme) {
 		t.Run(m.Type, func(t *testing.T) {
-			if err := tryList(t, &m, breakingAfter(0)); !errors.Is(err, errUnreadable) {
+			if err := tryList(t, &m, breakingAfter(&m, 0)); !errors.Is(err, errUnreadable) {
 				t.Errorf("before the first byte: %v", err)
 			}
 			// Only JSON is sent before all of the list was looked at.
@@ -41,7 +42,7 @@ func TestUnreadableItems(t *testing.T) {
 			if m.Type == runtime.ContentTypeJSON {
 				want = http.ErrAbortHandler
 			}
-			if err := tryList(t, &m, breakingAfter(3)); !errors.Is(err, want) {
+			if err := tryList(t, &m, breakingAfter(&m, 3)); !errors.Is(err, want) {
 				t.Errorf("halfway: %v", err)
 			}
 		})
@@ -49,7 +50,7 @@ func TestUnreadableItems(t *testing.T) {
 }
 
 // tryList returns the error or the panic of writing a list.
-func tryList(t *testing.T, m *media, items iter.Seq2[runtime.Object, error]) (err error) {
+func tryList(t *testing.T, m *media, items iter.Seq2[encoded, error]) (err error) {
 	t.Helper()
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -57,7 +58,7 @@ func tryList(t *testing.T, m *media, items iter.Seq2[runtime.Object, error]) (er
 		}
 	}()
 	c := podCall(t)
-	c.server.compressors, c.server.life = newCompressors(), newLifecycle()
+	c.server.compressors, c.server.listBuffers, c.server.life = newCompressors(), newListBuffers(), newLifecycle()
 	c.server.config.setDefaults()
 	c.w, c.format = httptest.NewRecorder(), format{media: m}
 	return c.writeList(listing{header: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, items: items})

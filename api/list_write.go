@@ -5,10 +5,15 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"sync"
 )
 
-// listBuffer gathers small items into larger writes.
-const listBuffer = 32 << 10
+// listBuffer gathers items into larger writes: each costs two system calls.
+const listBuffer = 64 << 10
+
+func newListBuffers() *sync.Pool {
+	return &sync.Pool{New: func() any { return bufio.NewWriterSize(nil, listBuffer) }}
+}
 
 // writeList sends a list item by item, so that it is never in memory as a whole.
 // An item which turns out unreadable before anything was sent is an error;
@@ -19,7 +24,12 @@ func (c *call) writeList(l listing) error {
 	}
 	defer c.server.cutOnShutdown(http.NewResponseController(c.w).SetWriteDeadline, lastItems)()
 	sent := &sentError{body: c.server.startBody(c.w, c.r, http.StatusOK)}
-	out := bufio.NewWriterSize(sent, listBuffer)
+	out := c.server.listBuffers.Get().(*bufio.Writer)
+	out.Reset(sent)
+	defer func() {
+		out.Reset(nil) // it must not keep the request
+		c.server.listBuffers.Put(out)
+	}()
 	c.w.Header().Set("Content-Type", c.format.media.Type)
 	err := c.format.media.list(out, l)
 	if err == nil {
@@ -58,7 +68,7 @@ func (c *call) writePrettyList(l listing) error {
 	if err := c.format.media.list(&document, l); err != nil {
 		return err
 	}
-	body := c.format.media.pretty(document.Bytes())
-	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{http.StatusOK, body})
+	pretty := c.format.media.pretty(document.Bytes())
+	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{http.StatusOK, pretty})
 	return nil
 }

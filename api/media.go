@@ -7,6 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // media is one way to write objects down: a row of the table of media types.
@@ -17,14 +20,22 @@ type media struct {
 	Stream string
 	// tables tells whether Tables are sent in it.
 	tables bool
-	// object encodes one object under a type header; the object's own is
-	// ignored.
-	object func(header metav1.TypeMeta, obj runtime.Object) ([]byte, error)
+	// form names the encoding of bodies, which encode makes. Media types may
+	// share one.
+	form   storage.Form
+	encode encodeFunc
+	// stamps: the form is the protobuf encoding.
+	stamps bool
+	// wrap puts a body under a type header. The start of the document is
+	// appended to dst.
+	wrap func(dst []byte, header metav1.TypeMeta, b encoded) document
 	// list writes a list item by item.
 	list func(w io.Writer, l listing) error
-	// frame makes one piece of a watch stream out of an event's type and its
-	// encoded object.
-	frame func(eventType string, object []byte) []byte
+	// frame makes one piece of a watch stream, as wrap makes a document.
+	frame func(dst []byte, eventType string, header metav1.TypeMeta, b encoded) document
+	// rewrite makes what is sent of a whole document; nil: nothing is left to
+	// be done.
+	rewrite func(document []byte) ([]byte, error)
 	// pretty rewrites a document for the human eye; nil: it is readable, or
 	// never will be.
 	pretty func(document []byte) []byte
@@ -32,12 +43,15 @@ type media struct {
 	lax, strict runtime.Serializer
 }
 
+// encodeFunc encodes an object without apiVersion and kind.
+type encodeFunc = func(obj runtime.Object) ([]byte, error)
+
 // listing is a list to be written.
 type listing struct {
 	header metav1.TypeMeta
 	meta   metav1.ListMeta
-	// items can be ranged over several times.
-	items iter.Seq2[runtime.Object, error]
+	// items can be ranged over several times, with the same result.
+	items iter.Seq2[encoded, error]
 	// itemHeader is put in front of every item; the empty one is left out.
 	itemHeader metav1.TypeMeta
 }
@@ -47,15 +61,16 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 	table := []media{
 		{
 			Type: runtime.ContentTypeJSON, Stream: runtime.ContentTypeJSON, tables: true,
-			object: jsonObject, list: jsonList, frame: jsonFrame, pretty: indentJSON,
+			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, frame: jsonFrame, pretty: indentJSON,
 		},
 		{
 			Type: runtime.ContentTypeYAML, tables: true,
-			object: yamlObject, list: yamlList,
+			form: "json", encode: jsonBody, wrap: jsonWrap, list: yamlList, rewrite: yaml.JSONToYAML,
 		},
 		{
 			Type: runtime.ContentTypeProtobuf, Stream: runtime.ContentTypeProtobuf + ";stream=watch",
-			object: protobufObject, list: protobufList, frame: protobufFrame,
+			form: "protobuf", encode: protobufBody, stamps: true,
+			wrap: protobufWrap, list: protobufList, frame: protobufFrame,
 		},
 	}
 	decoders := serializer.NewCodecFactory(scheme).SupportedMediaTypes()

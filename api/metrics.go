@@ -74,10 +74,14 @@ func newMetrics() *metrics {
 	}
 }
 
-// watchEvent counts an event sent to a watch of a resource.
-func (m *metrics) watchEvent(t target, bytes int) {
-	m.watchEvents.WithLabelValues(t.Group, t.Version, t.Resource).Inc()
-	m.watchSizes.WithLabelValues(t.Group, t.Version, t.Resource).Observe(float64(bytes))
+// countEvents returns what counts the events sent to one watch of a resource.
+func (m *metrics) countEvents(t target) func(bytes int) {
+	events := m.watchEvents.WithLabelValues(t.Group, t.Version, t.Resource)
+	sizes := m.watchSizes.WithLabelValues(t.Group, t.Version, t.Resource)
+	return func(bytes int) {
+		events.Inc()
+		sizes.Observe(float64(bytes))
+	}
 }
 
 // handler serves the metrics of this server, of its process, and of etcd where

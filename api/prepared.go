@@ -26,7 +26,7 @@ func (p *prepared) body(m *media) ([]byte, error) {
 	if body, ok := p.bodies[m.Type]; ok {
 		return body, nil
 	}
-	body, err := m.object(headerOf(p.obj), p.obj)
+	body, err := encodeWhole(format{media: m}, headerOf(p.obj), p.obj)
 	if err != nil {
 		return nil, err
 	}

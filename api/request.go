@@ -25,7 +25,11 @@ var namespaceParts = []string{"status", "finalize"}
 // parseTarget reads /api/{version}/... and /apis/{group}/{version}/..., as
 // kube-apiserver does. It is false for a path that cannot name a resource.
 func parseTarget(path string) (target, bool) {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
+	var room [8]string // most paths fit, and need nothing on the heap
+	parts := room[:0]
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		parts = append(parts, part)
+	}
 	var t target
 	switch {
 	case len(parts) >= 3 && parts[0] == "api":

@@ -10,14 +10,28 @@ import (
 
 // encodeWhole encodes an object, for the human eye if that is asked for.
 func encodeWhole(f format, header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
-	body, err := f.media.object(header, obj)
+	bytes, err := f.media.encode(obj)
 	if err != nil {
 		return nil, err
 	}
-	if f.pretty && f.media.pretty != nil {
-		body = f.media.pretty(body)
+	return f.finish(f.media.wrap(nil, header, encoded{bytes: bytes}))
+}
+
+// inPieces tells whether documents are sent as they are wrapped.
+func (f format) inPieces() bool {
+	return f.media.rewrite == nil && (!f.pretty || f.media.pretty == nil)
+}
+
+// finish makes one piece of a document, as it is to be sent.
+func (f format) finish(d document) ([]byte, error) {
+	whole := d.join()
+	if f.media.rewrite != nil {
+		return f.media.rewrite(whole)
 	}
-	return body, nil
+	if f.pretty && f.media.pretty != nil {
+		return f.media.pretty(whole), nil
+	}
+	return whole, nil
 }
 
 func headerOf(obj runtime.Object) metav1.TypeMeta {
@@ -32,13 +46,17 @@ type answer struct {
 }
 
 func (s *Server) writeBytes(w http.ResponseWriter, r *http.Request, contentType string, a answer) {
+	s.writeDocument(w, r, contentType, a.status, document{rest: a.body})
+}
+
+func (s *Server) writeDocument(w http.ResponseWriter, r *http.Request, contentType string, status int, d document) {
 	w.Header().Set("Content-Type", contentType)
-	out := s.startBody(w, r, a.status)
+	out := s.startBody(w, r, status)
 	if !out.mayCompress {
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+		w.Header().Set("Content-Length", strconv.Itoa(d.size()))
 	}
 	// A failed write means that the client is gone: nobody is left to tell.
-	if _, err := out.Write(a.body); err == nil {
+	if err := d.writeTo(out); err == nil {
 		_ = out.Close()
 	}
 }

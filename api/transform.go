@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // respond answers with one object of the hub version, or with a Status, which
@@ -20,11 +22,44 @@ func (c *call) respond(status int, obj runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	body, err := encodeWhole(c.format, header, shown)
+	bytes, err := c.format.media.encode(shown)
 	if err != nil {
 		return err
 	}
-	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{status, body})
+	return c.send(status, header, encoded{bytes: bytes})
+}
+
+// respondEntry answers with the object of an entry.
+func (c *call) respondEntry(e *storage.Entry) error {
+	if c.format.as.Kind == "Table" {
+		obj, err := e.Object()
+		if err != nil {
+			return err
+		}
+		return c.respond(http.StatusOK, obj)
+	}
+	v, err := c.view()
+	if err != nil {
+		return err
+	}
+	b, err := v.bodyOf(e)
+	if err != nil {
+		return err
+	}
+	return c.send(http.StatusOK, v.header, b)
+}
+
+// send answers with an object that is encoded.
+func (c *call) send(status int, header metav1.TypeMeta, e encoded) error {
+	d := c.format.media.wrap(nil, header, e)
+	if !c.format.inPieces() {
+		whole, err := c.format.finish(d)
+		if err != nil {
+			return err
+		}
+		d = document{rest: whole}
+	}
+	c.server.writeDocument(c.w, c.r, c.format.media.Type, status, d)
 	return nil
 }
 
@@ -34,12 +69,11 @@ func (c *call) respondStatus(status int, s metav1.Status) error {
 	if status == http.StatusCreated && s.Code == 0 {
 		s.Code = http.StatusCreated
 	}
-	body, err := encodeWhole(c.format, statusHeader, &s)
+	bytes, err := c.format.media.encode(&s)
 	if err != nil {
 		return err
 	}
-	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{status, body})
-	return nil
+	return c.send(status, statusHeader, encoded{bytes: bytes})
 }
 
 // show turns an object of the hub version into what the client asked to see.
@@ -53,11 +87,14 @@ func (c *call) show(obj runtime.Object) (metav1.TypeMeta, runtime.Object, error)
 		partial, err := partialMetadata(obj)
 		return header, partial, err
 	case "PartialObjectMetadataList":
-		text := fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj)
-		return header, nil, notAcceptableText(text)
+		return header, nil, notAList(obj)
 	}
 	shown, err := c.fromHub(obj)
 	return c.header(), shown, err
+}
+
+func notAList(obj runtime.Object) error {
+	return notAcceptableText(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
 }
 
 // readTableOptions reads the query of a request for a Table.

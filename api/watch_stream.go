@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -18,8 +19,12 @@ const watchBuffer = 16 << 10
 // stream writes events as frames of the negotiated media type. It belongs to
 // the goroutine of its request.
 type stream struct {
-	call      *call
-	out       *bufio.Writer
+	call *call
+	view *view // nil for Tables, and where there is nothing to show
+	out  *bufio.Writer
+	// start is room for the start of a frame.
+	start     []byte
+	count     func(bytes int) // counts a frame
 	control   *http.ResponseController
 	bookmarks *bookmarks
 	release   func()
@@ -33,8 +38,12 @@ func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 	s := &stream{
 		call:      c,
 		out:       bufio.NewWriterSize(c.w, watchBuffer),
+		count:     c.server.metrics.countEvents(c.target),
 		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(wantBookmarks, timeout),
+	}
+	if v, err := c.view(); err == nil && c.format.as.Kind != "Table" {
+		s.view = &v
 	}
 	_ = s.control.SetWriteDeadline(time.Now().Add(timeout + lastEvent))
 	s.release = c.server.cutOnShutdown(s.control.SetWriteDeadline, lastEvent)
@@ -95,12 +104,7 @@ func (s *stream) send(event storage.Event) bool {
 		return false
 	case event.Type != watch.Bookmark:
 		s.bookmarks.delivered(event.Revision)
-		obj, err := event.Entry.Object()
-		if err != nil {
-			s.sendError(err)
-			return false
-		}
-		return s.sendObject(event.Type, obj)
+		return s.sendEntry(event.Type, event.Entry)
 	case event.InitialEventsEnd:
 		return !s.bookmarks.wanted || s.sendBookmark(event.Revision, true)
 	}
@@ -117,12 +121,31 @@ func (s *stream) sendBookmark(revision int64, initialEventsEnd bool) bool {
 	return s.sendObject(watch.Bookmark, obj)
 }
 
+// sendEntry writes an event of an entry. Where there is no view it is shown as
+// an object.
+func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool {
+	if s.view == nil {
+		obj, err := entry.Object()
+		if err != nil {
+			s.sendError(err)
+			return false
+		}
+		return s.sendObject(eventType, obj)
+	}
+	b, err := s.view.bodyOf(entry)
+	if err != nil {
+		s.sendError(err)
+		return false
+	}
+	return s.write(eventType, s.view.header, b)
+}
+
 // sendObject writes an event of an object in the hub version.
 func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool {
 	header, shown, err := s.call.show(obj)
-	var encoded []byte
+	var bytes []byte
 	if err == nil {
-		encoded, err = s.call.format.media.object(header, shown)
+		bytes, err = s.call.format.media.encode(shown)
 	}
 	if err != nil {
 		s.sendError(err)
@@ -130,7 +153,7 @@ func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool 
 	}
 	// Columns are told once; later events would only repeat them.
 	s.call.table.NoHeaders = true
-	return s.write(eventType, encoded)
+	return s.write(eventType, header, encoded{bytes: bytes})
 }
 
 // sendError writes the event that ends a failed watch: a Status.
@@ -139,14 +162,16 @@ func (s *stream) sendError(err error) {
 	if status.Code == http.StatusInternalServerError {
 		s.call.server.config.Logger.ErrorContext(s.call.r.Context(), "watch failed", "path", s.call.r.URL.Path, "error", err)
 	}
-	if encoded, err := s.call.format.media.object(statusHeader, status); err == nil {
-		s.write(watch.Error, encoded)
+	if bytes, err := s.call.format.media.encode(status); err == nil {
+		s.write(watch.Error, statusHeader, encoded{bytes: bytes})
 	}
 }
 
-func (s *stream) write(eventType watch.EventType, encoded []byte) bool {
-	frame := s.call.format.media.frame(string(eventType), encoded)
-	s.call.server.metrics.watchEvent(s.call.target, len(frame))
-	_, err := s.out.Write(frame)
-	return err == nil
+// write sends a frame. What other watches send as well is not copied but into
+// the buffer.
+func (s *stream) write(eventType watch.EventType, header metav1.TypeMeta, b encoded) bool {
+	frame := s.call.format.media.frame(s.start[:0], string(eventType), header, b)
+	s.start = frame.start
+	s.count(frame.size())
+	return frame.writeTo(s.out) == nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -20,17 +21,39 @@ func BenchmarkStart(b *testing.B) {
 	}})
 }
 
+// BenchmarkStop: the end of a server that has been used.
+func BenchmarkStop(b *testing.B) {
+	f := &fixture{b: b, http: &http.Client{}}
+	var stops time.Duration
+	for b.Loop() {
+		if err := f.startAndUse(); err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		if err := f.server.Stop(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		stops += time.Since(began)
+	}
+	b.ReportMetric(milliseconds(stops)/float64(b.N), "ms/stop")
+}
+
 func (f *fixture) startAndCreate() error {
+	if err := f.startAndUse(); err != nil {
+		return err
+	}
+	return f.server.Stop(f.b.Context())
+}
+
+// startAndUse leaves a server that runs.
+func (f *fixture) startAndUse() error {
 	server, err := miniapi.Start(f.b.Context(), miniapi.Config{})
 	if err != nil {
 		return err
 	}
 	f.server = server
-	if err := f.send(http.MethodPost, f.url(""), configMap("first", "")); err != nil {
-		return err
-	}
-	f.http.CloseIdleConnections()
-	return server.Stop(f.b.Context())
+	defer f.http.CloseIdleConnections()
+	return f.send(http.MethodPost, f.url(""), configMap("first", ""))
 }
 
 func (f *fixture) startAndPut() error {
@@ -43,3 +66,5 @@ func (f *fixture) startAndPut() error {
 	}
 	return server.Close(f.b.Context())
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

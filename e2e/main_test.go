@@ -55,7 +55,7 @@ var programs struct {
 	err error
 }
 
-func programsDir(t *testing.T) string {
+func programsDir(t testing.TB) string {
 	t.Helper()
 	programs.Do(func() { programs.dir, programs.err = makePrograms() })
 	if programs.err != nil {

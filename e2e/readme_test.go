@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// block is a fenced block of the README.
+// block is a fenced block of a page.
 type block struct {
 	info string // what follows the fence, such as "sh tour"
 	text string
@@ -22,10 +22,15 @@ func readReadme(t *testing.T) (text string, blocks []block) {
 	t.Helper()
 	data, err := os.ReadFile("../README.md")
 	check(t, err)
-	for _, match := range regexp.MustCompile("(?ms)^```(\\S[^\n]*)\n(.*?)^```$").FindAllStringSubmatch(string(data), -1) {
+	return string(data), blocksOf(string(data))
+}
+
+// blocksOf finds the fenced blocks of a page.
+func blocksOf(page string) (blocks []block) {
+	for _, match := range regexp.MustCompile("(?ms)^```(\\S[^\n]*)\n(.*?)^```$").FindAllStringSubmatch(page, -1) {
 		blocks = append(blocks, block{match[1], match[2]})
 	}
-	return string(data), blocks
+	return blocks
 }
 
 // TestReadmeTour runs the tour from its first command to its last against one
@@ -147,8 +152,14 @@ func TestReadmeFlagsAreKnown(t *testing.T) {
 
 func TestReadmeLinksLead(t *testing.T) {
 	text, _ := readReadme(t)
-	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.Join("..", link[1])); err != nil {
+	checkLinks(t, "..", text)
+}
+
+// checkLinks expects files where a page in a directory leads to.
+func checkLinks(t *testing.T, dir, page string) {
+	t.Helper()
+	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(page, -1) {
+		if _, err := os.Stat(filepath.Join(dir, link[1])); err != nil {
 			t.Error(err)
 		}
 	}

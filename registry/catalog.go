@@ -18,7 +18,9 @@ type CatalogConfig struct {
 	Storage func(codec storage.Codec) storage.Interface
 	// Wrap puts something around the storage of each resource, such as what
 	// measures it. Nil: nothing.
-	Wrap       func(s storage.Interface, resource schema.GroupResource) storage.Interface
+	Wrap func(s storage.Interface, resource schema.GroupResource) storage.Interface
+	// Cache answers reads of the keys below root instead of next. Nil: next does.
+	Cache      func(root string, codec storage.Codec, next storage.Interface) storage.Interface
 	Admission  Chain
 	Authorizer Authorizer // nil: AlwaysAllow
 	Tokens     Tokens     // nil: no token is issued, and none is known

@@ -27,6 +27,9 @@ func newStore(r *Resource, c *Catalog) *Store {
 	if c.config.Wrap != nil {
 		s.storage = c.config.Wrap(s.storage, r.GroupResource())
 	}
+	if c.config.Cache != nil {
+		s.storage = c.config.Cache("/"+r.StoragePath+"/", r.Codec, s.storage)
+	}
 	return s
 }
 

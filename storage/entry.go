@@ -1,7 +1,8 @@
 package storage
 
 import (
-	"sync"
+	"errors"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -19,7 +20,9 @@ type Entry struct {
 
 	data    []byte
 	decoder *Decoder
-	object  func() (runtime.Object, error)
+	slots   atomic.Pointer[slot] // what was made of data, a list
+	stamped atomic.Pointer[Stamped]
+	attrs   atomic.Pointer[attributes]
 }
 
 // Decoder makes entries of the bytes at rest. All entries of a resource share
@@ -28,26 +31,93 @@ type Decoder struct {
 	// Decode returns the object of data, stamped with revision. An error wraps
 	// ErrCorrupt.
 	Decode func(key string, revision int64, data []byte) (runtime.Object, error)
+	// Message returns the protobuf message within data: the object's own, but
+	// without a resourceVersion. False where there is none, or where decoding
+	// would make something else of it. Nil: never.
+	Message func(data []byte) ([]byte, bool)
+	// Memo keeps what is made of the entries. It is for entries that many
+	// readers find. Nil: an entry keeps its object, once that was asked for,
+	// and no bodies, which suits entries that one reader has for itself.
+	Memo *Memo
+}
+
+// With returns the same decoder for entries which share a memo.
+func (d *Decoder) With(memo *Memo) *Decoder {
+	shared := *d
+	shared.Memo = memo
+	return &shared
 }
 
 // Entry returns the entry of data, which must not be written to any more. It is
 // decoded when its object is first asked for.
 func (d *Decoder) Entry(key string, revision int64, data []byte) *Entry {
-	e := &Entry{Key: key, Revision: revision, data: data, decoder: d}
-	e.object = sync.OnceValues(e.decode)
-	return e
+	return &Entry{Key: key, Revision: revision, data: data, decoder: d}
 }
 
 // NewEntry returns the entry of an object that is not stored as bytes: make
 // returns it, already stamped with revision, when it is first asked for.
 func NewEntry(key string, revision int64, make func() (runtime.Object, error)) *Entry {
-	return &Entry{Key: key, Revision: revision, object: sync.OnceValues(make)}
+	d := &Decoder{Decode: func(string, int64, []byte) (runtime.Object, error) { return make() }}
+	return d.Entry(key, revision, nil)
 }
 
 // Object returns the decoded object, which must not be written to. An error
 // means that the stored bytes cannot be read: it wraps ErrCorrupt.
 func (e *Entry) Object() (runtime.Object, error) {
-	return e.object()
+	m, err := e.slot(objectForm).value(e.decoder.Memo, e.makeObject)
+	if err != nil {
+		return nil, err
+	}
+	return m.object, nil
+}
+
+// Form names one way to encode the objects of a resource: "" is taken.
+type Form string
+
+// objectForm is the decoded object's own.
+const objectForm Form = ""
+
+var errNoForm = errors.New("a body needs the name of its form")
+
+// Body returns what encode makes of the object, which must not be written to.
+// The same form always stands for the same bytes: where there is a memo they
+// are made at most once while it has them, however many ask at a time. An
+// object that is decoded only for that is not kept.
+func (e *Entry) Body(form Form, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
+	if form == objectForm {
+		return nil, errNoForm
+	}
+	if e.decoder.Memo == nil {
+		return e.encode(encode)
+	}
+	m, err := e.slot(form).value(e.decoder.Memo, func() (*made, error) {
+		body, err := e.encode(encode)
+		return &made{body: body, size: int64(cap(body))}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.body, nil
+}
+
+// Stamped returns the protobuf encoding of the object, without decoding it.
+// False: there is no such short cut, and Body has to be asked.
+func (e *Entry) Stamped() (Stamped, bool) {
+	if s := e.stamped.Load(); s != nil {
+		return *s, true
+	}
+	if e.decoder.Message == nil {
+		return Stamped{}, false
+	}
+	message, ok := e.decoder.Message(e.data)
+	if !ok {
+		return Stamped{}, false
+	}
+	s, ok := stamp(message, e.Revision)
+	if ok {
+		e.stamped.Store(&s)
+	}
+	return s, ok
 }
 
 // Data returns the bytes at rest as the codec made them, which must not be
@@ -55,11 +125,42 @@ func (e *Entry) Object() (runtime.Object, error) {
 func (e *Entry) Data() []byte { return e.data }
 
 // At returns the same object as an entry of another revision: that of its
-// deletion.
+// deletion. e must have been made of bytes.
 func (e *Entry) At(revision int64) *Entry {
 	return e.decoder.Entry(e.Key, revision, e.data)
 }
 
 func (e *Entry) decode() (runtime.Object, error) {
 	return e.decoder.Decode(e.Key, e.Revision, e.data)
+}
+
+// objectFactor is about how many bytes a decoded object takes for each byte at
+// rest, and objectOverhead what it takes anyway.
+const (
+	objectFactor   = 3
+	objectOverhead = 512
+)
+
+func (e *Entry) makeObject() (*made, error) {
+	obj, err := e.decode()
+	return &made{object: obj, size: objectOverhead + objectFactor*int64(len(e.data))}, err
+}
+
+// encode makes a body of the object that is there, or of one for the moment.
+func (e *Entry) encode(encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
+	obj, err := e.glance()
+	if err != nil {
+		return nil, err
+	}
+	return encode(obj)
+}
+
+// glance returns the object that is there, or one for the moment.
+func (e *Entry) glance() (runtime.Object, error) {
+	if s := e.find(objectForm); s != nil {
+		if m := s.hit(); m != nil {
+			return m.object, nil
+		}
+	}
+	return e.decode()
 }

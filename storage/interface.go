@@ -63,6 +63,14 @@ type Codec interface {
 	Decode(data []byte) (runtime.Object, error)
 }
 
+// MessageCodec is a Codec whose bytes at rest may hold the object in protobuf.
+type MessageCodec interface {
+	Codec
+	// Message returns the object's protobuf message, a part of data. False
+	// where data holds none, or none of what Decode would return.
+	Message(data []byte) ([]byte, bool)
+}
+
 // CreateOptions are the options of Interface.Create.
 type CreateOptions struct {
 	// TTL in seconds after which the object disappears; 0: it stays.

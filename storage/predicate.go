@@ -31,21 +31,20 @@ func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p.Label != nil && !p.Label.Matches(labelSet) {
-		return false, nil
-	}
-	return p.Field == nil || p.Field.Matches(fieldSet), nil
+	return p.selects(labelSet, fieldSet), nil
 }
 
 // MatchesEntry tells whether the object of an entry is selected. An empty
-// predicate does not decode it.
+// predicate does not decode it, and none decodes an entry that was matched
+// before. All predicates that an entry meets must have the same Attrs.
 func (p Predicate) MatchesEntry(e *Entry) (bool, error) {
 	if p.Empty() {
 		return true, nil
 	}
-	obj, err := e.Object()
-	if err != nil {
-		return false, err
-	}
-	return p.Matches(obj)
+	labelSet, fieldSet, err := e.Attributes(p.Attrs)
+	return err == nil && p.selects(labelSet, fieldSet), err
+}
+
+func (p Predicate) selects(labelSet labels.Set, fieldSet fields.Set) bool {
+	return (p.Label == nil || p.Label.Matches(labelSet)) && (p.Field == nil || p.Field.Matches(fieldSet))
 }

@@ -21,17 +21,20 @@ import (
 
 // Escalation refuses roles and bindings that would give more than their writer
 // may do, unless the verb escalate (for a role) or bind (for a binding) is
-// allowed to them. It belongs behind all steps that change objects.
-func (a *Authorizer) Escalation() registry.AdmissionStep {
-	return registry.AdmissionStep{Name: "RBACEscalation", Admit: a.admit}
+// allowed to them by whoever decides, which may be more than roles. It belongs
+// behind all steps that change objects.
+func (a *Authorizer) Escalation(decider registry.Authorizer) registry.AdmissionStep {
+	return registry.AdmissionStep{Name: "RBACEscalation", Admit: func(ctx context.Context, attributes *registry.Attributes) error {
+		return a.admit(ctx, decider, attributes)
+	}}
 }
 
-func (a *Authorizer) admit(ctx context.Context, attributes *registry.Attributes) error {
+func (a *Authorizer) admit(ctx context.Context, decider registry.Authorizer, attributes *registry.Attributes) error {
 	user := registry.UserFrom(ctx)
 	if user == nil || isPrivileged(user) || attributes.Object == nil || attributes.Subresource != "" {
 		return nil
 	}
-	write := &grantingWrite{authorizer: a, user: user, attributes: attributes}
+	write := &grantingWrite{authorizer: a, decider: decider, user: user, attributes: attributes}
 	if write.touchesBookkeepingOnly() {
 		return nil
 	}
@@ -66,6 +69,7 @@ func fullAuthority() []rbacv1.PolicyRule {
 // grantingWrite is one write of a role or a binding.
 type grantingWrite struct {
 	authorizer *Authorizer
+	decider    registry.Authorizer
 	user       *authenticationv1.UserInfo
 	attributes *registry.Attributes
 }
@@ -130,7 +134,7 @@ func (w *grantingWrite) checkBinding(ctx context.Context, ref rbacv1.RoleRef) er
 }
 
 func (w *grantingWrite) may(ctx context.Context, verb, resource, name string) (bool, error) {
-	decision, err := w.authorizer.Authorize(ctx, registry.Access{User: w.user, Resource: &authorizationv1.ResourceAttributes{
+	decision, err := w.decider.Authorize(ctx, registry.Access{User: w.user, Resource: &authorizationv1.ResourceAttributes{
 		Verb: verb, Group: rbacv1.GroupName, Version: all, Resource: resource, Namespace: w.attributes.Namespace, Name: name,
 	}})
 	return decision.Allowed, err

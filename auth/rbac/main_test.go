@@ -31,7 +31,7 @@ func newEnv(t *testing.T) *env {
 	e.authorizer = New(Config{Store: func(name schema.GroupResource) (*registry.Store, bool) {
 		return e.Catalog.Snapshot().Store(name)
 	}})
-	e.Env = registrytest.New(t, registry.Chain{e.authorizer.Escalation()}, kinds.Resources()...)
+	e.Env = registrytest.New(t, registry.Chain{e.authorizer.Escalation(e.authorizer)}, kinds.Resources()...)
 	return e
 }
 

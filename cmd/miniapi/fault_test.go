@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 			"cannot write the kubeconfig /nowhere/kubeconfig (--write-kubeconfig FILE says where): no such file or directory",
 		},
 		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
-		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node"}, `authorization mode "Node" is neither "AlwaysAllow" nor "RBAC"`},
+		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is kube-apiserver's alone: here users can be given rights by RBAC`},
 		"a certificate that is not there": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 
@@ -72,14 +71,6 @@ func (o *options) flagSets() []flagSet {
 		set.SortFlags = false
 	}
 	return []flagSet{{"Serving", serving}, {"Security", security}, {"Data", data}, {"Cluster", cluster}, {"General", general}}
-}
-
-func addFlags(cmd *cobra.Command, o *options) {
-	sets := o.flagSets()
-	for _, set := range sets {
-		cmd.Flags().AddFlagSet(set.flags)
-	}
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, sets) })
 }
 
 // config returns the server's configuration, or every fault of the flags.

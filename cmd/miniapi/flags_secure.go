@@ -36,7 +36,7 @@ func (o *secureOptions) flagSet() *pflag.FlagSet {
 	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "`FILE` with the CAs of client certificates: the common name is the user, organizations are groups")
 	flags.StringVar(&o.TokenAuthFile, "token-auth-file", "", "`FILE` of bearer tokens: token,user,uid,\"group,group\"")
 	flags.BoolVar(&o.anonymous, "anonymous-auth", true, "let requests without credentials in as system:anonymous; never with AlwaysAllow")
-	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "`MODE` of who may do what: AlwaysAllow or RBAC")
+	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "`MODES` of who may do what, asked in order: AlwaysAllow, AlwaysDeny, RBAC, and Node, which allows nothing")
 	flags.StringSliceVar(&o.ServiceAccountIssuers, "service-account-issuer", nil, "`NAME` of the server in the tokens of service accounts (default https://kubernetes.default.svc)")
 	flags.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "`FILE` with the key that signs them (default: one is made)")
 	flags.StringSliceVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "`FILE` with a key that checks them (default: the signing key)")

@@ -16,7 +16,8 @@ of optimistic concurrency: a write from a stale copy is answered with 409.`
 const exampleHelp = `  miniapi                                   serve on http://127.0.0.1:8080, data gone at the end
   miniapi --listen 127.0.0.1:0              take any free port and print it
   miniapi --data-dir ./data                 keep the data, synced to disk
-  miniapi --etcd-servers http://HOST:2379   use an etcd cluster`
+  miniapi --etcd-servers http://HOST:2379   use an etcd cluster
+  miniapi assets DIR                        make a KUBEBUILDER_ASSETS for envtest`
 
 // helpColumn is where the text of a flag begins, helpWidth where it ends.
 const helpColumn, helpWidth = 36, 100
@@ -24,7 +25,10 @@ const helpColumn, helpWidth = 36, 100
 // printUsage shows the flags by what they are about.
 func printUsage(cmd *cobra.Command, sets []flagSet) error {
 	out := cmd.OutOrStderr()
-	fmt.Fprintf(out, "Usage:\n  miniapi [flags]\n\nExamples:\n%s\n", cmd.Example)
+	fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.Example != "" {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
+	}
 	for _, set := range sets {
 		fmt.Fprintf(out, "\n%s:\n", set.title)
 		set.flags.VisitAll(func(flag *pflag.Flag) { printFlag(out, flag) })

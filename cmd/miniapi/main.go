@@ -1,6 +1,7 @@
 // Command miniapi runs a mini Kubernetes API server. Without flags it serves on
 // http://127.0.0.1:8080, keeps its data in a temporary directory, and says how
-// to use it.
+// to use it. Called by the name etcd or kube-apiserver it takes their place, as
+// far as envtest starts them.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -21,53 +23,71 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cmd := newCommand()
+	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
 		for _, line := range strings.Split(err.Error(), "\n") {
-			fmt.Fprintln(os.Stderr, "miniapi: "+line)
+			fmt.Fprintln(os.Stderr, cmd.Name()+": "+line)
 		}
 		os.Exit(1)
 	}
 }
 
-func newCommand() *cobra.Command {
+// newProgram returns the program by whose name this one was called.
+func newProgram(args []string) *cobra.Command {
+	switch strings.TrimSuffix(filepath.Base(args[0]), ".exe") {
+	case "etcd":
+		return newEtcd(args[1:])
+	case "kube-apiserver":
+		return newKubeAPIServer(args[1:])
+	default:
+		return newMiniapi()
+	}
+}
+
+func newMiniapi() *cobra.Command {
 	var opts options
 	cmd := &cobra.Command{
-		Use:           "miniapi",
-		Short:         "A mini Kubernetes API server for tests and for learning",
-		Long:          longHelp,
-		Example:       exampleHelp,
-		Version:       fmt.Sprintf("%s (Kubernetes API %s)", miniapi.Version(), miniapi.KubernetesVersion().GitVersion),
-		Args:          noArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Use:     "miniapi",
+		Short:   "A mini Kubernetes API server for tests and for learning",
+		Long:    longHelp,
+		Example: exampleHelp,
+		Version: fmt.Sprintf("%s (Kubernetes API %s)", miniapi.Version(), miniapi.KubernetesVersion().GitVersion),
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return run(cmd.Context(), &opts, cmd.OutOrStdout())
 		},
 	}
-	addFlags(cmd, &opts)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w (see miniapi --help)", err)
-	})
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	addFlags(cmd, opts.flagSets())
+	cmd.AddCommand(newAssets())
 	return cmd
 }
 
-func noArgs(_ *cobra.Command, args []string) error {
+// addFlags gives a command its flags, the help that shows them, and errors of
+// one line.
+func addFlags(cmd *cobra.Command, sets []flagSet) {
+	for _, set := range sets {
+		cmd.Flags().AddFlagSet(set.flags)
+	}
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, sets) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q: miniapi takes flags only (see miniapi --help)", args[0])
+		return fmt.Errorf("unexpected argument %q: %s takes flags only (see %[2]s --help)", args[0], cmd.Name())
 	}
 	return nil
 }
 
 // run serves until ctx ends or the server fails.
 func run(ctx context.Context, opts *options, out io.Writer) error {
-	config, err := opts.config()
+	server, err := opts.start(ctx)
 	if err != nil {
 		return err
-	}
-	server, err := miniapi.Start(ctx, config)
-	if err != nil {
-		return explain(err)
 	}
 	kubeconfig, err := writeKubeconfig(server, opts.kubeconfig)
 	if err != nil {
@@ -75,17 +95,30 @@ func run(ctx context.Context, opts *options, out io.Writer) error {
 	}
 	defer kubeconfig.remove()
 	printBanner(out, server, kubeconfig.path, opts)
+	return await(ctx, server)
+}
+
+func (o *options) start(ctx context.Context) (*miniapi.Server, error) {
+	config, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	server, err := miniapi.Start(ctx, config)
+	if errors.Is(err, syscall.EADDRINUSE) { // which does not say what to do
+		free := "--listen 127.0.0.1:0"
+		if config.Listen == "" {
+			free = "--secure-port 0"
+		}
+		return nil, fmt.Errorf("%w: stop what uses that port, or choose another with %s", err, free)
+	}
+	return server, err
+}
+
+// await returns when ctx or the server has ended, and nothing runs any more.
+func await(ctx context.Context, server *miniapi.Server) error {
 	select {
 	case <-ctx.Done():
 	case <-server.Done():
 	}
 	return server.Stop(context.WithoutCancel(ctx))
-}
-
-// explain adds what to do where the error of the system does not say it.
-func explain(err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w: stop what uses that port, or choose another with --listen 127.0.0.1:0", err)
-	}
-	return err
 }

@@ -233,10 +233,11 @@ func TestAccessRoles(t *testing.T) {
 	want := map[string]runtime.Object{}
 	for _, name := range []string{"cluster-admin", "admin", "edit", "view",
 		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
-		"system:basic-user", "system:discovery", "system:public-info-viewer"} {
+		"system:basic-user", "system:discovery", "system:public-info-viewer",
+		"system:service-account-issuer-discovery"} {
 		want["/clusterroles/"+name] = recorded["/clusterroles/"+name]
 	}
-	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer"} {
+	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery"} {
 		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
 	}
 	compare(t, want, objects[len(minimal):])

@@ -73,7 +73,8 @@ func isAccessRole(obj runtime.Object) bool {
 	switch name {
 	case "cluster-admin", "admin", "edit", "view",
 		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
-		"system:basic-user", "system:discovery", "system:public-info-viewer":
+		"system:basic-user", "system:discovery", "system:public-info-viewer",
+		"system:service-account-issuer-discovery":
 		return true
 	}
 	return false

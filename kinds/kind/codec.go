@@ -79,6 +79,10 @@ func (c *Codec) Decode(data []byte) (runtime.Object, error) {
 }
 
 func (c *Codec) decode(data []byte) (runtime.Object, error) {
+	if message, ok := c.open(data); ok {
+		obj := c.New()
+		return obj, unmarshal(message, obj)
+	}
 	if rest, ok := bytes.CutPrefix(data, envelope[:]); ok {
 		return c.decodeProtobuf(rest)
 	}
@@ -95,18 +99,22 @@ func (c *Codec) decode(data []byte) (runtime.Object, error) {
 	})
 }
 
+// decodeProtobuf takes what is unusual: another version, or an envelope that
+// says more.
 func (c *Codec) decodeProtobuf(data []byte) (runtime.Object, error) {
 	var unknown runtime.Unknown
 	if err := unknown.Unmarshal(data); err != nil {
 		return nil, err
 	}
-	return c.into(unknown.TypeMeta, func(obj runtime.Object) error {
-		message, ok := obj.(interface{ Unmarshal(data []byte) error })
-		if !ok {
-			return fmt.Errorf("%T has no protobuf encoding", obj)
-		}
-		return message.Unmarshal(unknown.Raw)
-	})
+	return c.into(unknown.TypeMeta, func(obj runtime.Object) error { return unmarshal(unknown.Raw, obj) })
+}
+
+func unmarshal(data []byte, obj runtime.Object) error {
+	message, ok := obj.(interface{ Unmarshal(data []byte) error })
+	if !ok {
+		return fmt.Errorf("%T has no protobuf encoding", obj)
+	}
+	return message.Unmarshal(data)
 }
 
 // into fills an object of the version that head names and returns it as the

@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -64,7 +66,11 @@ func TestIdleConnectionsDoNotKeepTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stop(t, server)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := server.Close(ctx); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestPagesShareThePort(t *testing.T) {

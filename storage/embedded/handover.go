@@ -1,11 +1,11 @@
 package embedded
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 )
 
 // preface is what every HTTP/2 connection begins with. net/http takes its first
@@ -19,12 +19,14 @@ type handover struct {
 	pages http.Handler // for HTTP/1
 	addr  net.Addr
 	conns chan net.Conn
-	once  sync.Once
-	done  chan struct{} // closed by Close
+	open  context.Context // until Close, which is cancel
+	close context.CancelFunc
 }
 
 func newHandover(addr net.Addr, pages http.Handler) *handover {
-	return &handover{pages: pages, addr: addr, conns: make(chan net.Conn), done: make(chan struct{})}
+	h := &handover{pages: pages, addr: addr, conns: make(chan net.Conn)}
+	h.open, h.close = context.WithCancel(context.Background())
+	return h
 }
 
 // ServeHTTP implements http.Handler.
@@ -40,10 +42,11 @@ func (h *handover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := io.MultiReader(
 		strings.NewReader(preface),
 		io.LimitReader(buffered, int64(buffered.Reader.Buffered())), conn)
+	// gRPC's Stop would wait minutes for a client that says no more than this.
+	forget := context.AfterFunc(h.open, func() { _ = conn.Close() })
 	select {
-	case h.conns <- begunConn{conn, begin}:
-	case <-h.done:
-		_ = conn.Close()
+	case h.conns <- begunConn{conn, begin, forget}:
+	case <-h.open.Done():
 	}
 }
 
@@ -52,14 +55,14 @@ func (h *handover) Accept() (net.Conn, error) {
 	select {
 	case conn := <-h.conns:
 		return conn, nil
-	case <-h.done:
+	case <-h.open.Done():
 		return nil, net.ErrClosed
 	}
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. It ends the connections too.
 func (h *handover) Close() error {
-	h.once.Do(func() { close(h.done) })
+	h.close()
 	return nil
 }
 
@@ -70,7 +73,14 @@ func (h *handover) Addr() net.Addr { return h.addr }
 type begunConn struct {
 	net.Conn
 	reader io.Reader
+	forget func() bool // that the connection has to be closed
 }
 
 // Read implements net.Conn.
 func (c begunConn) Read(p []byte) (int, error) { return c.reader.Read(p) }
+
+// Close implements net.Conn.
+func (c begunConn) Close() error {
+	c.forget()
+	return c.Conn.Close()
+}

@@ -2,6 +2,9 @@ package embedded_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -49,4 +52,51 @@ func TestQuotaIsKept(t *testing.T) {
 		}
 	}
 	t.Error("500 MiB fit into 4")
+}
+
+// The database is mapped into memory at less than its quota, and again, larger,
+// as it grows.
+func TestDatabaseOutgrowsItsFirstMapping(t *testing.T) {
+	server := start(t, embedded.Config{})
+	value := strings.Repeat("x", 1<<20)
+	first := put(t, server.Client(), "/000", value)
+	for i := range 100 {
+		put(t, server.Client(), fmt.Sprintf("/%03d", i+1), value)
+	}
+	answer, err := server.Client().Get(t.Context(), "/000", clientv3.WithRev(first))
+	if err != nil || len(answer.Kvs) != 1 || string(answer.Kvs[0].Value) != value {
+		t.Errorf("the first key: %d found, %v", answer.Count, err)
+	}
+	all, err := server.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil || all.Count != 101 {
+		t.Errorf("%v keys, %v", all.Count, err)
+	}
+}
+
+// A hundred servers of one process fit into some gigabytes of address space.
+func TestServerTakesLittleAddressSpace(t *testing.T) {
+	const maps = "/proc/self/maps"
+	if _, err := os.Stat(maps); err != nil {
+		t.Skip("needs Linux: ", err)
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	start(t, embedded.Config{})
+	text, err := os.ReadFile(maps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mapped int64
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, temp) {
+			var from, to int64
+			if _, err := fmt.Sscanf(line, "%x-%x", &from, &to); err != nil {
+				t.Fatal(err)
+			}
+			mapped += to - from
+		}
+	}
+	if mapped == 0 || mapped > 64<<20 {
+		t.Errorf("%d bytes of its files are mapped", mapped)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"github.com/miniapi/miniapi/internal/zaplog"
 )
@@ -162,3 +163,8 @@ func (s *Server) watchOver() {
 	}
 	close(s.done)
 }
+
+// KV returns etcd's store. Its revision is that up to which everything is
+// applied: no write was acknowledged, and nothing was read, that is not in it.
+// It ends with the server.
+func (s *Server) KV() mvcc.WatchableKV { return s.etcd.KV() }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/transform"
@@ -29,6 +30,9 @@ type Config struct {
 	// this process. A read from its memory then sees every acknowledged write,
 	// so no read has to ask the quorum first.
 	LocalReads bool
+	// Member is the store of such a member: revisions and the log come from it
+	// without a detour through the client. Nil: they go through the client.
+	Member mvcc.WatchableKV
 	// PageSize is the greatest number of keys fetched from etcd at once,
 	// 10000 by default.
 	PageSize int64
@@ -108,14 +112,15 @@ func New(cfg Config) (*Backend, error) {
 
 // Store returns the store of one resource, whose objects codec knows.
 func (b *Backend) Store(codec storage.Codec) storage.Interface {
-	s := &store{Backend: b, codec: codec, versioner: versioner.APIObjectVersioner{}}
-	s.decoder = &storage.Decoder{Decode: s.decode}
-	return s
+	v := versioner.APIObjectVersioner{}
+	return &store{Backend: b, codec: codec, versioner: v, decoder: storage.NewDecoder(codec, v)}
 }
 
-// CurrentRevision returns the revision of the store; every write acknowledged
-// before the call is in it.
+// CurrentRevision implements storage.Log.
 func (b *Backend) CurrentRevision(ctx context.Context) (int64, error) {
+	if b.cfg.Member != nil {
+		return b.cfg.Member.Rev(), nil
+	}
 	resp, err := b.client.Get(ctx, b.cfg.Prefix, b.readOptions("", clientv3.WithCountOnly())...)
 	if err != nil {
 		return 0, readError("get", b.cfg.Prefix, err)

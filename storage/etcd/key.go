@@ -3,6 +3,8 @@ package etcd
 import (
 	"fmt"
 	"strings"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // target is one key, or everything below one, in both its forms.
@@ -13,7 +15,7 @@ type target struct {
 
 // target checks the key of a single object.
 func (b *Backend) target(op, key string) (target, error) {
-	if err := checkKey(key); err != nil {
+	if err := storage.CheckKey(key); err != nil {
 		return target{}, refused(op, key, 0, err)
 	}
 	if strings.HasSuffix(key, "/") {
@@ -28,7 +30,7 @@ func (b *Backend) scope(op, key string, recursive bool) (target, error) {
 	if !recursive {
 		return b.target(op, key)
 	}
-	if err := checkKey(key); err != nil {
+	if err := storage.CheckKey(key); err != nil {
 		return target{}, refused(op, key, 0, err)
 	}
 	if !strings.HasSuffix(key, "/") {
@@ -40,17 +42,4 @@ func (b *Backend) scope(op, key string, recursive bool) (target, error) {
 // key returns the key, as callers know it, of a path below the prefix.
 func (b *Backend) key(path []byte) string {
 	return string(path[len(b.cfg.Prefix):])
-}
-
-// checkKey refuses keys that could mean something outside their place.
-func checkKey(key string) error {
-	if !strings.HasPrefix(key, "/") {
-		return fmt.Errorf("invalid key: %q does not begin with a slash", key)
-	}
-	for segment := range strings.SplitSeq(key, "/") {
-		if segment == "." || segment == ".." {
-			return fmt.Errorf("invalid key: %q", key)
-		}
-	}
-	return nil
 }

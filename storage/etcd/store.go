@@ -29,18 +29,6 @@ func (s *store) entry(key string, data []byte, revision int64) *storage.Entry {
 	return s.decoder.Entry(key, revision, data)
 }
 
-// decode makes the object of an entry.
-func (s *store) decode(key string, revision int64, data []byte) (runtime.Object, error) {
-	obj, err := s.codec.Decode(data)
-	if err == nil {
-		err = s.versioner.UpdateObject(obj, revision)
-	}
-	if err != nil {
-		return nil, failed("decode", key, revision, storage.ErrCorrupt, err)
-	}
-	return obj, nil
-}
-
 // entryOf returns the entry of what etcd holds.
 func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	key := s.key(kv.Key)
@@ -51,8 +39,8 @@ func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entr
 	return s.entry(key, data, kv.ModRevision), nil
 }
 
-func (s *store) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
-	data, stale, err = s.cfg.Transformer.FromStorage(ctx, value, s.cfg.Prefix+key)
+func (b *Backend) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
+	data, stale, err = b.cfg.Transformer.FromStorage(ctx, value, b.cfg.Prefix+key)
 	if err != nil {
 		return nil, false, failed("decode", key, 0, storage.ErrCorrupt, err)
 	}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
+	s := newStack(t, nil)
+	s.configMap("a", "1")
+	if open := s.api.OpenRequests(); len(open) > 0 {
+		t.Fatalf("a request that was answered is open: %v", open)
+	}
+	before := time.Now()
+	const pods, maps = "/api/v1/pods?watch=true", "/api/v1/watch/namespaces/default/configmaps"
+	for _, uri := range []string{pods, maps} {
+		res := s.open("GET", uri, "")
+		defer res.Body.Close()
+	}
+	open := s.api.OpenRequests()
+	for i := range open {
+		if since := open[i].Since; since.Before(before) || since.After(time.Now()) {
+			t.Errorf("request %d came at %v", i, since)
+		}
+		open[i].Since = time.Time{}
+	}
+	if len(open) != 2 ||
+		open[0] != (OpenRequest{Verb: "watch", Method: "GET", URI: pods, UserAgent: "test/1.0"}) ||
+		open[1] != (OpenRequest{Verb: "watch", Method: "GET", URI: maps, UserAgent: "test/1.0"}) {
+		t.Errorf("open: %+v", open)
+	}
+}
+
+// A client that goes away closes its request, and whoever waits for that is
+// told.
+func TestAwaitIdle(t *testing.T) {
+	s := newStack(t, nil)
+	if err := s.api.AwaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := s.open("GET", "/api/v1/pods?watch=true", "")
+	second := s.open("GET", "/api/v1/services?watch=true", "")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.api.AwaitIdle(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("two watches are open: %v", err)
+	}
+	idle := make(chan error)
+	for range 2 {
+		go func() { idle <- s.api.AwaitIdle(t.Context()) }()
+	}
+	second.Body.Close()
+	first.Body.Close()
+	for range 2 {
+		if err := <-idle; err != nil {
+			t.Error(err)
+		}
+	}
+	if open := s.api.OpenRequests(); len(open) > 0 {
+		t.Errorf("open: %v", open)
+	}
+}

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// OpenIDKeysPath is where the keys that check tokens are served; the
+// configuration names it.
+const OpenIDKeysPath = "/openid/v1/jwks"
+
+const openIDConfigurationPath = "/.well-known/openid-configuration"
+
+// OpenID tells others how to check the tokens that the server issues: two
+// documents in JSON.
+type OpenID struct {
+	Configuration, Keys []byte
+}
+
+func (s *Server) openIDRoutes(r chi.Router) {
+	if s.config.OpenID == nil {
+		return
+	}
+	serve := func(contentType string, body []byte) http.HandlerFunc {
+		return s.onlyGet(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "public, max-age=3600")
+			s.writeBytes(w, r, contentType, answer{http.StatusOK, body})
+		})
+	}
+	handleSlash(r, openIDConfigurationPath, serve("application/json", s.config.OpenID.Configuration))
+	handleSlash(r, OpenIDKeysPath, serve("application/jwk-set+json", s.config.OpenID.Keys))
+}
+
+// openIDPaths are for the index.
+func (s *Server) openIDPaths() []string {
+	if s.config.OpenID == nil {
+		return nil
+	}
+	return []string{openIDConfigurationPath, OpenIDKeysPath}
+}

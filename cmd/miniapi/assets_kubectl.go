@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// kubectlMain is the program around the library that kubectl is. It is not part
+// of miniapi, which would start three times as slowly.
+const kubectlMain = `package main
+
+import (
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/util"
+)
+
+func main() {
+	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+		util.CheckErr(err)
+	}
+}
+`
+
+// writeKubectl links to a kubectl or builds one. A kubectl that is there stays
+// unless another one is given; where there is none that is said, and no error.
+func (a *assets) writeKubectl(ctx context.Context) error {
+	path := a.path("kubectl")
+	if a.givenKubectl != "" {
+		return linkTo(a.givenKubectl, path)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if found, err := exec.LookPath("kubectl"); err == nil {
+		return linkTo(found, path)
+	}
+	if err := a.buildKubectl(ctx, path); err != nil {
+		fmt.Fprintf(a.note, "miniapi: no kubectl, which only envtest's KubeCtl needs (--kubectl FILE names one): %v\n", err)
+	}
+	return ctx.Err()
+}
+
+// linkTo makes path a symbolic link to where file really is.
+func linkTo(file, path string) error {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	if target, err = filepath.Abs(target); err != nil || target == path {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(target, path)
+}
+
+// buildKubectl builds the release of kubectl that belongs to the API that is
+// served.
+func (a *assets) buildKubectl(ctx context.Context, path string) error {
+	version := apiVersion()
+	if _, err := exec.LookPath("go"); err != nil || version == "" {
+		return errors.New("there is none on PATH, nor a go to build it")
+	}
+	dir, err := os.MkdirTemp("", "miniapi-kubectl-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(kubectlMain), 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.note, "miniapi: no kubectl on PATH: building k8s.io/kubectl %s with go, which takes some minutes\n", version)
+	release := "v1" + strings.TrimPrefix(version, "v0")
+	for _, args := range [][]string{
+		{"mod", "init", "kubectl"},
+		{"get", "k8s.io/kubectl/pkg/cmd@" + version, "k8s.io/component-base/cli@" + version},
+		{"build", "-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion=" + release, "-o", path, "."},
+	} {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			return fmt.Errorf("go %s: %w: %s", args[0], err, lines[len(lines)-1])
+		}
+	}
+	return nil
+}
+
+// apiVersion is the version of the Kubernetes libraries in this program, ""
+// if that is not known.
+func apiVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	i := slices.IndexFunc(info.Deps, func(dep *debug.Module) bool { return dep.Path == "k8s.io/api" })
+	if i < 0 {
+		return ""
+	}
+	return info.Deps[i].Version
+}

@@ -1,0 +1,199 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/miniapi/miniapi"
+)
+
+const (
+	// stays is the object that is never deleted once it is there.
+	stays = 0
+	// readsEach is how often each reader reads.
+	readsEach = 500
+)
+
+// TestReadsNeverGoBack checks that whoever keeps to one server, and asks now
+// for the latest state, now for any, now for one that is not older than another,
+// never sees a state older than what was seen before or asked for.
+func TestReadsNeverGoBack(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
+		checkReads(t, startServer(t))
+	})
+	t.Run("two servers of one etcd", func(t *testing.T) {
+		checkReads(t, startReplicas(t)...)
+	})
+}
+
+func checkReads(t *testing.T, servers ...*miniapi.Server) {
+	t.Helper()
+	source := newSource(t)
+	places := namespaces(t, "reads", servers)
+	var written acknowledged
+	writing, ctx := errgroup.WithContext(t.Context())
+	reading, readCtx := errgroup.WithContext(ctx)
+	finished := make(chan struct{})
+	for key := range keys {
+		random := rand.New(rand.NewPCG(source.Uint64(), 0))
+		writing.Go(func() error { return written.keepWriting(ctx, finished, random, places, key) })
+	}
+	for _, place := range places {
+		for range 2 {
+			r := &reader{server: place.configMaps, written: &written, random: rand.New(rand.NewPCG(source.Uint64(), 0))}
+			reading.Go(func() error { return r.run(readCtx) })
+		}
+	}
+	err := reading.Wait()
+	close(finished)
+	check(t, errors.Join(err, writing.Wait()))
+}
+
+// acknowledged has the revision of the last write of each object that was
+// answered, deletions aside.
+type acknowledged [keys]atomic.Int64
+
+func (a *acknowledged) now() (revisions [keys]int64) {
+	for key := range a {
+		revisions[key] = a[key].Load()
+	}
+	return revisions
+}
+
+// keepWriting creates an object, updates it and deletes it, at any of the
+// servers, again and again.
+func (a *acknowledged) keepWriting(ctx context.Context, finished <-chan struct{}, random *rand.Rand, places []place, key int) error {
+	verbs := []verb{verbCreate, verbUpdate, verbPatch, verbUpdate, verbDelete}
+	for i := 0; ; i++ {
+		select {
+		case <-finished:
+			return nil
+		default:
+		}
+		in := input{verb: verbs[i%len(verbs)], key: key, value: fmt.Sprint(i), colour: "red"}
+		if key == stays && i > 0 {
+			in.verb = verbUpdate
+		}
+		o, err := in.send(ctx, pick(random, places...).configMaps)
+		if err != nil {
+			return fmt.Errorf("%s: %w", in, err)
+		}
+		if in.verb == verbDelete {
+			continue
+		}
+		seen, err := observed(o)
+		if err != nil {
+			return err
+		}
+		a[key].Store(seen.revision)
+	}
+}
+
+// reader reads from one server.
+type reader struct {
+	server  typedcorev1.ConfigMapInterface
+	written *acknowledged
+	random  *rand.Rand
+	// seen is the last revision of each object that was read; 0: none was there.
+	seen [keys]int64
+	// since is how far it is known that seen was so.
+	since [keys]int64
+	// listed is the revision of the last list.
+	listed int64
+}
+
+func (r *reader) run(ctx context.Context) error {
+	for range readsEach {
+		written := r.written.now()
+		asked, least := r.choose(written)
+		read := r.get
+		if r.random.IntN(2) == 0 {
+			read = r.list
+		}
+		if err := read(ctx, asked, least, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns what resourceVersion to read, and the revision that the answer
+// must not be older than.
+func (r *reader) choose(written [keys]int64) (asked string, least int64) {
+	switch r.random.IntN(3) {
+	case 0:
+		return "0", 0
+	case 1:
+		for _, revision := range written {
+			least = max(least, revision)
+		}
+		return "", least
+	}
+	least = pick(r.random, append(written[:], r.listed)...)
+	return fmt.Sprint(least), least
+}
+
+func (r *reader) get(ctx context.Context, asked string, least int64, written [keys]int64) error {
+	key := r.random.IntN(keys)
+	o, err := r.server.Get(ctx, keyNames[key], metav1.GetOptions{ResourceVersion: asked})
+	var read object
+	if err == nil {
+		read, err = observed(o)
+	}
+	if err == nil || apierrors.IsNotFound(err) {
+		err = r.sees(key, read.revision, least, written[key])
+	}
+	if err != nil {
+		return fmt.Errorf("get %s at %q: %w", keyNames[key], asked, err)
+	}
+	return nil
+}
+
+func (r *reader) list(ctx context.Context, asked string, least int64, written [keys]int64) error {
+	page, err := r.server.List(ctx, metav1.ListOptions{ResourceVersion: asked})
+	var out output
+	if err == nil {
+		err = out.add(page, 0)
+	}
+	if least = max(least, r.listed, slices.Max(r.since[:])); err == nil && out.revision < least {
+		err = fmt.Errorf("it is of %d, before %d", out.revision, least)
+	}
+	r.listed = max(r.listed, out.revision)
+	for key := 0; err == nil && key < keys; key++ {
+		err = r.sees(key, out.objects[key].revision, out.revision, written[key])
+	}
+	if err != nil {
+		return fmt.Errorf("list at %q: %w", asked, err)
+	}
+	return nil
+}
+
+// sees takes note that an object is of a revision, 0 if there is none, in a
+// state that is not older than at. The error says why it cannot be so after what
+// was seen before, or after the write that was acknowledged.
+func (r *reader) sees(key int, revision, at, written int64) error {
+	deleted := revision == 0 && key != stays
+	switch {
+	case revision != 0 && revision != r.seen[key] && revision <= r.since[key]:
+		return fmt.Errorf("%s is of %d after it was of %d at %d", keyNames[key], revision, r.seen[key], r.since[key])
+	case revision < written && written <= at && !deleted:
+		return fmt.Errorf("%s is of %d, although it was of %d at %d", keyNames[key], revision, written, at)
+	case revision == 0 && r.seen[key] != 0 && !deleted:
+		return fmt.Errorf("%s is not there any more", keyNames[key])
+	case revision == 0 && r.seen[key] != 0:
+		r.since[key]++ // the deletion was a revision of its own
+	}
+	r.seen[key] = revision
+	r.since[key] = max(r.since[key], revision, at)
+	return nil
+}

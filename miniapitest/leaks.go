@@ -1,0 +1,42 @@
+package miniapitest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miniapi/miniapi"
+)
+
+// grace is how long the requests of clients that have just been stopped, as by
+// t.Context(), may take to end. It is spent only on what does not end.
+const grace = 250 * time.Millisecond
+
+// reportLeaks names the requests that do not end by themselves.
+func reportLeaks(t testing.TB, server *miniapi.Server, fail bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if server.AwaitIdle(ctx) == nil {
+		return
+	}
+	open := server.OpenRequests()
+	if len(open) == 0 { // the last one ended after all
+		return
+	}
+	report := t.Logf
+	if fail {
+		report = t.Errorf
+	}
+	report("miniapitest: %s is over, and clients of its server %s still have requests open: stop them before the test ends%s",
+		t.Name(), server.URL(), lines(open))
+}
+
+func lines(open []miniapi.OpenRequest) string {
+	var text strings.Builder
+	for _, request := range open {
+		text.WriteString("\n\t" + request.String())
+	}
+	return text.String()
+}

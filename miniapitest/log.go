@@ -1,0 +1,42 @@
+package miniapitest
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+)
+
+// newLogger returns a logger to the test's output. A nil level is that of
+// warnings.
+func newLogger(t testing.TB, level slog.Leveler) *slog.Logger {
+	if level == nil {
+		level = slog.LevelWarn
+	}
+	out := &output{to: t.Output()}
+	t.Cleanup(out.end)
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
+}
+
+// output is that of a test until the test ends: testing panics at whatever
+// comes later.
+type output struct {
+	mu sync.Mutex // guards to, and keeps the end from overtaking a Write
+	to io.Writer  // nil after the end
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to == nil {
+		return len(p), nil
+	}
+	return o.to.Write(p)
+}
+
+func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.to = nil
+}

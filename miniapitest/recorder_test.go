@@ -1,0 +1,76 @@
+package miniapitest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// recorder is a test whose output and end can be looked at.
+type recorder struct {
+	testing.TB // nil: what is not below is not used
+	ctx        context.Context
+	cleanups   []func()
+
+	mu     sync.Mutex // guards what follows
+	log    bytes.Buffer
+	failed bool
+	over   bool
+}
+
+// runTest runs a test to the end of its last cleanup, in the order of package
+// testing: first the context ends, then the cleanups run, the last one first.
+func runTest(test func(t testing.TB)) *recorder {
+	ctx, cancel := context.WithCancel(context.Background())
+	t := &recorder{ctx: ctx}
+	ended := make(chan struct{})
+	go func() { // a goroutine for Fatalf to end
+		defer close(ended)
+		test(t)
+	}()
+	<-ended
+	cancel()
+	for i := len(t.cleanups) - 1; i >= 0; i-- {
+		t.cleanups[i]()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	return t
+}
+
+func (t *recorder) Helper()                  {}
+func (t *recorder) Name() string             { return "TestRecorded" }
+func (t *recorder) Context() context.Context { return t.ctx }
+func (t *recorder) Cleanup(f func())         { t.cleanups = append(t.cleanups, f) }
+func (t *recorder) Output() io.Writer        { return t }
+
+func (t *recorder) Logf(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+func (t *recorder) Errorf(format string, args ...any) {
+	t.Logf(format, args...)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = true
+}
+
+func (t *recorder) Fatal(args ...any) { t.Fatalf("%s", fmt.Sprint(args...)) }
+
+func (t *recorder) Fatalf(format string, args ...any) {
+	t.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+// Write panics when the test is over, as testing does.
+func (t *recorder) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		panic("log after the test has ended")
+	}
+	return t.log.Write(p)
+}

@@ -1,0 +1,179 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// errOutside: the window does not reach back to where a list is to be read.
+var errOutside = errors.New("outside of the window")
+
+// listing is one call of GetList.
+type listing struct {
+	*store
+	key   string // "/pods/" of "/pods" where it is recursive
+	opts  storage.ListOptions
+	from  string // key to begin with
+	asked freshness
+	exact bool // at the very revision of asked
+}
+
+// GetList implements storage.Interface.
+func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	page, err := s.list(ctx, key, opts)
+	if err == errOutside {
+		if page, err = s.Interface.GetList(ctx, key, opts); err == nil {
+			s.cache.raise(page.Revision)
+		}
+	}
+	return page, err
+}
+
+// list answers from the cache, or with errOutside.
+func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	l := &listing{store: s, key: key, opts: opts}
+	if opts.Recursive {
+		l.key = below(key)
+	}
+	l.from = l.key
+	if err := l.plan(); err != nil {
+		return nil, failed("list", l.key, 0, err)
+	}
+	cached, err := s.mayRead(ctx, "list", l.key, l.asked)
+	if err != nil {
+		return nil, err
+	}
+	if !cached {
+		return nil, errOutside
+	}
+	state, revision, err := l.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.page(state, revision)
+}
+
+// plan decides which revision is to be read, which is the table at
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
+func (l *listing) plan() error {
+	if l.opts.Recursive && l.opts.Continue != "" {
+		return l.resume()
+	}
+	var err error
+	if l.asked, err = l.parse(l.opts.ResourceVersion); err != nil {
+		return err
+	}
+	switch l.opts.ResourceVersionMatch {
+	case metav1.ResourceVersionMatchExact:
+		l.exact = l.asked.minimum > 0
+	case metav1.ResourceVersionMatchNotOlderThan:
+	case "":
+		// The legacy form: a limit makes it exact.
+		l.exact = l.asked.minimum > 0 && l.opts.Recursive && l.opts.Limit > 0
+	default:
+		return fmt.Errorf("unknown ResourceVersionMatch value: %v", l.opts.ResourceVersionMatch)
+	}
+	return nil
+}
+
+// resume goes on where the page before ended.
+func (l *listing) resume() error {
+	if l.opts.ResourceVersion != "" && l.opts.ResourceVersion != "0" {
+		return fmt.Errorf("%w: specifying resource version is not allowed when using continue", storage.ErrInvalidContinue)
+	}
+	from, revision, err := storage.DecodeContinue(l.opts.Continue, l.key)
+	if err != nil {
+		return err
+	}
+	l.from = from
+	l.exact = revision > 0 // a negative one asks for the latest
+	l.asked = freshness{latest: !l.exact, minimum: max(revision, 0)}
+	return nil
+}
+
+// state returns what is to be listed, and its revision.
+func (l *listing) state(ctx context.Context) (*snapshot, int64, error) {
+	if !l.exact {
+		state, revision := l.cache.snapshot(l.resource)
+		return state, revision, nil
+	}
+	// The window may reach back further than the storage. A revision that is
+	// compacted is refused all the same: an answer that depends on how much was
+	// written since would be of no use to anybody.
+	if err := l.cache.cfg.Log.Retains(ctx, l.asked.minimum); err != nil {
+		return nil, 0, errOutside // the storage says what is wrong with it
+	}
+	state, ok := l.cache.snapshotAt(l.resource, l.asked.minimum)
+	if !ok {
+		return nil, 0, errOutside
+	}
+	return state, l.asked.minimum, nil
+}
+
+// snapshotAt returns the state of a resource at a revision that is not ahead of
+// the cache, if the window reaches back to it.
+func (c *Cache) snapshotAt(r *resource, revision int64) (*snapshot, bool) {
+	c.mu.Lock()
+	position, ok := r.window.after(revision)
+	if !ok {
+		c.mu.Unlock()
+		return nil, false
+	}
+	events, _ := r.window.from(position)
+	if len(events) == 0 {
+		defer c.mu.Unlock()
+		return r.tree.snapshot(), true
+	}
+	events = slices.Clone(events)
+	past := r.tree.entries.Clone()
+	c.mu.Unlock()
+	return undo(past, events), true
+}
+
+func (l *listing) page(state *snapshot, revision int64) (*storage.Page, error) {
+	page := &storage.Page{Revision: revision}
+	if !l.opts.Recursive {
+		return page, l.single(page, state.get(l.key))
+	}
+	var err error
+	last, more := "", false
+	state.ascend(l.key, l.from, func(entry *storage.Entry) bool {
+		if more = l.opts.Limit > 0 && int64(len(page.Entries)) >= l.opts.Limit; more {
+			return false
+		}
+		last = entry.Key
+		var selected bool
+		if selected, err = l.opts.Predicate.MatchesEntry(entry); selected {
+			page.Entries = append(page.Entries, entry)
+		}
+		return err == nil
+	})
+	if err != nil || !more {
+		return page, err
+	}
+	if page.Continue, err = storage.EncodeContinue(last, l.key, revision); err != nil {
+		return nil, failed("list", l.key, revision, err)
+	}
+	if l.opts.Predicate.Empty() {
+		remaining := state.count(l.key, last+"\x00")
+		page.Remaining = &remaining
+	}
+	return page, nil
+}
+
+func (l *listing) single(page *storage.Page, entry *storage.Entry) error {
+	if entry == nil {
+		return nil
+	}
+	selected, err := l.opts.Predicate.MatchesEntry(entry)
+	if selected {
+		page.Entries = []*storage.Entry{entry}
+	}
+	return err
+}

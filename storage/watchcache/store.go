@@ -1,0 +1,197 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// store is one resource as the registry sees it. What it does not answer
+// itself is answered by the embedded storage behind.
+type store struct {
+	storage.Interface
+	cache    *Cache
+	resource *resource
+}
+
+var _ storage.Interface = (*store)(nil)
+
+// Get implements storage.Interface.
+func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+	asked, err := s.parse(opts.ResourceVersion)
+	if err != nil {
+		return nil, failed("get", key, 0, err)
+	}
+	cached, err := s.mayRead(ctx, "get", key, asked)
+	if err != nil {
+		return nil, err
+	}
+	if !cached {
+		entry, err := s.Interface.Get(ctx, key, opts)
+		return entry, s.cache.answered(ctx, err)
+	}
+	entry := s.get(key)
+	if entry == nil {
+		return nil, failed("get", key, 0, storage.ErrNotFound)
+	}
+	return entry, nil
+}
+
+func (s *store) get(key string) *storage.Entry {
+	s.cache.mu.RLock()
+	defer s.cache.mu.RUnlock()
+	return s.resource.tree.get(key)
+}
+
+// Count implements storage.Interface.
+func (s *store) Count(ctx context.Context, key string) (int64, error) {
+	cached, err := s.mayRead(ctx, "count", key, freshness{latest: true})
+	if err != nil {
+		return 0, err
+	}
+	if !cached {
+		return s.Interface.Count(ctx, key)
+	}
+	state, _ := s.cache.snapshot(s.resource)
+	prefix := below(key)
+	return state.count(prefix, prefix), nil
+}
+
+// freshness is what a reader asks of an answer.
+type freshness struct {
+	latest  bool  // every write that was acknowledged is in it
+	minimum int64 // it is not older than this
+}
+
+// parse returns what a resourceVersion asks for: "0" asks for nothing.
+func (s *store) parse(resourceVersion string) (freshness, error) {
+	minimum, err := s.Versioner().ParseResourceVersion(resourceVersion)
+	return freshness{latest: resourceVersion == "", minimum: minimum}, err
+}
+
+// mayRead waits until the cache is as fresh as it was asked for. It is false if
+// the storage behind has to be asked instead.
+func (s *store) mayRead(ctx context.Context, op, key string, asked freshness) (bool, error) {
+	if !s.covers(key) || !s.cache.loaded.Load() {
+		return false, nil // the storage says what is wrong with a key
+	}
+	if err := ctx.Err(); err != nil {
+		return false, failed(op, key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
+	}
+	needed, err := s.cache.needed(ctx, asked)
+	if err != nil {
+		return false, failed(op, key, asked.minimum, err)
+	}
+	return s.cache.await(ctx, needed), nil
+}
+
+func (s *store) covers(key string) bool {
+	root := s.resource.root
+	return (strings.HasPrefix(key, root) || key == root[:len(root)-1]) && storage.CheckKey(key) == nil
+}
+
+// needed returns the revision that an answer must not be older than.
+func (c *Cache) needed(ctx context.Context, asked freshness) (int64, error) {
+	floor := max(c.floor.Load(), asked.minimum)
+	if !asked.latest && floor <= c.reached.Load() {
+		return floor, nil
+	}
+	current, err := c.cfg.Log.CurrentRevision(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case asked.minimum > current:
+		return 0, &storage.FutureRevisionError{Asked: asked.minimum, Current: current}
+	case asked.latest:
+		return current, nil
+	default:
+		return floor, nil
+	}
+}
+
+// answered is called after a read that the storage behind has answered: no
+// later one may go back before it. It returns the error of the read.
+func (c *Cache) answered(ctx context.Context, err error) error {
+	current, currentErr := c.cfg.Log.CurrentRevision(ctx)
+	if currentErr != nil && err == nil {
+		return currentErr
+	}
+	c.raise(current)
+	return err
+}
+
+// Create implements storage.Interface.
+func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+	entry, err := s.Interface.Create(ctx, key, obj, opts)
+	if err == nil {
+		s.cache.raise(entry.Revision)
+	}
+	return entry, err
+}
+
+// GuaranteedUpdate implements storage.Interface.
+func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+	if opts.Suggestion == nil {
+		opts.Suggestion = s.suggest(key)
+	}
+	result, err := s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
+	if err == nil {
+		s.cache.raise(result.Entry.Revision)
+	}
+	return result, err
+}
+
+// Delete implements storage.Interface.
+func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
+	if opts.Suggestion == nil {
+		opts.Suggestion = s.suggest(key)
+	}
+	entry, err := s.Interface.Delete(ctx, key, opts)
+	if err == nil {
+		s.cache.raise(entry.Revision)
+	}
+	return entry, err
+}
+
+// suggest returns what a write may start from. One that is out of date costs a
+// transaction, so the cache must have seen what this server has written.
+func (s *store) suggest(key string) *storage.Entry {
+	if c := s.cache; !c.loaded.Load() || c.reached.Load() < c.floor.Load() {
+		return nil
+	}
+	return s.get(key)
+}
+
+// snapshot returns the state of a resource and its revision.
+func (c *Cache) snapshot(r *resource) (*snapshot, int64) {
+	c.mu.RLock()
+	if shared := r.tree.shared; shared != nil {
+		defer c.mu.RUnlock()
+		return shared, c.revision
+	}
+	c.mu.RUnlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return r.tree.snapshot(), c.revision
+}
+
+// below returns the key of everything below key.
+func below(key string) string {
+	if strings.HasSuffix(key, "/") {
+		return key
+	}
+	return key + "/"
+}
+
+func failed(op, key string, revision int64, err error) error {
+	var known *storage.KeyError
+	if errors.As(err, &known) {
+		err = known.Err
+	}
+	return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: err}
+}

@@ -1,0 +1,129 @@
+package watchcache_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/storage/storagetest"
+	"github.com/miniapi/miniapi/storage/watchcache"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "seed of the simulation; 0: any, which is logged")
+	writes = flag.Int("writes", 0, "writes of the simulation; 0: its default")
+)
+
+// startEmbedded returns an embedded etcd that ends with the test.
+func startEmbedded(t testing.TB) *embedded.Server {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// harness makes stores that differ from the configurations in nothing but their
+// prefix: each has a key space, and a cache, of its own in the one etcd.
+func harness(backing etcd.Config, caching watchcache.Config) storagetest.Harness {
+	var stores atomic.Int64
+	backing.ProgressInterval = 10 * time.Millisecond
+	caching.ProgressInterval = 10 * time.Millisecond
+	return storagetest.Harness{New: func(t *testing.T, codec storage.Codec) storagetest.Fixture {
+		backing, caching := backing, caching
+		backing.Prefix = fmt.Sprintf("/registry/%d", stores.Add(1))
+		backend, err := etcd.New(backing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caching.Log = backend
+		return storagetest.Fixture{
+			Store:       startCache(t, caching).Store("/", codec, backend.Store(codec)),
+			Client:      backing.Client,
+			Prefix:      backing.Prefix,
+			Transformer: backing.Transformer,
+		}
+	}}
+}
+
+// startCache returns a cache that is fed until the test ends.
+func startCache(t testing.TB, cfg watchcache.Config) *watchcache.Cache {
+	t.Helper()
+	cache, err := watchcache.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- cache.Run(ctx) }() // ends with the test
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	if err := cache.AwaitLoaded(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return cache
+}
+
+// configurations returns ways to set up a cache over an etcd of its own.
+func configurations(t *testing.T) map[string]func(*embedded.Server) (etcd.Config, watchcache.Config) {
+	t.Helper()
+	sealed, err := storagetest.Sealed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]func(*embedded.Server) (etcd.Config, watchcache.Config){
+		"Local": func(s *embedded.Server) (etcd.Config, watchcache.Config) {
+			return etcd.Config{LocalReads: true, Member: s.KV()}, watchcache.Config{}
+		},
+		"Remote": func(*embedded.Server) (etcd.Config, watchcache.Config) {
+			return etcd.Config{}, watchcache.Config{}
+		},
+		"Transformer": func(*embedded.Server) (etcd.Config, watchcache.Config) {
+			return etcd.Config{LocalReads: true, Transformer: sealed}, watchcache.Config{}
+		},
+		"SmallWindow": func(*embedded.Server) (etcd.Config, watchcache.Config) {
+			return etcd.Config{LocalReads: true}, watchcache.Config{WindowEvents: 3}
+		},
+	}
+}
+
+// TestSuite runs the shared suite through the cache.
+func TestSuite(t *testing.T) {
+	for name, configure := range configurations(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startEmbedded(t)
+			backing, caching := configure(server)
+			backing.Client = server.Client()
+			storagetest.Run(t, harness(backing, caching))
+		})
+	}
+}
+
+// TestSimulation runs the random simulation through the cache.
+func TestSimulation(t *testing.T) {
+	for name, configure := range configurations(t) {
+		t.Run(name, func(t *testing.T) {
+			server := startEmbedded(t)
+			backing, caching := configure(server)
+			backing.Client = server.Client()
+			storagetest.Simulate(t, harness(backing, caching), storagetest.Simulation{Seed: *seed, Writes: *writes})
+		})
+	}
+}

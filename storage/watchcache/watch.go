@@ -1,0 +1,206 @@
+package watchcache
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+const (
+	// eventBuffer lets a consumer take several events for one switch of
+	// goroutines.
+	eventBuffer = 64
+	// batchSize is how many events a watcher takes from the window at once.
+	batchSize = 64
+)
+
+// watcher is one watch. It runs one goroutine.
+type watcher struct {
+	*store
+	key  string // "/pods/" of "/pods" where it is recursive
+	opts storage.WatchOptions
+	// initial is the state to report first; nil: none is.
+	initial *snapshot
+	// revision up to which everything was reported.
+	revision int64
+
+	events chan storage.Event
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Watch implements storage.Interface.
+func (s *store) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+	w := &watcher{store: s, key: key, opts: opts, events: make(chan storage.Event, eventBuffer), done: make(chan struct{})}
+	if opts.Recursive {
+		w.key = below(key)
+	}
+	if err := s.cache.AwaitLoaded(ctx); err != nil {
+		return nil, failed("watch", w.key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
+	}
+	cached, err := w.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !cached {
+		return s.Interface.Watch(ctx, key, opts)
+	}
+	ctx, w.cancel = context.WithCancel(ctx)
+	go w.run(ctx) // ends with ctx or Stop, which waits for it
+	return w, nil
+}
+
+// Events implements storage.Watcher.
+func (w *watcher) Events() <-chan storage.Event { return w.events }
+
+// Stop implements storage.Watcher.
+func (w *watcher) Stop() {
+	w.cancel()
+	<-w.done
+}
+
+// begin finds out where the watch begins. It is false if the cache does not
+// know.
+func (w *watcher) begin(ctx context.Context) (bool, error) {
+	asked, err := w.parse(w.opts.ResourceVersion)
+	if err != nil {
+		return false, failed("watch", w.key, 0, err)
+	}
+	from := asked.minimum
+	send := w.opts.SendInitialEvents
+	initial := send != nil && *send || send == nil && from == 0
+	if !initial { // it begins now, or at a revision that may be ahead of the store
+		asked = freshness{latest: from == 0}
+	}
+	cached, err := w.mayRead(ctx, "watch", w.key, asked)
+	if err != nil || !cached {
+		return false, err
+	}
+	state, current := w.cache.snapshot(w.resource)
+	w.revision = current
+	switch {
+	case initial:
+		w.initial = state
+	case from > 0:
+		w.revision = from
+	}
+	// As for lists, what is compacted is gone even if the window still has it.
+	return initial || from == 0 || from >= current || w.cache.cfg.Log.Retains(ctx, from+1) == nil, nil
+}
+
+func (w *watcher) run(ctx context.Context) {
+	defer close(w.done)
+	defer close(w.events)
+	defer w.cancel()
+	if w.initial != nil && !w.sendInitial(ctx) {
+		return
+	}
+	if w.follow(ctx) {
+		w.followStorage(ctx)
+	}
+}
+
+// sendInitial reports the state in the order of keys. It is false if the watch
+// is over.
+func (w *watcher) sendInitial(ctx context.Context) bool {
+	going := true
+	report := func(entry *storage.Entry) bool {
+		selected, err := w.opts.Predicate.MatchesEntry(entry)
+		switch {
+		case err != nil:
+			w.fail(ctx, err)
+			going = false
+		case selected:
+			going = w.send(ctx, storage.Event{Type: watch.Added, Entry: entry, Revision: entry.Revision})
+		}
+		return going
+	}
+	if w.opts.Recursive {
+		w.initial.ascend(w.key, w.key, report)
+	} else if entry := w.initial.get(w.key); entry != nil {
+		report(entry)
+	}
+	w.initial = nil
+	return going && w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
+}
+
+// send waits for the consumer. It is false if the watch is over.
+func (w *watcher) send(ctx context.Context, e storage.Event) bool {
+	select {
+	case w.events <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (w *watcher) fail(ctx context.Context, err error) {
+	w.send(ctx, storage.Event{Type: watch.Error, Err: err})
+}
+
+// follow reports what the window gets after w.revision. It is true if the
+// window has gone on without the watcher, who has to catch up elsewhere.
+func (w *watcher) follow(ctx context.Context) (lost bool) {
+	ticks, stop := w.progressTicks()
+	defer stop()
+	r := reader{cache: w.cache, resource: w.resource, begin: w.revision}
+	for {
+		if !r.read() {
+			return true
+		}
+		for _, e := range r.batch {
+			if e.revision > r.begin && !w.report(ctx, e) {
+				return false
+			}
+		}
+		w.revision = max(w.revision, r.upTo)
+		if len(r.batch) > 0 {
+			continue
+		}
+		select {
+		case <-r.changed:
+		case <-ticks:
+			w.cache.askProgress()
+			if r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// progressTicks returns when to tell how far the cache has come, which is never
+// if nobody wants to know.
+func (w *watcher) progressTicks() (ticks <-chan time.Time, stop func()) {
+	if !w.opts.ProgressNotify {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(w.cache.cfg.ProgressInterval)
+	return ticker.C, ticker.Stop
+}
+
+// followStorage reports what happens after w.revision, as the storage behind
+// tells it.
+func (w *watcher) followStorage(ctx context.Context) {
+	opts := w.opts
+	opts.SendInitialEvents = nil
+	opts.ResourceVersion = strconv.FormatInt(w.revision, 10)
+	behind, err := w.Interface.Watch(ctx, w.key, opts)
+	if err != nil {
+		w.fail(ctx, err)
+		return
+	}
+	defer behind.Stop()
+	for e := range behind.Events() {
+		w.cache.raise(e.Revision)
+		if !w.send(ctx, e) {
+			return
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package watchcache
+
+import (
+	"sort"
+	"sync/atomic"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// eventOverhead is about what an event costs beside its stored bytes.
+const eventOverhead = 256
+
+// event is one change of one key, shared by all watchers.
+type event struct {
+	revision int64
+	key      string
+	before   *storage.Entry // nil: nothing was there
+	after    *storage.Entry // nil: it was deleted
+	gone     atomic.Pointer[storage.Entry]
+}
+
+// deleted returns the state before, stamped with the revision of the event.
+func (e *event) deleted() *storage.Entry {
+	if entry := e.gone.Load(); entry != nil {
+		return entry
+	}
+	e.gone.CompareAndSwap(nil, e.before.At(e.revision))
+	return e.gone.Load()
+}
+
+func (e *event) size() int {
+	size := eventOverhead
+	for _, entry := range []*storage.Entry{e.before, e.after} {
+		if entry != nil {
+			size += len(entry.Data())
+		}
+	}
+	return size
+}
+
+// window keeps the latest events of a resource, in their order. Positions count
+// all events there ever were, so that a reader can tell that it fell out.
+type window struct {
+	events []*event
+	first  int   // index of the oldest one
+	before int64 // position of events[first]
+	bytes  int
+	// since: every event after this revision is here.
+	since int64
+}
+
+// push adds an event and drops the oldest ones beyond the bounds.
+func (w *window) push(e *event, config *Config) {
+	w.events = append(w.events, e)
+	w.bytes += e.size()
+	for w.len() > config.WindowEvents || w.bytes > config.WindowBytes && w.len() > 1 {
+		w.drop()
+	}
+}
+
+func (w *window) drop() {
+	oldest := w.events[w.first]
+	w.since = oldest.revision
+	w.bytes -= oldest.size()
+	w.events[w.first] = nil
+	w.first++
+	w.before++
+	if w.first > len(w.events)/2 {
+		w.events = append(w.events[:0], w.events[w.first:]...)
+		clear(w.events[len(w.events):cap(w.events)])
+		w.first = 0
+	}
+}
+
+func (w *window) len() int { return len(w.events) - w.first }
+
+// after returns the position of the first event after revision. It is false if
+// the window does not reach back to there.
+func (w *window) after(revision int64) (position int64, ok bool) {
+	if revision < w.since {
+		return 0, false
+	}
+	kept := w.events[w.first:]
+	i := sort.Search(len(kept), func(i int) bool { return kept[i].revision > revision })
+	return w.before + int64(i), true
+}
+
+// from returns the events from a position on, which may be none. It is false
+// if the position has been dropped. The slice is only valid while the window
+// does not change.
+func (w *window) from(position int64) ([]*event, bool) {
+	if position < w.before {
+		return nil, false
+	}
+	return w.events[w.first+int(position-w.before):], true
+}
