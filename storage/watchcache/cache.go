@@ -43,6 +43,7 @@ type resource struct {
 	// changed is closed when there is something new in the window, or when the
 	// window is a new one.
 	changed chan struct{}
+	indexes indexes
 }
 
 // New returns a cache without a state. It starts nothing.
@@ -80,7 +81,7 @@ func newResource(root string, decoder *storage.Decoder) *resource {
 func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) storage.Interface {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := newResource(root, storage.NewDecoder(codec, next.Versioner()))
+	r := newResource(root, storage.NewDecoder(codec, next.Versioner()).With(c.cfg.Memo))
 	r.window.since = c.revision
 	before, known := c.resources[root]
 	if !known {

@@ -16,6 +16,12 @@ type Config struct {
 	// WindowEvents and WindowBytes bound the past events that are kept of each
 	// resource. Default: 8192, and 16 MiB of stored bytes.
 	WindowEvents, WindowBytes int
+	// IndexFrom is how many objects a resource must have before a list that asks
+	// for one value of a field is answered from an index. Default: 256.
+	IndexFrom int
+	// Memo keeps what is made of the entries, for all resources. Default: one of
+	// storage.DefaultMemo bytes.
+	Memo *storage.Memo
 	// ProgressInterval is how often a watch with ProgressNotify tells how far
 	// the cache has come. Default: 5s.
 	ProgressInterval time.Duration
@@ -26,6 +32,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.WindowEvents = cmp.Or(c.WindowEvents, 8192)
 	c.WindowBytes = cmp.Or(c.WindowBytes, 16<<20)
+	c.IndexFrom = cmp.Or(c.IndexFrom, 256)
+	if c.Memo == nil {
+		c.Memo = storage.NewMemo(storage.DefaultMemo)
+	}
 	c.ProgressInterval = cmp.Or(c.ProgressInterval, 5*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -52,6 +52,9 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	if !cached {
 		return nil, errOutside
 	}
+	if page, ok := l.lookUp(); ok {
+		return page, nil
+	}
 	state, revision, err := l.state(ctx)
 	if err != nil {
 		return nil, err

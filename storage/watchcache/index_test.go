@@ -1,0 +1,152 @@
+package watchcache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/storage/storagetest"
+	"github.com/miniapi/miniapi/storage/watchcache"
+)
+
+// byRoom makes objects selectable by an annotation.
+func byRoom(obj runtime.Object) (labels.Set, fields.Set, error) {
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, nil, err
+	}
+	return accessor.GetLabels(), fields.Set{"room": accessor.GetAnnotations()["room"]}, nil
+}
+
+func inRoom(room int) storage.Predicate {
+	return storage.Predicate{Field: fields.OneTermEqualSelector("room", strconv.Itoa(room)), Attrs: byRoom}
+}
+
+// house is a store whose objects move between rooms, under a window so small
+// that the index often has to be made anew.
+type house struct {
+	*testing.T
+	storage.Interface
+	kind storagetest.Kind
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	server := startEmbedded(t)
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := storagetest.Kinds()[0]
+	cache := startCache(t, watchcache.Config{Log: backend, IndexFrom: 1, WindowEvents: 8})
+	return &house{T: t, Interface: cache.Store("/pods/", kind.Codec, backend.Store(kind.Codec)), kind: kind}
+}
+
+// move puts an object into a room, or takes it away.
+func (h *house) move(name string, room int) {
+	h.Helper()
+	key := h.kind.Key("ns"+name[:1], name)
+	if room < 0 {
+		if _, err := h.Delete(h.Context(), key, storage.DeleteOptions{}); err != nil && !isNotFound(err) {
+			h.Error(err)
+		}
+		return
+	}
+	_, err := h.GuaranteedUpdate(h.Context(), key, func(context.Context, *storage.Entry) (storage.Proposal, error) {
+		obj := h.kind.New("ns"+name[:1], name, "1")
+		obj.SetAnnotations(map[string]string{"room": strconv.Itoa(room)})
+		return storage.Proposal{Object: obj}, nil
+	}, storage.UpdateOptions{CreateIfAbsent: true})
+	if err != nil {
+		h.Error(err)
+	}
+}
+
+// check holds a list by room against the state of its revision.
+func (h *house) check(key string, room int) {
+	h.Helper()
+	opts := storage.ListOptions{Recursive: true, Predicate: inRoom(room)}
+	page, err := h.GetList(h.Context(), key, opts)
+	if err != nil {
+		h.Error(err)
+		return
+	}
+	// An exact revision is never read from an index.
+	opts.ResourceVersion = strconv.FormatInt(page.Revision, 10)
+	opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+	want, err := h.GetList(h.Context(), key, opts)
+	if err != nil {
+		h.Error(err)
+		return
+	}
+	if diff := cmp.Diff(versions(want), versions(page)); diff != "" {
+		h.Errorf("%s in room %d at revision %d (-want +got):\n%s", key, room, page.Revision, diff)
+	}
+}
+
+func versions(page *storage.Page) []string {
+	var all []string
+	for _, entry := range page.Entries {
+		all = append(all, fmt.Sprintf("%s@%d", entry.Key, entry.Revision))
+	}
+	return all
+}
+
+// TestIndexIsTheState lists by a field while objects change.
+func TestIndexIsTheState(t *testing.T) {
+	h := newHouse(t)
+	var movers sync.WaitGroup
+	for i := range 3 {
+		movers.Go(func() {
+			for range 200 {
+				h.move(fmt.Sprintf("%d-%d", i, rand.N(10)), rand.N(5)-1)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { // ends with the movers
+		movers.Wait()
+		close(done)
+	}()
+	for lists := 0; ; lists++ {
+		select {
+		case <-done:
+			for room := range 4 {
+				h.check("/pods/", room)
+			}
+			t.Logf("%d lists", lists)
+			return
+		default:
+			h.check([]string{"/pods/", "/pods/ns1/"}[lists%2], rand.N(4))
+		}
+	}
+}
+
+// TestIndexReportsWhatItCannotRead shows that no object is left out for being
+// unreadable.
+func TestIndexReportsWhatItCannotRead(t *testing.T) {
+	h := newHouse(t)
+	h.move("1-1", 1)
+	h.check("/pods/", 1)
+	opts := storage.ListOptions{Recursive: true, Predicate: inRoom(1)}
+	opts.Predicate.Attrs = func(runtime.Object) (labels.Set, fields.Set, error) { return nil, nil, storage.ErrCorrupt }
+	h.move("1-2", 1)
+	if page, err := h.GetList(t.Context(), "/pods/", opts); err == nil {
+		t.Errorf("the list is %v", versions(page))
+	}
+}
+
+func isNotFound(err error) bool { return errors.Is(err, storage.ErrNotFound) }
