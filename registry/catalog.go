@@ -19,11 +19,19 @@ type CatalogConfig struct {
 	// Wrap puts something around the storage of each resource, such as what
 	// measures it. Nil: nothing.
 	Wrap func(s storage.Interface, resource schema.GroupResource) storage.Interface
-	// Cache answers reads of the keys below root instead of next. Nil: next does.
-	Cache      func(root string, codec storage.Codec, next storage.Interface) storage.Interface
+	// Cache answers reads. Nil: the storage does.
+	Cache      Cache
 	Admission  Chain
 	Authorizer Authorizer // nil: AlwaysAllow
 	Tokens     Tokens     // nil: no token is issued, and none is known
+}
+
+// Cache is what storage/watchcache is to a catalog.
+type Cache interface {
+	// Store answers reads of the keys below root instead of next.
+	Store(root string, codec storage.Codec, next storage.Interface) storage.Interface
+	// Remove is told that nobody reads those keys any more.
+	Remove(root string)
 }
 
 // Catalog holds the stores of one server. Routing, discovery and OpenAPI all
@@ -93,7 +101,11 @@ func (c *Catalog) Remove(name schema.GroupResource) {
 	defer c.mu.Unlock()
 	stores := slices.Clone(c.current.Load().order)
 	stores = slices.DeleteFunc(stores, func(s *Store) bool { return s.resource.GroupResource() == name })
+	gone, known := c.current.Load().stores[name]
 	c.publish(stores)
+	if known && c.config.Cache != nil && !slices.ContainsFunc(stores, gone.sharesKeys) {
+		c.config.Cache.Remove(gone.root())
+	}
 }
 
 // publish is called with mu held.

@@ -27,10 +27,13 @@ func (s *Store) key(namespace, name string) (string, error) {
 	return root + name, nil
 }
 
+// root is what the keys of all objects begin with.
+func (s *Store) root() string { return "/" + s.resource.StoragePath + "/" }
+
 // rootKey returns what the keys of all objects begin with, or of those in one
 // namespace.
 func (s *Store) rootKey(namespace string) (string, error) {
-	root := "/" + s.resource.StoragePath + "/"
+	root := s.root()
 	if !s.resource.Namespaced || namespace == "" {
 		return root, nil
 	}

@@ -28,7 +28,7 @@ func newStore(r *Resource, c *Catalog) *Store {
 		s.storage = c.config.Wrap(s.storage, r.GroupResource())
 	}
 	if c.config.Cache != nil {
-		s.storage = c.config.Cache("/"+r.StoragePath+"/", r.Codec, s.storage)
+		s.storage = c.config.Cache.Store(s.root(), r.Codec, s.storage)
 	}
 	return s
 }
@@ -45,4 +45,8 @@ func (s *Store) Tokens() Tokens { return s.catalog.config.Tokens }
 // Sibling finds the store of another resource of the same server.
 func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
 	return s.catalog.Snapshot().Store(name)
+}
+
+func (s *Store) sharesKeys(other *Store) bool {
+	return other.resource.StoragePath == s.resource.StoragePath
 }

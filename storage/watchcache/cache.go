@@ -44,6 +44,8 @@ type resource struct {
 	// window is a new one.
 	changed chan struct{}
 	indexes indexes
+	// removed: the cache does not feed the resource any more.
+	removed atomic.Bool
 }
 
 // New returns a cache without a state. It starts nothing.
@@ -76,27 +78,44 @@ func newResource(root string, decoder *storage.Decoder) *resource {
 }
 
 // Store returns the store of the keys below root, which ends in a slash: next,
-// whose objects codec knows, through the cache. A root that had a store gets a
-// new one; the watches of the old one go on as watches of the storage behind.
+// whose objects codec knows, through the cache. Several stores may have the same
+// root if their codecs make the same objects.
 func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) storage.Interface {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := newResource(root, storage.NewDecoder(codec, next.Versioner()).With(c.cfg.Memo))
-	r.window.since = c.revision
-	before, known := c.resources[root]
+	r, known := c.resources[root]
 	if !known {
-		before = c.strays
+		r = newResource(root, storage.NewDecoder(codec, next.Versioner()).With(c.cfg.Memo))
+		r.window.since = c.revision
+		r.take(c.strays)
+		c.resources[root] = r
 	}
-	before.tree.snapshot().ascend(root, root, func(entry *storage.Entry) bool {
+	return &store{Interface: next, cache: c, resource: r}
+}
+
+// Remove forgets how to read the keys below root, until there is a store for
+// them again. Watches of the stores that there were go on as watches of the
+// storage behind, and reads go there.
+func (c *Cache) Remove(root string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, known := c.resources[root]
+	if !known {
+		return
+	}
+	delete(c.resources, root)
+	c.strays.take(r)
+	r.removed.Store(true)
+	r.reset(c.revision)
+}
+
+// take moves the entries below r's root from another resource.
+func (r *resource) take(from *resource) {
+	from.tree.snapshot().ascend(r.root, r.root, func(entry *storage.Entry) bool {
 		r.tree.set(r.decoder.Entry(entry.Key, entry.Revision, entry.Data()))
-		c.strays.tree.remove(entry.Key)
+		from.tree.remove(entry.Key)
 		return true
 	})
-	if known {
-		before.reset(c.revision)
-	}
-	c.resources[root] = r
-	return &store{Interface: next, cache: c, resource: r}
 }
 
 // resourceOf finds out where a key belongs.

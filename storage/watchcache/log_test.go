@@ -213,14 +213,31 @@ func TestStoreAddedLater(t *testing.T) {
 	}
 }
 
-// TestStoreReplaced shows that a watch of a store that was replaced goes on.
-func TestStoreReplaced(t *testing.T) {
+// TestStoreRemoved shows that a watch of a store that was removed goes on, and
+// that a new one finds everything.
+func TestStoreRemoved(t *testing.T) {
 	w := newWorld(t)
 	events := w.watch()
 	a := w.create("a")
-	w.Interface = w.cache.Store("/pods/", w.kind.Codec, w.Interface)
-	w.wantFound(a.Key)
+	w.cache.Remove("/pods/")
 	b := w.create("b")
+	w.wantFound(b.Key)
+	w.Interface = w.cache.Store("/pods/", w.kind.Codec, w.Interface)
+	c := w.create("c")
+	for _, entry := range []*storage.Entry{a, b, c} {
+		w.wantFound(entry.Key)
+		w.wantAdded(events, entry)
+	}
+}
+
+// TestStoresOfOneRoot shows that both have all objects, and all events.
+func TestStoresOfOneRoot(t *testing.T) {
+	w := newWorld(t)
+	events := w.watch()
+	other := w.cache.Store("/pods/", w.kind.Codec, w.Interface)
+	a := w.create("a")
+	if _, err := other.Get(t.Context(), a.Key, storage.GetOptions{}); err != nil {
+		t.Error(err)
+	}
 	w.wantAdded(events, a)
-	w.wantAdded(events, b)
 }

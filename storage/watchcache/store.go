@@ -77,7 +77,7 @@ func (s *store) parse(resourceVersion string) (freshness, error) {
 // mayRead waits until the cache is as fresh as it was asked for. It is false if
 // the storage behind has to be asked instead.
 func (s *store) mayRead(ctx context.Context, op, key string, asked freshness) (bool, error) {
-	if !s.covers(key) || !s.cache.loaded.Load() {
+	if !s.covers(key) || !s.cache.loaded.Load() || s.resource.removed.Load() {
 		return false, nil // the storage says what is wrong with a key
 	}
 	if err := ctx.Err(); err != nil {
@@ -161,7 +161,7 @@ func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptio
 // suggest returns what a write may start from. One that is out of date costs a
 // transaction, so the cache must have seen what this server has written.
 func (s *store) suggest(key string) *storage.Entry {
-	if c := s.cache; !c.loaded.Load() || c.reached.Load() < c.floor.Load() {
+	if c := s.cache; !c.loaded.Load() || s.resource.removed.Load() || c.reached.Load() < c.floor.Load() {
 		return nil
 	}
 	return s.get(key)

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
+)
+
+// autoscalers serves two of them, from entries that all requests share.
+func autoscalers(t *testing.T, memo *storage.Memo) *Server {
+	t.Helper()
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(codec storage.Codec) storage.Interface {
+		decoder := storage.NewDecoder(codec, versioner.APIObjectVersioner{}).With(memo)
+		shared := &sharedEntries{}
+		for i, name := range []string{"a", "b"} {
+			least := int32(2)
+			data, err := codec.Encode(&autoscalingv2.HorizontalPodAutoscaler{
+				ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+				Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: &least, MaxReplicas: 5},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared.entries = append(shared.entries, decoder.Entry("/horizontalpodautoscalers/default/"+name, int64(7+i), data))
+		}
+		return shared
+	}})
+	for _, r := range kinds.Resources() {
+		if r.Name == "horizontalpodautoscalers" {
+			if err := catalog.Add(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, err := New(Config{Catalog: catalog, Scheme: kinds.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What one request has put into the memo never shows up in the answer to
+// another one that asked for something else.
+func TestAnswersFromAMemoAreThoseWithoutOne(t *testing.T) {
+	type request struct{ path, accept string }
+	var requests []request
+	for _, version := range []string{"v1", "v2"} {
+		path := "/apis/autoscaling/" + version + "/namespaces/default/horizontalpodautoscalers"
+		for _, m := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
+			requests = append(requests, request{path, m}, request{path + "/a", m},
+				request{path, m + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
+				request{path + "/a", m + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+				request{path + "/a", m + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1"})
+		}
+		requests = append(requests, request{path, "application/json;as=Table;g=meta.k8s.io;v=v1"})
+	}
+	memo := storage.NewMemo(storage.DefaultMemo)
+	plain, remembering := autoscalers(t, nil), autoscalers(t, memo)
+	answers := map[string]bool{}
+	for round := range 3 {
+		for _, r := range requests {
+			want, got := ask(plain, r.path, r.accept), ask(remembering, r.path, r.accept)
+			if want != got {
+				t.Errorf("%s as %s, round %d: got %q, want %q", r.path, r.accept, round, got, want)
+			}
+			answers[got] = true
+		}
+	}
+	// The metadata and the Table are the same in both versions.
+	if want := len(requests) - 3*3 - 1; len(answers) != want {
+		t.Errorf("%d different answers, want %d", len(answers), want)
+	}
+	// Two objects; in two versions and as metadata, in two encodings; v2 in
+	// protobuf needs no memo.
+	if made, want := memo.Stats().Made, uint64(2+2*(3+2)); made != want {
+		t.Errorf("%d things were made, want %d", made, want)
+	}
+}
+
+func ask(s *Server, path, accept string) string {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w.Header().Get("Content-Type") + "\n" + w.Body.String()
+}
