@@ -113,5 +113,5 @@ func story(operations ...porcupine.Operation) []porcupine.Operation {
 		}
 		operations[i].Return = begin + 9
 	}
-	return closed(operations, 10*int64(len(operations)+2))
+	return closed(operations)
 }

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 // valueKey is where a ConfigMap has its value, colourLabel where its colour.
@@ -23,9 +22,13 @@ const valueKey, colourLabel = "value", "colour"
 // historian is a client that writes down what it does.
 type historian struct {
 	id      int
-	servers []typedcorev1.ConfigMapInterface
-	random  *rand.Rand
-	began   time.Time
+	servers []configMaps
+	// lossy: a server may fail, and not know what became of a write.
+	lossy bool
+	// ticks is told of each request, as long as it listens.
+	ticks  chan<- struct{}
+	random *rand.Rand
+	began  time.Time
 	// latest is what it has seen last of each object, which its preconditions
 	// are about. Other clients go on.
 	latest  objects
@@ -36,6 +39,10 @@ type historian struct {
 // answer which no request may get.
 func (h *historian) run(ctx context.Context, requests int) error {
 	for i := range requests {
+		select {
+		case h.ticks <- struct{}{}:
+		default:
+		}
 		in := h.choose(i)
 		call := h.now()
 		out, returned, err := h.attempt(ctx, in)
@@ -82,7 +89,7 @@ func (h *historian) choose(i int) input {
 // attempt makes a request of one of the servers, and sometimes goes away before
 // the answer is there. It returns when the answer had been given.
 func (h *historian) attempt(ctx context.Context, in input) (output, int64, error) {
-	if h.chance(4) {
+	if h.chance(3) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(h.random.Int64N(int64(3*time.Millisecond))))
 		defer cancel()
@@ -97,7 +104,7 @@ func (h *historian) attempt(ctx context.Context, in input) (output, int64, error
 		out.outcome = exists
 	case apierrors.IsConflict(err):
 		out.outcome = conflict
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, h.lossy && failed(err):
 		out.outcome = unknown
 	default:
 		return output{}, 0, err
@@ -110,7 +117,12 @@ func (h *historian) attempt(ctx context.Context, in input) (output, int64, error
 	return out, returned, nil
 }
 
-func (h *historian) perform(ctx context.Context, server typedcorev1.ConfigMapInterface, in input) (output, int64, error) {
+// failed tells errors of the server from those of the request.
+func failed(err error) bool {
+	return apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+}
+
+func (h *historian) perform(ctx context.Context, server configMaps, in input) (output, int64, error) {
 	if in.verb == verbList {
 		return h.list(ctx, server, in)
 	}
@@ -124,7 +136,7 @@ func (h *historian) perform(ctx context.Context, server typedcorev1.ConfigMapInt
 }
 
 // send makes a request about one object.
-func (in input) send(ctx context.Context, server typedcorev1.ConfigMapInterface) (*corev1.ConfigMap, error) {
+func (in input) send(ctx context.Context, server configMaps) (*corev1.ConfigMap, error) {
 	switch in.verb {
 	case verbCreate:
 		return server.Create(ctx, in.configMap(), metav1.CreateOptions{})
@@ -141,7 +153,7 @@ func (in input) send(ctx context.Context, server typedcorev1.ConfigMapInterface)
 }
 
 // list reads all pages. They are one answer, given when the first of them was.
-func (h *historian) list(ctx context.Context, server typedcorev1.ConfigMapInterface, in input) (output, int64, error) {
+func (h *historian) list(ctx context.Context, server configMaps, in input) (output, int64, error) {
 	opts := metav1.ListOptions{Limit: in.limit}
 	if in.selected != "" {
 		opts.LabelSelector = colourLabel + "=" + in.selected

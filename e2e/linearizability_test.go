@@ -1,9 +1,7 @@
 package e2e_test
 
 import (
-	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,17 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
-
-	"github.com/miniapi/miniapi"
-	"github.com/miniapi/miniapi/storage/embedded"
 )
-
-var seed = flag.Uint64("seed", 0, "seed of the histories; 0: any, which is logged")
 
 // What a history is made of. The checker has to find an order of it in time.
 const (
@@ -37,119 +25,39 @@ const (
 // and its answer: whichever server is asked, and although reads are answered
 // from memory.
 func TestLinearizability(t *testing.T) {
-	t.Run("embedded", func(t *testing.T) {
-		checkHistories(t, startServer(t))
-	})
-	t.Run("two servers of one etcd", func(t *testing.T) {
-		checkHistories(t, startReplicas(t)...)
-	})
-}
-
-// startReplicas returns two servers whose state is in an etcd beside them.
-func startReplicas(t *testing.T) []*miniapi.Server {
-	t.Helper()
-	etcd, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
-	check(t, err)
-	t.Cleanup(func() {
-		if err := etcd.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
+	inArenas(t, func(t *testing.T, a *arena, source rand.Source) {
+		var places [][]configMaps
+		for n := range histories { // before anything is disturbed
+			places = append(places, a.namespaces(t, fmt.Sprintf("history-%d", n)))
+		}
+		for _, servers := range places {
+			if checkHistory(t, a.record(t, source, servers)); t.Failed() {
+				return
+			}
 		}
 	})
-	config := miniapi.Config{EtcdServers: etcd.ClientURLs()}
-	return []*miniapi.Server{startServerWith(t, config), startServerWith(t, config)}
-}
-
-func checkHistories(t *testing.T, servers ...*miniapi.Server) {
-	t.Helper()
-	source := newSource(t)
-	for n := range histories {
-		history := record(t, source, namespaces(t, fmt.Sprintf("history-%d", n), servers))
-		checkHistory(t, history)
-		if t.Failed() {
-			return
-		}
-	}
-}
-
-// newSource returns what all that is random in a test comes from. What runs at
-// the same time does so in an order of its own.
-func newSource(t *testing.T) rand.Source {
-	t.Helper()
-	seed := cmp.Or(*seed, rand.Uint64())
-	t.Logf("begun with -seed %d", seed)
-	return rand.NewPCG(seed, 0)
-}
-
-// place is a namespace at one server.
-type place struct {
-	server     *miniapi.Server
-	configMaps typedcorev1.ConfigMapInterface
-}
-
-// namespaces makes a namespace and returns it as each of the servers has it.
-func namespaces(t *testing.T, name string, servers []*miniapi.Server) []place {
-	t.Helper()
-	var places []place
-	for _, server := range servers {
-		clientset := newClientset(t, &rest.Config{Host: server.URL(), QPS: -1})
-		if len(places) == 0 {
-			createNamespace(t, clientset, name)
-		}
-		places = append(places, place{server, clientset.CoreV1().ConfigMaps(name)})
-	}
-	return places
-}
-
-func createNamespace(t *testing.T, clientset *kubernetes.Clientset, name string) {
-	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := clientset.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
-	check(t, err)
 }
 
 // record lets clients loose on a new namespace and returns what they did.
-func record(t *testing.T, source rand.Source, places []place) []porcupine.Operation {
+func (a *arena) record(t *testing.T, source rand.Source, servers []configMaps) []porcupine.Operation {
 	t.Helper()
 	began := time.Now()
 	running, ctx := errgroup.WithContext(t.Context())
+	ticks := make(chan struct{}, clients)
 	var historians []*historian
 	for id := range clients {
-		h := &historian{id: id, began: began, random: rand.New(rand.NewPCG(source.Uint64(), 0))}
-		for _, place := range places {
-			h.servers = append(h.servers, place.configMaps)
-		}
+		h := &historian{id: id, servers: servers, lossy: a.lossy, ticks: ticks, began: began, random: random(source)}
 		historians = append(historians, h)
 		running.Go(func() error { return h.run(ctx, requests) })
 	}
-	running.Go(func() error { return writeElsewhere(ctx, places[0].server) })
+	stop := background(t, func(ctx context.Context) error { return a.disturb(ctx, ticks) })
+	defer stop()
 	check(t, running.Wait())
 	var history []porcupine.Operation
 	for _, h := range historians {
 		history = append(history, h.history...)
 	}
-	return closed(history, int64(time.Since(began)))
-}
-
-// writeElsewhere moves the revision where the servers do not look.
-func writeElsewhere(ctx context.Context, server *miniapi.Server) error {
-	for range requests {
-		if _, err := server.EtcdClient().Put(ctx, "/elsewhere", "value"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closed returns a history in which requests that nobody waited for last until
-// the end: when, and if, they were done is not known.
-func closed(history []porcupine.Operation, end int64) []porcupine.Operation {
-	for i := range history {
-		if history[i].Output.(output).outcome == unknown {
-			history[i].Return = end
-		}
-	}
-	settle(history)
-	return history
+	return closed(history)
 }
 
 // checkHistory fails the test if no order explains a history.
