@@ -73,6 +73,9 @@ func (c *Cache) AwaitLoaded(ctx context.Context) error {
 	}
 }
 
+// Loaded tells whether reads are answered from the cache at the moment.
+func (c *Cache) Loaded() bool { return c.loaded.Load() }
+
 func newResource(root string, decoder *storage.Decoder) *resource {
 	return &resource{root: root, decoder: decoder, tree: newTree(), changed: make(chan struct{})}
 }

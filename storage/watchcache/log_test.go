@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -21,6 +22,7 @@ type brittleLog struct {
 	storage.Log
 	mu       sync.Mutex // guards what follows
 	cut      func()     // ends Follow; nil: nobody follows
+	late     bool       // Follow says nothing until it is asked
 	mend     chan struct{}
 	followed chan struct{} // receives when somebody follows
 }
@@ -37,8 +39,15 @@ func (b *brittleLog) Follow(ctx context.Context, after int64, ask <-chan struct{
 	defer cancel()
 	b.mu.Lock()
 	b.cut = cancel
+	late := b.late
 	b.mu.Unlock()
 	b.followed <- struct{}{}
+	if late {
+		select {
+		case <-ask:
+		case <-ctx.Done():
+		}
+	}
 	err := b.Log.Follow(cut, after, ask, report)
 	if err == nil && ctx.Err() == nil {
 		return errors.New("the log was cut")
@@ -106,6 +115,16 @@ func (w *world) create(name string) *storage.Entry {
 	return entry
 }
 
+// stored returns an object as it is at rest.
+func (w *world) stored(name string) string {
+	w.Helper()
+	data, err := w.kind.Codec.Encode(w.kind.New("ns1", name, "1"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(data)
+}
+
 func (w *world) watch() <-chan storage.Event {
 	w.Helper()
 	no := false
@@ -146,6 +165,51 @@ func TestLostLog(t *testing.T) {
 	w.wantFound(a.Key)
 	w.wantAdded(events, a)
 	w.wantAdded(events, w.create("b"))
+}
+
+// TestReadsDoNotGoBack shows that a cache which has its log again, but not yet
+// what was in it, answers nothing older than the storage has answered meanwhile.
+func TestReadsDoNotGoBack(t *testing.T) {
+	w := newWorld(t)
+	a := w.create("a")
+	w.wantFound(a.Key)
+	mend := w.log.breakOff()
+	w.log.late = true
+	if _, err := w.Delete(t.Context(), a.Key, storage.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b := w.create("b")
+	mend()
+	if _, err := w.Get(t.Context(), b.Key, storage.GetOptions{ResourceVersion: "0"}); err != nil {
+		t.Errorf("what was written: %v", err)
+	}
+	if entry, err := w.Get(t.Context(), a.Key, storage.GetOptions{ResourceVersion: "0"}); !isNotFound(err) {
+		t.Errorf("what was deleted: %v, %v", entry, err)
+	}
+}
+
+// TestReadsOfTheStorageDoNotGoBack is the same for what the storage has answered
+// to a read.
+func TestReadsOfTheStorageDoNotGoBack(t *testing.T) {
+	w := newWorld(t)
+	w.create("a")
+	mend := w.log.breakOff()
+	w.log.late = true
+	if _, err := w.client.Put(t.Context(), "/registry"+w.kind.Key("ns1", "b"), w.stored("b")); err != nil {
+		t.Fatal(err)
+	}
+	for w.cache.Loaded() { // it has yet to notice
+		runtime.Gosched()
+	}
+	page, err := w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true})
+	if err != nil || len(page.Entries) != 2 {
+		t.Fatalf("list %v: %v", page, err)
+	}
+	mend()
+	page, err = w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true, ResourceVersion: "0"})
+	if err != nil || len(page.Entries) != 2 {
+		t.Errorf("list %v: %v, want both", versions(page), err)
+	}
 }
 
 // TestLostLogIsCompacted shows that the cache starts anew from the state, and
