@@ -102,7 +102,7 @@ func (s *Server) build(context.Context) error {
 		Version: KubernetesVersion(),
 		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
 
-		Collectors: []prometheus.Collector{recorder},
+		Collectors: []prometheus.Collector{recorder, s.cache},
 		User:       s.userFunc(),
 		OpenID:     s.openID(),
 

@@ -9,10 +9,11 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Cache keeps the state of all resources of one storage. Safe for concurrent
-// use.
+// Cache keeps the state of all resources of one storage. It is a
+// prometheus.Collector, and safe for concurrent use.
 type Cache struct {
-	cfg Config
+	cfg       Config
+	telemetry *telemetry
 	// ask makes the log tell how far it has come.
 	ask chan struct{}
 	// loaded says that there is a state which the log goes on from.
@@ -55,6 +56,7 @@ func New(cfg Config) (*Cache, error) {
 	}
 	return &Cache{
 		cfg:       cfg.withDefaults(),
+		telemetry: newTelemetry(),
 		ask:       make(chan struct{}, 1),
 		first:     make(chan struct{}),
 		resources: map[string]*resource{},

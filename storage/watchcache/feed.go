@@ -21,6 +21,7 @@ func (c *Cache) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		c.telemetry.losses.Inc()
 		c.cfg.Logger.WarnContext(ctx, "watch cache: the log is lost, reads go to the storage until it is back", "error", err)
 		c.unload()
 		select {
@@ -71,6 +72,7 @@ func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 	}
 	c.revision = revision
 	c.reached.Store(revision)
+	c.telemetry.initializations.Inc()
 	return revision, nil
 }
 
@@ -89,6 +91,7 @@ func (c *Cache) unload() {
 
 // apply brings the state up to a revision.
 func (c *Cache) apply(changes []storage.Change, upTo int64) {
+	c.telemetry.events.Add(float64(len(changes)))
 	c.mu.Lock()
 	var touched *resource // most reports are of one
 	for i := range changes {

@@ -76,7 +76,8 @@ func (s *store) parse(resourceVersion string) (freshness, error) {
 
 // mayRead waits until the cache is as fresh as it was asked for. It is false if
 // the storage behind has to be asked instead.
-func (s *store) mayRead(ctx context.Context, op, key string, asked freshness) (bool, error) {
+func (s *store) mayRead(ctx context.Context, op, key string, asked freshness) (cached bool, err error) {
+	defer func() { s.cache.telemetry.answered(cached) }()
 	if !s.covers(key) || !s.cache.loaded.Load() || s.resource.removed.Load() {
 		return false, nil // the storage says what is wrong with a key
 	}

@@ -76,6 +76,7 @@ func (c *Cache) await(ctx context.Context, revision int64) bool {
 		c.waiters.remove(waiting)
 		return c.loaded.Load()
 	}
+	defer c.telemetry.waited(time.Now())
 	ticks := time.NewTicker(askAfter)
 	defer ticks.Stop()
 	ctx, cancel := context.WithTimeout(ctx, waitAtMost)

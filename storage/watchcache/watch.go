@@ -188,6 +188,7 @@ func (w *watcher) progressTicks() (ticks <-chan time.Time, stop func()) {
 // followStorage reports what happens after w.revision, as the storage behind
 // tells it.
 func (w *watcher) followStorage(ctx context.Context) {
+	w.cache.telemetry.fallenBehind.Inc()
 	opts := w.opts
 	opts.SendInitialEvents = nil
 	opts.ResourceVersion = strconv.FormatInt(w.revision, 10)

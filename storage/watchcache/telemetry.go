@@ -1,0 +1,97 @@
+package watchcache
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// telemetry counts what a cache does, under the names of kube-apiserver where it
+// has such a metric.
+type telemetry struct {
+	initializations prometheus.Counter
+	losses          prometheus.Counter
+	events          prometheus.Counter
+	waits           prometheus.Histogram
+	byCache         prometheus.Counter
+	byStorage       prometheus.Counter
+	fallenBehind    prometheus.Counter
+}
+
+func newTelemetry() *telemetry {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	reads := func(by string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{
+			Name:        "apiserver_watch_cache_reads_total",
+			Help:        "Reads, by who answered: the cache, or the storage behind.",
+			ConstLabels: prometheus.Labels{"by": by},
+		})
+	}
+	return &telemetry{
+		byCache:         reads("cache"),
+		byStorage:       reads("storage"),
+		initializations: counter("apiserver_watch_cache_initializations_total", "Times the cache has loaded the state."),
+		losses:          counter("apiserver_watch_cache_log_lost_total", "Times the log that feeds the cache was lost."),
+		events:          counter("apiserver_watch_cache_events_received_total", "Events that the log has told."),
+		fallenBehind:    counter("apiserver_watch_cache_watchers_behind_total", "Watches that went on as watches of the storage, for the window does not reach back to them."),
+		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "apiserver_watch_cache_read_wait_seconds",
+			Help:    "Seconds a read waited until the cache was fresh enough.",
+			Buckets: []float64{0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.05, 0.1, 0.5, 1, 3},
+		}),
+	}
+}
+
+// answered counts a read that the cache may answer, or may not.
+func (t *telemetry) answered(cached bool) {
+	if cached {
+		t.byCache.Inc()
+	} else {
+		t.byStorage.Inc()
+	}
+}
+
+// waited is deferred with the time at which a read began to wait.
+func (t *telemetry) waited(began time.Time) { t.waits.Observe(time.Since(began).Seconds()) }
+
+var (
+	revisionDesc = prometheus.NewDesc("apiserver_watch_cache_resource_version", "The revision that the cache has reached.", nil, nil)
+	entriesDesc  = prometheus.NewDesc("apiserver_watch_cache_entries", "Objects in the cache.", nil, nil)
+	memoDesc     = prometheus.NewDesc("apiserver_watch_cache_memo_bytes", "Bytes of objects and encoded bodies that are kept.", nil, nil)
+)
+
+func (t *telemetry) collectors() []prometheus.Collector {
+	return []prometheus.Collector{t.initializations, t.losses, t.events, t.waits, t.byCache, t.byStorage, t.fallenBehind}
+}
+
+// Describe implements prometheus.Collector.
+func (c *Cache) Describe(out chan<- *prometheus.Desc) {
+	for _, collector := range c.telemetry.collectors() {
+		collector.Describe(out)
+	}
+	out <- revisionDesc
+	out <- entriesDesc
+	out <- memoDesc
+}
+
+// Collect implements prometheus.Collector.
+func (c *Cache) Collect(out chan<- prometheus.Metric) {
+	for _, collector := range c.telemetry.collectors() {
+		collector.Collect(out)
+	}
+	out <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(c.reached.Load()))
+	out <- prometheus.MustNewConstMetric(entriesDesc, prometheus.GaugeValue, float64(c.entries()))
+	out <- prometheus.MustNewConstMetric(memoDesc, prometheus.GaugeValue, float64(c.cfg.Memo.Stats().Bytes))
+}
+
+func (c *Cache) entries() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	n := c.strays.tree.entries.Len()
+	for _, r := range c.resources {
+		n += r.tree.entries.Len()
+	}
+	return n
+}
