@@ -87,16 +87,32 @@ func configMap(name, extra string) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"payload":%q,"extra":%q}}`, name, payload, extra)
 }
 
-// fill creates n ConfigMaps, and as many keys of the same size beside them.
+// filledAtOnce are the objects of a transaction, and as many keys beside them:
+// etcd takes 128 operations.
+const filledAtOnce = 60
+
+// fill makes n ConfigMaps, and as many keys of the same size beside them. The
+// first one is created, the others are copies of what etcd has of it.
 func (f *fixture) fill(n int) {
 	f.b.Helper()
-	create := &side{name: "fill", workers: 16, do: func(_, i int) error {
-		name := fmt.Sprintf("item-%05d", i)
-		if err := f.send(http.MethodPost, f.url(""), configMap(name, "")); err != nil {
-			return err
+	const first, stored = "item-00000", "/registry/configmaps/default/"
+	if err := f.send(http.MethodPost, f.url(""), configMap(first, "")); err != nil {
+		f.b.Fatal(err)
+	}
+	resp, err := f.etcd.Get(f.b.Context(), stored+first)
+	if err != nil || len(resp.Kvs) != 1 {
+		f.b.Fatalf("%v: %v", resp, err)
+	}
+	value := string(resp.Kvs[0].Value)
+	ops := []clientv3.Op{clientv3.OpPut("/raw/"+first, payload)}
+	for i := 1; i <= n; i++ {
+		if i == n || len(ops) >= 2*filledAtOnce {
+			if _, err := f.etcd.Txn(f.b.Context()).Then(ops...).Commit(); err != nil {
+				f.b.Fatal(err)
+			}
+			ops = ops[:0]
 		}
-		_, err := f.etcd.Put(f.b.Context(), "/raw/"+name, payload)
-		return err
-	}}
-	create.run(f.b, n)
+		name := fmt.Sprintf("item-%05d", i)
+		ops = append(ops, clientv3.OpPut(stored+name, strings.ReplaceAll(value, first, name)), clientv3.OpPut("/raw/"+name, payload))
+	}
 }

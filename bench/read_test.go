@@ -24,17 +24,21 @@ func BenchmarkGet(b *testing.B) {
 	}})
 }
 
-// BenchmarkList10000: all of 10,000 objects in one answer beside one range read
-// of as many keys.
-func BenchmarkList10000(b *testing.B) {
-	f := newFixture(b)
-	f.fill(10000)
-	compare(b, &side{name: "miniapi", workers: 1, do: func(int, int) error {
-		return f.send(http.MethodGet, f.url(""), nil)
-	}}, &side{name: "etcd", workers: 1, do: func(int, int) error {
-		_, err := f.etcd.Get(f.b.Context(), "/raw/", clientv3.WithPrefix())
-		return err
-	}})
+// BenchmarkList: all objects in one answer beside one range read of as many
+// keys, from 1,000 to 100,000 of them.
+func BenchmarkList(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f := newFixture(b)
+			f.fill(n)
+			compare(b, &side{name: "miniapi", workers: 1, do: func(int, int) error {
+				return f.send(http.MethodGet, f.url(""), nil)
+			}}, &side{name: "etcd", workers: 1, do: func(int, int) error {
+				_, err := f.etcd.Get(f.b.Context(), "/raw/", clientv3.WithPrefix())
+				return err
+			}})
+		})
+	}
 }
 
 func (f *fixture) get(url string, into any) error {

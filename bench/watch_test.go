@@ -10,36 +10,38 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-const watchers = 200
-
-// BenchmarkWatchFanOut: one write seen by 200 watchers, on both sides. An
+// BenchmarkWatchFanOut: one write seen by 1 to 1,000 watchers, on both sides. An
 // operation is a write and its delivery to all of them.
 func BenchmarkWatchFanOut(b *testing.B) {
-	f := newFixture(b)
-	f.fill(1)
-	var http200, etcd200 sync.WaitGroup
-	f.watchHTTP(&http200)
-	f.watchEtcd(&etcd200)
-	compare(b, &side{name: "miniapi", workers: 1, do: func(_, i int) error {
-		http200.Add(watchers)
-		if err := f.send(http.MethodPut, f.url("/item-00000"), configMap("item-00000", fmt.Sprint(i))); err != nil {
-			return err
-		}
-		http200.Wait()
-		return nil
-	}}, &side{name: "etcd", workers: 1, do: func(_, i int) error {
-		etcd200.Add(watchers)
-		if _, err := f.etcd.Put(b.Context(), "/raw/item-00000", payload+fmt.Sprint(i)); err != nil {
-			return err
-		}
-		etcd200.Wait()
-		return nil
-	}})
+	for _, watchers := range []int{1, 200, 1000} {
+		b.Run(fmt.Sprint(watchers), func(b *testing.B) {
+			f := newFixture(b)
+			f.fill(1)
+			var overHTTP, overGRPC sync.WaitGroup
+			f.watchHTTP(watchers, &overHTTP)
+			f.watchEtcd(watchers, &overGRPC)
+			compare(b, &side{name: "miniapi", workers: 1, do: func(_, i int) error {
+				overHTTP.Add(watchers)
+				if err := f.send(http.MethodPut, f.url("/item-00000"), configMap("item-00000", fmt.Sprint(i))); err != nil {
+					return err
+				}
+				overHTTP.Wait()
+				return nil
+			}}, &side{name: "etcd", workers: 1, do: func(_, i int) error {
+				overGRPC.Add(watchers)
+				if _, err := f.etcd.Put(b.Context(), "/raw/item-00000", payload+fmt.Sprint(i)); err != nil {
+					return err
+				}
+				overGRPC.Wait()
+				return nil
+			}})
+		})
+	}
 }
 
 // watchHTTP counts seen down for every event of every watcher, beginning with
 // the state at the start, which it waits for.
-func (f *fixture) watchHTTP(seen *sync.WaitGroup) {
+func (f *fixture) watchHTTP(watchers int, seen *sync.WaitGroup) {
 	f.b.Helper()
 	var list struct {
 		Metadata struct{ ResourceVersion string }
@@ -67,7 +69,7 @@ func (f *fixture) watchHTTP(seen *sync.WaitGroup) {
 }
 
 // watchEtcd has a gRPC stream for every watcher, as separate clients would.
-func (f *fixture) watchEtcd(seen *sync.WaitGroup) {
+func (f *fixture) watchEtcd(watchers int, seen *sync.WaitGroup) {
 	f.b.Helper()
 	for range watchers {
 		watcher := clientv3.NewWatcher(f.etcd)
