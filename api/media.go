@@ -76,9 +76,13 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 	decoders := serializer.NewCodecFactory(scheme).SupportedMediaTypes()
 	for i := range table {
 		info, _ := runtime.SerializerInfoForMediaType(decoders, table[i].Type)
-		table[i].lax, table[i].strict = info.Serializer, info.StrictSerializer
-		if table[i].Type == runtime.ContentTypeProtobuf {
+		switch table[i].Type {
+		case runtime.ContentTypeJSON:
+			table[i].lax, table[i].strict = jsonDecoder(scheme, false), jsonDecoder(scheme, true)
+		case runtime.ContentTypeProtobuf:
 			table[i].lax, table[i].strict = boundedProtobuf{info.Serializer}, boundedProtobuf{info.StrictSerializer}
+		default:
+			table[i].lax, table[i].strict = info.Serializer, info.StrictSerializer
 		}
 	}
 	return table
