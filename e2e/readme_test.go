@@ -92,7 +92,7 @@ func standInPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// TestReadmeTestCommand: CI runs the very line.
+// TestReadmeTestCommand: CI runs the very line, or TestEnvtestPageCommands does.
 func TestReadmeTestCommand(t *testing.T) {
 	_, blocks := readReadme(t)
 	ci, err := os.ReadFile("../.ci/run")
@@ -100,7 +100,8 @@ func TestReadmeTestCommand(t *testing.T) {
 	lines := strings.Split(string(ci), "\n")
 	for _, block := range blocks {
 		command := strings.TrimSpace(block.text)
-		if block.info == "sh" && command != serverCommand && !slices.Contains(lines, command) {
+		onPage := slices.Contains(readEnvtestPage(t), block)
+		if block.info == "sh" && command != serverCommand && !slices.Contains(lines, command) && !onPage {
 			t.Errorf("neither a test nor CI runs %q", command)
 		}
 	}
@@ -137,8 +138,12 @@ func TestReadmeExamples(t *testing.T) {
 
 func TestReadmeFlagsAreKnown(t *testing.T) {
 	text, _ := readReadme(t)
-	help, err := exec.CommandContext(t.Context(), filepath.Join(programsDir(t), "miniapi"), "--help").CombinedOutput()
-	check(t, err)
+	var help []byte
+	for _, args := range [][]string{{"--help"}, {"assets", "--help"}} {
+		page, err := exec.CommandContext(t.Context(), filepath.Join(programsDir(t), "miniapi"), args...).CombinedOutput()
+		check(t, err)
+		help = append(help, page...)
+	}
 	flags := regexp.MustCompile("`(?:go run ./cmd/miniapi )?(--[a-z-]+)").FindAllStringSubmatch(text, -1)
 	if len(flags) == 0 {
 		t.Error("no flag in the README")
