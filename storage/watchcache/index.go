@@ -126,7 +126,7 @@ func (l *listing) lookUp() (*storage.Page, bool) {
 	if !ok || !l.opts.Recursive || l.exact || l.opts.Limit > 0 || l.opts.Continue != "" {
 		return nil, false
 	}
-	if state, _ := l.cache.snapshot(l.resource); state.entries.Len() < l.cache.cfg.IndexFrom {
+	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {
 		return nil, false
 	}
 	found, revision, err := l.resource.indexes.of(field).find(l.store, value, l.opts.Predicate.Attrs)

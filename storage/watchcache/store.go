@@ -12,7 +12,7 @@ import (
 )
 
 // store is one resource as the registry sees it. What it does not answer
-// itself is answered by the embedded storage behind.
+// itself the storage behind does.
 type store struct {
 	storage.Interface
 	cache    *Cache
@@ -179,6 +179,13 @@ func (c *Cache) snapshot(r *resource) (*snapshot, int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return r.tree.snapshot(), c.revision
+}
+
+// size returns how many objects a resource has.
+func (c *Cache) size(r *resource) int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return r.tree.entries.Len()
 }
 
 // below returns the key of everything below key.
