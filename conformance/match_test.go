@@ -60,11 +60,12 @@ func ordered(text string) string {
 var years = regexp.MustCompile(`^\d+y(\d+d)?$`)
 
 type difference struct {
-	text string
-	// undefaulted: the recorded answer has a field that this one has not, or
-	// only as a zero, as it would be without defaulting.
-	undefaulted bool
+	path, text string
+	// missing: the recorded answer has a field that this one has not.
+	missing bool
 }
+
+func (d difference) String() string { return d.path + ": " + d.text }
 
 // matcher compares an answer with the recorded one.
 type matcher struct {
@@ -72,12 +73,12 @@ type matcher struct {
 	found []difference
 }
 
-func (m *matcher) undefaulted(path string) {
-	m.found = append(m.found, difference{path + ": missing", true})
+func (m *matcher) missing(path string) {
+	m.found = append(m.found, difference{path: path, text: "missing", missing: true})
 }
 
 func (m *matcher) differ(path, format string, args ...any) {
-	m.found = append(m.found, difference{text: path + ": " + fmt.Sprintf(format, args...)})
+	m.found = append(m.found, difference{path: path, text: fmt.Sprintf(format, args...)})
 }
 
 // match compares values as encoding/json decodes them into any.
@@ -90,11 +91,7 @@ func (m *matcher) match(path string, want, got any) {
 	case string:
 		m.matchString(path, want, got)
 	default:
-		switch {
-		case reflect.DeepEqual(want, got):
-		case got == 0.0:
-			m.undefaulted(path)
-		default:
+		if !reflect.DeepEqual(want, got) {
 			m.differ(path, "want %v, got %v", want, got)
 		}
 	}
@@ -112,7 +109,7 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 			continue
 		}
 		if _, ok := got[name]; !ok {
-			m.undefaulted(at)
+			m.missing(at)
 			continue
 		}
 		m.match(at, want[name], got[name])
@@ -149,11 +146,7 @@ func (m *matcher) matchString(path, want string, value any) {
 		return
 	}
 	want, got = ordered(want), ordered(got)
-	switch {
-	case want == got, years.MatchString(want) && years.MatchString(got):
-		return
-	case got == "":
-		m.undefaulted(path)
+	if want == got || years.MatchString(want) && years.MatchString(got) {
 		return
 	}
 	names := placeholder.FindAllString(want, -1)

@@ -9,8 +9,8 @@ import (
 // Some steps cannot come out as recorded yet, but those behind them can, if the
 // object is brought into the state that the recording says it was in.
 
-// catchUp replaces an object that was created without its defaults by the
-// recorded one.
+// catchUp replaces an object that lacks what admission and allocation add by
+// the recorded one.
 func (r *replay) catchUp(s *step) {
 	r.t.Helper()
 	object, name := r.recordedObject(s)
@@ -18,7 +18,7 @@ func (r *replay) catchUp(s *step) {
 		return
 	}
 	collection, _, _ := strings.Cut(s.Path, "?")
-	r.request(http.MethodDelete, collection+"/"+name+"?propagationPolicy=Background", nil)
+	r.request(http.MethodDelete, collection+"/"+name+"?propagationPolicy=Background&gracePeriodSeconds=0", nil)
 	r.bindAnew(s, r.request(http.MethodPost, collection, unlabelled(object)))
 }
 

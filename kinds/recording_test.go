@@ -34,6 +34,7 @@ func load[T any](t testing.TB, name string) T {
 // creation is the POST of a minimal object.
 type creation struct {
 	Path     string
+	Request  json.RawMessage
 	Response json.RawMessage
 	Status   int
 }

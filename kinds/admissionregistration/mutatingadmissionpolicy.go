@@ -12,6 +12,7 @@ func mutatingAdmissionPolicies() *registry.Resource {
 	d := definition("mutatingadmissionpolicies",
 		&admissionregistrationv1.MutatingAdmissionPolicy{},
 		&admissionregistrationv1.MutatingAdmissionPolicyList{})
+	d.Default = kind.Defaults(defaultMutatingPolicy)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{
 			kind.NameColumn(),

@@ -11,6 +11,7 @@ func mutatingAdmissionPolicyBindings() *registry.Resource {
 	d := definition("mutatingadmissionpolicybindings",
 		&admissionregistrationv1.MutatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.MutatingAdmissionPolicyBindingList{})
+	d.Default = kind.Defaults(defaultMutatingBinding)
 	d.Columns = registry.Columns{Definitions: bindingColumns(), Row: kind.Row(mutatingAdmissionPolicyBindingRow)}
 	return d.Build()
 }

@@ -14,6 +14,7 @@ func mutatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.MutatingWebhookConfiguration{},
 		&admissionregistrationv1.MutatingWebhookConfigurationList{})
 	d.Changed = mutatingWebhooksChanged
+	d.Default = kind.Defaults(defaultMutatingWebhooks)
 	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(mutatingWebhookRow)}
 	return d.Build()
 }

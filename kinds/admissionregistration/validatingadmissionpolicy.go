@@ -14,6 +14,7 @@ func validatingAdmissionPolicies() *registry.Resource {
 		&admissionregistrationv1.ValidatingAdmissionPolicyList{})
 	d.Status = true
 	d.StatusStrategy = registry.UpdateStrategy{Prepare: kind.KeepMetadata}
+	d.Default = kind.Defaults(defaultValidatingPolicy)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{
 			kind.NameColumn(),

@@ -11,6 +11,7 @@ func validatingAdmissionPolicyBindings() *registry.Resource {
 	d := definition("validatingadmissionpolicybindings",
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyBindingList{})
+	d.Default = kind.Defaults(defaultValidatingBinding)
 	d.Columns = registry.Columns{Definitions: bindingColumns(), Row: kind.Row(validatingAdmissionPolicyBindingRow)}
 	return d.Build()
 }

@@ -14,6 +14,7 @@ func validatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.ValidatingWebhookConfiguration{},
 		&admissionregistrationv1.ValidatingWebhookConfigurationList{})
 	d.Changed = validatingWebhooksChanged
+	d.Default = kind.Defaults(defaultValidatingWebhooks)
 	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(validatingWebhookRow)}
 	return d.Build()
 }

@@ -19,6 +19,7 @@ func definitions() *registry.Resource {
 		Object:       &apiextensionsv1.CustomResourceDefinition{},
 		List:         &apiextensionsv1.CustomResourceDefinitionList{},
 		Resource:     "customresourcedefinitions",
+		Default:      kind.Defaults(defaultDefinition),
 		ShortNames:   []string{"crd", "crds"},
 		Categories:   []string{"api-extensions"},
 		StoragePath:  "apiextensions.k8s.io/customresourcedefinitions",

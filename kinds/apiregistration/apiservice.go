@@ -19,6 +19,7 @@ func apiServices() *registry.Resource {
 		Object:       &apiregistrationv1.APIService{},
 		List:         &apiregistrationv1.APIServiceList{},
 		Resource:     "apiservices",
+		Default:      kind.Defaults(defaultAPIService),
 		Categories:   []string{"api-extensions"},
 		StoragePath:  "apiregistration.k8s.io/apiservices",
 		JSON:         true,
@@ -37,6 +38,12 @@ func apiServices() *registry.Resource {
 			Row: kind.Row(apiServiceRow),
 		},
 	}.Build()
+}
+
+func defaultAPIService(service *apiregistrationv1.APIService) {
+	if service.Spec.Service != nil {
+		kind.FillNil(&service.Spec.Service.Port, 443)
+	}
 }
 
 // prepareCreate marks an API that no other server provides as available.

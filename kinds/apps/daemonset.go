@@ -26,6 +26,8 @@ func daemonSets() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultDaemonSet),
+		Restore:      kind.Defaults(defaultDaemonSet),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) })},
 			Update: registry.UpdateStrategy{

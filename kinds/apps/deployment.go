@@ -26,6 +26,7 @@ func deployments() *registry.Resource {
 		Generation:   true,
 		Changed:      deploymentChanged,
 		Status:       true,
+		Default:      kind.Defaults(defaultDeployment),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,

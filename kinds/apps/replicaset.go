@@ -24,6 +24,7 @@ func replicaSets() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultReplicaSet),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,

@@ -4,10 +4,8 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -25,8 +23,8 @@ func statefulSets() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
-		Default:      nameClaimTemplates,
-		Restore:      nameClaimTemplates,
+		Default:      kind.Defaults(defaultStatefulSet),
+		Restore:      kind.Defaults(defaultStatefulSet),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
@@ -40,15 +38,6 @@ func statefulSets() *registry.Resource {
 			}),
 		},
 	}.Build()
-}
-
-// nameClaimTemplates puts apiVersion and kind into the templates of claims, as
-// kube-apiserver shows them although it does not store them.
-func nameClaimTemplates(obj runtime.Object) {
-	templates := obj.(*appsv1.StatefulSet).Spec.VolumeClaimTemplates
-	for i := range templates {
-		templates[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
-	}
 }
 
 // validateStatefulSetUpdate compares what is left of the specs without the

@@ -19,6 +19,7 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Object:       &autoscalingv2.HorizontalPodAutoscaler{},
 		List:         &autoscalingv2.HorizontalPodAutoscalerList{},
 		Resource:     "horizontalpodautoscalers",
+		Default:      kind.Defaults(defaultAutoscaler),
 		ShortNames:   []string{"hpa"},
 		Categories:   []string{"all"},
 		Namespaced:   true,
@@ -31,6 +32,7 @@ func horizontalPodAutoscalers() *registry.Resource {
 			Name:    autoscalingv1.SchemeGroupVersion.Version,
 			New:     func() runtime.Object { return &autoscalingv1.HorizontalPodAutoscaler{} },
 			NewList: func() runtime.Object { return &autoscalingv1.HorizontalPodAutoscalerList{} },
+			Default: kind.Defaults(defaultV1),
 			ToHub: func(obj runtime.Object) (runtime.Object, error) {
 				return fromV1(obj.(*autoscalingv1.HorizontalPodAutoscaler)), nil
 			},

@@ -20,9 +20,6 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// defaultUtilization applies where version 1 names no metric at all.
-const defaultUtilization = 80
-
 func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
 	out := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: in.ObjectMeta,
@@ -45,9 +42,7 @@ func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Horizontal
 	if percent := in.Spec.TargetCPUUtilizationPercentage; percent != nil {
 		out.Spec.Metrics = append(out.Spec.Metrics, cpuMetric(*percent))
 	}
-	if len(out.Spec.Metrics) == 0 {
-		out.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
-	}
+	defaultAutoscaler(out) // the hub's, now that all metrics are known
 	out.Annotations = withoutRoundTrip(in.Annotations)
 	return out
 }

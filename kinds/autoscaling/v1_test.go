@@ -67,11 +67,13 @@ func everything() *autoscalingv2.HorizontalPodAutoscaler {
 
 func TestNothingIsLostOnTheWayThroughVersion1(t *testing.T) {
 	before := everything()
+	defaultAutoscaler(before)
+	untouched := before.DeepCopy()
 	v1, err := toV1(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(everything(), before); diff != "" {
+	if diff := cmp.Diff(untouched, before); diff != "" {
 		t.Errorf("toV1 changed its argument:\n%s", diff)
 	}
 	if *v1.Spec.TargetCPUUtilizationPercentage != 70 || *v1.Status.CurrentCPUUtilizationPercentage != 20 {

@@ -19,6 +19,7 @@ func cronJobs() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultCronJob),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 		},

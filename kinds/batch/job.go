@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -29,7 +27,8 @@ func jobs() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
-		Restore:      labelLikePods,
+		Default:      kind.Defaults(defaultJob),
+		Restore:      kind.Defaults(defaultJob),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Prepare: kind.OnCreate(selectOwnPods)},
 			Update: registry.UpdateStrategy{
@@ -58,13 +57,6 @@ func warnOfOrphans(opts *metav1.DeleteOptions) []string {
 	}
 	return []string{"child pods are preserved by default when jobs are deleted; set propagationPolicy=Background " +
 		"to remove them or set propagationPolicy=Orphan to suppress this warning"}
-}
-
-// labelLikePods: a job without labels shows those of its pods.
-func labelLikePods(obj runtime.Object) {
-	if j := obj.(*batchv1.Job); len(j.Labels) == 0 {
-		j.Labels = maps.Clone(j.Spec.Template.Labels)
-	}
 }
 
 // selectOwnPods makes the job's pods its own by labels and a selector with its

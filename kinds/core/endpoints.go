@@ -22,6 +22,7 @@ func endpoints() *registry.Resource {
 		StoragePath:  "services/endpoints",
 		ShortNames:   []string{"ep"},
 		Namespaced:   true,
+		Default:      kind.Defaults(defaultEndpoints),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
 		},

@@ -15,6 +15,7 @@ func limitRanges() *registry.Resource {
 		Resource:     "limitranges",
 		ShortNames:   []string{"limits"},
 		Namespaced:   true,
+		Default:      kind.Defaults(defaultLimitRange),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
 		},

@@ -31,7 +31,7 @@ func namespaces() *registry.Resource {
 		Status:         true,
 		Strategy:       namespaceStrategy(),
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNamespaceStatus)},
-		Default:        func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
+		Default:        kind.Defaults(defaultNamespace),
 		FieldLabel:     kind.FieldLabels("status.phase"),
 		Fields: kind.Fields(func(n *corev1.Namespace) fields.Set {
 			return fields.Set{"status.phase": string(n.Status.Phase)}

@@ -25,6 +25,7 @@ func nodes() *registry.Resource {
 		Status:       true,
 		// A kubelet registers its node together with the status.
 		StatusOnCreate: true,
+		Default:        kind.Defaults(defaultNode),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 		},

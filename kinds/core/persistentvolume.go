@@ -16,6 +16,7 @@ func persistentVolumes() *registry.Resource {
 		Resource:     "persistentvolumes",
 		ShortNames:   []string{"pv"},
 		Status:       true,
+		Default:      kind.Defaults(defaultPersistentVolume),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(v *corev1.PersistentVolume) {
 				v.Status.Phase = corev1.VolumePending

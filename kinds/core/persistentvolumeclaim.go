@@ -3,9 +3,9 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -18,20 +18,15 @@ func persistentVolumeClaims() *registry.Resource {
 		ShortNames:   []string{"pvc"},
 		Namespaced:   true,
 		Status:       true,
-		Restore:      restorePending,
+		Default:      kind.Defaults(podspec.DefaultClaim),
+		Restore:      kind.Defaults(restoreClaim),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareClaim)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Prepare: kind.OnUpdate(prepareClaimUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
 	}.Build()
-}
-
-// restorePending: a claim that nobody has looked at is stored without a phase.
-func restorePending(obj runtime.Object) {
-	if c := obj.(*corev1.PersistentVolumeClaim); c.Status.Phase == "" {
-		c.Status.Phase = corev1.ClaimPending
-	}
 }
 
 func claimColumns() []metav1.TableColumnDefinition {

@@ -28,6 +28,7 @@ func pods() *registry.Resource {
 		Namespaced:     true,
 		Generation:     true,
 		Status:         true,
+		Default:        kind.Defaults(defaultPod),
 		Strategy:       podStrategy(),
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(preparePodStatus)},
 		FieldLabel:     podFieldLabel,

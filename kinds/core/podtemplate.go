@@ -22,6 +22,7 @@ func podTemplates() *registry.Resource {
 		Changed: func(obj, old runtime.Object) bool {
 			return !equality.Semantic.DeepEqual(obj.(*corev1.PodTemplate).Template, old.(*corev1.PodTemplate).Template)
 		},
+		Default: kind.Defaults(defaultPodTemplate),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{ReturnObject: true},

@@ -24,6 +24,7 @@ func replicationControllers() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},

@@ -23,6 +23,7 @@ func resourceQuotas() *registry.Resource {
 		ShortNames:   []string{"quota"},
 		Namespaced:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultResourceQuota),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{ReturnObject: true},

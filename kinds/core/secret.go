@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -26,7 +25,7 @@ func secrets() *registry.Resource {
 				Validate:           kind.CheckUpdate(validateSecretUpdate),
 			},
 		},
-		Default:    func(obj runtime.Object) { defaultSecret(obj.(*corev1.Secret)) },
+		Default:    kind.Defaults(defaultSecret),
 		FieldLabel: kind.FieldLabels("type"),
 		Fields: kind.Fields(func(s *corev1.Secret) fields.Set {
 			return fields.Set{"type": string(s.Type)}
@@ -43,20 +42,6 @@ func secrets() *registry.Resource {
 			}),
 		},
 	}.Build()
-}
-
-// defaultSecret also moves stringData, which is never stored, into data.
-func defaultSecret(s *corev1.Secret) {
-	if s.Type == "" {
-		s.Type = corev1.SecretTypeOpaque
-	}
-	if len(s.StringData) > 0 && s.Data == nil {
-		s.Data = make(map[string][]byte, len(s.StringData))
-	}
-	for k, v := range s.StringData {
-		s.Data[k] = []byte(v)
-	}
-	s.StringData = nil
 }
 
 func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {

@@ -27,9 +27,11 @@ func services() *registry.Resource {
 		Categories:   []string{"all"},
 		Namespaced:   true,
 		Status:       true,
+		Default:      kind.Defaults(defaultService),
+		Restore:      kind.Defaults(defaultService),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{ValidateName: validation.NameIsDNSLabel},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Prepare: kind.OnUpdate(dropUnneeded)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		FieldLabel: kind.FieldLabels("spec.clusterIP", "spec.type"),

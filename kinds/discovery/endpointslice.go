@@ -25,6 +25,7 @@ func endpointSlices() *registry.Resource {
 		Object:       &discoveryv1.EndpointSlice{},
 		List:         &discoveryv1.EndpointSliceList{},
 		Resource:     "endpointslices",
+		Default:      kind.Defaults(defaultEndpointSlice),
 		Namespaced:   true,
 		Generation:   true,
 		Changed:      endpointSliceChanged,

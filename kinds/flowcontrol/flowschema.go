@@ -15,6 +15,7 @@ func flowSchemas() *registry.Resource {
 		Object:         &flowcontrolv1.FlowSchema{},
 		List:           &flowcontrolv1.FlowSchemaList{},
 		Resource:       "flowschemas",
+		Default:        kind.Defaults(defaultFlowSchema),
 		Generation:     true,
 		Status:         true,
 		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},

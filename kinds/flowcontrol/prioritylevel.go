@@ -15,6 +15,7 @@ func priorityLevels() *registry.Resource {
 		Object:         &flowcontrolv1.PriorityLevelConfiguration{},
 		List:           &flowcontrolv1.PriorityLevelConfigurationList{},
 		Resource:       "prioritylevelconfigurations",
+		Default:        kind.Defaults(defaultPriorityLevel),
 		Generation:     true,
 		Status:         true,
 		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},

@@ -30,6 +30,10 @@ type Codec struct {
 	// Restore puts back, in an object that was read, what its encoding leaves
 	// out. Nil: nothing.
 	Restore func(obj runtime.Object)
+	// Default fills in what may be missing from a value that was not encoded as
+	// Encode does, and so perhaps not written by an API server, or by one that
+	// knew another version. Nil: nothing.
+	Default func(obj runtime.Object)
 	// More are versions of the same group which Decode converts from.
 	More []registry.Version
 }
@@ -83,6 +87,14 @@ func (c *Codec) decode(data []byte) (runtime.Object, error) {
 		obj := c.New()
 		return obj, unmarshal(message, obj)
 	}
+	obj, err := c.decodeUnusual(data)
+	if err == nil && c.Default != nil {
+		c.Default(obj)
+	}
+	return obj, err
+}
+
+func (c *Codec) decodeUnusual(data []byte) (runtime.Object, error) {
 	if rest, ok := bytes.CutPrefix(data, envelope[:]); ok {
 		return c.decodeProtobuf(rest)
 	}

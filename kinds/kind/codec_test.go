@@ -156,3 +156,27 @@ func FuzzCodec(f *testing.F) {
 		}
 	})
 }
+
+func TestOnlyUnusualValuesAreDefaulted(t *testing.T) {
+	codec := configMaps()
+	codec.Default = kind.Defaults(func(m *corev1.ConfigMap) { kind.FillNil(&m.Immutable, true) })
+	usual, err := codec.Encode(configMap())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		data      []byte
+		defaulted bool
+	}{
+		"as Encode makes it": {usual, false},
+		"in JSON":            {[]byte(`{"apiVersion":"v1","kind":"ConfigMap"}`), true},
+	} {
+		obj, err := codec.Decode(tc.data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := obj.(*corev1.ConfigMap).Immutable != nil; got != tc.defaulted {
+			t.Errorf("%s: defaulted %v", name, got)
+		}
+	}
+}

@@ -34,7 +34,9 @@ type Definition struct {
 	// JSON stores the kind as JSON, not as protobuf.
 	JSON bool
 	// Restore puts back, in an object that was read, what its encoding at rest
-	// leaves out. Nil: nothing.
+	// leaves out. Nil: nothing. A kind that has got new defaults since older
+	// releases wrote it restores its defaults. It keeps what is read from being
+	// passed on without decoding: kinds that come in large numbers do without.
 	Restore func(obj runtime.Object)
 	// Codec replaces the one that JSON chooses.
 	Codec storage.Codec
@@ -57,6 +59,8 @@ type Definition struct {
 	// StatusStrategy does the same for writes of the status.
 	StatusStrategy registry.UpdateStrategy
 
+	// Default fills in what a client left out of an object that it writes. What
+	// is read has been through it, see Restore. Nil: nothing.
 	Default func(obj runtime.Object)
 	// FieldLabel translates the labels of the hub version. Nil knows
 	// metadata.name and metadata.namespace only.
@@ -95,7 +99,7 @@ func (d Definition) Build() *registry.Resource {
 	}
 	if r.Codec == nil {
 		kind := d.GroupVersion.WithKind(name)
-		r.Codec = &Codec{Kind: kind, New: d.Object.DeepCopyObject, JSON: d.JSON, Restore: d.Restore, More: d.MoreVersions}
+		r.Codec = &Codec{Kind: kind, New: d.Object.DeepCopyObject, JSON: d.JSON, Restore: d.Restore, Default: d.Default, More: d.MoreVersions}
 	}
 	return r
 }

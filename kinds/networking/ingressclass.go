@@ -14,6 +14,7 @@ func ingressClasses() *registry.Resource {
 		Object:       &networkingv1.IngressClass{},
 		List:         &networkingv1.IngressClassList{},
 		Resource:     "ingressclasses",
+		Default:      kind.Defaults(defaultIngressClass),
 		Generation:   true,
 		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
 		Columns: registry.Columns{

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -19,6 +20,7 @@ func runtimeClasses() *registry.Resource {
 		Object:       &nodev1.RuntimeClass{},
 		List:         &nodev1.RuntimeClassList{},
 		Resource:     "runtimeclasses",
+		Default:      kind.Defaults(defaultRuntimeClass),
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowCreate: true, Validate: validateRuntimeClassUpdate},
 		},
@@ -31,6 +33,12 @@ func runtimeClasses() *registry.Resource {
 			Row: kind.Row(runtimeClassRow),
 		},
 	}.Build()
+}
+
+func defaultRuntimeClass(class *nodev1.RuntimeClass) {
+	if class.Overhead != nil {
+		podspec.RoundUp(class.Overhead.PodFixed)
+	}
 }
 
 func validateRuntimeClassUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {

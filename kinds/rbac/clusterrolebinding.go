@@ -20,6 +20,7 @@ func clusterRoleBindings() *registry.Resource {
 		Object:       &rbacv1.ClusterRoleBinding{},
 		List:         &rbacv1.ClusterRoleBindingList{},
 		Resource:     "clusterrolebindings",
+		Default:      kind.Defaults(defaultClusterRoleBinding),
 		Strategy:     rules,
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{

@@ -20,6 +20,7 @@ func roleBindings() *registry.Resource {
 		Object:       &rbacv1.RoleBinding{},
 		List:         &rbacv1.RoleBindingList{},
 		Resource:     "rolebindings",
+		Default:      kind.Defaults(defaultRoleBinding),
 		Namespaced:   true,
 		Strategy:     rules,
 		Columns: registry.Columns{

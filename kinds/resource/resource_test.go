@@ -94,3 +94,18 @@ func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
+
+func TestATaintIsDatedWhenItIsFirstSeen(t *testing.T) {
+	slice := &resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{
+		{Name: "d", Taints: []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}},
+	}}}
+	defaultSlice(slice)
+	first := slice.Spec.Devices[0].Taints[0].TimeAdded
+	if first.IsZero() || first.Nanosecond() != 0 {
+		t.Fatalf("dated %v", first)
+	}
+	defaultSlice(slice)
+	if again := slice.Spec.Devices[0].Taints[0].TimeAdded; again != first {
+		t.Errorf("dated %v, and then %v", first, again)
+	}
+}

@@ -18,6 +18,7 @@ func resourceClaims() *registry.Resource {
 	d.Namespaced = true
 	d.Status = true
 	d.StatusStrategy = registry.UpdateStrategy{Prepare: prepareClaimStatus}
+	d.Default = kind.Defaults(defaultClaim)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{
 			kind.NameColumn(),

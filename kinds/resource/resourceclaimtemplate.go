@@ -10,6 +10,7 @@ import (
 func resourceClaimTemplates() *registry.Resource {
 	d := definition("resourceclaimtemplates", &resourcev1.ResourceClaimTemplate{}, &resourcev1.ResourceClaimTemplateList{})
 	d.Namespaced = true
+	d.Default = kind.Defaults(defaultClaimTemplate)
 	d.Columns = registry.Columns{Definitions: nameAndAge(), Row: kind.Row(resourceClaimTemplateRow)}
 	return d.Build()
 }

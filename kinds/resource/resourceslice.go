@@ -26,6 +26,7 @@ func resourceSlices() *registry.Resource {
 	d.Strategy.Update.Warnings = func(_ context.Context, obj, _ runtime.Object) []string { return driverWarnings(obj) }
 	d.FieldLabel = kind.FieldLabels(resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
 	d.Fields = resourceSliceFields
+	d.Default = kind.Defaults(defaultSlice)
 	d.Columns = registry.Columns{Definitions: resourceSliceColumns(), Row: kind.Row(resourceSliceRow)}
 	return d.Build()
 }

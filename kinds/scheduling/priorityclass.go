@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -22,6 +23,7 @@ func priorityClasses() *registry.Resource {
 		Object:       &schedulingv1.PriorityClass{},
 		List:         &schedulingv1.PriorityClassList{},
 		Resource:     "priorityclasses",
+		Default:      kind.Defaults(defaultPriorityClass),
 		ShortNames:   []string{"pc"},
 		Generation:   true,
 		Changed:      func(_, _ runtime.Object) bool { return false },
@@ -43,6 +45,10 @@ func priorityClasses() *registry.Resource {
 }
 
 // validatePriorityClassUpdate keeps what pods have taken over already.
+func defaultPriorityClass(class *schedulingv1.PriorityClass) {
+	kind.FillNil(&class.PreemptionPolicy, corev1.PreemptLowerPriority)
+}
+
 func validatePriorityClassUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
 	class, oldClass := obj.(*schedulingv1.PriorityClass), old.(*schedulingv1.PriorityClass)
 	var faults field.ErrorList

@@ -17,6 +17,8 @@ func csiDrivers() *registry.Resource {
 		Object:       &storagev1.CSIDriver{},
 		List:         &storagev1.CSIDriverList{},
 		Resource:     "csidrivers",
+		Default:      kind.Defaults(defaultCSIDriver),
+		Restore:      kind.Defaults(defaultCSIDriver),
 		Strategy:     registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
 		Columns:      registry.Columns{Definitions: csiDriverColumns(), Row: kind.Row(csiDriverRow)},
 	}.Build()

@@ -15,6 +15,7 @@ func volumeAttachments() *registry.Resource {
 		Object:         &storagev1.VolumeAttachment{},
 		List:           &storagev1.VolumeAttachmentList{},
 		Resource:       "volumeattachments",
+		Default:        kind.Defaults(defaultVolumeAttachment),
 		Status:         true,
 		Strategy:       registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},

@@ -1,0 +1,25 @@
+package apiextensions
+
+import (
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// defaultDefinition fills in names that follow from the kind's. What versions
+// are stored is recorded when the definition is written.
+func defaultDefinition(definition *apiextensionsv1.CustomResourceDefinition) {
+	spec := &definition.Spec
+	if spec.Names.Singular == "" {
+		spec.Names.Singular = strings.ToLower(spec.Names.Kind)
+	}
+	if spec.Names.ListKind == "" && spec.Names.Kind != "" {
+		spec.Names.ListKind = spec.Names.Kind + "List"
+	}
+	kind.FillNil(&spec.Conversion, apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter})
+	if webhook := spec.Conversion.Webhook; webhook != nil && webhook.ClientConfig != nil && webhook.ClientConfig.Service != nil {
+		kind.FillNil(&webhook.ClientConfig.Service.Port, 443)
+	}
+}

@@ -1,0 +1,52 @@
+package autoscaling
+
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// defaultUtilization is aimed at where no metric is named at all.
+const defaultUtilization = 80
+
+func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
+	kind.FillNil(&h.Spec.MinReplicas, 1)
+	if len(h.Spec.Metrics) == 0 {
+		h.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
+	}
+	if behavior := h.Spec.Behavior; behavior != nil {
+		kind.FillNil(&behavior.ScaleUp, autoscalingv2.HPAScalingRules{})
+		kind.FillNil(&behavior.ScaleDown, autoscalingv2.HPAScalingRules{})
+		defaultScaleUp(behavior.ScaleUp)
+		defaultScaleDown(behavior.ScaleDown)
+	}
+}
+
+// defaultV1 leaves the metrics, some of which are in annotations, to the hub.
+func defaultV1(h *autoscalingv1.HorizontalPodAutoscaler) {
+	kind.FillNil(&h.Spec.MinReplicas, 1)
+}
+
+// defaultScaleUp doubles or adds four pods every 15 seconds, at once.
+func defaultScaleUp(rules *autoscalingv2.HPAScalingRules) {
+	kind.FillNil(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
+	kind.FillNil(&rules.StabilizationWindowSeconds, 0)
+	if rules.Policies == nil {
+		rules.Policies = []autoscalingv2.HPAScalingPolicy{
+			{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15},
+			{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},
+		}
+	}
+}
+
+// defaultScaleDown takes all away that are not needed, once the controller has
+// waited as long as it does for all autoscalers.
+func defaultScaleDown(rules *autoscalingv2.HPAScalingRules) {
+	kind.FillNil(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
+	if rules.Policies == nil {
+		rules.Policies = []autoscalingv2.HPAScalingPolicy{
+			{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+func defaultService(s *corev1.Service) {
+	spec := &s.Spec
+	kind.Fill(&spec.Type, corev1.ServiceTypeClusterIP)
+	defaultAffinity(spec)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		kind.Fill(&port.Protocol, corev1.ProtocolTCP)
+		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+	}
+	if isOpenToOutside(spec) {
+		kind.Fill(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
+	}
+	if spec.Type != corev1.ServiceTypeExternalName {
+		kind.FillNil(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
+	}
+	if spec.Type == corev1.ServiceTypeLoadBalancer {
+		kind.FillNil(&spec.AllocateLoadBalancerNodePorts, true)
+		defaultIngressMode(s.Status.LoadBalancer.Ingress)
+	}
+}
+
+// defaultAffinity keeps a timeout only for what has one.
+func defaultAffinity(spec *corev1.ServiceSpec) {
+	kind.Fill(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	switch spec.SessionAffinity {
+	case corev1.ServiceAffinityNone:
+		spec.SessionAffinityConfig = nil
+	case corev1.ServiceAffinityClientIP:
+		c := spec.SessionAffinityConfig
+		if c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
+			spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
+				ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(corev1.DefaultClientIPServiceAffinitySeconds)},
+			}
+		}
+	}
+}
+
+// isOpenToOutside tells whether traffic comes from outside of the cluster.
+func isOpenToOutside(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeLoadBalancer || spec.Type == corev1.ServiceTypeNodePort ||
+		spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0
+}
+
+func defaultIngressMode(ingresses []corev1.LoadBalancerIngress) {
+	for i := range ingresses {
+		if ingresses[i].IP != "" {
+			kind.FillNil(&ingresses[i].IPMode, corev1.LoadBalancerIPModeVIP)
+		}
+	}
+}
+
+// dropUnneeded takes back what was filled in for another type of service than
+// this one has become, unless the client has changed it.
+func dropUnneeded(s, old *corev1.Service) {
+	if isOpenToOutside(&old.Spec) && !isOpenToOutside(&s.Spec) && s.Spec.ExternalTrafficPolicy == old.Spec.ExternalTrafficPolicy {
+		s.Spec.ExternalTrafficPolicy = ""
+	}
+	if s.Spec.Type != corev1.ServiceTypeLoadBalancer && old.Spec.Type == corev1.ServiceTypeLoadBalancer &&
+		ptr.Equal(s.Spec.AllocateLoadBalancerNodePorts, old.Spec.AllocateLoadBalancerNodePorts) {
+		s.Spec.AllocateLoadBalancerNodePorts = nil
+	}
+}

@@ -1,0 +1,37 @@
+package kinds_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// BenchmarkDefaults is what defaulting adds to a write: of an object with the
+// fields that it must have, and of one that comes back as it was read.
+func BenchmarkDefaults(b *testing.B) {
+	const path = "/api/v1/namespaces/demo/pods"
+	for _, c := range creations(b) {
+		if c.Path != path {
+			continue
+		}
+		version, _, complete, _ := c.object(b)
+		minimal := version.New()
+		if err := json.Unmarshal(c.Request, minimal); err != nil {
+			b.Fatal(err)
+		}
+		b.Run("minimal", func(b *testing.B) {
+			for b.Loop() {
+				version.Default(minimal.DeepCopyObject())
+			}
+		})
+		b.Run("copy", func(b *testing.B) {
+			for b.Loop() {
+				minimal.DeepCopyObject()
+			}
+		})
+		b.Run("complete", func(b *testing.B) {
+			for b.Loop() {
+				version.Default(complete)
+			}
+		})
+	}
+}

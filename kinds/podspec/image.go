@@ -1,0 +1,38 @@
+package podspec
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// reference is what an image may be called: a registry, a path, a tag and a
+// digest.
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		label    = `(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`
+		host     = `(?:` + label + `(?:\.` + label + `)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`
+		segment  = `[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
+		path     = segment + `(?:/` + segment + `)*`
+		tag      = `[\w][\w.-]{0,127}`
+		scheme   = `[A-Za-z][A-Za-z0-9]*`
+		checksum = scheme + `(?:[-_+.]` + scheme + `)*:[[:xdigit:]]{32,}`
+	)
+	return regexp.MustCompile(`^(?:` + host + `/)?` + path + `(?::` + tag + `)?(?:@` + checksum + `)?$`)
+})
+
+// pullPolicy asks again for what may have moved on: an image tagged latest, by
+// name or for want of anything else. What is no image's name is for validation
+// to judge.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, _, digested := strings.Cut(image, "@")
+	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
+	if tag == "latest" || !tagged && !digested {
+		if reference().MatchString(image) {
+			return corev1.PullAlways
+		}
+	}
+	return corev1.PullIfNotPresent
+}

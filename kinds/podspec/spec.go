@@ -1,0 +1,38 @@
+package podspec
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// DefaultTemplate fills in a pod template.
+func DefaultTemplate(template *corev1.PodTemplateSpec) { Default(&template.Spec) }
+
+// Default fills in a pod spec.
+func Default(spec *corev1.PodSpec) {
+	kind.Fill(&spec.DNSPolicy, corev1.DNSClusterFirst)
+	kind.Fill(&spec.RestartPolicy, corev1.RestartPolicyAlways)
+	kind.Fill(&spec.SchedulerName, corev1.DefaultSchedulerName)
+	kind.FillNil(&spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	kind.FillNil(&spec.SecurityContext, corev1.PodSecurityContext{})
+	// The two fields are one: the newer name wins.
+	kind.Fill(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+	spec.DeprecatedServiceAccount = spec.ServiceAccountName
+	RoundUp(spec.Overhead)
+	if spec.Resources != nil {
+		roundRequirements(spec.Resources)
+	}
+	for i := range spec.InitContainers {
+		defaultContainer(&spec.InitContainers[i])
+	}
+	for i := range spec.Containers {
+		defaultContainer(&spec.Containers[i])
+	}
+	for i := range spec.EphemeralContainers {
+		defaultContainer((*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon))
+	}
+	for i := range spec.Volumes {
+		defaultVolume(&spec.Volumes[i].VolumeSource)
+	}
+}

@@ -1,0 +1,64 @@
+package resource
+
+import (
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+func defaultClaim(claim *resourcev1.ResourceClaim) {
+	defaultRequests(claim.Spec.Devices.Requests)
+	if allocation := claim.Status.Allocation; allocation != nil {
+		for i := range allocation.Devices.Results {
+			defaultTolerations(allocation.Devices.Results[i].Tolerations)
+		}
+	}
+}
+
+func defaultClaimTemplate(template *resourcev1.ResourceClaimTemplate) {
+	defaultRequests(template.Spec.Spec.Devices.Requests)
+}
+
+func defaultRequests(requests []resourcev1.DeviceRequest) {
+	for i := range requests {
+		if exactly := requests[i].Exactly; exactly != nil {
+			defaultAmount(&exactly.AllocationMode, &exactly.Count)
+			defaultTolerations(exactly.Tolerations)
+		}
+		for j := range requests[i].FirstAvailable {
+			request := &requests[i].FirstAvailable[j]
+			defaultAmount(&request.AllocationMode, &request.Count)
+			defaultTolerations(request.Tolerations)
+		}
+	}
+}
+
+// defaultAmount asks for one device.
+func defaultAmount(mode *resourcev1.DeviceAllocationMode, count *int64) {
+	kind.Fill(mode, resourcev1.DeviceAllocationModeExactCount)
+	if *mode == resourcev1.DeviceAllocationModeExactCount {
+		kind.Fill(count, 1)
+	}
+}
+
+func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
+	for i := range tolerations {
+		kind.Fill(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
+	}
+}
+
+// defaultSlice notes when a device was tainted, in whole seconds as the time
+// is kept.
+func defaultSlice(slice *resourcev1.ResourceSlice) {
+	for i := range slice.Spec.Devices {
+		taints := slice.Spec.Devices[i].Taints
+		for j := range taints {
+			if taints[j].TimeAdded == nil {
+				taints[j].TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
+			}
+		}
+	}
+}
