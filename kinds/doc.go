@@ -1,6 +1,7 @@
 // Package kinds is the list of everything that is built in: one package per API
 // group, one file per kind in it, and in that file all that is particular to
-// the kind (names, strategy, selectable fields, columns, subresources).
+// the kind (names, strategy, selectable fields, columns, subresources). What
+// is filled in where a client says nothing is in the group's defaults.go.
 //
 // Package kind, below this one, builds the registry's description of a kind
 // from that. A new kind is a file in its group's package and a line in the
