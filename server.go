@@ -89,7 +89,7 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	recorder := metered.NewRecorder()
-	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache}
+	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types()}
 	s.accessControl(&config)
 	s.catalog = registry.NewCatalog(config)
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {

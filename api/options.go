@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"unicode"
@@ -37,22 +38,27 @@ func invalidOptions(kind string, faults field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", faults)
 }
 
+// unknownManager is a client that does not say who it is.
+const unknownManager = "unknown"
+
 // writeOptions are the options of a write, as the client sent them.
 type writeOptions struct {
 	registry.WriteOptions
 	// validation is what becomes of unknown and duplicate fields.
 	validation string
+	// force takes fields from other managers, in an apply.
+	force bool
 }
 
-func newWriteOptions(r *http.Request, dryRun []string, manager, validation string) writeOptions {
+func (c *call) writeOptions(dryRun []string, manager, validation string) writeOptions {
 	if manager == "" {
-		manager = managerOf(r.UserAgent())
+		manager = cmp.Or(managerOf(c.r.UserAgent()), unknownManager)
 	}
 	if validation == "" {
 		validation = metav1.FieldValidationWarn
 	}
 	return writeOptions{
-		WriteOptions: registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager},
+		WriteOptions: registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Version: c.version.Name},
 		validation:   validation,
 	}
 }
@@ -80,7 +86,7 @@ func (c *call) createOptions() (writeOptions, error) {
 		return writeOptions{}, err
 	}
 	err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(&o))
-	return newWriteOptions(c.r, o.DryRun, o.FieldManager, o.FieldValidation), err
+	return c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), err
 }
 
 func (c *call) updateOptions() (writeOptions, error) {
@@ -89,7 +95,7 @@ func (c *call) updateOptions() (writeOptions, error) {
 		return writeOptions{}, err
 	}
 	err := invalidOptions("UpdateOptions", metav1validation.ValidateUpdateOptions(&o))
-	return newWriteOptions(c.r, o.DryRun, o.FieldManager, o.FieldValidation), err
+	return c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), err
 }
 
 // listOptions reads the options of a list, of a watch, or of the deletion of a

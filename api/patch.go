@@ -20,17 +20,17 @@ import (
 // patchType is one kind of patch: a row of the patch table.
 type patchType struct {
 	contentType types.PatchType
-	// apply returns what the patch makes of current, an object of the version
-	// asked for which it must not write to, and what was odd about the patch's
-	// fields.
-	apply func(p *patch, current runtime.Object) (runtime.Object, []error, error)
+	// propose returns what the patch makes of the current state, which it must
+	// not write to, both in the hub version.
+	propose func(p *patch, ctx context.Context, current runtime.Object) (runtime.Object, error)
 }
 
 // patchTypes are the patches that are understood.
 var patchTypes = []patchType{
-	{types.JSONPatchType, (*patch).applyJSON},
-	{types.MergePatchType, (*patch).applyMerge},
-	{types.StrategicMergePatchType, (*patch).applyStrategic},
+	{types.JSONPatchType, edit((*patch).applyJSON)},
+	{types.MergePatchType, edit((*patch).applyMerge)},
+	{types.StrategicMergePatchType, edit((*patch).applyStrategic)},
+	{types.ApplyYAMLPatchType, (*patch).applyConfiguration},
 }
 
 // patch is a patch that a client sent.
@@ -55,32 +55,35 @@ func (c *call) patch() error {
 	if p.options, err = c.patchOptions(kind.contentType); err != nil {
 		return err
 	}
-	propose := func(_ context.Context, current runtime.Object) (runtime.Object, error) {
-		return p.propose(kind, current)
-	}
+	applies := kind.contentType == types.ApplyYAMLPatchType
 	return c.write(registry.UpdateRequest{
 		Namespace:   c.Namespace,
 		Name:        c.Name,
 		Subresource: c.Subresource,
-		Propose:     propose,
+		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+			return kind.propose(p, ctx, current)
+		},
+		ForceCreate: applies,
+		Applied:     applies,
 		Options:     p.options.WriteOptions,
 	})
 }
 
-// patchType finds the kind of patch by the Content-Type. To server-side apply
-// it answers what kube-apiserver answers for kinds that do not support a type of
-// patch; other types never get as far there, and neither do they here.
+// patchType finds the kind of patch by the Content-Type. Where nothing can be
+// applied, it answers what kube-apiserver answers for kinds that do not support a
+// type of patch; other types never get as far there, and neither do they here.
 func (c *call) patchType() (patchType, error) {
 	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	var supported []string
 	for _, t := range patchTypes {
-		if string(t.contentType) == contentType {
+		isApply := t.contentType == types.ApplyYAMLPatchType
+		switch {
+		case isApply && !c.store.Applies() && contentType == string(t.contentType):
+			return patchType{}, unsupportedMediaType(supported)
+		case string(t.contentType) == contentType:
 			return t, nil
 		}
 		supported = append(supported, string(t.contentType))
-	}
-	if contentType == string(types.ApplyYAMLPatchType) {
-		return patchType{}, unsupportedMediaType(supported)
 	}
 	return patchType{}, genericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
 }
@@ -90,25 +93,32 @@ func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
 	if err := decodeQuery(c.r, &o); err != nil {
 		return writeOptions{}, err
 	}
-	err := invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(&o, t))
-	return newWriteOptions(c.r, o.DryRun, o.FieldManager, o.FieldValidation), err
+	options := c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation)
+	options.force = o.Force != nil && *o.Force
+	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(&o, t))
 }
 
-// propose applies the patch to the current state, both in the hub version.
-func (p *patch) propose(kind patchType, current runtime.Object) (runtime.Object, error) {
-	shown, err := p.call.fromHub(current)
-	if err != nil {
-		return nil, err
+// editor returns what a patch makes of current, an object of the version asked
+// for which it must not write to, and what was odd about the patch's fields.
+type editor func(p *patch, current runtime.Object) (runtime.Object, []error, error)
+
+// edit is the propose of a patch that says how a document changes.
+func edit(apply editor) func(*patch, context.Context, runtime.Object) (runtime.Object, error) {
+	return func(p *patch, _ context.Context, current runtime.Object) (runtime.Object, error) {
+		shown, err := p.call.fromHub(current)
+		if err != nil {
+			return nil, err
+		}
+		patched, odd, err := apply(p, shown)
+		if err != nil {
+			return nil, err
+		}
+		if p.options.validation == metav1.FieldValidationWarn {
+			p.call.warnOfFields(odd)
+		}
+		patched.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		return p.call.toHub(patched)
 	}
-	patched, odd, err := kind.apply(p, shown)
-	if err != nil {
-		return nil, err
-	}
-	if p.options.validation == metav1.FieldValidationWarn {
-		p.call.warnOfFields(odd)
-	}
-	patched.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	return p.call.toHub(patched)
 }
 
 // strict tells whether anybody wants to know about odd fields.

@@ -62,6 +62,10 @@ func (f *fixture) send(method, url string, body []byte) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return f.do(req)
+}
+
+func (f *fixture) do(req *http.Request) error {
 	resp, err := f.http.Do(req)
 	if err != nil {
 		return err

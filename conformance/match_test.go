@@ -30,6 +30,15 @@ func (b bindings) fill(text string) string {
 	return sample.Replace(text)
 }
 
+// fillKeys does so with the names of fields: those of managers contain uids.
+func (b bindings) fillKeys(object map[string]any) map[string]any {
+	filled := make(map[string]any, len(object))
+	for name, value := range object {
+		filled[b.fill(name)] = value
+	}
+	return filled
+}
+
 // sample has some value for what requests repeat from an answer of the recorded
 // run.
 var sample = strings.NewReplacer(
@@ -103,9 +112,11 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 		m.differ(path, "want an object, got %v", value)
 		return
 	}
+	want = m.bound.fillKeys(want)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		at := path + "." + name
 		if name == "managedFields" && strings.HasSuffix(path, ".metadata") {
+			m.matchManagers(at, want[name], got[name])
 			continue
 		}
 		if _, ok := got[name]; !ok {
@@ -119,6 +130,35 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 			m.differ(path+"."+name, "not in the recording: %v", got[name])
 		}
 	}
+}
+
+// matchManagers compares managedFields, which are sorted by time: what the
+// recorder did in several seconds may take one here.
+func (m *matcher) matchManagers(path string, want, got any) {
+	wanted, found := byManager(want), byManager(got)
+	for _, manager := range slices.Sorted(maps.Keys(wanted)) {
+		entry, ok := found[manager]
+		if !ok {
+			m.differ(path, "no entry %s", manager)
+			continue
+		}
+		m.match(path+"["+manager+"]", wanted[manager], entry)
+	}
+	for _, manager := range slices.Sorted(maps.Keys(found)) {
+		if _, ok := wanted[manager]; !ok {
+			m.differ(path, "an entry %s: %v", manager, found[manager])
+		}
+	}
+}
+
+func byManager(entries any) map[string]any {
+	list, _ := entries.([]any)
+	found := map[string]any{}
+	for _, entry := range list {
+		e, _ := entry.(map[string]any)
+		found[fmt.Sprint(e["manager"], " ", e["operation"], " ", e["apiVersion"], " ", e["subresource"])] = entry
+	}
+	return found
 }
 
 func (m *matcher) matchList(path string, want []any, value any) {

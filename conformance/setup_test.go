@@ -26,6 +26,12 @@ func addToLists(r *replay) {
 	r.create("/api/v1/namespaces/x-lists/configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"l1a"}}`)
 }
 
+// removeInvalidDeployment takes away what validation would have refused, if it
+// did not.
+func removeInvalidDeployment(r *replay) {
+	r.send(&step{Method: "DELETE", Path: "/apis/apps/v1/namespaces/x-apply/deployments/d1"})
+}
+
 // removePolicyDeployment does what a garbage collector would have done to the
 // Deployment of the chain before.
 func removePolicyDeployment(r *replay) {

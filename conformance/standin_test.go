@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// Some steps cannot come out as recorded yet, but those behind them can, if the
-// object is brought into the state that the recording says it was in.
-
 // catchUp replaces an object that lacks what admission and allocation add by
-// the recorded one.
+// the recorded one, which has the managers of the first: those behind it can then
+// come out as recorded.
 func (r *replay) catchUp(s *step) {
 	r.t.Helper()
 	object, name := r.recordedObject(s)
@@ -19,27 +17,14 @@ func (r *replay) catchUp(s *step) {
 	}
 	collection, _, _ := strings.Cut(s.Path, "?")
 	r.request(http.MethodDelete, collection+"/"+name+"?propagationPolicy=Background&gracePeriodSeconds=0", nil)
-	r.bindAnew(s, r.request(http.MethodPost, collection, unlabelled(object)))
-}
-
-// standIn does with a PUT what server-side apply would have done.
-func (r *replay) standIn(s *step) {
-	r.t.Helper()
-	object, _ := r.recordedObject(s)
-	if object == nil || strings.Contains(s.Path, "dryRun") {
-		return
+	managers, ok := object["metadata"].(map[string]any)["managedFields"]
+	if !ok {
+		managers = []any{map[string]any{}} // a list that means none
 	}
-	path, _, _ := strings.Cut(s.Path, "?")
-	if s.Status == http.StatusCreated {
-		r.bindAnew(s, r.request(http.MethodPost, path[:strings.LastIndex(path, "/")], unlabelled(object)))
-		return
-	}
-	current := r.request(http.MethodGet, path, nil)
-	metadata := object["metadata"].(map[string]any)
-	if m, ok := current["metadata"].(map[string]any); ok {
-		metadata["resourceVersion"] = m["resourceVersion"]
-	}
-	r.bindAnew(s, r.request(http.MethodPut, path, object))
+	delete(object["metadata"].(map[string]any), "managedFields")
+	created := r.request(http.MethodPost, collection, unlabelled(object))
+	created["metadata"].(map[string]any)["managedFields"] = managers
+	r.bindAnew(s, r.request(http.MethodPut, collection+"/"+name, created))
 }
 
 // unlabelled drops from a Job what its server will make of the new one's uid.
@@ -69,7 +54,7 @@ func (r *replay) recordedObject(s *step) (object map[string]any, name string) {
 	if !ok || metadata["name"] == nil {
 		return nil, ""
 	}
-	for _, field := range []string{"uid", "resourceVersion", "managedFields", "creationTimestamp"} {
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp"} {
 		delete(metadata, field)
 	}
 	return object, metadata["name"].(string)

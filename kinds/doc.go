@@ -4,6 +4,6 @@
 // is filled in where a client says nothing is in the group's defaults.go.
 //
 // Package kind, below this one, builds the registry's description of a kind
-// from that. A new kind is a file in its group's package and a line in the
-// group's list.
+// from that; package typed knows how the fields of the types belong together.
+// A new kind is a file in its group's package and a line in the group's list.
 package kinds

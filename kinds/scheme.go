@@ -29,7 +29,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/miniapi/miniapi/kinds/typed"
 )
+
+// Types returns how the fields of the built-in kinds belong together. All servers
+// of a process share it.
+func Types() *typed.Converter { return types() }
+
+var types = sync.OnceValue(func() *typed.Converter { return typed.NewConverter(Scheme()) })
 
 // Scheme returns the Go types of all versions that are served, and those of
 // metadata. All servers of a process share it; it must not be written to.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -24,6 +25,9 @@ type CatalogConfig struct {
 	Admission  Chain
 	Authorizer Authorizer // nil: AlwaysAllow
 	Tokens     Tokens     // nil: no token is issued, and none is known
+	// Types knows how the fields of objects belong together. Nil: nobody keeps
+	// account of who manages which field, and nothing can be applied.
+	Types managedfields.TypeConverter
 }
 
 // Cache is what storage/watchcache is to a catalog.

@@ -25,10 +25,11 @@ func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
 		return Result{}, err
 	}
+	dropDuplicateOwners(ctx, accessor, "")
+	s.track(req.Object, nil, req.Options, "")
 	if s.resource.Virtual != nil {
 		return s.createVirtual(ctx, req)
 	}
-	dropDuplicateOwners(ctx, accessor, "")
 	attributes := s.createAttributes(req, "")
 	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return Result{}, err

@@ -34,7 +34,6 @@ func wipeSystemFields(obj metav1.Object) {
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetSelfLink("")
-	obj.SetManagedFields(nil)
 }
 
 // fillSystemFields makes an object a new one.

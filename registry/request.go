@@ -14,8 +14,11 @@ import (
 type WriteOptions struct {
 	// DryRun does everything but the write.
 	DryRun bool
-	// FieldManager names the writer.
+	// FieldManager names the writer, who comes to own the fields that change. ""
+	// is the server itself, which leaves managedFields alone.
 	FieldManager string
+	// Version of the resource in which the client writes, "" for the hub.
+	Version string
 }
 
 // CreateRequest asks for an object to be created.
@@ -51,7 +54,10 @@ type UpdateRequest struct {
 	// ForceCreate creates an absent object whatever the strategy says, as
 	// server-side apply does.
 	ForceCreate bool
-	Options     WriteOptions
+	// Applied says that what Propose returns comes from Apply: the field managers
+	// are noted, and it belongs to the store, which makes no copy.
+	Applied bool
+	Options WriteOptions
 }
 
 // DeleteRequest asks for an object to be deleted.

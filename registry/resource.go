@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -104,6 +105,8 @@ type View struct {
 	ToObject func(view, obj runtime.Object) error
 	// Validate looks at a view a client sent. Nil: anything goes.
 	Validate func(view runtime.Object) error
+	// Replicas is where the object keeps what the view calls spec.replicas.
+	Replicas fieldpath.Path
 	// Columns of the view's Table representation.
 	Columns Columns
 }

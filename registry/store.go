@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,8 @@ type Store struct {
 	// names makes a name of a generateName, now tells the time.
 	names func(base string) string
 	now   func() time.Time
+	// managers are the field managers made so far, by managerKey.
+	managers sync.Map
 }
 
 func newStore(r *Resource, c *Catalog) *Store {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Strategy is what one kind does differently from the next. Nil functions do
@@ -48,6 +49,10 @@ type UpdateStrategy struct {
 	Prepare  func(ctx context.Context, obj, old runtime.Object)
 	Validate func(ctx context.Context, obj, old runtime.Object) field.ErrorList
 	Warnings func(ctx context.Context, obj, old runtime.Object) []string
+	// Owns picks, of the fields that a client sends, those it comes to own: what
+	// Prepare puts back is not among them. Nil: all. For the resource itself it
+	// holds for creations too.
+	Owns fieldpath.Filter
 }
 
 // DeleteStrategy holds for deletions.

@@ -19,6 +19,7 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 			return nil, err
 		}
 	}
+	s.track(req.Object, nil, req.Options, subresource)
 	attributes := s.createAttributes(req, subresource)
 	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return nil, err

@@ -62,6 +62,10 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	if err != nil {
 		return nil, err
 	}
+	managers, err := op.showManagers(shown, old)
+	if err != nil {
+		return nil, err
+	}
 	wanted, err := op.proposal(ctx, shown)
 	if err != nil {
 		return nil, err
@@ -73,6 +77,9 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	}
 	obj := old.DeepCopyObject()
 	if err := op.view.ToObject(wanted, obj); err != nil {
+		return nil, err
+	}
+	if err := managers.noteIn(obj, wanted); err != nil {
 		return nil, err
 	}
 	return obj, copyVersion(obj, wanted)
@@ -100,10 +107,15 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err != nil {
 		return nil, err
 	}
-	wanted = wanted.DeepCopyObject()
+	if !op.req.Applied {
+		wanted = wanted.DeepCopyObject()
+	}
 	accessor, err := meta.Accessor(wanted)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if current == nil && op.req.ForceCreate && accessor.GetUID() != "" {
+		return nil, op.uidOfNothing(accessor.GetUID())
 	}
 	if err := op.store.CheckNamespace(accessor, op.req.Namespace); err != nil {
 		return nil, err
@@ -111,20 +123,30 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err := op.store.CheckName(accessor, op.req.Name); err != nil {
 		return nil, err
 	}
-	if err := op.checkUID(accessor.GetUID(), current); err != nil {
+	if err := op.checkUID(current); err != nil {
 		return nil, err
+	}
+	if !op.req.Applied {
+		op.store.track(wanted, current, op.writer(), op.req.Subresource)
 	}
 	attributes := op.attributes(wanted, current)
 	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return nil, err
 	}
+	keepTimes(attributes.Object, current)
 	return attributes.Object, nil
+}
+
+// uidOfNothing is the 409 for a UID where an object would be created.
+func (op *updateOp) uidOfNothing(uid types.UID) error {
+	return apierrors.NewConflict(op.call().resource, op.req.Name,
+		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
 // checkUID refuses to write to another object than the one that is meant. What
 // a proposal says of its UID is not looked at here, for it may be a patch that
-// tries to change it; only where it would create the object it cannot be kept.
-func (op *updateOp) checkUID(proposed types.UID, current runtime.Object) error {
+// tries to change it.
+func (op *updateOp) checkUID(current runtime.Object) error {
 	var stored types.UID
 	if current != nil {
 		accessor, err := meta.Accessor(current)
@@ -133,15 +155,10 @@ func (op *updateOp) checkUID(proposed types.UID, current runtime.Object) error {
 		}
 		stored = accessor.GetUID()
 	}
-	switch {
-	case current == nil && op.req.ForceCreate && proposed != "":
-		return apierrors.NewConflict(op.call().resource, op.req.Name,
-			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", proposed))
-	case op.req.UID == "" || op.req.UID == stored:
+	if op.req.UID == "" || op.req.UID == stored {
 		return nil
-	default:
-		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, op.req.UID, stored)
 	}
+	return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, op.req.UID, stored)
 }
 
 // settleVersion holds the version that a proposal names against the stored one.
@@ -199,9 +216,6 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 // keepSystemFields puts back what no update changes. What it leaves alone, and
 // differs, is found by validation.
 func (t *transition) keepSystemFields() {
-	// Nobody keeps account of field managers here, so what a client says of
-	// them counts as little as what it says of the creation.
-	t.meta.SetManagedFields(t.oldMeta.GetManagedFields())
 	if t.meta.GetUID() == "" {
 		t.meta.SetUID(t.oldMeta.GetUID())
 	}

@@ -13,7 +13,7 @@ func validatingAdmissionPolicies() *registry.Resource {
 		&admissionregistrationv1.ValidatingAdmissionPolicy{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyList{})
 	d.Status = true
-	d.StatusStrategy = registry.UpdateStrategy{Prepare: kind.KeepMetadata}
+	d.StatusStrategy = kind.BareStatus()
 	d.Default = kind.Defaults(defaultValidatingPolicy)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

@@ -27,7 +27,7 @@ func apiServices() *registry.Resource {
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: prepareCreate},
 		},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		StatusStrategy: kind.BareStatus(),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

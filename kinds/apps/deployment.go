@@ -37,6 +37,7 @@ func deployments() *registry.Resource {
 		},
 		StatusStrategy: registry.UpdateStrategy{
 			Prepare: kind.OnUpdate(func(d, old *appsv1.Deployment) { d.Labels = old.Labels }),
+			Owns:    kind.Except("spec", "metadata.labels"),
 		},
 		Columns: registry.Columns{Definitions: deploymentColumns(), Row: kind.Row(deploymentRow)},
 		Subresources: []registry.Subresource{

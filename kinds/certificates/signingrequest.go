@@ -28,17 +28,26 @@ func signingRequests() *registry.Resource {
 		Status:       true,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: recordRequestor},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Prepare: keepSpec},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Prepare:            keepSpec,
+				Owns:               kind.Except("spec.uid", "spec.username", "spec.groups", "spec.extra", "status"),
+			},
 		},
-		StatusStrategy: registry.UpdateStrategy{Prepare: prepareStatus, Validate: validateStatusUpdate},
-		FieldLabel:     kind.FieldLabels(signerField),
-		Fields:         signingRequestFields,
-		Columns:        registry.Columns{Definitions: signingRequestColumns(), Row: kind.Row(signingRequestRow)},
+		StatusStrategy: registry.UpdateStrategy{
+			Prepare:  prepareStatus,
+			Validate: validateStatusUpdate,
+			Owns:     kind.Except("spec", "status.conditions"),
+		},
+		FieldLabel: kind.FieldLabels(signerField),
+		Fields:     signingRequestFields,
+		Columns:    registry.Columns{Definitions: signingRequestColumns(), Row: kind.Row(signingRequestRow)},
 		Subresources: []registry.Subresource{
 			kind.WriteSubresource("approval", registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            prepareApproval,
 				Validate:           validateApprovalUpdate,
+				Owns:               kind.Except("spec", "status.certificate"),
 			}),
 		},
 	}.Build()

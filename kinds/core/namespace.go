@@ -19,6 +19,7 @@ func namespaces() *registry.Resource {
 		AllowUnconditional: true,
 		Prepare:            kind.OnUpdate(func(n, old *corev1.Namespace) { n.Status = old.Status }),
 		Validate:           kind.CheckUpdate(validateFinalizers),
+		Owns:               kind.Except("status"),
 	})
 	finalize.Verbs = []string{"update"}
 	return kind.Definition{

@@ -23,6 +23,7 @@ func podEphemeralContainers() registry.Subresource {
 			countPodGeneration(p, old)
 		}),
 		Validate: kind.CheckUpdate(validateEphemeralContainers),
+		Owns:     kind.Only("spec.ephemeralContainers"),
 	})
 }
 
@@ -43,6 +44,8 @@ func podResize() registry.Subresource {
 			countPodGeneration(p, old)
 		}),
 		Validate: kind.CheckUpdate(validateResize),
+		Owns: kind.Only("spec.resources", "spec.containers.*.resources", "spec.containers.*.resizePolicy",
+			"spec.initContainers.*.resources", "spec.initContainers.*.resizePolicy"),
 	})
 }
 

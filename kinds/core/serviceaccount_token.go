@@ -58,6 +58,7 @@ func issueToken(ctx context.Context, store *registry.Store, account *corev1.Serv
 	request.ObjectMeta = metav1.ObjectMeta{
 		Namespace: account.Namespace, Name: account.Name,
 		UID: account.UID, CreationTimestamp: account.CreationTimestamp,
+		ManagedFields: request.ManagedFields,
 	}
 	if len(request.Spec.Audiences) == 0 {
 		request.Spec.Audiences = store.Tokens().Audiences()

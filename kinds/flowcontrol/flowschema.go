@@ -19,7 +19,7 @@ func flowSchemas() *registry.Resource {
 		Generation:     true,
 		Status:         true,
 		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		StatusStrategy: kind.BareStatus(),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

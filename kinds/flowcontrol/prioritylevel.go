@@ -19,7 +19,7 @@ func priorityLevels() *registry.Resource {
 		Generation:     true,
 		Status:         true,
 		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		StatusStrategy: kind.BareStatus(),
 		Columns:        registry.Columns{Definitions: priorityLevelColumns(), Row: kind.Row(priorityLevelRow)},
 	}.Build()
 }

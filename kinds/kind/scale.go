@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -47,6 +48,7 @@ func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) regi
 				return nil
 			},
 			Validate: validateScale,
+			Replicas: fieldpath.MakePathOrDie("spec", "replicas"),
 			Columns:  registry.Columns{Definitions: scaleColumns(), Row: Row(scaleRow)},
 		},
 	}

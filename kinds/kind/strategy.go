@@ -13,6 +13,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
+// What a write of a resource, and one of its status, leaves as it was.
+var exceptStatus, exceptSpec = Except("status"), Except("spec")
+
 // builder holds what the functions of one resource share.
 type builder struct {
 	Definition
@@ -32,6 +35,9 @@ func (b builder) strategy() registry.Strategy {
 	}
 	s.Create.Prepare = b.prepareCreate
 	s.Update.Prepare = b.prepareUpdate
+	if s.Update.Owns == nil && b.Status {
+		s.Update.Owns = exceptStatus
+	}
 	return s
 }
 
@@ -77,6 +83,9 @@ func (b builder) statusStrategy() registry.UpdateStrategy {
 	s := b.StatusStrategy
 	s.AllowUnconditional = s.AllowUnconditional || b.Strategy.Update.AllowUnconditional
 	s.Prepare = b.prepareStatus
+	if s.Owns == nil {
+		s.Owns = exceptSpec
+	}
 	return s
 }
 

@@ -21,7 +21,7 @@ func serviceCIDRs() *registry.Resource {
 		Resource:       "servicecidrs",
 		Status:         true,
 		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		StatusStrategy: kind.BareStatus(),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

@@ -18,7 +18,7 @@ func volumeAttachments() *registry.Resource {
 		Default:        kind.Defaults(defaultVolumeAttachment),
 		Status:         true,
 		Strategy:       registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.KeepMetadata},
+		StatusStrategy: kind.BareStatus(),
 		Columns:        registry.Columns{Definitions: volumeAttachmentColumns(), Row: kind.Row(volumeAttachmentRow)},
 	}.Build()
 }

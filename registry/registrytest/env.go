@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -25,6 +26,17 @@ type Env struct {
 // there are none, and the admission steps of chain.
 func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *Env {
 	t.Helper()
+	return start(t, registry.CatalogConfig{Admission: chain}, resources)
+}
+
+// NewManaged returns an environment that keeps account of field managers.
+func NewManaged(t *testing.T, types managedfields.TypeConverter) *Env {
+	t.Helper()
+	return start(t, registry.CatalogConfig{Types: types}, nil)
+}
+
+func start(t *testing.T, config registry.CatalogConfig, resources []*registry.Resource) *Env {
+	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +53,8 @@ func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *E
 	if len(resources) == 0 {
 		resources = Resources()
 	}
-	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Wrap: Frozen(t), Admission: chain})
+	config.Storage, config.Wrap = backend.Store, Frozen(t)
+	catalog := registry.NewCatalog(config)
 	if err := catalog.Add(resources...); err != nil {
 		t.Fatal(err)
 	}

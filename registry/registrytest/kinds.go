@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -150,6 +151,8 @@ func deploymentStatus() registry.Subresource {
 			d, stored := obj.(*appsv1.Deployment), old.(*appsv1.Deployment)
 			d.Spec, d.Labels = stored.Spec, stored.Labels
 		},
+		Owns: fieldpath.NewExcludeSetFilter(fieldpath.NewSet(
+			fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))),
 	}}
 }
 
@@ -165,6 +168,7 @@ func deploymentScale() registry.Subresource {
 				return nil
 			},
 			Validate: validateScale,
+			Replicas: fieldpath.MakePathOrDie("spec", "replicas"),
 		},
 	}
 }

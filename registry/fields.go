@@ -1,0 +1,176 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// ApplyRequest asks for the fields of an object that a manager wants to own.
+type ApplyRequest struct {
+	// Subresource that is applied to, "" for the resource itself.
+	Subresource string
+	// Object has the fields. It names its kind, and belongs to the store
+	// afterwards.
+	Object *unstructured.Unstructured
+	// Source is what Object was read from; it may be left out.
+	Source []byte
+	// Force takes fields from other managers; without it that is a 409.
+	Force   bool
+	Options WriteOptions
+}
+
+// Apply merges the fields into an object, in the hub version or a view, and
+// notes who owns them. It writes nothing: its result is what Propose of an
+// Update with Applied returns. current must not be written to, and is nil for
+// an object that is not there yet.
+func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error) {
+	m, err := s.fieldManager(req.Options.Version, req.Subresource)
+	if err != nil {
+		return nil, err
+	}
+	if current == nil {
+		if current, err = m.versions.New(m.versions.kind); err != nil {
+			return nil, err
+		}
+	}
+	state, known := m.applied.state(current, req)
+	if known && m.applied.changesNothing(state) {
+		return current.DeepCopyObject(), nil
+	}
+	applied, err := m.manager.Apply(current, req.Object, req.Options.FieldManager, req.Force)
+	if err != nil {
+		return nil, err
+	}
+	if keepTimes(applied, current) && known {
+		m.applied.remember(state)
+	}
+	return applied, nil
+}
+
+// Applies tells whether Apply works here.
+func (s *Store) Applies() bool { return s.catalog.config.Types != nil && s.resource.Virtual == nil }
+
+// track notes in the metadata of obj, which belongs to the caller, who changed
+// which fields of live; nil is an object that was not there. What obj itself says
+// of its managers counts where it makes sense. Where they cannot be told, those
+// of live stay.
+func (s *Store) track(obj, live runtime.Object, opts WriteOptions, subresource string) {
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return
+	}
+	var before []metav1.ManagedFieldsEntry
+	if current, err := meta.Accessor(live); err == nil {
+		before = current.GetManagedFields()
+	}
+	if !s.tracks(opts) {
+		accessor.SetManagedFields(before)
+		return
+	}
+	m, err := s.fieldManager(opts.Version, subresource)
+	if err == nil && live == nil {
+		live, err = m.versions.New(m.versions.kind)
+	}
+	if err == nil {
+		_, err = m.manager.Update(live, obj, opts.FieldManager)
+	}
+	if err != nil {
+		accessor.SetManagedFields(before)
+	}
+}
+
+// tracks tells whether anybody keeps account of field managers.
+func (s *Store) tracks(opts WriteOptions) bool {
+	return s.catalog.config.Types != nil && opts.FieldManager != ""
+}
+
+// managerKey names a field manager of a store.
+type managerKey struct{ version, subresource string }
+
+// fieldManager keeps account of fields for one version and subresource.
+type fieldManager struct {
+	manager  *managedfields.FieldManager
+	versions *fieldVersions
+	applied  *applyMemo
+}
+
+// fieldManager returns the one for what is written in a version of the resource,
+// "" being the hub. It is made on first use.
+func (s *Store) fieldManager(version, subresource string) (*fieldManager, error) {
+	key := managerKey{version, subresource}
+	if known, ok := s.managers.Load(key); ok {
+		return known.(*fieldManager), nil
+	}
+	types := s.catalog.config.Types
+	if types == nil {
+		return nil, errors.New("server-side apply: the catalog has no types")
+	}
+	versions := s.resource.fieldVersions(version, subresource)
+	hub := schema.GroupVersion{Group: versions.kind.Group, Version: runtime.APIVersionInternal}
+	manager, err := managedfields.NewDefaultFieldManager(types, versions, versions, versions,
+		versions.kind, hub, subresource, s.resource.ownable(versions, subresource))
+	if err != nil {
+		return nil, err
+	}
+	made, _ := s.managers.LoadOrStore(key, &fieldManager{manager, versions, newApplyMemo()})
+	return made.(*fieldManager), nil
+}
+
+// ownable says, by version, which fields a write of a subresource can own.
+func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	strategy := &r.Strategy.Update
+	if sub, ok := r.Subresource(subresource); ok && sub.Update != nil {
+		strategy = sub.Update
+	}
+	if strategy.Owns == nil || versions.body != nil {
+		return nil
+	}
+	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for _, v := range r.Versions {
+		gv := schema.GroupVersion{Group: r.Group, Version: v.Name}
+		filters[fieldpath.APIVersion(gv.String())] = strategy.Owns
+	}
+	return filters
+}
+
+// keepTimes takes back the times at which managers were last seen, if nothing
+// else of an object has changed, so that a write which changes nothing is none.
+// It tells whether that is so.
+func keepTimes(obj, old runtime.Object) bool {
+	next, err := meta.Accessor(obj)
+	if err != nil {
+		return false
+	}
+	last, err := meta.Accessor(old)
+	if err != nil {
+		return false
+	}
+	now, before := next.GetManagedFields(), last.GetManagedFields()
+	if len(now) == 0 || !slices.EqualFunc(now, before, sameButTime) {
+		return false
+	}
+	version := next.GetResourceVersion()
+	next.SetManagedFields(before)
+	next.SetResourceVersion(last.GetResourceVersion())
+	same := equality.Semantic.DeepEqualWithNilDifferentFromEmpty(obj, old)
+	if !same {
+		next.SetManagedFields(now)
+	}
+	next.SetResourceVersion(version)
+	return same
+}
+
+func sameButTime(a, b metav1.ManagedFieldsEntry) bool {
+	a.Time, b.Time = nil, nil
+	return equality.Semantic.DeepEqual(a, b)
+}

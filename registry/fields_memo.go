@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// memoSlots is how many applies a field manager remembers.
+	memoSlots = 64
+	// memoSize is the largest configuration, in bytes, that is worth it.
+	memoSize = 64 << 10
+)
+
+// applyMemo remembers applies that changed nothing: what is applied again to
+// the same state changes nothing again. Controllers do that all the time, and to
+// find it out costs as much as an apply that does something. A slot is taken by
+// whoever comes last.
+type applyMemo struct {
+	seed  maphash.Seed
+	slots [memoSlots]atomic.Pointer[appliedState]
+}
+
+// appliedState is all that the outcome of an apply depends on.
+type appliedState struct {
+	uid      types.UID
+	revision string
+	manager  string
+	source   string
+	force    bool
+}
+
+func newApplyMemo() *applyMemo { return &applyMemo{seed: maphash.MakeSeed()} }
+
+// state returns false for what is not to be remembered.
+func (m *applyMemo) state(current runtime.Object, req ApplyRequest) (appliedState, bool) {
+	accessor, err := meta.Accessor(current)
+	if err != nil || accessor.GetUID() == "" || len(req.Source) == 0 || len(req.Source) > memoSize {
+		return appliedState{}, false
+	}
+	return appliedState{
+		uid:      accessor.GetUID(),
+		revision: accessor.GetResourceVersion(),
+		manager:  req.Options.FieldManager,
+		source:   string(req.Source),
+		force:    req.Force,
+	}, true
+}
+
+func (m *applyMemo) slot(s appliedState) *atomic.Pointer[appliedState] {
+	return &m.slots[maphash.String(m.seed, string(s.uid)+s.manager)%memoSlots]
+}
+
+func (m *applyMemo) changesNothing(s appliedState) bool {
+	known := m.slot(s).Load()
+	return known != nil && *known == s
+}
+
+func (m *applyMemo) remember(s appliedState) { m.slot(s).Store(&s) }

@@ -1,0 +1,75 @@
+package registry
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+)
+
+// writer is who comes to own what an update changes. What a POST to a
+// subresource changes, such as a binding, is the server's own doing.
+func (op *updateOp) writer() WriteOptions {
+	opts := op.req.Options
+	if sub, ok := op.store.resource.Subresource(op.req.Subresource); ok && sub.Create != nil {
+		opts.FieldManager = ""
+	}
+	return opts
+}
+
+// viewManagers are the managers of the one field that a view shows of an object.
+// The zero value keeps no account of any.
+type viewManagers struct {
+	handler *managedfields.ScaleHandler
+}
+
+// showManagers notes in a view who manages that field in its object.
+func (op *updateOp) showManagers(view, obj runtime.Object) (viewManagers, error) {
+	if op.view.Replicas == nil || !op.store.tracks(op.req.Options) {
+		return viewManagers{}, nil
+	}
+	from, err := meta.Accessor(obj)
+	if err != nil {
+		return viewManagers{}, err
+	}
+	to, err := meta.Accessor(view)
+	if err != nil {
+		return viewManagers{}, err
+	}
+	r := op.store.resource
+	paths := managedfields.ResourcePathMappings{}
+	for _, v := range r.Versions {
+		paths[schema.GroupVersion{Group: r.Group, Version: v.Name}.String()] = op.view.Replicas
+	}
+	written := schema.GroupVersion{Group: r.Group, Version: cmp.Or(op.req.Options.Version, r.Versions[0].Name)}
+	handler := managedfields.NewScaleHandler(from.GetManagedFields(), written, paths)
+	entries, err := handler.ToSubresource()
+	if err != nil {
+		return viewManagers{}, err
+	}
+	to.SetManagedFields(entries)
+	return viewManagers{handler}, nil
+}
+
+// noteIn writes what has become of the managers of a view into its object.
+func (m viewManagers) noteIn(obj, view runtime.Object) error {
+	if m.handler == nil {
+		return nil
+	}
+	from, err := meta.Accessor(view)
+	if err != nil {
+		return err
+	}
+	to, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	entries, err := m.handler.ToParent(from.GetManagedFields())
+	if err != nil {
+		return err
+	}
+	to.SetManagedFields(entries)
+	return nil
+}

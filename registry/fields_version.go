@@ -1,0 +1,152 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// fieldVersions shows a field manager the versions of what is written. Objects
+// in the hub version name no kind, all others do; none that it returns shows
+// managers, or writes to what it was made of.
+type fieldVersions struct {
+	resource *Resource
+	// kind that is written.
+	kind schema.GroupVersionKind
+	// body makes a zero object where that is not the resource's own kind, but a
+	// subresource's, which has one version. Nil: it is the resource's own.
+	body func() runtime.Object
+}
+
+func (r *Resource) fieldVersions(version, subresource string) *fieldVersions {
+	v := &fieldVersions{resource: r}
+	v.kind = schema.GroupVersionKind{Group: r.Group, Version: cmp.Or(version, r.Versions[0].Name), Kind: r.Kind}
+	sub, ok := r.Subresource(subresource)
+	if !ok || sub.New == nil {
+		return v
+	}
+	v.body = sub.New
+	v.kind.Kind = sub.Kind.Kind
+	if sub.Kind.Version != "" {
+		v.kind = sub.Kind
+	}
+	return v
+}
+
+// version finds how objects of a group version are made and converted.
+func (v *fieldVersions) version(gv schema.GroupVersion) (Version, error) {
+	if v.body != nil && gv == v.kind.GroupVersion() {
+		return Version{New: v.body}, nil
+	}
+	found, ok := v.resource.Version(gv.Version)
+	if !ok || v.body != nil || gv.Group != v.resource.Group {
+		return Version{}, runtime.NewNotRegisteredErrForKind("registry", gv.WithKind(v.kind.Kind))
+	}
+	return found, nil
+}
+
+// New returns an object in the version of its kind.
+func (v *fieldVersions) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	version, err := v.version(kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	obj := version.New()
+	obj.GetObjectKind().SetGroupVersionKind(kind)
+	return obj, nil
+}
+
+// Default fills in what an object of a version leaves out.
+func (v *fieldVersions) Default(obj runtime.Object) {
+	version, err := v.version(obj.GetObjectKind().GroupVersionKind().GroupVersion())
+	if err == nil && version.Default != nil {
+		version.Default(obj)
+	}
+}
+
+// ConvertToVersion makes an object of one version, or of none, one of another;
+// the internal version is the hub.
+func (v *fieldVersions) ConvertToVersion(obj runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	gv, ok := target.(schema.GroupVersion)
+	if !ok {
+		return nil, fmt.Errorf("convert to %v: not a version", target)
+	}
+	hub, err := v.toHub(obj)
+	if err != nil || gv.Version == runtime.APIVersionInternal {
+		return hub, err
+	}
+	return v.fromHub(hub, gv)
+}
+
+func (v *fieldVersions) toHub(obj runtime.Object) (runtime.Object, error) {
+	kind := obj.GetObjectKind().GroupVersionKind()
+	if kind.Empty() {
+		return withoutManagers(obj), nil
+	}
+	version, err := v.version(kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		obj = version.New()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+			return nil, err
+		}
+	}
+	if version.ToHub != nil {
+		if obj, err = version.ToHub(obj); err != nil {
+			return nil, err
+		}
+	}
+	hub := withoutManagers(obj)
+	hub.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return hub, nil
+}
+
+func (v *fieldVersions) fromHub(hub runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
+	version, err := v.version(gv)
+	if err != nil {
+		return nil, err
+	}
+	obj := hub
+	if version.FromHub != nil {
+		if obj, err = version.FromHub(hub); err != nil {
+			return nil, err
+		}
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gv.WithKind(v.kind.Kind))
+	return obj, nil
+}
+
+// withoutManagers returns a copy, of the outermost struct only.
+func withoutManagers(obj runtime.Object) runtime.Object {
+	from := reflect.ValueOf(obj).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	shown := to.Interface().(runtime.Object)
+	if accessor, err := meta.Accessor(shown); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return shown
+}
+
+// Convert and ConvertFieldLabel make it a runtime.ObjectConvertor; field
+// managers do not call them.
+func (v *fieldVersions) Convert(in, out, _ any) error {
+	return fmt.Errorf("convert %T to %T: not a version", in, out)
+}
+
+func (v *fieldVersions) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return runtime.DefaultMetaV1FieldSelectorConversion(label, value)
+}
+
+var (
+	_ runtime.ObjectConvertor = (*fieldVersions)(nil)
+	_ runtime.ObjectDefaulter = (*fieldVersions)(nil)
+	_ runtime.ObjectCreater   = (*fieldVersions)(nil)
+)
