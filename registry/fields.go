@@ -47,7 +47,7 @@ func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyReques
 	if known && m.applied.changesNothing(state) {
 		return current.DeepCopyObject(), nil
 	}
-	applied, err := m.manager.Apply(current, req.Object, req.Options.FieldManager, req.Force)
+	applied, err := m.manager.Apply(m.unpruned(current, req), req.Object, req.Options.FieldManager, req.Force)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,9 @@ type managerKey struct{ version, subresource string }
 // fieldManager keeps account of fields for one version and subresource.
 type fieldManager struct {
 	manager  *managedfields.FieldManager
+	types    managedfields.TypeConverter
 	versions *fieldVersions
+	owns     fieldpath.Filter // of the version; nil: everything
 	applied  *applyMemo
 }
 
@@ -117,12 +119,16 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	}
 	versions := s.resource.fieldVersions(version, subresource)
 	hub := schema.GroupVersion{Group: versions.kind.Group, Version: runtime.APIVersionInternal}
-	manager, err := managedfields.NewDefaultFieldManager(types, versions, versions, versions,
-		versions.kind, hub, subresource, s.resource.ownable(versions, subresource))
+	owns := s.resource.ownable(versions, subresource)
+	manager, err := managedfields.NewDefaultFieldManager(types, versions, versions, versions, versions.kind, hub, subresource, owns)
 	if err != nil {
 		return nil, err
 	}
-	made, _ := s.managers.LoadOrStore(key, &fieldManager{manager, versions, newApplyMemo()})
+	made, _ := s.managers.LoadOrStore(key, &fieldManager{
+		manager: manager, types: types, versions: versions,
+		owns:    owns[fieldpath.APIVersion(versions.kind.GroupVersion().String())],
+		applied: newApplyMemo(),
+	})
 	return made.(*fieldManager), nil
 }
 

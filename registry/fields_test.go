@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -181,5 +182,31 @@ func TestConcurrentAppliesKeepEachOthersFields(t *testing.T) {
 	m := e.Get("configmaps", registrytest.Namespace, "m").(*corev1.ConfigMap)
 	if len(m.Data) != len(m.ManagedFields) || len(m.Data) < 3 {
 		t.Errorf("%d managers of %d fields", len(m.ManagedFields), len(m.Data))
+	}
+}
+
+// What one manager leaves out goes, unless another one owns it too.
+func TestApplyTakesOutWhatIsLeftOut(t *testing.T) {
+	e := registrytest.NewManaged(t, kinds.Types())
+	for _, c := range []struct {
+		manager string
+		keys    string
+		want    string
+	}{
+		{"one", "a b c", "a b c"},
+		{"two", "b d", "a b c d"},
+		{"one", "a b c e", "a b c d e"},
+		{"one", "a", "a b d"},
+		{"two", "d", "a d"},
+		{"one", "", "d"},
+	} {
+		data := map[string]any{}
+		for _, key := range strings.Fields(c.keys) {
+			data[key] = "1"
+		}
+		m := mustApply(e, c.manager, data)
+		if got := strings.Join(slices.Sorted(maps.Keys(m.Data)), " "); got != c.want {
+			t.Errorf("after %s applied %q: %q, want %q", c.manager, c.keys, got, c.want)
+		}
 	}
 }

@@ -1,0 +1,57 @@
+package registry
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// unpruned prepares the current object for an apply that leaves out nothing of
+// what its manager applied before: it says that there was nothing, so that
+// nobody looks for what has to go. That is most of the work of an apply, and what
+// comes out is the same. In other cases it returns the object as it is.
+func (m *fieldManager) unpruned(current runtime.Object, req ApplyRequest) runtime.Object {
+	accessor, err := meta.Accessor(current)
+	if err != nil {
+		return current
+	}
+	entries := accessor.GetManagedFields()
+	own := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Operation == metav1.ManagedFieldsOperationApply && e.Manager == req.Options.FieldManager &&
+			e.Subresource == req.Subresource && e.APIVersion == m.versions.kind.GroupVersion().String()
+	})
+	if own < 0 || entries[own].FieldsV1 == nil || !m.coversAll(entries[own].FieldsV1, req) {
+		return current
+	}
+	entries = slices.Clone(entries)
+	entries[own].FieldsV1 = metav1.NewFieldsV1("{}")
+	shown := withoutManagers(current)
+	if accessor, err = meta.Accessor(shown); err != nil {
+		return current
+	}
+	accessor.SetManagedFields(entries)
+	return shown
+}
+
+// coversAll tells whether the manager goes on to own all that it owned.
+func (m *fieldManager) coversAll(owned *metav1.FieldsV1, req ApplyRequest) bool {
+	var before fieldpath.Set
+	if err := before.FromJSON(owned.GetRawReader()); err != nil {
+		return false
+	}
+	config, err := m.types.ObjectToTyped(req.Object)
+	if err != nil {
+		return false
+	}
+	now, err := config.ToFieldSet()
+	if err != nil {
+		return false
+	}
+	if m.owns != nil {
+		now = m.owns.Filter(now)
+	}
+	return before.Difference(now).Empty()
+}
