@@ -33,8 +33,12 @@ func TestMinimalObjectsComeBackComplete(t *testing.T) {
 			if status != c.Status {
 				t.Fatalf("%d: %v", status, got)
 			}
+			want, got := plain(t, c.Response), plain(t, got)
+			for _, object := range []any{want, got} { // TestReplay compares the managers
+				delete(object.(map[string]any)["metadata"].(map[string]any), "managedFields")
+			}
 			m := &matcher{bound: bindings{}}
-			m.match("body", plain(t, c.Response), plain(t, got))
+			m.match("body", want, got)
 			for _, d := range m.found {
 				if !isNotYet(kind, d) && !slices.Contains(elsewhere[kind], fieldOf(d.path)) {
 					t.Error(d)
@@ -73,7 +77,12 @@ func minimalObjects(t *testing.T) []minimalObject {
 
 func post(t *testing.T, url string, body []byte) (status int, object map[string]any) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
