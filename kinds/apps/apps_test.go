@@ -24,6 +24,14 @@ func selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 }
 
+// pods is a template of pods that the selector finds.
+func pods() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: selector().MatchLabels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+}
+
 func put[T runtime.Object](e *registrytest.Env, resource, subresource string, change func(T)) (T, error) {
 	result, err := e.Store(resource).Update(e.Context(), registry.UpdateRequest{
 		Namespace:   "default",
@@ -53,7 +61,7 @@ func mustPut[T runtime.Object](e *registrytest.Env, resource, subresource string
 
 func TestDeploymentGeneration(t *testing.T) {
 	e := registrytest.New(t, nil, deployments())
-	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector()}})
+	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
 		rule, subresource string
 		change            func(*appsv1.Deployment)
@@ -83,9 +91,9 @@ func TestDeploymentGeneration(t *testing.T) {
 
 func TestScaleOfEachKind(t *testing.T) {
 	e := registrytest.New(t, nil, Resources()...)
-	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector()}})
-	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(1)), Selector: selector()}})
-	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Replicas: new(int32(1)), Selector: selector()}})
+	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
+	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
+	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
 	for _, resource := range []string{"deployments.apps", "replicasets.apps", "statefulsets.apps"} {
 		scale := mustPut(e, resource, "scale", func(s *autoscalingv1.Scale) {
 			if s.Spec.Replicas != 1 || s.Status.Selector != "a=b" || s.UID == "" || s.ResourceVersion == "" {
@@ -111,13 +119,15 @@ func TestScaleOfEachKind(t *testing.T) {
 
 func TestSelectorsAreImmutable(t *testing.T) {
 	e := registrytest.New(t, nil, Resources()...)
-	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector()}})
-	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Selector: selector()}})
-	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector()}})
-	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector()}})
+	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: pods()}})
+	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Selector: selector(), Template: pods()}})
+	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
+	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}})
 	e.Create("controllerrevisions.apps", &appsv1.ControllerRevision{ObjectMeta: meta(), Data: runtime.RawExtension{Raw: []byte(`{}`)}})
 	other := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
-	_, err := put(e, "deployments.apps", "", func(d *appsv1.Deployment) { d.Spec.Selector = other })
+	_, err := put(e, "deployments.apps", "", func(d *appsv1.Deployment) {
+		d.Spec.Selector, d.Spec.Template.Labels = other, other.MatchLabels
+	})
 	const want = `Deployment.apps "m" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"other"}}: field is immutable`
 	if err == nil || err.Error() != want {
 		t.Errorf("deployment: %v, want %s", err, want)
@@ -140,7 +150,7 @@ func TestSelectorsAreImmutable(t *testing.T) {
 
 func TestDaemonSetCountsItsTemplates(t *testing.T) {
 	e := registrytest.New(t, nil, daemonSets())
-	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector()}})
+	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
 		rule   string
 		change func(*appsv1.DaemonSet)
@@ -161,7 +171,7 @@ func TestDaemonSetCountsItsTemplates(t *testing.T) {
 func TestClaimTemplatesNameTheirKind(t *testing.T) {
 	e := registrytest.New(t, nil, statefulSets())
 	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
-		Selector: selector(), VolumeClaimTemplates: make([]corev1.PersistentVolumeClaim, 1),
+		Selector: selector(), Template: pods(), VolumeClaimTemplates: make([]corev1.PersistentVolumeClaim, 1),
 	}})
 	got := e.Get("statefulsets.apps", "default", "m").(*appsv1.StatefulSet).Spec.VolumeClaimTemplates[0]
 	if got.Kind != "PersistentVolumeClaim" || got.APIVersion != "v1" {

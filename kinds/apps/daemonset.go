@@ -6,10 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -29,13 +27,14 @@ func daemonSets() *registry.Resource {
 		Default:      kind.Defaults(defaultDaemonSet),
 		Restore:      kind.Defaults(defaultDaemonSet),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) })},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) }),
+				Validate: kind.CheckCreate(validateDaemonSet),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
-				Validate: kind.CheckUpdate(func(d, old *appsv1.DaemonSet) field.ErrorList {
-					return validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
-				}),
+				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
 			},
 		},
 		Columns: registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},

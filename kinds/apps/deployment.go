@@ -5,10 +5,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -28,11 +26,10 @@ func deployments() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultDeployment),
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateDeployment)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate: kind.CheckUpdate(func(d, old *appsv1.Deployment) field.ErrorList {
-					return validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
-				}),
+				Validate:           kind.CheckUpdate(validateDeploymentUpdate),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{

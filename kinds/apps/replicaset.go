@@ -4,10 +4,8 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -26,11 +24,10 @@ func replicaSets() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultReplicaSet),
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicaSet)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate: kind.CheckUpdate(func(r, old *appsv1.ReplicaSet) field.ErrorList {
-					return validation.ValidateImmutableField(r.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
-				}),
+				Validate:           kind.CheckUpdate(validateReplicaSetUpdate),
 			},
 		},
 		FieldLabel: kind.FieldLabels("status.replicas"),

@@ -26,6 +26,7 @@ func statefulSets() *registry.Resource {
 		Default:      kind.Defaults(defaultStatefulSet),
 		Restore:      kind.Defaults(defaultStatefulSet),
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStatefulSet)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
@@ -51,12 +52,13 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	rest.Ordinals = old.Spec.Ordinals
 	rest.RevisionHistoryLimit = old.Spec.RevisionHistoryLimit
 	rest.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
+	errs := validateStatefulSet(s)
 	if equality.Semantic.DeepEqual(rest, old.Spec) {
-		return nil
+		return errs
 	}
-	return field.ErrorList{field.Forbidden(field.NewPath("spec"),
+	return append(errs, field.Forbidden(field.NewPath("spec"),
 		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")}
+			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 }
 
 func statefulSetColumns() []metav1.TableColumnDefinition {

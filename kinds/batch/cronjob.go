@@ -21,7 +21,11 @@ func cronJobs() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultCronJob),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewCronJob)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckAgain(validateCronJob),
+			},
 		},
 		Columns: registry.Columns{Definitions: cronJobColumns(), Row: kind.Row(cronJobRow)},
 	}.Build()

@@ -7,11 +7,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -30,12 +28,10 @@ func jobs() *registry.Resource {
 		Default:      kind.Defaults(defaultJob),
 		Restore:      kind.Defaults(defaultJob),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(selectOwnPods)},
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(selectOwnPods), Validate: kind.CheckCreate(validateJob)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate: kind.CheckUpdate(func(j, old *batchv1.Job) field.ErrorList {
-					return validation.ValidateImmutableField(j.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
-				}),
+				Validate:           kind.CheckUpdate(validateJobUpdate),
 			},
 			Delete: registry.DeleteStrategy{
 				DefaultPropagation: metav1.DeletePropagationOrphan,

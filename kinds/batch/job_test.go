@@ -19,9 +19,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// podsOnce is a template of pods that a job can have.
+func podsOnce() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "c", Image: "i"}},
+	}}
+}
+
 func TestJobSelectsItsOwnPods(t *testing.T) {
 	e := registrytest.New(t, nil, jobs())
-	own := e.Create("jobs.batch", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "own"}}).(*batchv1.Job)
+	own := e.Create("jobs.batch", &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "own"},
+		Spec:       batchv1.JobSpec{Template: podsOnce()},
+	}).(*batchv1.Job)
 	uid := string(own.UID)
 	labels := map[string]string{
 		"batch.kubernetes.io/controller-uid": uid, "controller-uid": uid,
@@ -34,11 +45,17 @@ func TestJobSelectsItsOwnPods(t *testing.T) {
 	if diff := cmp.Diff(want, own.Spec.Selector); diff != "" {
 		t.Errorf("selector (-want +got):\n%s", diff)
 	}
+	template := podsOnce()
+	template.Labels = map[string]string{"a": "b"}
 	manual := e.Create("jobs.batch", &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "manual"},
-		Spec:       batchv1.JobSpec{ManualSelector: new(true)},
+		Spec: batchv1.JobSpec{
+			ManualSelector: new(true),
+			Selector:       &metav1.LabelSelector{MatchLabels: template.Labels},
+			Template:       template,
+		},
 	}).(*batchv1.Job)
-	if manual.Spec.Selector != nil || manual.Spec.Template.Labels != nil {
+	if len(manual.Spec.Selector.MatchLabels) != 1 || len(manual.Spec.Template.Labels) != 1 {
 		t.Errorf("a manual selector was filled in: %v, %v", manual.Spec.Selector, manual.Spec.Template.Labels)
 	}
 	_, err := e.Store("jobs.batch").Update(t.Context(), registry.UpdateRequest{
@@ -68,7 +85,10 @@ func TestDeletedJobOrphansItsPodsAndSaysSo(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := registrytest.New(t, nil, jobs())
-			e.Create("jobs.batch", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "j"}})
+			e.Create("jobs.batch", &batchv1.Job{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "j"},
+				Spec:       batchv1.JobSpec{Template: podsOnce()},
+			})
 			ctx, warnings := registry.WithWarnings(t.Context())
 			result, err := e.Store("jobs.batch").Delete(ctx, registry.DeleteRequest{Namespace: "x", Name: "j", Options: &tc.options})
 			if err != nil {

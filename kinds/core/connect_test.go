@@ -25,15 +25,15 @@ func connectable(e env) {
 		e.Create("pods", scheduled)
 	}
 	two := newPod("two")
-	two.Spec.Containers = append(two.Spec.Containers, corev1.Container{Name: "d"})
-	two.Spec.InitContainers = []corev1.Container{{Name: "i"}}
+	two.Spec.Containers = append(two.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
+	two.Spec.InitContainers = []corev1.Container{{Name: "i", Image: "i"}}
 	e.Create("pods", two)
 	addressed := newPod("addressed")
 	addressed.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 8080}}
 	e.Create("pods", addressed)
 	mustPut(e, "pods", "addressed", "status", func(p *corev1.Pod) { p.Status.PodIP = "10.9.9.9" })
 	e.Create("services", &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}})
-	e.Create("services", &corev1.Service{ObjectMeta: named("empty")})
+	e.Create("services", &corev1.Service{ObjectMeta: named("empty"), Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}})
 	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("empty")})
 	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("s"), Subsets: []corev1.EndpointSubset{{
 		Addresses: []corev1.EndpointAddress{{IP: "10.9.9.9"}},

@@ -43,6 +43,7 @@ func put[T runtime.Object](e env, resource, name, subresource string, change fun
 		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
 			obj := current.DeepCopyObject().(T)
 			change(obj)
+			e.Default(resource, obj)
 			return obj, nil
 		},
 	})

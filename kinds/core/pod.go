@@ -48,9 +48,10 @@ func podStrategy() registry.Strategy {
 	return registry.Strategy{
 		Create: registry.CreateStrategy{
 			Prepare:  kind.OnCreate(preparePod),
+			Validate: kind.CheckCreate(validateNewPod),
 			Warnings: warnOfPodName,
 		},
-		Update: registry.UpdateStrategy{AllowUnconditional: true},
+		Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validatePodUpdate)},
 		Delete: registry.DeleteStrategy{
 			GracePeriod: func(obj runtime.Object, opts *metav1.DeleteOptions) *int64 {
 				return new(podGracePeriod(obj.(*corev1.Pod), opts))

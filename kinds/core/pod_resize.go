@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -117,7 +118,7 @@ func nodeResizes(p *corev1.Pod) bool {
 }
 
 func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
-	var errs field.ErrorList
+	errs := podspec.ValidateEphemeral(&p.Spec, field.NewPath("spec"))
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))
 	for i := range p.Spec.EphemeralContainers {
@@ -130,7 +131,7 @@ func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
 		case !ok:
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
 		case !equality.Semantic.DeepEqual(now, was):
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n", was.Name)))
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%s", was.Name, kind.GoDiff(*was, *now))))
 		}
 	}
 	return errs

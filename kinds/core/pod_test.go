@@ -42,7 +42,7 @@ func TestPodStartsPending(t *testing.T) {
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
 		{"one container of two limits nothing", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = limits
-			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d"})
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
 		{"the pod as a whole limits everything", func(p *corev1.Pod) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Limits: limits}
@@ -127,7 +127,9 @@ func TestPodStatusKeepsWhatAKubeletForgets(t *testing.T) {
 func TestPodNameShouldBeALabel(t *testing.T) {
 	e := newEnv(t)
 	ctx, warnings := registry.WithWarnings(t.Context())
-	if _, err := e.Store("pods").Create(ctx, registry.CreateRequest{Namespace: "default", Object: newPod("a.b")}); err != nil {
+	pod := newPod("a.b")
+	e.Default("pods", pod)
+	if _, err := e.Store("pods").Create(ctx, registry.CreateRequest{Namespace: "default", Object: pod}); err != nil {
 		t.Fatal(err)
 	}
 	if len(warnings.List()) != 1 {

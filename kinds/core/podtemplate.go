@@ -24,7 +24,8 @@ func podTemplates() *registry.Resource {
 		},
 		Default: kind.Defaults(defaultPodTemplate),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePodTemplate)},
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(validatePodTemplate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{

@@ -26,7 +26,8 @@ func replicationControllers() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateReplicationController)},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},
 		FieldLabel: kind.FieldLabels("status.replicas"),

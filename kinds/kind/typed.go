@@ -33,6 +33,11 @@ func CheckUpdate[T runtime.Object](validate func(obj, old T) field.ErrorList) fu
 	}
 }
 
+// CheckAgain adapts a function that looks at an object by itself for updates.
+func CheckAgain[T runtime.Object](validate func(obj T) field.ErrorList) func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return func(_ context.Context, obj, _ runtime.Object) field.ErrorList { return validate(obj.(T)) }
+}
+
 // Fields adapts a function that returns what an object can be selected by.
 func Fields[T runtime.Object](selectable func(obj T) fields.Set) func(runtime.Object) fields.Set {
 	return func(obj runtime.Object) fields.Set { return selectable(obj.(T)) }

@@ -84,12 +84,24 @@ func (e *Env) Revision() int64 {
 	return resp.Header.Revision
 }
 
-// Create creates an object that must not fail to be, in its own namespace.
+// Default fills in an object of a resource's hub version, as whoever decodes
+// what a client sent does.
+func (e *Env) Default(resource string, obj runtime.Object) {
+	e.Helper()
+	if fill := e.Store(resource).Resource().Versions[0].Default; fill != nil {
+		fill(obj)
+	}
+}
+
+// Create creates an object that must not fail to be, in its own namespace,
+// with defaults.
 func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 	e.Helper()
+	obj = obj.DeepCopyObject()
+	e.Default(resource, obj)
 	result, err := e.Store(resource).Create(e.Context(), registry.CreateRequest{
 		Namespace: Meta(obj).GetNamespace(),
-		Object:    obj.DeepCopyObject(),
+		Object:    obj,
 	})
 	if err != nil {
 		e.Fatal(err)

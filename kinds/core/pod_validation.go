@@ -1,0 +1,115 @@
+package core
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func validatePod(p *corev1.Pod) field.ErrorList {
+	return podspec.Validate(&p.Spec, field.NewPath("spec"))
+}
+
+func validateNewPod(p *corev1.Pod) field.ErrorList {
+	errs := validatePod(p)
+	if len(p.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
+	}
+	return errs
+}
+
+// validatePodUpdate allows what a running pod can follow.
+func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
+	errs := validatePod(p)
+	spec := field.NewPath("spec")
+	for _, c := range []struct {
+		name     string
+		now, was int
+	}{
+		{"containers", len(p.Spec.Containers), len(old.Spec.Containers)},
+		{"initContainers", len(p.Spec.InitContainers), len(old.Spec.InitContainers)},
+	} {
+		if c.now != c.was {
+			return append(errs, field.Forbidden(spec.Child(c.name), "pod updates may not add or remove containers"))
+		}
+	}
+	if faults := validateDeadlineUpdate(p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds, spec.Child("activeDeadlineSeconds")); len(faults) > 0 {
+		errs = append(errs, faults...)
+		if p.Spec.ActiveDeadlineSeconds != nil {
+			return errs
+		}
+	}
+	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
+	return append(errs, validateFixedPodSpec(p, old, spec)...)
+}
+
+// validateDeadlineUpdate lets a deadline be set, and come nearer.
+func validateDeadlineUpdate(now, was *int64, at *field.Path) field.ErrorList {
+	switch {
+	case now == nil && was != nil:
+		return field.ErrorList{field.Invalid(at, now, "must not update from a positive integer to nil value")}
+	case now == nil:
+		return nil
+	case *now < 0 || *now > math.MaxInt32:
+		return field.ErrorList{field.Invalid(at, *now, utilvalidation.InclusiveRangeError(0, math.MaxInt32))}
+	case was != nil && *was < *now:
+		return field.ErrorList{field.Invalid(at, *now, "must be less than or equal to previous value")}
+	}
+	return nil
+}
+
+// validateAddedTolerations wants the old tolerations among the new ones, for
+// whatever time.
+func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) field.ErrorList {
+	for _, old := range was {
+		found := false
+		for _, t := range now {
+			t.TolerationSeconds = old.TolerationSeconds
+			found = found || t == old
+		}
+		if !found {
+			return field.ErrorList{field.Forbidden(at, "existing toleration can not be modified except its tolerationSeconds")}
+		}
+	}
+	return nil
+}
+
+// validateFixedPodSpec compares the specs without what may change.
+func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
+	if equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		return nil
+	}
+	rest := p.Spec.DeepCopy()
+	keepImages(rest.Containers, old.Spec.Containers)
+	keepImages(rest.InitContainers, old.Spec.InitContainers)
+	rest.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
+	rest.Tolerations = old.Spec.Tolerations
+	rest.SchedulingGates = old.Spec.SchedulingGates
+	if now, was := rest.TerminationGracePeriodSeconds, old.Spec.TerminationGracePeriodSeconds; was != nil && *was < 0 && now != nil && *now == 1 {
+		rest.TerminationGracePeriodSeconds = was
+	}
+	if len(old.Spec.SchedulingGates) > 0 {
+		// Where a pod that waits may go can still be narrowed.
+		rest.NodeSelector, rest.Affinity = old.Spec.NodeSelector, old.Spec.Affinity
+	}
+	if equality.Semantic.DeepEqual(*rest, old.Spec) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(at, "pod updates may not change fields other than "+
+		"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"+
+		"`spec.tolerations` (only additions to existing tolerations),"+
+		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"+
+		kind.GoDiff(old.Spec, *rest))}
+}
+
+func keepImages(containers, old []corev1.Container) {
+	for i := range containers {
+		containers[i].Image = old[i].Image
+	}
+}

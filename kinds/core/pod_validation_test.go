@@ -1,0 +1,60 @@
+package core_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// updatable begins what kube-apiserver says of any other change.
+const updatable = "Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields other than " +
+	"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+	"`spec.tolerations` (only additions to existing tolerations)," +
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
+
+func TestPodUpdates(t *testing.T) {
+	for _, tc := range []struct {
+		rule   string
+		change func(*corev1.Pod)
+		want   string
+	}{
+		{"images may change", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "other" }, ""},
+		{"tolerations may come", func(p *corev1.Pod) {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "b", Operator: corev1.TolerationOpExists})
+		}, ""},
+		{"tolerations may not go", func(p *corev1.Pod) { p.Spec.Tolerations = nil },
+			`Pod "p" is invalid: spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds`},
+		{"a deadline may come nearer", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(50)) }, ""},
+		{"a deadline may not be put off", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(200)) },
+			`Pod "p" is invalid: spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value`},
+		{"containers may not come", func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
+		}, `Pod "p" is invalid: spec.containers: Forbidden: pod updates may not add or remove containers`},
+		{"nothing else may change", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -42,7 +42,7 @@
+  "NodeSelector": null,
+  "ServiceAccountName": "",
+  "AutomountServiceAccountToken": null,
+- "NodeName": "",
++ "NodeName": "n",
+  "SecurityContext": {
+   "HostNetwork": false,
+   "HostPID": false,
+`},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			e := newEnv(t)
+			pod := newPod("p")
+			pod.Spec.ActiveDeadlineSeconds = new(int64(100))
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists}}
+			e.Create("pods", pod)
+			_, err := put(e, "pods", "p", "", tc.change)
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || strings.TrimSpace(err.Error()) != strings.TrimSpace(tc.want)):
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
