@@ -23,6 +23,7 @@ func configMaps() *registry.Resource {
 		ShortNames:   []string{"cm"},
 		Namespaced:   true,
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateConfigMap)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateConfigMapUpdate),
@@ -42,10 +43,10 @@ func configMaps() *registry.Resource {
 }
 
 func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
+	errs := validateConfigMap(obj)
 	if old.Immutable == nil || !*old.Immutable {
-		return nil
+		return errs
 	}
-	var errs field.ErrorList
 	if obj.Immutable == nil || !*obj.Immutable {
 		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -92,9 +93,18 @@ func TestPersistentVolumeNotesWhenItsPhaseChanged(t *testing.T) {
 	}
 }
 
+func newClaim() *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{ObjectMeta: named("c"), Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		},
+	}}
+}
+
 func TestPersistentVolumeClaimIsPending(t *testing.T) {
 	e := newEnv(t)
-	created := e.Create("persistentvolumeclaims", &corev1.PersistentVolumeClaim{ObjectMeta: named("c")}).(*corev1.PersistentVolumeClaim)
+	created := e.Create("persistentvolumeclaims", newClaim()).(*corev1.PersistentVolumeClaim)
 	read := get[*corev1.PersistentVolumeClaim](e, "persistentvolumeclaims", "c")
 	if created.Status.Phase != corev1.ClaimPending || read.Status.Phase != corev1.ClaimPending {
 		t.Errorf("created %q, read %q, want Pending", created.Status.Phase, read.Status.Phase)

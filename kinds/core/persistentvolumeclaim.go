@@ -21,8 +21,11 @@ func persistentVolumeClaims() *registry.Resource {
 		Default:      kind.Defaults(podspec.DefaultClaim),
 		Restore:      kind.Defaults(restoreClaim),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareClaim)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Prepare: kind.OnUpdate(prepareClaimUpdate)},
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareClaim), Validate: kind.CheckCreate(validateClaim)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Prepare:            kind.OnUpdate(prepareClaimUpdate), Validate: kind.CheckUpdate(validateClaimUpdate),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},

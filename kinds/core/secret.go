@@ -20,6 +20,7 @@ func secrets() *registry.Resource {
 		Resource:     "secrets",
 		Namespaced:   true,
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSecret)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateSecretUpdate),
@@ -45,7 +46,7 @@ func secrets() *registry.Resource {
 }
 
 func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
-	errs := validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))
+	errs := append(validateSecret(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
 	if old.Immutable == nil || !*old.Immutable {
 		return errs
 	}

@@ -30,8 +30,13 @@ func services() *registry.Resource {
 		Default:      kind.Defaults(defaultService),
 		Restore:      kind.Defaults(defaultService),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: validation.NameIsDNSLabel},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Prepare: kind.OnUpdate(dropUnneeded)},
+			Create: registry.CreateStrategy{ValidateName: validation.NameIsDNSLabel, Validate: kind.CheckCreate(validateService)},
+			Update: registry.UpdateStrategy{
+				AllowCreate:        true,
+				AllowUnconditional: true,
+				Prepare:            kind.OnUpdate(dropUnneeded),
+				Validate:           kind.CheckAgain(validateService),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		FieldLabel: kind.FieldLabels("spec.clusterIP", "spec.type"),

@@ -24,7 +24,10 @@ func TestWhatWasFilledInForAnotherTypeOfServiceGoesWithIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := env{e.With(t)}
-			service := &corev1.Service{ObjectMeta: named(""), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}}
+			service := &corev1.Service{ObjectMeta: named(""), Spec: corev1.ServiceSpec{
+				Type:  corev1.ServiceTypeLoadBalancer,
+				Ports: []corev1.ServicePort{{Port: 80}},
+			}}
 			service.GenerateName = "s-"
 			fill(service)
 			created := e.Create("services", service).(*corev1.Service)

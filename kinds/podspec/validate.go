@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // ValidateTemplate looks at a pod template after defaulting.
@@ -81,9 +83,9 @@ func Validate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 
 func validatePolicies(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	errs = append(errs, oneOf(at.Child("restartPolicy"), spec.RestartPolicy,
+	errs = append(errs, kind.OneOf(at.Child("restartPolicy"), spec.RestartPolicy,
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	return append(errs, oneOf(at.Child("dnsPolicy"), spec.DNSPolicy,
+	return append(errs, kind.OneOf(at.Child("dnsPolicy"), spec.DNSPolicy,
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
 }
 
@@ -123,22 +125,9 @@ func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorLi
 			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
 		}
 		if t.Effect != "" {
-			errs = append(errs, oneOf(at.Child("effect"), t.Effect,
+			errs = append(errs, kind.OneOf(at.Child("effect"), t.Effect,
 				corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
 		}
 	}
 	return errs
-}
-
-// oneOf wants one of a few words. The message lists them in the order given.
-func oneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
-	if value == "" {
-		return field.ErrorList{field.Required(at, "")}
-	}
-	for _, word := range words {
-		if value == word {
-			return nil
-		}
-	}
-	return field.ErrorList{field.NotSupported(at, value, words)}
 }

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func validateContainers(spec *corev1.PodSpec, volumes sets.Set[string], at *field.Path) field.ErrorList {
@@ -81,13 +83,13 @@ func validateContainer(c *corev1.Container, volumes sets.Set[string], at *field.
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))
 	}
-	errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
+	errs = append(errs, kind.OneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
 	errs = append(errs, validatePorts(c.Ports, at.Child("ports"))...)
 	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
 	errs = append(errs, validateEnvFrom(c.EnvFrom, at.Child("envFrom"))...)
 	errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
-	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
+	errs = append(errs, kind.OneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
 	return append(errs, validateRequirements(&c.Resources, at.Child("resources"))...)
 }
@@ -98,19 +100,19 @@ func validatePorts(ports []corev1.ContainerPort, at *field.Path) field.ErrorList
 	for i := range ports {
 		p, at := &ports[i], at.Index(i)
 		if messages := utilvalidation.IsValidPortName(p.Name); p.Name != "" && len(messages) > 0 {
-			errs = append(errs, invalid(at.Child("name"), p.Name, messages)...)
+			errs = append(errs, kind.Invalid(at.Child("name"), p.Name, messages)...)
 		} else {
 			errs = append(errs, newName(names, p.Name, at)...)
 		}
 		if p.ContainerPort == 0 {
 			errs = append(errs, field.Required(at.Child("containerPort"), ""))
 		} else {
-			errs = append(errs, invalid(at.Child("containerPort"), p.ContainerPort, utilvalidation.IsValidPortNum(int(p.ContainerPort)))...)
+			errs = append(errs, kind.Invalid(at.Child("containerPort"), p.ContainerPort, utilvalidation.IsValidPortNum(int(p.ContainerPort)))...)
 		}
 		if p.HostPort != 0 {
-			errs = append(errs, invalid(at.Child("hostPort"), p.HostPort, utilvalidation.IsValidPortNum(int(p.HostPort)))...)
+			errs = append(errs, kind.Invalid(at.Child("hostPort"), p.HostPort, utilvalidation.IsValidPortNum(int(p.HostPort)))...)
 		}
-		errs = append(errs, oneOf(at.Child("protocol"), p.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)...)
+		errs = append(errs, kind.OneOf(at.Child("protocol"), p.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)...)
 	}
 	return errs
 }
@@ -145,14 +147,5 @@ func dnsLabel(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}
 	}
-	return invalid(at, name, utilvalidation.IsDNS1123Label(name))
-}
-
-// invalid makes an error of each message.
-func invalid(at *field.Path, value any, messages []string) field.ErrorList {
-	var errs field.ErrorList
-	for _, message := range messages {
-		errs = append(errs, field.Invalid(at, value, message))
-	}
-	return errs
+	return kind.Invalid(at, name, utilvalidation.IsDNS1123Label(name))
 }

@@ -4,6 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 const oneSource = "may not have more than one field specified at a time"
@@ -15,7 +17,7 @@ func validateEnv(env []corev1.EnvVar, at *field.Path) field.ErrorList {
 		if env[i].Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 		} else {
-			errs = append(errs, invalid(at.Child("name"), env[i].Name, utilvalidation.IsRelaxedEnvVarName(env[i].Name))...)
+			errs = append(errs, kind.Invalid(at.Child("name"), env[i].Name, utilvalidation.IsRelaxedEnvVarName(env[i].Name))...)
 		}
 		if env[i].ValueFrom != nil {
 			errs = append(errs, validateEnvSource(&env[i], at.Child("valueFrom"))...)
@@ -45,11 +47,11 @@ func validateEnvSource(env *corev1.EnvVar, at *field.Path) field.ErrorList {
 }
 
 func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
-	errs := invalid(at.Child("name"), name, utilvalidation.IsDNS1123Subdomain(name))
+	errs := kind.Invalid(at.Child("name"), name, utilvalidation.IsDNS1123Subdomain(name))
 	if key == "" {
 		return append(errs, field.Required(at.Child("key"), ""))
 	}
-	return append(errs, invalid(at.Child("key"), key, utilvalidation.IsConfigMapKey(key))...)
+	return append(errs, kind.Invalid(at.Child("key"), key, utilvalidation.IsConfigMapKey(key))...)
 }
 
 func validateEnvFrom(sources []corev1.EnvFromSource, at *field.Path) field.ErrorList {
@@ -76,7 +78,7 @@ func validateRef(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at.Child("name"), "")}
 	}
-	return invalid(at.Child("name"), name, utilvalidation.IsDNS1123Subdomain(name))
+	return kind.Invalid(at.Child("name"), name, utilvalidation.IsDNS1123Subdomain(name))
 }
 
 func count(conditions ...bool) int {

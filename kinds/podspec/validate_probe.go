@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // validateLife looks at the probes and the hooks of a container that stays.
@@ -117,12 +119,12 @@ func validateHTTPGet(action *corev1.HTTPGetAction, at *field.Path) field.ErrorLi
 		errs = append(errs, field.Required(at.Child("path"), ""))
 	}
 	errs = append(errs, validatePort(action.Port, at.Child("port"))...)
-	return append(errs, oneOf(at.Child("scheme"), action.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
+	return append(errs, kind.OneOf(at.Child("scheme"), action.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 }
 
 func validatePort(port intstr.IntOrString, at *field.Path) field.ErrorList {
 	if port.Type == intstr.Int {
-		return invalid(at, port.IntVal, utilvalidation.IsValidPortNum(port.IntValue()))
+		return kind.Invalid(at, port.IntVal, utilvalidation.IsValidPortNum(port.IntValue()))
 	}
-	return invalid(at, port.StrVal, utilvalidation.IsValidPortName(port.StrVal))
+	return kind.Invalid(at, port.StrVal, utilvalidation.IsValidPortName(port.StrVal))
 }

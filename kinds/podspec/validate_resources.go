@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // ofQuotas are names that limit a namespace, and so are no container's.
@@ -59,7 +61,7 @@ func ValidateQuantity(q resource.Quantity, at *field.Path) field.ErrorList {
 }
 
 func validateResourceName(name corev1.ResourceName, at *field.Path) field.ErrorList {
-	errs := invalid(at, name, utilvalidation.IsQualifiedName(string(name)))
+	errs := kind.Invalid(at, name, utilvalidation.IsQualifiedName(string(name)))
 	if strings.Contains(string(name), "/") {
 		return errs
 	}

@@ -10,14 +10,14 @@ import (
 func TestRoleRefIsImmutable(t *testing.T) {
 	old := &rbacv1.RoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "viewer"}}
 	grown := old.DeepCopy()
-	grown.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "jane"}}
+	grown.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "jane", APIGroup: rbacv1.GroupName}}
 	validate := roleBindings().Strategy.Update.Validate
 	if faults := validate(t.Context(), grown, old); len(faults) != 0 {
 		t.Errorf("another subject: %v", faults)
 	}
 	raised := old.DeepCopy()
 	raised.RoleRef.Name = "admin"
-	want := `roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"admin"}: cannot change roleRef`
+	want := `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"admin"}: cannot change roleRef`
 	if faults := validate(t.Context(), raised, old); len(faults) != 1 || faults[0].Error() != want {
 		t.Errorf("faults %v, want %s", faults, want)
 	}

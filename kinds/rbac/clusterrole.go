@@ -8,11 +8,14 @@ import (
 )
 
 func clusterRoles() *registry.Resource {
+	rules := strategy()
+	rules.Create.Validate = kind.CheckCreate(validateClusterRole)
+	rules.Update.Validate = kind.CheckAgain(validateClusterRole)
 	return kind.Definition{
 		GroupVersion: rbacv1.SchemeGroupVersion,
 		Object:       &rbacv1.ClusterRole{},
 		List:         &rbacv1.ClusterRoleList{},
 		Resource:     "clusterroles",
-		Strategy:     strategy(),
+		Strategy:     rules,
 	}.Build()
 }

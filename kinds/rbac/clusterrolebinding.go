@@ -1,11 +1,8 @@
 package rbac
 
 import (
-	"context"
-
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -14,7 +11,8 @@ import (
 
 func clusterRoleBindings() *registry.Resource {
 	rules := strategy()
-	rules.Update.Validate = validateClusterRoleBindingUpdate
+	rules.Create.Validate = kind.CheckCreate(validateClusterRoleBinding)
+	rules.Update.Validate = kind.CheckUpdate(validateClusterRoleBindingUpdate)
 	return kind.Definition{
 		GroupVersion: rbacv1.SchemeGroupVersion,
 		Object:       &rbacv1.ClusterRoleBinding{},
@@ -36,8 +34,8 @@ func clusterRoleBindings() *registry.Resource {
 	}.Build()
 }
 
-func validateClusterRoleBindingUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return immutableRoleRef(obj.(*rbacv1.ClusterRoleBinding).RoleRef, old.(*rbacv1.ClusterRoleBinding).RoleRef)
+func validateClusterRoleBindingUpdate(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
+	return append(validateClusterRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
 }
 
 func clusterRoleBindingRow(binding *rbacv1.ClusterRoleBinding) []any {

@@ -8,12 +8,15 @@ import (
 )
 
 func roles() *registry.Resource {
+	rules := strategy()
+	rules.Create.Validate = kind.CheckCreate(validateRole)
+	rules.Update.Validate = kind.CheckAgain(validateRole)
 	return kind.Definition{
 		GroupVersion: rbacv1.SchemeGroupVersion,
 		Object:       &rbacv1.Role{},
 		List:         &rbacv1.RoleList{},
 		Resource:     "roles",
 		Namespaced:   true,
-		Strategy:     strategy(),
+		Strategy:     rules,
 	}.Build()
 }

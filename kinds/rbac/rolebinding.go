@@ -1,11 +1,8 @@
 package rbac
 
 import (
-	"context"
-
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -14,7 +11,8 @@ import (
 
 func roleBindings() *registry.Resource {
 	rules := strategy()
-	rules.Update.Validate = validateRoleBindingUpdate
+	rules.Create.Validate = kind.CheckCreate(validateRoleBinding)
+	rules.Update.Validate = kind.CheckUpdate(validateRoleBindingUpdate)
 	return kind.Definition{
 		GroupVersion: rbacv1.SchemeGroupVersion,
 		Object:       &rbacv1.RoleBinding{},
@@ -37,8 +35,8 @@ func roleBindings() *registry.Resource {
 	}.Build()
 }
 
-func validateRoleBindingUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return immutableRoleRef(obj.(*rbacv1.RoleBinding).RoleRef, old.(*rbacv1.RoleBinding).RoleRef)
+func validateRoleBindingUpdate(b, old *rbacv1.RoleBinding) field.ErrorList {
+	return append(validateRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
 }
 
 func roleBindingRow(binding *rbacv1.RoleBinding) []any {

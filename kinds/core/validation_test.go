@@ -1,0 +1,97 @@
+package core_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+func TestNewObjects(t *testing.T) {
+	e := newEnv(t)
+	port := func(name string, number int32) corev1.ServicePort {
+		return corev1.ServicePort{Name: name, Port: number}
+	}
+	service := func(spec corev1.ServiceSpec) *corev1.Service {
+		return &corev1.Service{ObjectMeta: named("x"), Spec: spec}
+	}
+	for _, tc := range []struct {
+		rule, resource string
+		object         runtime.Object
+		want           string // "": none
+	}{
+		{"a service has ports", "services", service(corev1.ServiceSpec{}), `Service "x" is invalid: spec.ports: Required value`},
+		{"a headless service may do without", "services", service(corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}), ""},
+		{"so may a name for something outside", "services", service(corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "a.b."}), ""},
+		{"which must be one", "services", service(corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}),
+			`Service "x" is invalid: spec.externalName: Required value`},
+		{"one port needs no name", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("", 80)}}), ""},
+		{"several ports need names", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("", 80), port("a", 81)}}),
+			`Service "x" is invalid: spec.ports[0].name: Required value`},
+		{"which are unique, as are the ports", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("a", 80), port("a", 80)}}),
+			`Service "x" is invalid: [spec.ports[1].name: Duplicate value: "a", spec.ports[1]: Duplicate value: ` +
+				`{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}]`},
+		{"a port leads to one", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(70000)}}}),
+			`Service "x" is invalid: spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive`},
+		{"keys are names of files", "configmaps", &corev1.ConfigMap{ObjectMeta: named("x"), Data: map[string]string{"a/b": ""}},
+			`ConfigMap "x" is invalid: data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' ` +
+				`(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`},
+		{"a config map holds a mebibyte", "configmaps", &corev1.ConfigMap{ObjectMeta: named("x"), Data: map[string]string{"a": strings.Repeat("a", 1<<20)}}, ""},
+		{"and no more", "configmaps", &corev1.ConfigMap{ObjectMeta: named("x"), Data: map[string]string{"a": strings.Repeat("a", 1<<20+1)}},
+			`ConfigMap "x" is invalid: []: Too long: may not be more than 1048576 bytes`},
+		{"a certificate has its key", "secrets", &corev1.Secret{ObjectMeta: named("x"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{"tls.crt": {}}},
+			`Secret "x" is invalid: data[tls.key]: Required value`},
+		{"a secret is not shown", "secrets", &corev1.Secret{
+			ObjectMeta: named("x"), Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{".dockerconfigjson": []byte("secret")},
+		}, `Secret "x" is invalid: data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character 's' looking for beginning of value`},
+		{"a claim asks for something", "persistentvolumeclaims", &corev1.PersistentVolumeClaim{ObjectMeta: named("x")},
+			`PersistentVolumeClaim "x" is invalid: [spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value]`},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			e := env{e.With(t)}
+			e.Default(tc.resource, tc.object)
+			_, err := e.Store(tc.resource).Create(t.Context(), registry.CreateRequest{
+				Namespace: "default", Object: tc.object, Options: registry.WriteOptions{DryRun: true},
+			})
+			check(t, err, tc.want)
+		})
+	}
+}
+
+func check(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Error(err)
+	case want != "" && (err == nil || err.Error() != want):
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestClaimUpdates(t *testing.T) {
+	e := newEnv(t)
+	e.Create("persistentvolumeclaims", newClaim())
+	grow := func(c *corev1.PersistentVolumeClaim) {
+		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}
+	}
+	_, err := put(e, "persistentvolumeclaims", "c", "", grow)
+	check(t, err, `PersistentVolumeClaim "c" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims
+@@ -6,7 +6,7 @@
+  "Resources": {
+   "Limits": null,
+   "Requests": {
+-   "storage": "1Gi"
++   "storage": "2Gi"
+   }
+  },
+  "VolumeName": "",
+`)
+	mustPut(e, "persistentvolumeclaims", "c", "", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "v" })
+	mustPut(e, "persistentvolumeclaims", "c", "status", func(c *corev1.PersistentVolumeClaim) { c.Status.Phase = corev1.ClaimBound })
+	mustPut(e, "persistentvolumeclaims", "c", "", grow)
+}

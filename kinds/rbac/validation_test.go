@@ -1,0 +1,61 @@
+package rbac
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func texts(errs field.ErrorList) []string {
+	var list []string
+	for _, err := range errs {
+		list = append(list, err.Error())
+	}
+	return list
+}
+
+func TestRules(t *testing.T) {
+	for _, tc := range []struct {
+		rule       string
+		policy     rbacv1.PolicyRule
+		namespaced bool
+		want       []string
+	}{
+		{"verbs for resources", rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}, true, nil},
+		{"verbs for paths", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, false, nil},
+		{"paths are in no namespace", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, true,
+			[]string{`rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs`}},
+		{"nothing is no rule", rbacv1.PolicyRule{}, true, []string{
+			"rules[0].verbs: Required value: verbs must contain at least one value",
+			"rules[0].apiGroups: Required value: resource rules must supply at least one api group",
+			"rules[0].resources: Required value: resource rules must supply at least one resource",
+		}},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, texts(validateRules([]rbacv1.PolicyRule{tc.policy}, tc.namespaced))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBindings(t *testing.T) {
+	binding := &rbacv1.ClusterRoleBinding{}
+	defaultClusterRoleBinding(binding)
+	want := []string{`roleRef.kind: Unsupported value: "": supported values: "ClusterRole"`, `roleRef.name: Required value`}
+	if diff := cmp.Diff(want, texts(validateClusterRoleBinding(binding))); diff != "" {
+		t.Errorf("an empty binding (-want +got):\n%s", diff)
+	}
+	binding.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "system:node"}
+	binding.Subjects = []rbacv1.Subject{{Kind: "User", Name: "jane@x"}, {Kind: "ServiceAccount", Name: "bot"}, {Kind: "Robot", Name: "r"}}
+	defaultClusterRoleBinding(binding)
+	want = []string{
+		`subjects[1].namespace: Required value`,
+		`subjects[2].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"`,
+	}
+	if diff := cmp.Diff(want, texts(validateClusterRoleBinding(binding))); diff != "" {
+		t.Errorf("subjects (-want +got):\n%s", diff)
+	}
+}
