@@ -25,7 +25,8 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Namespaced:   true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAutoscaler)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateAutoscaler)},
 		},
 		Columns: registry.Columns{Definitions: columns(), Row: kind.Row(row)},
 		MoreVersions: []registry.Version{{

@@ -23,7 +23,10 @@ func ingresses() *registry.Resource {
 		StoragePath:  "ingress",
 		Generation:   true,
 		Status:       true,
-		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateIngress)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateIngress)},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

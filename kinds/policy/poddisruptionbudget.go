@@ -21,7 +21,8 @@ func podDisruptionBudgets() *registry.Resource {
 		Generation:   true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
+			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Validate: kind.CheckCreate(validateBudget)},
+			Update: registry.UpdateStrategy{Validate: kind.CheckAgain(validateBudget)},
 		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{

@@ -20,7 +20,8 @@ func storageClasses() *registry.Resource {
 		Default:      kind.Defaults(defaultStorageClass),
 		ShortNames:   []string{"sc"},
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStorageClass)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateStorageClassUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{
