@@ -1,9 +1,15 @@
-// Package podspec fills in what a client left out of a pod spec, wherever one
-// is: in a pod, in the templates of the workloads, in a PodTemplate. What a pod
-// spec is made of and what other kinds have too (claims, persistent volumes,
-// lists of resources) is here as well.
+// Package podspec fills in what a client left out of a pod spec, and validates
+// it, wherever one is: in a pod, in the templates of the workloads, in a
+// PodTemplate. What a pod spec is made of and what other kinds have too
+// (claims, persistent volumes, lists of resources) is here as well.
 //
-// The functions write into what they are given, leave alone what is set, and
-// allocate only for what they fill in. Where a pod differs from a template,
-// as in requests that follow from limits, kinds/core knows.
+// The functions that fill in write into what they are given, leave alone what
+// is set, and allocate only for what they fill in. Where a pod differs from a
+// template, as in requests that follow from limits, kinds/core knows.
+//
+// The functions that validate expect defaults to be there. They have the rules
+// that people meet, with the fields, reasons and texts of kube-apiserver:
+// containers, their ports, environment, mounts, resources and probes; volumes
+// by name and number of sources; policies, names, tolerations. Of affinity,
+// security contexts and what most volumes consist of they know nothing.
 package podspec

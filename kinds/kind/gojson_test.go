@@ -1,0 +1,50 @@
+package kind
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func TestGoJSON(t *testing.T) {
+	for _, tc := range []struct {
+		rule  string
+		value any
+		want  string
+	}{
+		{"fields by their names in Go", rbacv1.RoleRef{Kind: "Role", Name: "a"}, `{"APIGroup":"","Kind":"Role","Name":"a"}`},
+		{"apimachinery's by their names in JSON", &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, `{"matchLabels":{"a":"b"}}`},
+		{"what is embedded has no name", corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "n"}}, `{"Name":"n","Optional":null}`},
+		{"metadata too", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
+		{"quantities and ports as in JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
+		{"nothing is null", (*corev1.Pod)(nil), `null`},
+	} {
+		if got := string(GoJSON(tc.value)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.rule, got, tc.want)
+		}
+	}
+}
+
+// Invariant: what a pod spec has of the host is part of its security context.
+func TestGoJSONOfPodSpecs(t *testing.T) {
+	got := GoDiff(corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}},
+		corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}, HostNetwork: true})
+	want := `@@ -12,7 +12,7 @@
+  "AutomountServiceAccountToken": null,
+  "NodeName": "",
+  "SecurityContext": {
+-  "HostNetwork": false,
++  "HostNetwork": true,
+   "HostPID": false,
+   "HostIPC": false,
+   "ShareProcessNamespace": null,
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
