@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 func TestFieldsForTheSourceOfAClaimArePaired(t *testing.T) {
@@ -43,6 +44,8 @@ func TestFieldsForTheSourceOfAClaimArePaired(t *testing.T) {
 			e := env{e.With(t)}
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: named(""), Spec: tc.given}
 			claim.GenerateName = "c-"
+			claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+			claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 			created := e.Create("persistentvolumeclaims", claim).(*corev1.PersistentVolumeClaim)
 			updated := mustPut(e, "persistentvolumeclaims", created.Name, "", func(c *corev1.PersistentVolumeClaim) { c.Spec.DataSource = tc.given.DataSource })
 			for _, got := range []*corev1.PersistentVolumeClaim{created, updated} {
