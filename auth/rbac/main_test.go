@@ -107,7 +107,13 @@ func binding(kind, role string, subjects ...rbacv1.Subject) *rbacv1.RoleBinding 
 	}
 }
 
-func subject(kind, name string) rbacv1.Subject { return rbacv1.Subject{Kind: kind, Name: name} }
+// subject is a user or a group; a service account is of no group of the API.
+func subject(kind, name string) rbacv1.Subject {
+	if kind == rbacv1.ServiceAccountKind {
+		return rbacv1.Subject{Kind: kind, Name: name}
+	}
+	return rbacv1.Subject{Kind: kind, APIGroup: rbacv1.GroupName, Name: name}
+}
 
 func wants(verb, resource, namespace string) *authorizationv1.ResourceAttributes {
 	return &authorizationv1.ResourceAttributes{Verb: verb, Resource: resource, Namespace: namespace}
