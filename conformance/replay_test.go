@@ -333,10 +333,14 @@ func readDifferences(t *testing.T) *differences {
 	return d
 }
 
-// check fails the test for a difference that is not listed.
+// check fails the test for a difference that is not listed, or listed without a
+// reason, as -update leaves it.
 func (d *differences) check(t *testing.T, id string, found []difference) {
 	t.Helper()
-	if _, ok := d.reasons[id]; ok {
+	if reason, ok := d.reasons[id]; ok {
+		if strings.HasPrefix(reason, "? ") && !*update {
+			t.Errorf("%s has no reason in %s", id, differencesFile)
+		}
 		return
 	}
 	texts := make([]string, len(found))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // ApplyRequest asks for the fields of an object that a manager wants to own.
@@ -49,12 +51,29 @@ func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyReques
 	}
 	applied, err := m.manager.Apply(m.unpruned(current, req), req.Object, req.Options.FieldManager, req.Force)
 	if err != nil {
-		return nil, err
+		return nil, m.unapplied(err, current)
 	}
 	if keepTimes(applied, current) && known {
 		m.applied.remember(state)
 	}
 	return applied, nil
+}
+
+// unapplied says whose fault it is that an apply failed: the client's, if the
+// object that is there is not to blame.
+func (m *fieldManager) unapplied(err error, current runtime.Object) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return err
+	}
+	live, liveErr := m.versions.ConvertToVersion(current, m.versions.kind.GroupVersion())
+	if liveErr == nil {
+		_, liveErr = m.types.ObjectToTyped(live, typed.AllowDuplicates)
+	}
+	if liveErr != nil {
+		return err
+	}
+	return apierrors.NewBadRequest(err.Error())
 }
 
 // Applies tells whether Apply works here.

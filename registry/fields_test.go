@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -208,5 +209,21 @@ func TestApplyTakesOutWhatIsLeftOut(t *testing.T) {
 		if got := strings.Join(slices.Sorted(maps.Keys(m.Data)), " "); got != c.want {
 			t.Errorf("after %s applied %q: %q, want %q", c.manager, c.keys, got, c.want)
 		}
+	}
+}
+
+// What cannot be merged is the client's mistake, whatever is wrong with it.
+func TestApplyOfNonsense(t *testing.T) {
+	e := registrytest.NewManaged(t, kinds.Types())
+	mustApply(e, "one", map[string]any{"a": "1"})
+	for rule, data := range map[string]map[string]any{
+		"a value of another type": {"a": 1}, "a map for a value": {"a": map[string]any{}}, "nothing for a value": {"a": []any{nil}},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			_, err := applyData(e, registry.ApplyRequest{Options: registry.WriteOptions{FieldManager: "one"}, Force: true}, data)
+			if !apierrors.IsBadRequest(err) || !strings.HasPrefix(err.Error(), "failed to create typed patch object (/m; /v1, Kind=ConfigMap): .data.a: expected string, got ") {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -70,33 +69,5 @@ func TestDatabaseOutgrowsItsFirstMapping(t *testing.T) {
 	all, err := server.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil || all.Count != 101 {
 		t.Errorf("%v keys, %v", all.Count, err)
-	}
-}
-
-// A hundred servers of one process fit into some gigabytes of address space.
-func TestServerTakesLittleAddressSpace(t *testing.T) {
-	const maps = "/proc/self/maps"
-	if _, err := os.Stat(maps); err != nil {
-		t.Skip("needs Linux: ", err)
-	}
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	start(t, embedded.Config{})
-	text, err := os.ReadFile(maps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mapped int64
-	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, temp) {
-			var from, to int64
-			if _, err := fmt.Sscanf(line, "%x-%x", &from, &to); err != nil {
-				t.Fatal(err)
-			}
-			mapped += to - from
-		}
-	}
-	if mapped == 0 || mapped > 64<<20 {
-		t.Errorf("%d bytes of its files are mapped", mapped)
 	}
 }
