@@ -8,16 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-func texts(errs field.ErrorList) []string {
-	var list []string
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
-}
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
 
 func TestDeployments(t *testing.T) {
 	for _, tc := range []struct {
@@ -51,7 +44,7 @@ func TestDeployments(t *testing.T) {
 			d := &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: pods()}}
 			tc.change(&d.Spec)
 			defaultDeployment(d)
-			if diff := cmp.Diff(tc.want, texts(validateDeployment(d))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(validateDeployment(d))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -62,12 +55,12 @@ func TestStatefulSetsMayMountTheirClaims(t *testing.T) {
 	s := &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}}
 	s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	defaultStatefulSet(s)
-	if got := texts(validateStatefulSet(s)); got != nil {
+	if got := registrytest.Texts(validateStatefulSet(s)); got != nil {
 		t.Errorf("got %q", got)
 	}
 	s.Spec.Selector = nil
 	want := []string{"spec.selector: Required value", "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`"}
-	if diff := cmp.Diff(want, texts(validateStatefulSet(s))); diff != "" {
+	if diff := cmp.Diff(want, registrytest.Texts(validateStatefulSet(s))); diff != "" {
 		t.Errorf("without a selector (-want +got):\n%s", diff)
 	}
 }

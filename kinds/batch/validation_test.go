@@ -8,16 +8,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-func texts(errs field.ErrorList) []string {
-	var list []string
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
-}
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
 
 func newJob() *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}, Spec: batchv1.JobSpec{Template: podsOnce()}}
@@ -55,7 +48,7 @@ func TestJobUpdates(t *testing.T) {
 			}
 			j := old.DeepCopy()
 			tc.change(j)
-			got := texts(validateJobUpdate(j, old))
+			got := registrytest.Texts(validateJobUpdate(j, old))
 			got = slices.Compact(slices.Sorted(slices.Values(got)))
 			for i := range got {
 				if len(got[i]) > 500 { // a template in full
@@ -97,7 +90,7 @@ func TestCronJobs(t *testing.T) {
 			}}
 			tc.change(c)
 			defaultCronJob(c)
-			if diff := cmp.Diff(tc.want, texts(validateNewCronJob(c))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(validateNewCronJob(c))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/podspec"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func quantities(cpu string) corev1.ResourceList {
@@ -117,17 +118,9 @@ func TestPodSpecs(t *testing.T) {
 			spec := &corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}
 			tc.change(spec, &spec.Containers[0])
 			podspec.Default(spec)
-			if diff := cmp.Diff(tc.want, texts(podspec.Validate(spec, field.NewPath("spec")))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.Validate(spec, field.NewPath("spec")))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func texts(errs field.ErrorList) []string {
-	var list []string
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
 }

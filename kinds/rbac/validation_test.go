@@ -5,16 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-func texts(errs field.ErrorList) []string {
-	var list []string
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
-}
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
 
 func TestRules(t *testing.T) {
 	for _, tc := range []struct {
@@ -34,7 +27,7 @@ func TestRules(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, texts(validateRules([]rbacv1.PolicyRule{tc.policy}, tc.namespaced))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(validateRules([]rbacv1.PolicyRule{tc.policy}, tc.namespaced))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -45,7 +38,7 @@ func TestBindings(t *testing.T) {
 	binding := &rbacv1.ClusterRoleBinding{}
 	defaultClusterRoleBinding(binding)
 	want := []string{`roleRef.kind: Unsupported value: "": supported values: "ClusterRole"`, `roleRef.name: Required value`}
-	if diff := cmp.Diff(want, texts(validateClusterRoleBinding(binding))); diff != "" {
+	if diff := cmp.Diff(want, registrytest.Texts(validateClusterRoleBinding(binding))); diff != "" {
 		t.Errorf("an empty binding (-want +got):\n%s", diff)
 	}
 	binding.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "system:node"}
@@ -55,7 +48,7 @@ func TestBindings(t *testing.T) {
 		`subjects[1].namespace: Required value`,
 		`subjects[2].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"`,
 	}
-	if diff := cmp.Diff(want, texts(validateClusterRoleBinding(binding))); diff != "" {
+	if diff := cmp.Diff(want, registrytest.Texts(validateClusterRoleBinding(binding))); diff != "" {
 		t.Errorf("subjects (-want +got):\n%s", diff)
 	}
 }
