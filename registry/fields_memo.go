@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"crypto/sha256"
 	"hash/maphash"
 	"sync/atomic"
 
@@ -9,12 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const (
-	// memoSlots is how many applies a field manager remembers.
-	memoSlots = 64
-	// memoSize is the largest configuration, in bytes, that is worth it.
-	memoSize = 64 << 10
-)
+// memoSlots is how many applies a field manager remembers.
+const memoSlots = 64
 
 // applyMemo remembers applies that changed nothing: what is applied again to
 // the same state changes nothing again. Controllers do that all the time, and to
@@ -30,7 +27,7 @@ type appliedState struct {
 	uid      types.UID
 	revision string
 	manager  string
-	source   string
+	source   [sha256.Size]byte // its hash
 	force    bool
 }
 
@@ -39,14 +36,14 @@ func newApplyMemo() *applyMemo { return &applyMemo{seed: maphash.MakeSeed()} }
 // state returns false for what is not to be remembered.
 func (m *applyMemo) state(current runtime.Object, req ApplyRequest) (appliedState, bool) {
 	accessor, err := meta.Accessor(current)
-	if err != nil || accessor.GetUID() == "" || len(req.Source) == 0 || len(req.Source) > memoSize {
+	if err != nil || accessor.GetUID() == "" || len(req.Source) == 0 {
 		return appliedState{}, false
 	}
 	return appliedState{
 		uid:      accessor.GetUID(),
 		revision: accessor.GetResourceVersion(),
 		manager:  req.Options.FieldManager,
-		source:   string(req.Source),
+		source:   sha256.Sum256(req.Source),
 		force:    req.Force,
 	}, true
 }
