@@ -1,6 +1,10 @@
 package storage
 
-import "k8s.io/apimachinery/pkg/watch"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
 
 // Watcher delivers events until it is stopped, its context ends, or it fails.
 type Watcher interface {
@@ -31,4 +35,14 @@ type Event struct {
 	// Err is set in an Error event: ErrCompacted if the watch fell behind
 	// compaction.
 	Err error
+}
+
+// ProgressTicks returns when a store tells a watch how far it has come, which is
+// never if nobody wants to know. stop frees what it takes.
+func (o WatchOptions) ProgressTicks(interval time.Duration) (ticks <-chan time.Time, stop func()) {
+	if !o.ProgressNotify {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(interval)
+	return ticker.C, ticker.Stop
 }

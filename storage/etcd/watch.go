@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
@@ -143,7 +142,7 @@ func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 func (w *watcher) follow(ctx context.Context) {
 	stream := w.store.openStream(ctx, w.path, w.streamOptions()...)
 	defer stream.close()
-	ticks, stop := w.progressTicks()
+	ticks, stop := w.opts.ProgressTicks(w.store.cfg.ProgressInterval)
 	defer stop()
 	queue := backlog{limit: w.store.cfg.WatchBacklog}
 	for incoming := stream.incoming; incoming != nil || !queue.empty(); {
@@ -173,16 +172,6 @@ func (w *watcher) streamOptions() []clientv3.OpOption {
 		opts = append(opts, clientv3.WithProgressNotify())
 	}
 	return opts
-}
-
-// progressTicks returns when to ask how far etcd has come, which is never if
-// nobody wants to know.
-func (w *watcher) progressTicks() (ticks <-chan time.Time, stop func()) {
-	if !w.opts.ProgressNotify {
-		return nil, func() {}
-	}
-	ticker := time.NewTicker(w.store.cfg.ProgressInterval)
-	return ticker.C, ticker.Stop
 }
 
 // receive queues what a response of etcd reports. It returns false if nothing

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -146,10 +145,10 @@ func (w *watcher) fail(ctx context.Context, err error) {
 // follow reports what the window gets after w.revision. It is true if the
 // window has gone on without the watcher, who has to catch up elsewhere.
 func (w *watcher) follow(ctx context.Context) (lost bool) {
-	ticks, stop := w.progressTicks()
+	ticks, stop := w.opts.ProgressTicks(w.cache.cfg.ProgressInterval)
 	defer stop()
 	r := reader{cache: w.cache, resource: w.resource, begin: w.revision}
-	for {
+	for due := false; ; {
 		if !r.read() {
 			return true
 		}
@@ -162,27 +161,19 @@ func (w *watcher) follow(ctx context.Context) (lost bool) {
 		if len(r.batch) > 0 {
 			continue
 		}
+		if due && r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
+			return false
+		}
+		due = false
 		select {
 		case <-r.changed:
 		case <-ticks:
+			due = true
 			w.cache.askProgress()
-			if r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
-				return false
-			}
 		case <-ctx.Done():
 			return false
 		}
 	}
-}
-
-// progressTicks returns when to tell how far the cache has come, which is never
-// if nobody wants to know.
-func (w *watcher) progressTicks() (ticks <-chan time.Time, stop func()) {
-	if !w.opts.ProgressNotify {
-		return nil, func() {}
-	}
-	ticker := time.NewTicker(w.cache.cfg.ProgressInterval)
-	return ticker.C, ticker.Stop
 }
 
 // followStorage reports what happens after w.revision, as the storage behind
