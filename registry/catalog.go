@@ -3,11 +3,13 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -34,8 +36,8 @@ type CatalogConfig struct {
 type Cache interface {
 	// Store answers reads of the keys below root instead of next.
 	Store(root string, codec storage.Codec, next storage.Interface) storage.Interface
-	// Remove is told that nobody reads those keys any more.
-	Remove(root string)
+	// Remove is told that nobody reads those keys with that codec any more.
+	Remove(root string, codec storage.Codec)
 }
 
 // Catalog holds the stores of one server. Routing, discovery and OpenAPI all
@@ -54,14 +56,19 @@ type Snapshot struct {
 	Generation uint64
 	// Groups in the order of discovery.
 	Groups []Group
-	stores map[schema.GroupResource]*Store
-	order  []*Store
+	// preferred stores are those of the first resource of a name, served those of
+	// each version.
+	preferred map[schema.GroupResource]*Store
+	served    map[schema.GroupVersionResource]*Store
+	order     []*Store
 }
 
 // Group is an API group and its versions, the preferred one first.
 type Group struct {
 	Name     string
 	Versions []string
+	// Custom groups have nothing but custom resources.
+	Custom bool
 }
 
 // NewCatalog returns an empty catalog.
@@ -70,7 +77,7 @@ func NewCatalog(config CatalogConfig) *Catalog {
 		config.Authorizer = AlwaysAllow{}
 	}
 	c := &Catalog{config: config}
-	c.current.Store(&Snapshot{stores: map[schema.GroupResource]*Store{}})
+	c.current.Store(&Snapshot{})
 	return c
 }
 
@@ -83,65 +90,113 @@ func (c *Catalog) Snapshot() *Snapshot {
 func (c *Catalog) Authorizer() Authorizer { return c.config.Authorizer }
 
 // Add puts resources behind those that are there. It fails, and changes
-// nothing, if one of them is there already.
-func (c *Catalog) Add(resources ...*Resource) error {
+// nothing, if a version of one of them is there already.
+func (c *Catalog) Add(resources ...*Resource) error { return c.Replace(nil, resources) }
+
+// Replace takes resources out, as far as they are there, and puts others behind
+// those that stay, in one step. Watches of what is taken out end. It fails, and
+// changes nothing, if a version of a new one is there already.
+func (c *Catalog) Replace(old, resources []*Resource) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stores := slices.Clone(c.current.Load().order)
-	for _, r := range resources {
-		taken := func(s *Store) bool { return s.resource.GroupResource() == r.GroupResource() }
-		if slices.ContainsFunc(stores, taken) {
-			return fmt.Errorf("resource %s is in the catalog already", r.GroupResource())
+	var kept, gone []*Store
+	for _, s := range c.current.Load().order {
+		if slices.Contains(old, s.resource) {
+			gone = append(gone, s)
+		} else {
+			kept = append(kept, s)
 		}
-		stores = append(stores, newStore(r, c))
 	}
-	c.publish(stores)
+	for _, r := range resources {
+		if taken := takenVersion(kept, r); taken != "" {
+			return fmt.Errorf("version %s of resource %s is in the catalog already", taken, r.GroupResource())
+		}
+		kept = append(kept, newStore(r, c))
+	}
+	c.publish(kept)
+	for _, s := range gone {
+		s.retire(kept)
+	}
 	return nil
 }
 
-// Remove takes a resource out; it does nothing if the resource is not there.
-func (c *Catalog) Remove(name schema.GroupResource) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	stores := slices.Clone(c.current.Load().order)
-	stores = slices.DeleteFunc(stores, func(s *Store) bool { return s.resource.GroupResource() == name })
-	gone, known := c.current.Load().stores[name]
-	c.publish(stores)
-	if known && c.config.Cache != nil && !slices.ContainsFunc(stores, gone.sharesKeys) {
-		c.config.Cache.Remove(gone.root())
+// takenVersion returns a version of a resource that one of the stores serves.
+func takenVersion(stores []*Store, r *Resource) string {
+	for _, s := range stores {
+		if s.resource.GroupResource() != r.GroupResource() {
+			continue
+		}
+		for _, v := range r.Versions {
+			if _, taken := s.resource.Version(v.Name); taken {
+				return v.Name
+			}
+		}
 	}
+	return ""
 }
 
 // publish is called with mu held.
 func (c *Catalog) publish(stores []*Store) {
 	next := &Snapshot{
 		Generation: c.current.Load().Generation + 1,
-		stores:     make(map[schema.GroupResource]*Store, len(stores)),
+		preferred:  make(map[schema.GroupResource]*Store, len(stores)),
+		served:     make(map[schema.GroupVersionResource]*Store, len(stores)),
 		order:      stores,
 	}
 	for _, s := range stores {
-		next.stores[s.resource.GroupResource()] = s
-		next.addVersions(s.resource)
+		next.add(s)
 	}
+	next.sortGroups()
 	c.current.Store(next)
 }
 
-func (s *Snapshot) addVersions(r *Resource) {
+func (s *Snapshot) add(store *Store) {
+	r := store.resource
+	name := r.GroupResource()
+	if _, known := s.preferred[name]; !known {
+		s.preferred[name] = store
+	}
 	i := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == r.Group })
 	if i < 0 {
 		i = len(s.Groups)
-		s.Groups = append(s.Groups, Group{Name: r.Group})
+		s.Groups = append(s.Groups, Group{Name: r.Group, Custom: r.Custom})
 	}
 	for _, v := range r.Versions {
+		s.served[name.WithVersion(v.Name)] = store
 		if !slices.Contains(s.Groups[i].Versions, v.Name) {
 			s.Groups[i].Versions = append(s.Groups[i].Versions, v.Name)
 		}
 	}
 }
 
-// Store finds the store of a resource.
+// sortGroups: the groups of custom resources stand behind all others, by name,
+// and of the versions of a group the most stable and latest one is preferred.
+func (s *Snapshot) sortGroups() {
+	slices.SortStableFunc(s.Groups, func(a, b Group) int {
+		switch {
+		case a.Custom && b.Custom:
+			return strings.Compare(a.Name, b.Name)
+		case a.Custom:
+			return 1
+		case b.Custom:
+			return -1
+		}
+		return 0
+	})
+	for _, g := range s.Groups {
+		slices.SortFunc(g.Versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	}
+}
+
+// Store finds the store of a resource, whichever version that serves.
 func (s *Snapshot) Store(name schema.GroupResource) (*Store, bool) {
-	store, ok := s.stores[name]
+	store, ok := s.preferred[name]
+	return store, ok
+}
+
+// Served finds the store that serves a version of a resource.
+func (s *Snapshot) Served(name schema.GroupVersionResource) (*Store, bool) {
+	store, ok := s.served[name]
 	return store, ok
 }
 

@@ -32,8 +32,8 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 	return page, nil
 }
 
-// Watch reports what happens to the objects that a request selects. The Err of
-// an Error event is one of storage's: EventError says what clients see of it.
+// Watch reports what happens to the objects that a request selects, until ctx
+// ends or the resource is taken out of the catalog. The Err of an Error event is one of storage's: EventError says what clients see of it.
 func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
 	if s.resource.Virtual != nil {
 		return nil, s.unsupported("watch")
@@ -42,7 +42,7 @@ func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, er
 	if err != nil {
 		return nil, err
 	}
-	watcher, err := s.storage.Watch(ctx, selected.key, storage.WatchOptions{
+	watcher, err := s.storage.Watch(s.whileServed(ctx), selected.key, storage.WatchOptions{
 		Recursive:         selected.recursive,
 		Predicate:         selected.predicate,
 		ResourceVersion:   req.ResourceVersion,

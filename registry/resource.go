@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/storage"
@@ -28,12 +29,20 @@ type Resource struct {
 	// Versions that are served, the preferred one first. At least one.
 	Versions []Version
 
+	// Custom is set for what a CustomResourceDefinition defines. There is a
+	// Resource for each version, with rules of its own, which is its own hub.
+	// Objects are unstructured, without apiVersion and kind.
+	Custom bool
+	// StorageVersion is the one that objects are stored in, "" for the hub.
+	StorageVersion string
+
 	// StoragePath is the path of the keys, such as "pods" or "services/specs".
 	StoragePath string
 	// HubKind is the kind that errors about an object name, where the hub is of
 	// another group than the resource. Nil: the resource's own.
 	HubKind *schema.GroupKind
-	// Codec reads and writes the hub version at rest.
+	// Codec reads and writes the hub version at rest. It is comparable: resources
+	// with the same path and codec share what is cached of them.
 	Codec    storage.Codec
 	Strategy Strategy
 	// Fields returns what the object can be selected by, beyond metadata.name
@@ -42,6 +51,9 @@ type Resource struct {
 	// Columns of the Table representation.
 	Columns      Columns
 	Subresources []Subresource
+	// Types knows how the fields of objects belong together. Nil: the catalog's
+	// does.
+	Types func() (managedfields.TypeConverter, error)
 
 	// Virtual is set for resources which are computed and never stored, such
 	// as reviews; StoragePath, Codec and Strategy are then unused.
@@ -57,8 +69,14 @@ type Version struct {
 	// version is the hub. They must not write to their argument; the result
 	// may share memory with it.
 	ToHub, FromHub func(obj runtime.Object) (runtime.Object, error)
+	// Prune drops the fields that the version does not have from a decoded object,
+	// and returns their paths. Nil: decoding does that.
+	Prune func(obj runtime.Object) (unknown []string, err error)
 	// Default fills in what a client left out of a decoded object. Nil: nothing.
 	Default func(obj runtime.Object)
+	// Deprecated is what clients of the version are warned of. "": what its Go
+	// type says.
+	Deprecated string
 	// FieldLabel translates a field selector's label and value of this version
 	// to the hub's, or refuses it. Nil knows metadata.name and
 	// metadata.namespace only.

@@ -187,7 +187,10 @@ func TestCatalogChangesWhileItIsRead(t *testing.T) {
 	if _, ok := e.Store("pods").Sibling(schema.GroupResource{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}); !ok || after.Generation != before.Generation+1 {
 		t.Error("the new resource is not seen")
 	}
-	e.Catalog.Remove(schema.GroupResource{Resource: "pods"})
+	pods := e.Store("pods").Resource()
+	if err := e.Catalog.Replace([]*registry.Resource{pods}, nil); err != nil {
+		t.Fatal(err)
+	}
 	if _, ok := after.Store(schema.GroupResource{Resource: "pods"}); !ok {
 		t.Error("a snapshot changed")
 	}

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +21,14 @@ type Store struct {
 	now   func() time.Time
 	// managers are the field managers made so far, by managerKey.
 	managers sync.Map
+	// served ends when the resource is taken out of the catalog.
+	served context.Context
+	end    context.CancelFunc
 }
 
 func newStore(r *Resource, c *Catalog) *Store {
 	s := &Store{resource: r, catalog: c, names: appendSuffix, now: time.Now}
+	s.served, s.end = context.WithCancel(context.Background())
 	if r.Virtual != nil {
 		return s
 	}
@@ -50,6 +56,23 @@ func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
 	return s.catalog.Snapshot().Store(name)
 }
 
-func (s *Store) sharesKeys(other *Store) bool {
-	return other.resource.StoragePath == s.resource.StoragePath
+// retire ends what goes on in the store, of which those that are kept know
+// nothing.
+func (s *Store) retire(kept []*Store) {
+	s.end()
+	shared := func(other *Store) bool {
+		return other.resource.StoragePath == s.resource.StoragePath && other.resource.Codec == s.resource.Codec
+	}
+	if cache := s.catalog.config.Cache; cache != nil && s.storage != nil && !slices.ContainsFunc(kept, shared) {
+		cache.Remove(s.root(), s.resource.Codec)
+	}
+}
+
+// whileServed returns a context that ends with ctx, or when the resource is
+// taken out of the catalog.
+func (s *Store) whileServed(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	forget := context.AfterFunc(s.served, cancel)
+	context.AfterFunc(ctx, func() { forget() })
+	return ctx
 }

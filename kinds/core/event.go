@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,10 +15,16 @@ import (
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
 )
 
 // Events are kept for an hour after their last write.
 const eventTTL = int64(time.Hour / time.Second)
+
+// eventCodec is one for both resources of events, which share what is cached.
+var eventCodec = sync.OnceValue(func() storage.Codec {
+	return &kind.Codec{Kind: corev1.SchemeGroupVersion.WithKind("Event"), New: func() runtime.Object { return &corev1.Event{} }}
+})
 
 // Events returns the resource of events in the core group, the hub also of
 // those in events.k8s.io.
@@ -29,6 +36,7 @@ func Events() *registry.Resource {
 		Resource:     "events",
 		ShortNames:   []string{"ev"},
 		Namespaced:   true,
+		Codec:        eventCodec(),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
 			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},

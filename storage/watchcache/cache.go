@@ -3,6 +3,7 @@ package watchcache
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -29,15 +30,18 @@ type Cache struct {
 
 	mu sync.RWMutex // guards what follows, and what the resources hold
 	// revision up to which everything has been applied.
-	revision  int64
-	resources map[string]*resource // by root
-	// strays are the keys of no resource, whose bytes wait for one.
-	strays *resource
+	revision int64
+	// resources by root: one for each codec with which its keys are read.
+	resources map[string][]*resource
+	// strays is the one that has the keys of no root, whose bytes wait for one.
+	strays []*resource
 }
 
-// resource is the part of a cache that one store serves.
+// resource is what the keys below a root are to those who read them with one
+// codec.
 type resource struct {
 	root    string
+	codec   storage.Codec
 	decoder *storage.Decoder
 	tree    *tree
 	window  window
@@ -59,8 +63,8 @@ func New(cfg Config) (*Cache, error) {
 		telemetry: newTelemetry(),
 		ask:       make(chan struct{}, 1),
 		first:     make(chan struct{}),
-		resources: map[string]*resource{},
-		strays:    newResource("", &storage.Decoder{}),
+		resources: map[string][]*resource{},
+		strays:    []*resource{newResource("", nil, &storage.Decoder{})},
 	}, nil
 }
 
@@ -78,59 +82,83 @@ func (c *Cache) AwaitLoaded(ctx context.Context) error {
 // Loaded tells whether reads are answered from the cache at the moment.
 func (c *Cache) Loaded() bool { return c.loaded.Load() }
 
-func newResource(root string, decoder *storage.Decoder) *resource {
-	return &resource{root: root, decoder: decoder, tree: newTree(), changed: make(chan struct{})}
+func newResource(root string, codec storage.Codec, decoder *storage.Decoder) *resource {
+	return &resource{root: root, codec: codec, decoder: decoder, tree: newTree(), changed: make(chan struct{})}
 }
 
 // Store returns the store of the keys below root, which ends in a slash: next,
-// whose objects codec knows, through the cache. Several stores may have the same
-// root if their codecs make the same objects.
+// whose objects codec knows, through the cache. The same root may be read with
+// several codecs, which must be comparable; stores with the same one share what
+// the cache has of it.
 func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) storage.Interface {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, known := c.resources[root]
-	if !known {
-		r = newResource(root, storage.NewDecoder(codec, next.Versioner()).With(c.cfg.Memo))
+	i := c.index(root, codec)
+	if i < 0 {
+		r := newResource(root, codec, storage.NewDecoder(codec, next.Versioner()).With(c.cfg.Memo))
 		r.window.since = c.revision
-		r.take(c.strays)
-		c.resources[root] = r
+		c.fill(r)
+		i = len(c.resources[root])
+		c.resources[root] = append(c.resources[root], r)
 	}
-	return &store{Interface: next, cache: c, resource: r}
+	return &store{Interface: next, cache: c, resource: c.resources[root][i]}
 }
 
-// Remove forgets how to read the keys below root, until there is a store for
-// them again. Watches of the stores that there were go on as watches of the
+// Remove forgets how codec reads the keys below root, until there is a store for
+// that again. Watches of the stores that there were go on as watches of the
 // storage behind, and reads go there.
-func (c *Cache) Remove(root string) {
+func (c *Cache) Remove(root string, codec storage.Codec) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, known := c.resources[root]
-	if !known {
+	i := c.index(root, codec)
+	if i < 0 {
 		return
 	}
-	delete(c.resources, root)
-	c.strays.take(r)
+	r := c.resources[root][i]
+	if len(c.resources[root]) == 1 {
+		delete(c.resources, root)
+		c.strays[0].copy(r)
+	} else {
+		c.resources[root] = slices.Delete(slices.Clone(c.resources[root]), i, i+1)
+	}
 	r.removed.Store(true)
 	r.reset(c.revision)
 }
 
-// take moves the entries below r's root from another resource.
-func (r *resource) take(from *resource) {
-	from.tree.snapshot().ascend(r.root, r.root, func(entry *storage.Entry) bool {
-		r.tree.set(r.decoder.Entry(entry.Key, entry.Revision, entry.Data()))
-		from.tree.remove(entry.Key)
+// index of the resource with a codec, -1 if there is none.
+func (c *Cache) index(root string, codec storage.Codec) int {
+	return slices.IndexFunc(c.resources[root], func(r *resource) bool { return r.codec == codec })
+}
+
+// fill gives a new resource what is known of its keys already.
+func (c *Cache) fill(r *resource) {
+	if others := c.resources[r.root]; len(others) > 0 {
+		r.copy(others[0])
+		return
+	}
+	r.copy(c.strays[0])
+	r.tree.entries.Ascend(func(known item) bool {
+		c.strays[0].tree.remove(known.key)
 		return true
 	})
 }
 
-// resourceOf finds out where a key belongs.
-func (c *Cache) resourceOf(key string) *resource {
+// copy takes over what another resource has below r's root.
+func (r *resource) copy(from *resource) {
+	from.tree.snapshot().ascend(r.root, r.root, func(entry *storage.Entry) bool {
+		r.tree.set(r.decoder.Entry(entry.Key, entry.Revision, entry.Data()))
+		return true
+	})
+}
+
+// resourcesOf finds out where a key belongs.
+func (c *Cache) resourcesOf(key string) []*resource {
 	for i := range len(key) {
 		if key[i] != '/' {
 			continue
 		}
-		if r := c.resources[key[:i+1]]; r != nil {
-			return r
+		if found := c.resources[key[:i+1]]; found != nil {
+			return found
 		}
 	}
 	return c.strays

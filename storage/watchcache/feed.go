@@ -62,13 +62,16 @@ func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.resources {
-		r.reset(revision)
+	for _, readers := range c.resources {
+		for _, r := range readers {
+			r.reset(revision)
+		}
 	}
-	c.strays.reset(revision)
+	c.strays[0].reset(revision)
 	for i := range state {
-		r := c.resourceOf(state[i].Key)
-		r.tree.set(r.entry(&state[i]))
+		for _, r := range c.resourcesOf(state[i].Key) {
+			r.tree.set(r.entry(&state[i]))
+		}
 	}
 	c.revision = revision
 	c.reached.Store(revision)
@@ -93,23 +96,23 @@ func (c *Cache) unload() {
 func (c *Cache) apply(changes []storage.Change, upTo int64) {
 	c.telemetry.events.Add(float64(len(changes)))
 	c.mu.Lock()
-	var touched *resource // most reports are of one
+	var touched []*resource // most reports are of one root
 	for i := range changes {
 		if changes[i].Revision <= c.revision {
 			continue // it was told before the log was lost
 		}
-		r := c.resourceOf(changes[i].Key)
-		if touched != nil && touched != r {
-			touched.announce()
+		readers := c.resourcesOf(changes[i].Key)
+		if len(touched) > 0 && touched[0] != readers[0] {
+			announce(touched)
 		}
-		touched = r
-		r.apply(&changes[i], &c.cfg)
+		touched = readers
+		for _, r := range readers {
+			r.apply(&changes[i], &c.cfg)
+		}
 	}
 	c.revision = max(c.revision, upTo)
 	c.reached.Store(c.revision)
-	if touched != nil {
-		touched.announce()
-	}
+	announce(touched)
 	c.mu.Unlock()
 	c.waiters.wake(upTo)
 }
@@ -134,6 +137,12 @@ func (r *resource) entry(change *storage.Change) *storage.Entry {
 		return r.decoder.Entry(change.Key, change.Revision, change.Data)
 	}
 	return storage.BrokenEntry(change.Key, change.Revision, change.Err)
+}
+
+func announce(resources []*resource) {
+	for _, r := range resources {
+		r.announce()
+	}
 }
 
 // announce wakes those who wait for events.

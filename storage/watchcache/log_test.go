@@ -283,7 +283,7 @@ func TestStoreRemoved(t *testing.T) {
 	w := newWorld(t)
 	events := w.watch()
 	a := w.create("a")
-	w.cache.Remove("/pods/")
+	w.cache.Remove("/pods/", w.kind.Codec)
 	b := w.create("b")
 	w.wantFound(b.Key)
 	w.Interface = w.cache.Store("/pods/", w.kind.Codec, w.Interface)
@@ -304,4 +304,28 @@ func TestStoresOfOneRoot(t *testing.T) {
 		t.Error(err)
 	}
 	w.wantAdded(events, a)
+}
+
+// anotherCodec reads what another one does, and is another reader.
+type anotherCodec struct{ storage.Codec }
+
+// TestCodecsOfOneRoot shows that each codec's reader has what was there before it
+// came, sees all events, and keeps them when the other goes.
+func TestCodecsOfOneRoot(t *testing.T) {
+	w := newWorld(t)
+	a := w.create("a")
+	w.wantFound(a.Key)
+	first := w.Interface
+	codec := anotherCodec{w.kind.Codec}
+	w.Interface = w.cache.Store("/pods/", codec, first)
+	events := w.watch()
+	w.cache.Remove("/pods/", w.kind.Codec)
+	b := w.create("b")
+	w.wantFound(a.Key)
+	w.wantFound(b.Key)
+	w.wantAdded(events, b)
+	w.cache.Remove("/pods/", codec)
+	w.Interface = w.cache.Store("/pods/", w.kind.Codec, first)
+	w.wantFound(a.Key)
+	w.wantFound(b.Key)
 }

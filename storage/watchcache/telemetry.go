@@ -89,9 +89,9 @@ func (c *Cache) Collect(out chan<- prometheus.Metric) {
 func (c *Cache) entries() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	n := c.strays.tree.entries.Len()
-	for _, r := range c.resources {
-		n += r.tree.entries.Len()
+	n := c.strays[0].tree.entries.Len()
+	for _, readers := range c.resources {
+		n += readers[0].tree.entries.Len()
 	}
 	return n
 }
