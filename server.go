@@ -15,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/custom"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
@@ -32,6 +33,7 @@ type Server struct {
 	secure  *secureSide      // nil without Config.Secure
 	rbac    *rbac.Authorizer // nil unless it decides
 	catalog *registry.Catalog
+	custom  *custom.Controller
 	http    *http.Server
 	conns   *connections
 	api     *api.Server
@@ -95,6 +97,7 @@ func (s *Server) build(context.Context) error {
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
+	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
 	s.api, err = api.New(api.Config{
 		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),
@@ -105,6 +108,7 @@ func (s *Server) build(context.Context) error {
 		Collectors: []prometheus.Collector{recorder, s.cache},
 		User:       s.userFunc(),
 		OpenID:     s.openID(),
+		Settle:     s.custom.Settle,
 
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
@@ -121,6 +125,7 @@ func (s *Server) run() {
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
 	s.group.Go(func() error { return s.cache.Run(ctx) })
+	s.group.Go(func() error { return s.custom.Run(ctx) })
 	if s.plain != nil {
 		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
 	}

@@ -38,6 +38,9 @@ type Config struct {
 	// MaxInFlight limits the requests that read and are worked on at a time,
 	// MaxMutatingInFlight those that change something. 0: any number.
 	MaxInFlight, MaxMutatingInFlight int
+	// Settle returns when the catalog has what was defined before it was called,
+	// or its context ends. Nil: the catalog does not lag behind anything.
+	Settle func(ctx context.Context)
 	// AllowedHosts are the names, besides localhost and the loopback addresses,
 	// that the Host and Origin headers of a request may carry when it came in
 	// on a loopback address. "*" allows every name.

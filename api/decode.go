@@ -75,7 +75,7 @@ func (c *call) decodeBody(validation string) (runtime.Object, error) {
 		return nil, err
 	}
 	want := c.kind()
-	obj, got, err := decode(m, data, decodeOptions{want: want, into: c.newBody(), validation: validation})
+	obj, got, err := decode(m, data, c.decodeOptions(validation))
 	if err != nil {
 		if strict, ok := runtime.AsStrictDecodingError(err); !ok || obj == nil || validation != metav1.FieldValidationWarn {
 			return nil, decodeError(err, got, want, data)
@@ -87,7 +87,7 @@ func (c *call) decodeBody(validation string) (runtime.Object, error) {
 		text := "the API version in the data (%s) does not match the expected API version (%s)"
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(text, got.GroupVersion(), want.GroupVersion()))
 	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	registry.ClearKind(obj)
 	return c.toHub(obj)
 }
 
@@ -119,6 +119,17 @@ type decodeOptions struct {
 	want       schema.GroupVersionKind
 	into       runtime.Object
 	validation string
+	// prune drops what decoding leaves of unknown fields; nil: that is nothing.
+	prune func(obj runtime.Object) (unknown []string, err error)
+}
+
+// decodeOptions are those for a body of the call.
+func (c *call) decodeOptions(validation string) decodeOptions {
+	o := decodeOptions{want: c.kind(), into: c.newBody(), validation: validation}
+	if c.resourceKind() {
+		o.prune = c.version.Prune
+	}
+	return o
 }
 
 // decode decodes data. Next to a strict decoding error the object is returned
@@ -140,8 +151,32 @@ func decode(m *media, data []byte, o decodeOptions) (runtime.Object, schema.Grou
 	case obj != o.into && kind.Kind != o.want.Kind:
 		return nil, *kind, fmt.Errorf("converting (%s) to (%s.%s): unknown conversion",
 			strings.TrimPrefix(reflect.TypeOf(obj).String(), "*"), internalPackage(o.want.Group), o.want.Kind)
+	case o.prune != nil && kind.GroupKind() == o.want.GroupKind():
+		err = o.dropUnknown(obj, err)
 	}
 	return obj, *kind, err
+}
+
+// dropUnknown adds the fields that were dropped to what decoding found odd.
+func (o decodeOptions) dropUnknown(obj runtime.Object, found error) error {
+	unknown, err := o.prune(obj)
+	if err != nil {
+		return err
+	}
+	if o.validation == metav1.FieldValidationIgnore {
+		return found
+	}
+	var odd []error
+	if strict, ok := runtime.AsStrictDecodingError(found); ok {
+		odd = strict.Errors()
+	}
+	for _, path := range unknown {
+		odd = append(odd, fmt.Errorf("unknown field %q", path))
+	}
+	if len(odd) == 0 {
+		return nil
+	}
+	return runtime.NewStrictDecodingError(odd)
 }
 
 // internalPackage is the name of the package that kube-apiserver converts the

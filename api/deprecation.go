@@ -29,6 +29,10 @@ type deprecations struct{ texts sync.Map } // from GroupVersionKind to string
 
 // warnOfDeprecation warns clients of kinds that will go away.
 func (c *call) warnOfDeprecation() {
+	if c.version.Deprecated != "" {
+		registry.AddWarning(c.r.Context(), c.version.Deprecated)
+		return
+	}
 	kind := c.kind()
 	text, known := c.server.deprecated.texts.Load(kind)
 	if !known {

@@ -19,7 +19,7 @@ func (s *Server) discoveryRoutes(r chi.Router) {
 
 // serveLegacyRoot answers /api.
 func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
-	d := s.info.surface().discovery()
+	d := s.info.surface(r.Context()).discovery()
 	s.serveRoot(w, r, d.legacy, func() *prepared {
 		// Without apiVersion, as from kube-apiserver. The address is this
 		// connection's: nothing to keep.
@@ -35,7 +35,7 @@ func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
 
 // serveNamedRoot answers /apis.
 func (s *Server) serveNamedRoot(w http.ResponseWriter, r *http.Request) {
-	d := s.info.surface().discovery()
+	d := s.info.surface(r.Context()).discovery()
 	s.serveRoot(w, r, d.named, func() *prepared { return d.groupList })
 }
 
@@ -63,7 +63,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *a
 
 // serveGroup answers /apis/{group}.
 func (s *Server) serveGroup(w http.ResponseWriter, r *http.Request) {
-	d, ok := s.info.surface().discovery().groups[chi.URLParam(r, "group")]
+	d, ok := s.info.surface(r.Context()).discovery().groups[chi.URLParam(r, "group")]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -73,7 +73,7 @@ func (s *Server) serveGroup(w http.ResponseWriter, r *http.Request) {
 
 // serveResources answers /api/{version} and /apis/{group}/{version}.
 func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
-	discovery := s.info.surface().discovery()
+	discovery := s.info.surface(r.Context()).discovery()
 	gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
 	if d, ok := discovery.resources[gv]; ok {
 		s.servePlain(w, r, d)

@@ -186,6 +186,9 @@ func storageVersionHash(r *registry.Resource, scheme *runtime.Scheme) string {
 
 // hubKind is the kind that a resource's objects are stored as.
 func hubKind(r *registry.Resource, scheme *runtime.Scheme) schema.GroupVersionKind {
+	if r.Custom {
+		return r.GroupKind().WithVersion(r.StorageVersion)
+	}
 	version := r.Versions[0]
 	for _, v := range r.Versions {
 		if v.ToHub == nil {

@@ -133,7 +133,7 @@ func TestDiscoveryFollowsTheCatalog(t *testing.T) {
 	leases := kinds.Resources()
 	for _, r := range leases {
 		if r.Group == "coordination.k8s.io" {
-			s.api.config.Catalog.Remove(r.GroupResource())
+			s.remove(r)
 		}
 	}
 	if after := s.do("GET", "/apis", "", acceptV2).header.Get("ETag"); after == before {
@@ -228,15 +228,23 @@ func TestDiscoveryMethods(t *testing.T) {
 // A test suite has many servers; what is the same for all is there once.
 func TestServersShareTheirSurface(t *testing.T) {
 	a, b := newInformed(t, nil), newInformed(t, nil)
-	if a.api.info.surface() != b.api.info.surface() {
+	if a.api.info.surface(t.Context()) != b.api.info.surface(t.Context()) {
 		t.Error("two servers with the same resources have a surface each")
 	}
 	other := newInformed(t, func(c *Config) { c.Version.Minor = "35" })
-	if a.api.info.surface() == other.api.info.surface() {
+	if a.api.info.surface(t.Context()) == other.api.info.surface(t.Context()) {
 		t.Error("two servers of different releases share a surface")
 	}
-	b.api.config.Catalog.Remove(kinds.Resources()[0].GroupResource())
-	if a.api.info.surface() == b.api.info.surface() {
+	b.remove(kinds.Resources()[0])
+	if a.api.info.surface(t.Context()) == b.api.info.surface(t.Context()) {
 		t.Error("a server whose catalog changed keeps the old surface")
+	}
+}
+
+// remove takes a resource out of the catalog.
+func (s *stack) remove(r *registry.Resource) {
+	s.t.Helper()
+	if err := s.api.config.Catalog.Replace([]*registry.Resource{r}, nil); err != nil {
+		s.t.Fatal(err)
 	}
 }

@@ -68,8 +68,21 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 }
 
 // newCall finds what the request is about. Without a call and an error there is
-// no such group and version.
+// no such group and version. What is not found is looked for again in a catalog
+// that is up to date.
 func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
+	c, err := s.findCall(w, r)
+	if c == nil && s.config.Settle != nil {
+		s.config.Settle(r.Context())
+		c, err = s.findCall(w, r)
+	}
+	if err == nil && c != nil {
+		err = c.findVerb()
+	}
+	return c, err
+}
+
+func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error) {
 	t, parsed := parseTarget(r.URL.Path)
 	snapshot := s.config.Catalog.Snapshot()
 	if !parsed || !hasVersion(snapshot, t.Group, t.Version) {
@@ -78,20 +91,18 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 		}
 		return nil, nil
 	}
-	store, found := snapshot.Store(schema.GroupResource{Group: t.Group, Resource: t.Resource})
+	store, found := snapshot.Served(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource})
 	if !found {
 		return nil, genericError(http.StatusNotFound, "")
 	}
 	c := &call{server: s, w: w, r: r, target: t, store: store, resource: store.Resource()}
-	if c.version, found = c.resource.Version(t.Version); !found {
-		return nil, genericError(http.StatusNotFound, "")
-	}
+	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
 		if c.sub, found = c.resource.Subresource(t.Subresource); !found {
 			return nil, genericError(http.StatusNotFound, "")
 		}
 	}
-	return c, c.findVerb()
+	return c, nil
 }
 
 func hasVersion(snapshot *registry.Snapshot, group, version string) bool {
@@ -171,8 +182,11 @@ func (c *call) serve() {
 func (c *call) act() error {
 	c.warnOfDeprecation()
 	allowed := ofResources
-	if !c.hasColumns() {
+	switch {
+	case !c.hasColumns():
 		allowed = withoutColumns
+	case c.resource.Custom && c.resourceKind():
+		allowed = ofCustomResources
 	}
 	negotiate := c.server.codec.negotiate
 	if c.verb == "watch" {

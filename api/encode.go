@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // withoutHeader returns obj, or a shallow copy of it whose apiVersion and kind
@@ -18,18 +19,19 @@ func withoutHeader(obj runtime.Object) runtime.Object {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
 		return obj
 	}
-	value := reflect.ValueOf(obj).Elem()
-	shallow := reflect.New(value.Type())
-	shallow.Elem().Set(value)
-	out := shallow.Interface().(runtime.Object)
-	out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	out := registry.Shallow(obj)
+	registry.ClearKind(out)
 	return out
 }
 
 // jsonBody encodes an object without apiVersion and kind: the part of it that
 // is the same in gets, lists and watches.
 func jsonBody(obj runtime.Object) ([]byte, error) {
-	return json.Marshal(withoutHeader(obj))
+	obj = withoutHeader(obj)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return json.Marshal(u.Object) // its own method would encode it twice
+	}
+	return json.Marshal(obj)
 }
 
 // appendJSONHeader appends {"kind":...,"apiVersion":... without the closing

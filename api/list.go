@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"iter"
 	"net/http"
 	"strconv"
@@ -41,15 +42,19 @@ func (c *call) respondList(page *storage.Page) error {
 	case "Table":
 		return c.respondTable(page, meta)
 	case "PartialObjectMetadata":
-		return notAcceptableText("you requested PartialObjectMetadata, but the requested object is a list (" + c.resource.Kind + "List)")
+		return notAcceptableText("you requested PartialObjectMetadata, but the requested object is a list (" + cmp.Or(c.resource.ListKind, c.resource.Kind+"List") + ")")
 	case "PartialObjectMetadataList":
 		v := c.metadataView()
 		return c.writeList(listing{header: typeHeader(c.format.as), meta: meta, itemHeader: v.header, items: v.bodies(page)})
 	}
 	v := c.versionView()
 	header := v.header
-	header.Kind += "List"
-	return c.writeList(listing{header: header, meta: meta, items: v.bodies(page)})
+	header.Kind = cmp.Or(c.resource.ListKind, header.Kind+"List")
+	l := listing{header: header, meta: meta, items: v.bodies(page)}
+	if c.resource.Custom { // items of other lists do not say what they are
+		l.itemHeader = v.header
+	}
+	return c.writeList(l)
 }
 
 func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {

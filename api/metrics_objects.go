@@ -28,8 +28,10 @@ func (o objectCounter) Describe(out chan<- *prometheus.Desc) { out <- objectsDes
 func (o objectCounter) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	for _, store := range o.catalog.Snapshot().Stores() {
-		if store.Resource().Virtual != nil {
+	snapshot := o.catalog.Snapshot()
+	for _, store := range snapshot.Stores() {
+		preferred, _ := snapshot.Store(store.Resource().GroupResource())
+		if store.Resource().Virtual != nil || store != preferred {
 			continue
 		}
 		count, err := store.Count(ctx)

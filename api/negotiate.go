@@ -8,6 +8,7 @@ import (
 	"github.com/munnerz/goautoneg"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -42,6 +43,12 @@ func ofResources(m *media, as schema.GroupVersionKind) bool {
 // withoutColumns is the restriction of endpoints whose objects have no columns.
 func withoutColumns(m *media, as schema.GroupVersionKind) bool {
 	return as.Kind != "Table" && ofResources(m, as)
+}
+
+// ofCustomResources is the restriction of objects that have no Go type, and so no
+// protobuf.
+func ofCustomResources(m *media, as schema.GroupVersionKind) bool {
+	return ofResources(m, as) && (!as.Empty() || m.Type != runtime.ContentTypeProtobuf)
 }
 
 // negotiate chooses the format of an answer by the Accept header: the first

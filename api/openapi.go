@@ -26,7 +26,7 @@ func (s *Server) openAPIRoutes(r chi.Router) {
 }
 
 func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
-	document, err := s.info.surface().openapi.V2()
+	document, err := s.info.surface(r.Context()).openapi.V2()
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -36,7 +36,7 @@ func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
 
 // serveOpenAPIIndex answers with the links to all documents of version 3.
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
-	index, err := s.info.surface().openapi.Index()
+	index, err := s.info.surface(r.Context()).openapi.Index()
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -56,7 +56,7 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
 // content leads to the present one.
 func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(chi.URLParam(r, "*"), "/")
-	document, err := s.info.surface().openapi.V3(path)
+	document, err := s.info.surface(r.Context()).openapi.V3(path)
 	if err != nil {
 		s.writeError(w, r, err)
 		return

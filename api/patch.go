@@ -75,17 +75,34 @@ func (c *call) patch() error {
 func (c *call) patchType() (patchType, error) {
 	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	var supported []string
+	known := false
 	for _, t := range patchTypes {
-		isApply := t.contentType == types.ApplyYAMLPatchType
-		switch {
-		case isApply && !c.store.Applies() && contentType == string(t.contentType):
-			return patchType{}, unsupportedMediaType(supported)
-		case string(t.contentType) == contentType:
+		asked := string(t.contentType) == contentType
+		known = known || asked
+		if !c.understands(t.contentType) {
+			continue
+		}
+		if asked {
 			return t, nil
 		}
 		supported = append(supported, string(t.contentType))
 	}
+	if known {
+		return patchType{}, unsupportedMediaType(supported)
+	}
 	return patchType{}, genericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
+}
+
+// understands tells whether a type of patch is for the resource: how lists are
+// merged strategically is written in Go types, which custom resources have not.
+func (c *call) understands(t types.PatchType) bool {
+	switch t {
+	case types.ApplyYAMLPatchType:
+		return c.store.Applies()
+	case types.StrategicMergePatchType:
+		return !c.resource.Custom || !c.resourceKind()
+	}
+	return true
 }
 
 func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
@@ -116,7 +133,7 @@ func edit(apply editor) func(*patch, context.Context, runtime.Object) (runtime.O
 		if p.options.validation == metav1.FieldValidationWarn {
 			p.call.warnOfFields(odd)
 		}
-		patched.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		registry.ClearKind(patched)
 		return p.call.toHub(patched)
 	}
 }
@@ -144,7 +161,7 @@ func invalidPatch(shown string, err error) error {
 func (p *patch) decodePatched(document []byte, odd []error) (runtime.Object, []error, error) {
 	m := &p.call.server.codec.table[0]
 	want := p.call.kind()
-	obj, got, err := decode(m, document, decodeOptions{want: want, into: p.call.newBody(), validation: p.options.validation})
+	obj, got, err := decode(m, document, p.call.decodeOptions(p.options.validation))
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
 		odd, err = append(odd, strict.Errors()...), nil
 	}

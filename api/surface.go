@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -42,6 +43,22 @@ func contentOf(snapshot *registry.Snapshot, config Config) content {
 	return c
 }
 
+// typed is the part of the content that has Go types.
+func (c content) typed() openapi.Config {
+	config := openapi.Config{Scheme: c.scheme, Release: c.release}
+	for _, g := range c.groups {
+		if !g.Custom {
+			config.Groups = append(config.Groups, g)
+		}
+	}
+	for _, r := range c.resources {
+		if !r.Custom {
+			config.Resources = append(config.Resources, r)
+		}
+	}
+	return config
+}
+
 // key is the same for contents that look the same: resources do not change.
 func (c content) key() string {
 	var key strings.Builder
@@ -56,9 +73,7 @@ func newSurface(c content) *surface {
 	return &surface{
 		content:   c,
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
-		openapi: openapi.New(openapi.Config{
-			Groups: c.groups, Resources: c.resources, Scheme: c.scheme, Release: c.release,
-		}),
+		openapi:   openapi.New(c.typed()),
 	}
 }
 
@@ -104,7 +119,10 @@ type currentSurface struct {
 func newInfo(config Config) *info { return &info{config: config} }
 
 // surface of the catalog as it is now.
-func (i *info) surface() *surface {
+func (i *info) surface(ctx context.Context) *surface {
+	if i.config.Settle != nil {
+		i.config.Settle(ctx)
+	}
 	snapshot := i.config.Catalog.Snapshot()
 	if c := i.current.Load(); c != nil && c.generation == snapshot.Generation {
 		return c.surface

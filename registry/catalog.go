@@ -203,3 +203,14 @@ func (s *Snapshot) Served(name schema.GroupVersionResource) (*Store, bool) {
 // Stores returns all stores in the order of discovery. The slice must not be
 // written to.
 func (s *Snapshot) Stores() []*Store { return s.order }
+
+// Detached returns a store of a resource that is not in the catalog, and what
+// ends it.
+func (c *Catalog) Detached(r *Resource) (store *Store, end func()) {
+	s := newStore(r, c)
+	return s, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.retire(c.current.Load().order)
+	}
+}

@@ -132,9 +132,9 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	if known, ok := s.managers.Load(key); ok {
 		return known.(*fieldManager), nil
 	}
-	types := s.catalog.config.Types
-	if types == nil {
-		return nil, errors.New("server-side apply: the catalog has no types")
+	types, err := s.types()
+	if err != nil {
+		return nil, err
 	}
 	versions := s.resource.fieldVersions(version, subresource)
 	hub := schema.GroupVersion{Group: versions.kind.Group, Version: runtime.APIVersionInternal}
@@ -151,6 +151,17 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	return made.(*fieldManager), nil
 }
 
+// types knows how the fields of the objects belong together.
+func (s *Store) types() (managedfields.TypeConverter, error) {
+	switch {
+	case s.catalog.config.Types == nil:
+		return nil, errors.New("server-side apply: the catalog has no types")
+	case s.resource.Types != nil:
+		return s.resource.Types()
+	}
+	return s.catalog.config.Types, nil
+}
+
 // ownable says, by version, which fields a write of a subresource can own.
 func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	strategy := &r.Strategy.Update
@@ -161,7 +172,7 @@ func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fiel
 		return nil
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for _, v := range r.Versions {
+	for _, v := range slices.Concat(r.Versions, r.Related) {
 		gv := schema.GroupVersion{Group: r.Group, Version: v.Name}
 		filters[fieldpath.APIVersion(gv.String())] = strategy.Owns
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,7 +41,7 @@ func (op *updateOp) showManagers(view, obj runtime.Object) (viewManagers, error)
 	}
 	r := op.store.resource
 	paths := managedfields.ResourcePathMappings{}
-	for _, v := range r.Versions {
+	for _, v := range slices.Concat(r.Versions, r.Related) {
 		paths[schema.GroupVersion{Group: r.Group, Version: v.Name}.String()] = op.view.Replicas
 	}
 	written := schema.GroupVersion{Group: r.Group, Version: cmp.Or(op.req.Options.Version, r.Versions[0].Name)}

@@ -3,7 +3,7 @@ package registry
 import (
 	"cmp"
 	"fmt"
-	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,11 +43,12 @@ func (v *fieldVersions) version(gv schema.GroupVersion) (Version, error) {
 	if v.body != nil && gv == v.kind.GroupVersion() {
 		return Version{New: v.body}, nil
 	}
-	found, ok := v.resource.Version(gv.Version)
-	if !ok || v.body != nil || gv.Group != v.resource.Group {
+	known := slices.Concat(v.resource.Versions, v.resource.Related)
+	i := slices.IndexFunc(known, func(other Version) bool { return other.Name == gv.Version })
+	if i < 0 || v.body != nil || gv.Group != v.resource.Group {
 		return Version{}, runtime.NewNotRegisteredErrForKind("registry", gv.WithKind(v.kind.Kind))
 	}
-	return found, nil
+	return known[i], nil
 }
 
 // New returns an object in the version of its kind.
@@ -92,7 +93,7 @@ func (v *fieldVersions) toHub(obj runtime.Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u, ok := obj.(*unstructured.Unstructured); ok {
+	if u, ok := obj.(*unstructured.Unstructured); ok && !v.resource.Custom {
 		obj = version.New()
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
 			return nil, err
@@ -104,7 +105,7 @@ func (v *fieldVersions) toHub(obj runtime.Object) (runtime.Object, error) {
 		}
 	}
 	hub := withoutManagers(obj)
-	hub.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	ClearKind(hub)
 	return hub, nil
 }
 
@@ -123,12 +124,9 @@ func (v *fieldVersions) fromHub(hub runtime.Object, gv schema.GroupVersion) (run
 	return obj, nil
 }
 
-// withoutManagers returns a copy, of the outermost struct only.
+// withoutManagers returns a shallow copy.
 func withoutManagers(obj runtime.Object) runtime.Object {
-	from := reflect.ValueOf(obj).Elem()
-	to := reflect.New(from.Type())
-	to.Elem().Set(from)
-	shown := to.Interface().(runtime.Object)
+	shown := Shallow(obj)
 	if accessor, err := meta.Accessor(shown); err == nil {
 		accessor.SetManagedFields(nil)
 	}

@@ -22,6 +22,7 @@ type Resource struct {
 	Name       string // plural, as in URLs
 	Singular   string
 	Kind       string
+	ListKind   string // "" for the kind with List behind it
 	Namespaced bool
 	ShortNames []string
 	Categories []string
@@ -35,6 +36,10 @@ type Resource struct {
 	Custom bool
 	// StorageVersion is the one that objects are stored in, "" for the hub.
 	StorageVersion string
+
+	// Related are versions of a custom resource that other Resources serve, or
+	// nobody does. Objects may have field managers that wrote them.
+	Related []Version
 
 	// StoragePath is the path of the keys, such as "pods" or "services/specs".
 	StoragePath string

@@ -27,9 +27,19 @@ func definitions() *registry.Resource {
 		Generation:   true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: func(_ context.Context, obj runtime.Object) { recordStoredVersion(obj) }},
-			Update: registry.UpdateStrategy{Prepare: func(_ context.Context, obj, _ runtime.Object) { recordStoredVersion(obj) }},
+			Create: registry.CreateStrategy{
+				Prepare:  func(_ context.Context, obj runtime.Object) { recordStoredVersion(obj) },
+				Validate: validateDefinition,
+				Warnings: func(_ context.Context, obj runtime.Object) []string { return warnings(obj, nil) },
+			},
+			Update: registry.UpdateStrategy{
+				Prepare:  func(_ context.Context, obj, _ runtime.Object) { recordStoredVersion(obj) },
+				Validate: validateDefinitionUpdate,
+				Warnings: func(_ context.Context, obj, old runtime.Object) []string { return warnings(obj, old) },
+			},
+			Delete: registry.DeleteStrategy{Holds: isLive, Mark: markTerminating},
 		},
+		StatusStrategy: registry.UpdateStrategy{Validate: validateDefinitionStatus},
 	}.Build()
 }
 

@@ -47,11 +47,16 @@ func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) regi
 				*s.Replicas = new(view.(*autoscalingv1.Scale).Spec.Replicas)
 				return nil
 			},
-			Validate: validateScale,
+			Validate: ValidateScale,
 			Replicas: fieldpath.MakePathOrDie("spec", "replicas"),
-			Columns:  registry.Columns{Definitions: scaleColumns(), Row: Row(scaleRow)},
+			Columns:  ScaleColumns(),
 		},
 	}
+}
+
+// ScaleColumns are those of a scale.
+func ScaleColumns() registry.Columns {
+	return registry.Columns{Definitions: scaleColumns(), Row: Row(scaleRow)}
 }
 
 func scaleColumns() []metav1.TableColumnDefinition {
@@ -84,7 +89,8 @@ func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
 	return scale
 }
 
-func validateScale(view runtime.Object) error {
+// ValidateScale looks at a scale that a client sent.
+func ValidateScale(view runtime.Object) error {
 	scale, ok := view.(*autoscalingv1.Scale)
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %v", view))

@@ -1,0 +1,137 @@
+package custom
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// beginCleanup deletes the objects of a definition that is being deleted, beside
+// everything else that happens, unless somebody does already.
+func (f *follower) beginCleanup(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
+	if !slices.Contains(crd.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		return
+	}
+	f.mu.Lock()
+	k := f.known[crd.Name]
+	begun := k.cleaning
+	k.cleaning = true
+	f.mu.Unlock()
+	if begun {
+		return
+	}
+	f.cleanups.Go(func() {
+		for ctx.Err() == nil {
+			err := f.cleanUp(ctx, crd)
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			f.config.Logger.WarnContext(ctx, "custom resources: objects of a definition cannot be deleted", "name", crd.Name, "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryAfter):
+			}
+		}
+	})
+}
+
+// cleanUp deletes the objects, waits until they are gone, and lets the definition
+// go.
+func (f *follower) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	done := apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionFalse,
+		Reason: "NeverEstablished", Message: "resource was never established",
+	}
+	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+		if err := f.deleteObjects(ctx, crd); err != nil {
+			return err
+		}
+		done.Reason, done.Message = "InstanceDeletionCompleted", "removed all instances"
+	}
+	return f.change(ctx, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		apihelpers.SetCRDCondition(crd, done)
+		apihelpers.CRDRemoveFinalizer(crd, apiextensionsv1.CustomResourceCleanupFinalizer)
+	})
+}
+
+// deleteObjects returns when there are no objects any more.
+func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	store, end := f.config.Catalog.Detached(newDefinition(crd, f.converters).storage.resource())
+	defer end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watcher, err := store.Watch(ctx, registry.ListRequest{SendInitialEvents: new(false)})
+	if err != nil {
+		return err
+	}
+	defer watcher.Stop()
+	if _, err := store.DeleteCollection(ctx, registry.DeleteRequest{Options: &metav1.DeleteOptions{}}, registry.ListRequest{}); err != nil {
+		return err
+	}
+	for told := false; ; {
+		page, err := store.List(ctx, registry.ListRequest{Limit: 1})
+		if err != nil || len(page.Entries) == 0 {
+			return err
+		}
+		if !told { // finalizers keep them
+			told = true
+			if err := f.change(ctx, crd, tellProgress); err != nil {
+				return err
+			}
+		}
+		if err := awaitDeletion(watcher.Events()); err != nil {
+			return err
+		}
+	}
+}
+
+func tellProgress(crd *apiextensionsv1.CustomResourceDefinition) {
+	apihelpers.SetCRDCondition(crd, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue,
+		Reason: "InstanceDeletionInProgress", Message: "CustomResource deletion is in progress",
+	})
+}
+
+var errWatchEnded = errors.New("the watch ended")
+
+// awaitDeletion returns when an object is gone.
+func awaitDeletion(events <-chan storage.Event) error {
+	for event := range events {
+		switch event.Type {
+		case watch.Deleted:
+			return nil
+		case watch.Error:
+			return event.Err
+		}
+	}
+	return errWatchEnded
+}
+
+// change writes to the status and the finalizers of a definition, whatever its
+// latest state is. One that is gone needs no change.
+func (f *follower) change(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, edit func(*apiextensionsv1.CustomResourceDefinition)) error {
+	_, err := f.store.Update(ctx, registry.UpdateRequest{
+		Name: crd.Name, Subresource: "status", UID: crd.UID,
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			next := current.(*apiextensionsv1.CustomResourceDefinition).DeepCopy()
+			edit(next)
+			return next, nil
+		},
+		Options: registry.WriteOptions{FieldManager: manager},
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or another one of its name
+		return nil
+	}
+	return err
+}

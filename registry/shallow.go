@@ -1,0 +1,37 @@
+package registry
+
+import (
+	"maps"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ClearKind takes apiVersion and kind from an object: those of the hub have none.
+func ClearKind(obj runtime.Object) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		delete(u.Object, "apiVersion")
+		delete(u.Object, "kind")
+		return
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+}
+
+// Shallow returns a copy of the outermost struct of an object and of its
+// metadata, or of those two maps: whoever sets their fields does not change obj.
+func Shallow(obj runtime.Object) runtime.Object {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		from := reflect.ValueOf(obj).Elem()
+		to := reflect.New(from.Type())
+		to.Elem().Set(from)
+		return to.Interface().(runtime.Object)
+	}
+	object := maps.Clone(u.Object)
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		object["metadata"] = maps.Clone(metadata)
+	}
+	return &unstructured.Unstructured{Object: object}
+}
