@@ -27,6 +27,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
+	c.settle()
 	return c.respond(http.StatusCreated, created)
 }
 

@@ -26,6 +26,7 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
+	c.settle()
 	if result.Removed && !c.resource.Strategy.Delete.ReturnObject {
 		status, err := c.deletedStatus(result.Object)
 		if err != nil {

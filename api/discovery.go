@@ -79,7 +79,7 @@ func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
 		s.servePlain(w, r, d)
 		return
 	}
-	if _, known := discovery.groups[gv.Group]; !known && gv.Group != "" {
+	if !discovery.typed[gv.Group] {
 		http.NotFound(w, r)
 		return
 	}

@@ -22,6 +22,8 @@ type discovery struct {
 	groupList *prepared
 	groups    map[string]*prepared
 	resources map[schema.GroupVersion]*prepared
+	// typed are the groups that have nothing to do with custom resources.
+	typed map[string]bool
 	// legacyVersions are the versions of the legacy group.
 	legacyVersions []string
 	// legacy and named are the aggregated documents of /api and of /apis.
@@ -32,6 +34,7 @@ func buildDiscovery(c content) *discovery {
 	d := &discovery{
 		groups:    map[string]*prepared{},
 		resources: map[schema.GroupVersion]*prepared{},
+		typed:     map[string]bool{"": true},
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	var legacy, named []apidiscoveryv2.APIGroupDiscovery
@@ -43,6 +46,7 @@ func buildDiscovery(c content) *discovery {
 			group.Versions = append(group.Versions, found)
 			d.resources[gv] = newPrepared(resources)
 		}
+		d.typed[g.Name] = !g.Custom
 		if g.Name == "" {
 			legacy = append(legacy, group)
 			d.legacyVersions = g.Versions
@@ -127,6 +131,9 @@ func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscovery
 			ResponseKind: subresourceKind(r, sub, gv),
 			Verbs:        sub.Verbs,
 		})
+	}
+	if r.Custom { // in the order of their definition
+		return resource
 	}
 	slices.SortFunc(resource.Subresources, func(a, b apidiscoveryv2.APISubresourceDiscovery) int {
 		return strings.Compare(a.Subresource, b.Subresource)

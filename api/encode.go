@@ -73,8 +73,20 @@ func jsonObject(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
 	return jsonWrap(nil, header, encoded{bytes: bytes}).join(), nil
 }
 
+// metadata is what is encoded of a list's metadata.
+func (l listing) metadata() any {
+	if !l.allMeta {
+		return l.meta
+	}
+	return struct {
+		Continue           string `json:"continue"`
+		RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
+		ResourceVersion    string `json:"resourceVersion"`
+	}{l.meta.Continue, l.meta.RemainingItemCount, l.meta.ResourceVersion}
+}
+
 func jsonList(w io.Writer, l listing) error {
-	meta, err := json.Marshal(l.meta)
+	meta, err := json.Marshal(l.metadata())
 	if err != nil {
 		return err
 	}

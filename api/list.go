@@ -51,8 +51,8 @@ func (c *call) respondList(page *storage.Page) error {
 	header := v.header
 	header.Kind = cmp.Or(c.resource.ListKind, header.Kind+"List")
 	l := listing{header: header, meta: meta, items: v.bodies(page)}
-	if c.resource.Custom { // items of other lists do not say what they are
-		l.itemHeader = v.header
+	if c.resource.Custom { // items of other lists do not say what they are, nor that this is the last page
+		l.itemHeader, l.allMeta = v.header, true
 	}
 	return c.writeList(l)
 }

@@ -50,6 +50,8 @@ type encodeFunc = func(obj runtime.Object) ([]byte, error)
 type listing struct {
 	header metav1.TypeMeta
 	meta   metav1.ListMeta
+	// allMeta shows metadata that is empty too.
+	allMeta bool
 	// items can be ranged over several times, with the same result.
 	items iter.Seq2[encoded, error]
 	// itemHeader is put in front of every item; the empty one is left out.

@@ -37,12 +37,20 @@ func (c *call) update() error {
 	})
 }
 
+// settle waits, after a write, for what it defines.
+func (c *call) settle() {
+	if settle := c.server.config.Settle; c.resource.Defines && settle != nil {
+		settle(c.r.Context())
+	}
+}
+
 // write carries a PUT or a PATCH out and answers it.
 func (c *call) write(req registry.UpdateRequest) error {
 	result, err := c.store.Update(c.r.Context(), req)
 	if err != nil {
 		return err
 	}
+	c.settle()
 	status := http.StatusOK
 	if result.Created {
 		status = http.StatusCreated

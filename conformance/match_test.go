@@ -123,13 +123,26 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 			m.missing(at)
 			continue
 		}
-		m.match(at, want[name], got[name])
+		m.match(at, inOrder(name, want[name]), inOrder(name, got[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
 			m.differ(path+"."+name, "not in the recording: %v", got[name])
 		}
 	}
+}
+
+// inOrder sorts conditions by type, as the recorder has done.
+func inOrder(name string, value any) any {
+	list, ok := value.([]any)
+	if !ok || name != "conditions" {
+		return value
+	}
+	typeOf := func(condition any) string {
+		c, _ := condition.(map[string]any)
+		return fmt.Sprint(c["type"])
+	}
+	return slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
 }
 
 // matchManagers compares managedFields, which are sorted by time: what the

@@ -43,6 +43,7 @@ var areas = []struct {
 	{"patch", "x-patch", nil},
 	{"apply", "x-apply", map[string]func(*replay){"apply/deployment/create": removeInvalidDeployment}},
 	{"subresources", "x-subs", nil},
+	{"crd", "x-crd", map[string]func(*replay){"crd/change/create": removeGadgets}},
 	{"lifecycle", "x-lifecycle", map[string]func(*replay){
 		"lifecycle/v1.ResourceQuota-rq-one/create-dryrun": func(r *replay) { r.namespace("x-lifecycle-resourcequota") },
 	}},

@@ -37,3 +37,8 @@ func removeInvalidDeployment(r *replay) {
 func removePolicyDeployment(r *replay) {
 	r.must("PATCH", "/apis/apps/v1/namespaces/x-meta/deployments/pol", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
+
+// removeGadgets deletes those of the chains before.
+func removeGadgets(r *replay) {
+	r.send(&step{Method: "DELETE", Path: "/apis/crd.exam.org/v1/namespaces/x-crd/gadgets"})
+}

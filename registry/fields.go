@@ -132,11 +132,11 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	if known, ok := s.managers.Load(key); ok {
 		return known.(*fieldManager), nil
 	}
-	types, err := s.types()
+	versions := s.resource.fieldVersions(version, subresource)
+	types, err := s.types(versions)
 	if err != nil {
 		return nil, err
 	}
-	versions := s.resource.fieldVersions(version, subresource)
 	hub := schema.GroupVersion{Group: versions.kind.Group, Version: runtime.APIVersionInternal}
 	owns := s.resource.ownable(versions, subresource)
 	manager, err := managedfields.NewDefaultFieldManager(types, versions, versions, versions, versions.kind, hub, subresource, owns)
@@ -151,12 +151,12 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	return made.(*fieldManager), nil
 }
 
-// types knows how the fields of the objects belong together.
-func (s *Store) types() (managedfields.TypeConverter, error) {
+// types knows how the fields of what is written belong together.
+func (s *Store) types(versions *fieldVersions) (managedfields.TypeConverter, error) {
 	switch {
 	case s.catalog.config.Types == nil:
 		return nil, errors.New("server-side apply: the catalog has no types")
-	case s.resource.Types != nil:
+	case s.resource.Types != nil && versions.body == nil:
 		return s.resource.Types()
 	}
 	return s.catalog.config.Types, nil

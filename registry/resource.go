@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/storage"
@@ -30,6 +31,9 @@ type Resource struct {
 	// Versions that are served, the preferred one first. At least one.
 	Versions []Version
 
+	// Defines says that objects define resources: a write of one is answered when
+	// the catalog is in step with it.
+	Defines bool
 	// Custom is set for what a CustomResourceDefinition defines. There is a
 	// Resource for each version, with rules of its own, which is its own hub.
 	// Objects are unstructured, without apiVersion and kind.
@@ -79,6 +83,9 @@ type Version struct {
 	Prune func(obj runtime.Object) (unknown []string, err error)
 	// Default fills in what a client left out of a decoded object. Nil: nothing.
 	Default func(obj runtime.Object)
+	// Model describes the objects in OpenAPI, of version 2 or 3. Nil: their Go type
+	// does.
+	Model func(v2 bool) (*spec.Schema, error)
 	// Deprecated is what clients of the version are warned of. "": what its Go
 	// type says.
 	Deprecated string

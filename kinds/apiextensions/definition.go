@@ -14,7 +14,7 @@ import (
 // definitions leaves the metadata of status writes alone: kube-apiserver means
 // to put it back and does not.
 func definitions() *registry.Resource {
-	return kind.Definition{
+	r := kind.Definition{
 		GroupVersion: apiextensionsv1.SchemeGroupVersion,
 		Object:       &apiextensionsv1.CustomResourceDefinition{},
 		List:         &apiextensionsv1.CustomResourceDefinitionList{},
@@ -41,6 +41,8 @@ func definitions() *registry.Resource {
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: validateDefinitionStatus},
 	}.Build()
+	r.Defines = true
+	return r
 }
 
 // recordStoredVersion notes that there may be objects of the storage version in

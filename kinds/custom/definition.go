@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	apiversion "k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/registry"
@@ -33,6 +35,8 @@ type definition struct {
 	converter   converter
 	versions    []*version // the preferred first
 	storage     *version
+	// types of the fields are made when they are first needed.
+	types func() (managedfields.TypeConverter, error)
 }
 
 // newDefinition reads a CustomResourceDefinition whose names are accepted.
@@ -45,6 +49,7 @@ func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, converters con
 		terminating: crd.DeletionTimestamp != nil,
 		converter:   converters.of(crd),
 	}
+	d.types = sync.OnceValues(d.compileTypes)
 	for i := range crd.Spec.Versions {
 		v := newVersion(d, &crd.Spec.Versions[i], crd.Spec.Versions)
 		d.versions = append(d.versions, v)
@@ -108,6 +113,7 @@ func (v *version) resource() *registry.Resource {
 			NewList:    func() runtime.Object { return &unstructured.UnstructuredList{} },
 			Prune:      v.prune,
 			Default:    v.fill,
+			Model:      v.model,
 			Deprecated: v.deprecation,
 			FieldLabel: v.fieldLabel,
 		}},

@@ -14,7 +14,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/api/meta"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -115,7 +117,7 @@ func (v *version) validateRules(ctx context.Context, faults field.ErrorList, c c
 	if rules == nil {
 		return nil
 	}
-	if slices.ContainsFunc(faults, blocksRules) {
+	if slices.ContainsFunc(append(faults, v.validateMetadata(c)...), blocksRules) {
 		return field.ErrorList{field.Invalid(nil, nil,
 			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
@@ -127,6 +129,16 @@ func (v *version) validateRules(ctx context.Context, faults field.ErrorList, c c
 	}
 	found, _ := rules.Validate(ctx, nil, c.structure, object, old, celconfig.RuntimeCELCostBudget, options...)
 	return found
+}
+
+// validateMetadata finds what the registry reports.
+func (v *version) validateMetadata(c change) field.ErrorList {
+	at := field.NewPath("metadata")
+	now := &unstructured.Unstructured{Object: c.object}
+	if c.old == nil {
+		return apivalidation.ValidateObjectMetaAccessor(now, v.namespaced, apivalidation.NameIsDNSSubdomain, at)
+	}
+	return apivalidation.ValidateObjectMetaAccessorUpdate(now, &unstructured.Unstructured{Object: c.old}, at)
 }
 
 func blocksRules(fault *field.Error) bool {

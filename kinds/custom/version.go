@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
@@ -32,7 +31,6 @@ type version struct {
 	// rules are the CEL expressions of the schema; nil: there are none.
 	rules      func() *cel.Validator
 	selectors  func() []selector
-	types      func() (managedfields.TypeConverter, error)
 	schemaOnce func() (*apiextensions.JSONSchemaProps, error)
 }
 
@@ -59,7 +57,6 @@ func newVersion(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVer
 		return cel.NewValidator(structure, true, celconfig.PerCallLimit)
 	})
 	v.selectors = sync.OnceValue(v.compileSelectors)
-	v.types = sync.OnceValues(v.compileTypes)
 	return v
 }
 
