@@ -1,14 +1,11 @@
 package e2e_test
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -47,22 +44,26 @@ func TestEnvtestUsesARunningServer(t *testing.T) {
 	}
 }
 
-// The definitions are stored, then envtest waits in vain for what they define:
-// Start says so and returns the config, with which all else works.
-func TestEnvtestWaitsForCustomResources(t *testing.T) {
+func TestEnvtestInstallsCustomResources(t *testing.T) {
 	env := existing(startServer(t))
 	env.CRDDirectoryPaths = []string{"testdata/crd"}
-	env.CRDInstallOptions.MaxTime = time.Millisecond
 	config, err := env.Start()
-	if err == nil || !strings.Contains(err.Error(), "waiting for CRDs to appear as API resources") {
-		t.Fatalf("Start: %v", err)
-	}
-	scheme := runtime.NewScheme()
-	check(t, apiextensionsv1.AddToScheme(scheme))
-	c, err := client.New(config, client.Options{Scheme: scheme})
 	check(t, err)
-	var stored apiextensionsv1.CustomResourceDefinition
-	check(t, c.Get(t.Context(), client.ObjectKey{Name: "guestbooks.webapp.example.com"}, &stored))
+	c, err := client.New(config, client.Options{})
+	check(t, err)
+	guestbook := &unstructured.Unstructured{}
+	guestbook.SetAPIVersion("webapp.example.com/v1")
+	guestbook.SetKind("Guestbook")
+	guestbook.SetNamespace("default")
+	guestbook.SetName("visitors")
+	check(t, c.Create(t.Context(), guestbook))
+	stale := guestbook.DeepCopy()
+	guestbook.SetLabels(map[string]string{"page": "2"})
+	check(t, c.Update(t.Context(), guestbook))
+	if err := c.Update(t.Context(), stale); !apierrors.IsConflict(err) {
+		t.Errorf("an update from a stale copy: %v", err)
+	}
+	check(t, env.Stop())
 }
 
 // envtest adds users to a control plane that it has started; the server adds
