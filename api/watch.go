@@ -45,8 +45,18 @@ func (c *call) watch() error {
 		return nil
 	}
 	defer watcher.Stop()
+	stream.initial = sendsInitialEvents(options)
 	stream.run(ctx, watcher.Events())
 	return nil
+}
+
+// sendsInitialEvents tells whether a watch begins with the state: where that is
+// asked for, and where no revision to begin at is named.
+func sendsInitialEvents(options internalversion.ListOptions) bool {
+	if options.SendInitialEvents != nil {
+		return *options.SendInitialEvents
+	}
+	return options.ResourceVersion == "" || options.ResourceVersion == "0"
 }
 
 func watchTimeout(options internalversion.ListOptions) time.Duration {

@@ -27,7 +27,10 @@ type stream struct {
 	count     func(bytes int) // counts a frame
 	control   *http.ResponseController
 	bookmarks *bookmarks
-	release   func()
+	// initial: the state at the beginning is still being sent, which waits for
+	// nobody, so that frames go out as the buffer fills.
+	initial bool
+	release func()
 }
 
 // newStream sends the header of the answer. A client that does not read is cut
@@ -78,7 +81,7 @@ func (s *stream) run(ctx context.Context, events <-chan storage.Event) {
 			continue
 		default:
 		}
-		if s.flush() != nil {
+		if !s.initial && s.flush() != nil {
 			return
 		}
 		select {
@@ -106,6 +109,7 @@ func (s *stream) send(event storage.Event) bool {
 		s.bookmarks.delivered(event.Revision)
 		return s.sendEntry(event.Type, event.Entry)
 	case event.InitialEventsEnd:
+		s.initial = false
 		return !s.bookmarks.wanted || s.sendBookmark(event.Revision, true)
 	}
 	s.bookmarks.progress(event.Revision)

@@ -40,7 +40,7 @@ func (f *follower) beginCleanup(ctx context.Context, crd *apiextensionsv1.Custom
 			f.config.Logger.WarnContext(ctx, "custom resources: objects of a definition cannot be deleted", "name", crd.Name, "error", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(retryAfter):
+			case <-time.After(retryCleanupAfter):
 			}
 		}
 	})

@@ -25,6 +25,9 @@ import (
 const (
 	// retryAfter is how long to wait before a failure is tried again.
 	retryAfter = 100 * time.Millisecond
+	// retryCleanupAfter is the same for deletions, which somebody may refuse for
+	// long.
+	retryCleanupAfter = time.Second
 	// settleTimeout is how long somebody waits for definitions at most.
 	settleTimeout = 5 * time.Second
 	// manager is who writes the status of definitions.
