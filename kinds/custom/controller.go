@@ -15,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -175,19 +176,26 @@ func (f *follower) take(ctx context.Context, event storage.Event) error {
 		}
 		return nil
 	}
-	obj, err := event.Entry.Object()
-	if err != nil {
-		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be read", "key", event.Entry.Key, "error", err)
-		return nil
-	}
-	crd := obj.(*apiextensionsv1.CustomResourceDefinition)
+	name := path.Base(event.Entry.Key)
 	if event.Type == watch.Deleted {
-		return f.forget(ctx, crd.Name)
+		return f.forget(ctx, name)
 	}
 	if f.initial != nil {
-		f.initial[crd.Name] = true
+		f.initial[name] = true
 	}
-	return f.reconcile(ctx, crd, event.Revision)
+	obj, err := event.Entry.Object()
+	if err != nil {
+		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be read", "name", name, "error", err)
+		err = f.forget(ctx, name)
+		f.note(unreadable(name), event.Revision, nil)
+		return err
+	}
+	return f.reconcile(ctx, obj.(*apiextensionsv1.CustomResourceDefinition), event.Revision)
+}
+
+// unreadable stands for a definition that defines nothing.
+func unreadable(name string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
 // endInitial forgets what went while nobody watched.
@@ -213,16 +221,15 @@ func (f *follower) endInitial(ctx context.Context) error {
 func (f *follower) reconcile(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
 	settled := crd.DeepCopy()
 	settle(settled, f.taken(crd))
-	resources, err := f.serve(settled)
-	if err != nil {
-		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be served", "name", crd.Name, "error", err)
-	}
+	resources := f.serve(ctx, settled)
+	var err error
 	if !equality.Semantic.DeepEqual(crd.Status, settled.Status) {
-		if err := f.writeStatus(ctx, settled); err != nil {
-			return err
-		}
+		err = f.writeStatus(ctx, settled)
 	}
 	f.note(settled, revision, resources)
+	if err != nil {
+		return err
+	}
 	if crd.DeletionTimestamp != nil {
 		f.beginCleanup(ctx, settled)
 	}
@@ -246,7 +253,7 @@ func (f *follower) taken(crd *apiextensionsv1.CustomResourceDefinition) *takenNa
 }
 
 // serve puts what a definition defines into the catalog, unless it is there.
-func (f *follower) serve(crd *apiextensionsv1.CustomResourceDefinition) ([]*registry.Resource, error) {
+func (f *follower) serve(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) []*registry.Resource {
 	f.mu.Lock()
 	before := f.known[crd.Name]
 	f.mu.Unlock()
@@ -254,16 +261,17 @@ func (f *follower) serve(crd *apiextensionsv1.CustomResourceDefinition) ([]*regi
 	if before != nil {
 		old = before.resources
 		if looksTheSame(before.crd, crd) {
-			return old, nil
+			return old
 		}
 	}
 	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 		next = newDefinition(crd, f.converters).resources()
 	}
 	if err := f.config.Catalog.Replace(old, next); err != nil {
-		return old, err
+		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be served", "name", crd.Name, "error", err)
+		return old
 	}
-	return next, nil
+	return next
 }
 
 func looksTheSame(a, b *apiextensionsv1.CustomResourceDefinition) bool {
