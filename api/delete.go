@@ -21,7 +21,7 @@ func (c *call) delete() error {
 		return err
 	}
 	result, err := c.store.Delete(c.r.Context(), registry.DeleteRequest{
-		Namespace: c.Namespace, Name: c.Name, Options: options,
+		Namespace: c.Namespace, Name: c.Name, Options: options, Version: c.version.Name,
 	})
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options}
+	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options, Version: c.version.Name}
 	page, err := c.store.DeleteCollection(c.r.Context(), request, c.listRequest(list))
 	if err != nil {
 		return err

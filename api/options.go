@@ -86,7 +86,9 @@ func (c *call) createOptions() (writeOptions, error) {
 		return writeOptions{}, err
 	}
 	err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(&o))
-	return c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), err
+	options := c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation)
+	options.Sent = &o
+	return options, err
 }
 
 func (c *call) updateOptions() (writeOptions, error) {
@@ -95,7 +97,9 @@ func (c *call) updateOptions() (writeOptions, error) {
 		return writeOptions{}, err
 	}
 	err := invalidOptions("UpdateOptions", metav1validation.ValidateUpdateOptions(&o))
-	return c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), err
+	options := c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation)
+	options.Sent = &o
+	return options, err
 }
 
 // listOptions reads the options of a list, of a watch, or of the deletion of a

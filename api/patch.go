@@ -112,6 +112,7 @@ func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
 	}
 	options := c.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation)
 	options.force = o.Force != nil && *o.Force
+	options.Sent = &o
 	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(&o, t))
 }
 

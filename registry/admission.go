@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -27,7 +28,28 @@ type Attributes struct {
 	// OldObject is nil for creates and must not be written to.
 	OldObject runtime.Object
 	Options   WriteOptions
+
+	// Again is set in the second run of the mutating steps.
+	Again bool
+	// runAgain and notes pass from the first run to the second.
+	runAgain bool
+	notes    map[string]any
 }
+
+// RunAgain has all mutating steps run a second time, so that those which ran
+// before the caller see what it has changed. There is no third time.
+func (a *Attributes) RunAgain() { a.runAgain = true }
+
+// Note keeps what a step has to know in the second run, by its name.
+func (a *Attributes) Note(step string, value any) {
+	if a.notes == nil {
+		a.notes = map[string]any{}
+	}
+	a.notes[step] = value
+}
+
+// Noted returns what the step noted in this run or the one before, or nil.
+func (a *Attributes) Noted(step string) any { return a.notes[step] }
 
 // detached returns the same with a copy of the object, for those who may look
 // and not touch.
@@ -53,8 +75,20 @@ type AdmissionStep struct {
 // Chain is an ordered list of steps. The zero value admits everything.
 type Chain []AdmissionStep
 
-// Admit runs the mutating part of every step in order.
+// Admit runs the mutating part of every step in order, and all of them once
+// more if one asks for it.
 func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
+	if isAdmitted(ctx) {
+		return nil
+	}
+	if err := c.admit(ctx, attributes); err != nil || !attributes.runAgain {
+		return err
+	}
+	attributes.Again = true
+	return c.admit(ctx, attributes)
+}
+
+func (c Chain) admit(ctx context.Context, attributes *Attributes) error {
 	for _, step := range c {
 		if step.Admit == nil {
 			continue
@@ -69,6 +103,9 @@ func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
 // Validate runs the validating part of every step in order. The steps see a
 // copy of the object.
 func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
+	if isAdmitted(ctx) {
+		return nil
+	}
 	var seen *Attributes
 	for _, step := range c {
 		if step.Validate == nil {
@@ -82,4 +119,18 @@ func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 		}
 	}
 	return nil
+}
+
+// optionsOfCreate are the options of an update or a patch that creates.
+func optionsOfCreate(sent runtime.Object) runtime.Object {
+	create := &metav1.CreateOptions{}
+	switch o := sent.(type) {
+	case *metav1.UpdateOptions:
+		create.DryRun, create.FieldManager, create.FieldValidation = o.DryRun, o.FieldManager, o.FieldValidation
+	case *metav1.PatchOptions:
+		create.DryRun, create.FieldManager, create.FieldValidation = o.DryRun, o.FieldManager, o.FieldValidation
+	default:
+		return sent
+	}
+	return create
 }

@@ -12,6 +12,7 @@ type contextKey int
 const (
 	userKey contextKey = iota
 	warningsKey
+	admittedKey
 )
 
 // WithUser returns a context whose requests are made by user.
@@ -24,6 +25,14 @@ func UserFrom(ctx context.Context) *authenticationv1.UserInfo {
 	user, _ := ctx.Value(userKey).(*authenticationv1.UserInfo)
 	return user
 }
+
+// withAdmitted returns a context whose writes are parts of one that admission
+// has seen as a whole.
+func withAdmitted(ctx context.Context) context.Context {
+	return context.WithValue(ctx, admittedKey, true)
+}
+
+func isAdmitted(ctx context.Context) bool { return ctx.Value(admittedKey) != nil }
 
 // Warnings collects, in order and each once, what a client should be warned
 // of. Safe for concurrent use.

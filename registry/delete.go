@@ -121,7 +121,7 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 		Namespace: op.req.Namespace,
 		Name:      op.req.Name,
 		OldObject: old,
-		Options:   WriteOptions{DryRun: op.dryRun()},
+		Options:   WriteOptions{DryRun: op.dryRun(), Version: op.req.Version, Sent: op.options},
 	}
 	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err

@@ -19,6 +19,9 @@ type WriteOptions struct {
 	FieldManager string
 	// Version of the resource in which the client writes, "" for the hub.
 	Version string
+	// Sent is what the client sent of options, for admission: CreateOptions,
+	// UpdateOptions, PatchOptions or DeleteOptions of metav1. Nil: nobody did.
+	Sent runtime.Object
 }
 
 // CreateRequest asks for an object to be created.
@@ -65,6 +68,8 @@ type DeleteRequest struct {
 	Namespace, Name string
 	// Options as the client sent them, validated by the caller.
 	Options *metav1.DeleteOptions
+	// Version of the resource in which the client asks, "" for the hub.
+	Version string
 }
 
 // ListRequest selects objects to list, watch or delete.

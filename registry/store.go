@@ -60,9 +60,7 @@ func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
 // nothing.
 func (s *Store) retire(kept []*Store) {
 	s.end()
-	shared := func(other *Store) bool {
-		return other.resource.StoragePath == s.resource.StoragePath && other.resource.Codec == s.resource.Codec
-	}
+	shared := func(other *Store) bool { return other.sharesKeys(s) && other.resource.Codec == s.resource.Codec }
 	if cache := s.catalog.config.Cache; cache != nil && s.storage != nil && !slices.ContainsFunc(kept, shared) {
 		cache.Remove(s.root(), s.resource.Codec)
 	}
@@ -75,4 +73,20 @@ func (s *Store) whileServed(ctx context.Context) context.Context {
 	forget := context.AfterFunc(s.served, cancel)
 	context.AfterFunc(ctx, func() { forget() })
 	return ctx
+}
+
+// Equivalents returns the stores of the same server that serve the same objects,
+// this one among them.
+func (s *Store) Equivalents() []*Store {
+	var same []*Store
+	for _, other := range s.catalog.Snapshot().Stores() {
+		if other == s || other.sharesKeys(s) && s.resource.Virtual == nil && other.resource.Virtual == nil {
+			same = append(same, other)
+		}
+	}
+	return same
+}
+
+func (s *Store) sharesKeys(other *Store) bool {
+	return other.resource.StoragePath == s.resource.StoragePath
 }

@@ -28,7 +28,7 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
 		return nil, err
 	}
-	return sub.Create(ctx, s, req)
+	return sub.Create(withAdmitted(ctx), s, req)
 }
 
 // Connect opens what an object stands for. It returns why that cannot be.
@@ -37,12 +37,16 @@ func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequ
 	if !ok || sub.Connect == nil {
 		return s.unsupported("connect")
 	}
+	if sub.New == nil { // it is a read by another name
+		return sub.Connect(ctx, s, req)
+	}
 	attributes := &Attributes{
 		Operation:   OperationConnect,
 		Store:       s,
 		Subresource: subresource,
 		Namespace:   req.Namespace,
 		Name:        req.Name,
+		Object:      sub.connectOptions(req),
 	}
 	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err

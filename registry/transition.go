@@ -272,6 +272,7 @@ func (op *updateOp) attributes(obj, old runtime.Object) *Attributes {
 	}
 	if old == nil {
 		attributes.Operation = OperationCreate
+		attributes.Options.Sent = optionsOfCreate(attributes.Options.Sent)
 	}
 	return attributes
 }

@@ -117,13 +117,20 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 	creation, err := op.store.prepareCreate(ctx, CreateRequest{
 		Namespace: op.req.Namespace,
 		Object:    obj,
-		Options:   op.req.Options,
+		Options:   op.createOptions(),
 	})
 	if err != nil {
 		return storage.Proposal{}, err
 	}
 	op.attempt.end = creation.finish
 	return storage.Proposal{Object: obj, TTL: &creation.ttl}, nil
+}
+
+// createOptions are those of a request that turns out to create.
+func (op *updateOp) createOptions() WriteOptions {
+	options := op.req.Options
+	options.Sent = optionsOfCreate(options.Sent)
+	return options
 }
 
 // asUpdate proposes the changed object.
