@@ -77,7 +77,7 @@ func (s *Server) storeOf(resource schema.GroupResource) (*registry.Store, bool) 
 
 // accessControl fills in who decides on access, and who knows tokens.
 func (s *Server) accessControl(config *registry.CatalogConfig) {
-	config.Admission = registry.Chain{admission.NamespaceLifecycle()}
+	config.Admission = registry.Chain{admission.NamespaceLifecycle(), s.webhooks.Mutating(), s.webhooks.Validating()}
 	config.Authorizer = s.authorizer()
 	if s.rbac != nil {
 		config.Admission = append(config.Admission, s.rbac.Escalation(config.Authorizer))

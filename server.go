@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/miniapi/miniapi/admission/webhook"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
@@ -27,19 +28,21 @@ const stopTimeout = 10 * time.Second
 
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
-	config  Config
-	plain   net.Listener     // nil without Config.Listen
-	tls     net.Listener     // nil without Config.Secure
-	secure  *secureSide      // nil without Config.Secure
-	rbac    *rbac.Authorizer // nil unless it decides
-	catalog *registry.Catalog
-	custom  *custom.Controller
-	http    *http.Server
-	conns   *connections
-	api     *api.Server
-	store   *store
-	backend *etcd.Backend
-	cache   *watchcache.Cache
+	config Config
+	plain  net.Listener     // nil without Config.Listen
+	tls    net.Listener     // nil without Config.Secure
+	secure *secureSide      // nil without Config.Secure
+	rbac   *rbac.Authorizer // nil unless it decides
+	// webhooks are asked about writes.
+	webhooks *webhook.Dispatcher
+	catalog  *registry.Catalog
+	custom   *custom.Controller
+	http     *http.Server
+	conns    *connections
+	api      *api.Server
+	store    *store
+	backend  *etcd.Backend
+	cache    *watchcache.Cache
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -92,6 +95,7 @@ func (s *Server) build(context.Context) error {
 	}
 	recorder := metered.NewRecorder()
 	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types()}
+	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
 	s.catalog = registry.NewCatalog(config)
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
@@ -197,6 +201,9 @@ func (s *Server) release(ctx context.Context) error {
 		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if s.webhooks != nil {
+		s.webhooks.Close()
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.close(ctx))

@@ -81,11 +81,16 @@ func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
 	if isAdmitted(ctx) {
 		return nil
 	}
-	if err := c.admit(ctx, attributes); err != nil || !attributes.runAgain {
-		return err
+	before := managersOf(attributes.Object)
+	err := c.admit(ctx, attributes)
+	if err == nil && attributes.runAgain {
+		attributes.Again = true
+		err = c.admit(ctx, attributes)
 	}
-	attributes.Again = true
-	return c.admit(ctx, attributes)
+	if err == nil {
+		keepManagers(ctx, attributes.Object, before)
+	}
+	return err
 }
 
 func (c Chain) admit(ctx context.Context, attributes *Attributes) error {

@@ -70,6 +70,7 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 		return Result{}, err
 	}
 	defer creation.finish(ctx, false)
+	defer s.writes.Add(1)
 	entry, at, err := s.insert(ctx, req, creation)
 	creation.finish(ctx, wasWritten(err, req.Options))
 	if err != nil {

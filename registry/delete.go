@@ -39,6 +39,7 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 			AddWarning(ctx, text)
 		}
 	}
+	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, key, op.step, storage.UpdateOptions{DryRun: op.dryRun()})
 	if err != nil {
 		return DeleteResult{}, op.call().interpret(err)

@@ -2,13 +2,20 @@ package registry
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
+
+// invalidManagersText is that of kube-apiserver.
+const invalidManagersText = ".metadata.managedFields was in an invalid state after admission; " +
+	"this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
 // writer is who comes to own what an update changes. What a POST to a
 // subresource changes, such as a binding, is the server's own doing.
@@ -73,4 +80,26 @@ func (m viewManagers) noteIn(obj, view runtime.Object) error {
 	}
 	to.SetManagedFields(entries)
 	return nil
+}
+
+func managersOf(obj runtime.Object) []metav1.ManagedFieldsEntry {
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return nil
+	}
+	return accessor.GetManagedFields()
+}
+
+// keepManagers puts back the managers that an object had before admission, if
+// that has left behind some that make no sense.
+func keepManagers(ctx context.Context, obj runtime.Object, before []metav1.ManagedFieldsEntry) {
+	after := managersOf(obj)
+	if len(after) == 0 || len(after) == len(before) && &after[0] == &before[0] {
+		return
+	}
+	if err := managedfields.ValidateManagedFields(after); err != nil {
+		accessor, _ := meta.Accessor(obj)
+		accessor.SetManagedFields(before)
+		AddWarning(ctx, fmt.Sprintf(invalidManagersText, err))
+	}
 }

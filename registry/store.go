@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +25,7 @@ type Store struct {
 	// served ends when the resource is taken out of the catalog.
 	served context.Context
 	end    context.CancelFunc
+	writes   atomic.Uint64
 }
 
 func newStore(r *Resource, c *Catalog) *Store {
@@ -44,6 +46,11 @@ func newStore(r *Resource, c *Catalog) *Store {
 
 // Resource returns what the store serves.
 func (s *Store) Resource() *Resource { return s.resource }
+
+// Writes counts the writes that this server has carried out or tried. A write is
+// counted before it is answered: while the number stays the same, whatever was
+// read after it is not older than what any client has been told.
+func (s *Store) Writes() uint64 { return s.writes.Load() }
 
 // Authorizer returns who decides on access.
 func (s *Store) Authorizer() Authorizer { return s.catalog.Authorizer() }

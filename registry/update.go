@@ -25,6 +25,7 @@ func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { op.attempt.end(ctx, false) }()
+	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
 		CreateIfAbsent: op.mayCreate(),
 		DryRun:         req.Options.DryRun,

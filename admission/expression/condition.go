@@ -1,0 +1,79 @@
+package expression
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Conditions are the match conditions of a webhook or a policy, compiled on
+// first use. Safe for concurrent use.
+type Conditions struct {
+	evaluator func() plugincel.ConditionEvaluator
+	failOpen  bool
+}
+
+// NewConditions returns conditions; with params they may speak of those. If
+// they cannot be told, failOpen leaves out who has them, else the request is
+// refused. Without any, the result is nil, and always true.
+func NewConditions(conditions []admissionregistrationv1.MatchCondition, params, failOpen bool) *Conditions {
+	if len(conditions) == 0 {
+		return nil
+	}
+	return &Conditions{failOpen: failOpen, evaluator: sync.OnceValue(func() plugincel.ConditionEvaluator {
+		accessors := make([]plugincel.ExpressionAccessor, len(conditions))
+		for i := range conditions {
+			accessors[i] = Bool(conditions[i].Expression)
+		}
+		declared := plugincel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: true}
+		return compiler().CompileCondition(accessors, declared, environment.StoredExpressions)
+	})}
+}
+
+// Match tells whether all conditions are true. One that is false counts more
+// than others that cannot be told.
+func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
+	if c == nil {
+		return true, nil
+	}
+	results, _, err := c.evaluator().ForInput(ctx, in.Attributes, in.request, in.bindings, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if err != nil {
+		return false, c.unless(err)
+	}
+	var faults []error
+	for _, result := range results {
+		if result.Error != nil {
+			faults = append(faults, result.Error)
+		} else if result.EvalResult == celtypes.False {
+			return false, nil
+		}
+	}
+	if len(faults) > 0 {
+		return false, c.unless(utilerrors.NewAggregate(faults))
+	}
+	return true, nil
+}
+
+// unless returns what to make of conditions that cannot be told.
+func (c *Conditions) unless(err error) error {
+	if c.failOpen {
+		return nil
+	}
+	return err
+}
+
+// Bool is an expression that is true or false.
+type Bool string
+
+// GetExpression implements cel.ExpressionAccessor.
+func (e Bool) GetExpression() string { return string(e) }
+
+// ReturnTypes implements cel.ExpressionAccessor.
+func (Bool) ReturnTypes() []*cel.Type { return []*cel.Type{cel.BoolType} }

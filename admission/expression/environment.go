@@ -1,0 +1,20 @@
+package expression
+
+import (
+	"sync"
+
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Environment is that of kube-apiserver, before any variables. It is shared by
+// the process.
+var Environment = sync.OnceValue(func() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+})
+
+// compiler knows the variables that all expressions may use, and is shared by
+// the process. It has nothing that changes.
+var compiler = sync.OnceValue(func() plugincel.ConditionCompiler {
+	return plugincel.NewConditionCompiler(Environment())
+})

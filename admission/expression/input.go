@@ -1,0 +1,67 @@
+package expression
+
+import (
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/miniapi/miniapi/admission/match"
+)
+
+// Input is what expressions see of a request, in the version of a target.
+type Input struct {
+	Attributes *admission.VersionedAttributes
+	request    *admissionv1.AdmissionRequest
+	bindings   plugincel.OptionalVariableBindings
+	// Namespace is what namespaceObject is, nil for null.
+	Namespace *corev1.Namespace
+}
+
+// NewInput shows a request that a user, who may be nil, has made.
+func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserInfo) (*Input, error) {
+	obj, err := r.Show(*target, r.Object)
+	if err != nil {
+		return nil, err
+	}
+	old, err := r.Show(*target, r.OldObject)
+	if err != nil {
+		return nil, err
+	}
+	attributes := &admission.VersionedAttributes{
+		Attributes: admission.NewAttributesRecord(
+			obj, old, r.Kind, r.Namespace, r.Name, r.Resource, r.Subresource,
+			admission.Operation(r.Operation), r.SentOptions(), r.Options.DryRun, userInfo(by)),
+		VersionedKind:      target.Kind,
+		VersionedObject:    admission.NewLazyObject(obj),
+		VersionedOldObject: admission.NewLazyObject(old),
+	}
+	return &Input{
+		Attributes: attributes,
+		request: plugincel.CreateAdmissionRequest(attributes,
+			metav1.GroupVersionResource(target.Resource), metav1.GroupVersionKind(target.Kind)),
+		bindings: plugincel.OptionalVariableBindings{Authorizer: authorizer{r.Store.Authorizer()}},
+	}, nil
+}
+
+// WithParams returns an input whose params are those, which may be nil.
+func (in *Input) WithParams(params runtime.Object) *Input {
+	out := *in
+	out.bindings.VersionedParams = params
+	return &out
+}
+
+func userInfo(u *authenticationv1.UserInfo) user.Info {
+	if u == nil {
+		u = &authenticationv1.UserInfo{}
+	}
+	info := &user.DefaultInfo{Name: u.Username, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{}}
+	for key, values := range u.Extra {
+		info.Extra[key] = values
+	}
+	return info
+}

@@ -1,0 +1,137 @@
+package match
+
+import (
+	"context"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Criteria say which requests a webhook, a policy or a binding is about.
+//
+// Invariant: they do not change, and may be shared.
+type Criteria struct {
+	rules, excluded []rule
+	// everything stands for the rules where there are none.
+	everything bool
+	equivalent bool
+	// namespaces and objects select by labels; invalid ones are invalid.
+	namespaces, objects labels.Selector
+	invalid             error
+}
+
+// ForRules returns the criteria of a webhook.
+func ForRules(rules []admissionregistrationv1.RuleWithOperations, policy *admissionregistrationv1.MatchPolicyType, namespaces, objects *metav1.LabelSelector) *Criteria {
+	c := &Criteria{equivalent: equivalent(policy)}
+	for i := range rules {
+		c.rules = append(c.rules, rule{RuleWithOperations: &rules[i]})
+	}
+	c.selectBy(namespaces, objects)
+	return c
+}
+
+// ForResources returns the criteria of a policy or a binding; nil ones are met
+// by every request.
+func ForResources(match *admissionregistrationv1.MatchResources) *Criteria {
+	if match == nil {
+		match = &admissionregistrationv1.MatchResources{}
+	}
+	c := &Criteria{
+		rules: namedRules(match.ResourceRules), excluded: namedRules(match.ExcludeResourceRules),
+		everything: len(match.ResourceRules) == 0, equivalent: equivalent(match.MatchPolicy),
+	}
+	namespaces, objects := match.NamespaceSelector, match.ObjectSelector
+	if namespaces == nil {
+		namespaces = &metav1.LabelSelector{}
+	}
+	if objects == nil {
+		objects = &metav1.LabelSelector{}
+	}
+	c.selectBy(namespaces, objects)
+	return c
+}
+
+func equivalent(policy *admissionregistrationv1.MatchPolicyType) bool {
+	return policy != nil && *policy == admissionregistrationv1.Equivalent
+}
+
+func (c *Criteria) selectBy(namespaces, objects *metav1.LabelSelector) {
+	if c.namespaces, c.invalid = metav1.LabelSelectorAsSelector(namespaces); c.invalid == nil {
+		c.objects, c.invalid = metav1.LabelSelectorAsSelector(objects)
+	}
+}
+
+// Match returns what to show the request in, nil if it does not meet the
+// criteria.
+func (c *Criteria) Match(ctx context.Context, r *Request) (*Target, error) {
+	if c.find(c.excluded, r) != nil {
+		return nil, nil
+	}
+	target := &r.Target
+	if !c.everything {
+		target = c.find(c.rules, r)
+	}
+	if target == nil {
+		return nil, nil
+	}
+	if c.invalid != nil {
+		return nil, apierrors.NewInternalError(c.invalid)
+	}
+	if !c.objects.Empty() && !selects(c.objects, r.Object) && !selects(c.objects, r.OldObject) {
+		return nil, nil
+	}
+	selected, err := c.selectsNamespace(ctx, r)
+	if err != nil || !selected {
+		return nil, err
+	}
+	return target, nil
+}
+
+// find returns what the first rule that matches is about. What the client wrote
+// in comes first.
+func (c *Criteria) find(rules []rule, r *Request) *Target {
+	if slices.ContainsFunc(rules, func(one rule) bool { return one.matches(r, &r.Target) }) {
+		return &r.Target
+	}
+	if !c.equivalent || len(rules) == 0 {
+		return nil
+	}
+	others := r.equivalents()
+	for _, one := range rules {
+		for i := range others {
+			if one.matches(r, &others[i]) {
+				return &others[i]
+			}
+		}
+	}
+	return nil
+}
+
+func selects(selector labels.Selector, obj runtime.Object) bool {
+	accessor, err := meta.Accessor(obj)
+	return err == nil && selector.Matches(labels.Set(accessor.GetLabels()))
+}
+
+// selectsNamespace goes by what the request makes of a namespace, and else by
+// the namespace that the object is in.
+func (c *Criteria) selectsNamespace(ctx context.Context, r *Request) (bool, error) {
+	if c.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
+		return true, nil
+	}
+	written := r.Operation == registry.OperationCreate || r.Operation == registry.OperationUpdate
+	if r.isNamespace() && r.Subresource == "" && written {
+		return selects(c.namespaces, r.Object), nil
+	}
+	namespace, err := r.NamespaceObject(ctx)
+	if err != nil {
+		return false, err
+	}
+	return c.namespaces.Matches(labels.Set(namespace.Labels)), nil
+}

@@ -1,0 +1,130 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Request is a write as its client made it. It is for one goroutine.
+type Request struct {
+	*registry.Attributes
+	// Target is the version that the client wrote in.
+	Target
+	// Namespace of the request; a namespace is in itself.
+	Namespace string
+
+	others      []Target // nil until they are asked for
+	namespace   *corev1.Namespace
+	namespaceIs error
+}
+
+// NewRequest describes a write. It is false for what no webhook or policy may
+// see: those that decide would be able to lock everybody out, themselves too.
+func NewRequest(attributes *registry.Attributes) (*Request, bool) {
+	resource := attributes.Store.Resource()
+	if exempt(resource) {
+		return nil, false
+	}
+	version, ok := resource.Version(cmp.Or(attributes.Options.Version, resource.Versions[0].Name))
+	if !ok {
+		return nil, false
+	}
+	target, ok := newTarget(attributes.Store, version, attributes.Subresource)
+	if !ok {
+		return nil, false
+	}
+	r := &Request{Attributes: attributes, Target: target, Namespace: attributes.Namespace}
+	if r.isNamespace() {
+		r.Namespace = attributes.Name
+	}
+	return r, true
+}
+
+// exempt are the kinds of webhooks and policies.
+func exempt(r *registry.Resource) bool {
+	if r.Group != "admissionregistration.k8s.io" {
+		return false
+	}
+	switch r.Kind {
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding":
+		return true
+	}
+	return false
+}
+
+func (r *Request) isNamespace() bool {
+	return r.Store.Resource().GroupResource() == corev1.Resource("namespaces")
+}
+
+// equivalents are the other versions in which the request can be seen.
+func (r *Request) equivalents() []Target {
+	if r.others != nil {
+		return r.others
+	}
+	r.others = []Target{}
+	for _, store := range r.Store.Equivalents() {
+		for _, version := range store.Resource().Versions {
+			other, ok := newTarget(store, version, r.Subresource)
+			if ok && other.Resource != r.Resource {
+				r.others = append(r.others, other)
+			}
+		}
+	}
+	return r.others
+}
+
+// SentOptions returns the options of the request as an object that names its
+// kind, or nil.
+func (r *Request) SentOptions() runtime.Object {
+	if r.Options.Sent == nil {
+		return nil
+	}
+	kind := reflect.TypeOf(r.Options.Sent).Elem().Name()
+	return ofKind(r.Options.Sent, metav1.SchemeGroupVersion.WithKind(kind))
+}
+
+// NamespaceObject returns the namespace of the request, nil if it has none. It
+// is the one that is stored, whatever the request makes of it, and a 404 if
+// there is none.
+func (r *Request) NamespaceObject(ctx context.Context) (*corev1.Namespace, error) {
+	if r.Namespace == "" {
+		return nil, nil
+	}
+	if r.namespace == nil && r.namespaceIs == nil {
+		r.namespace, r.namespaceIs = readNamespace(ctx, r.Store, r.Namespace)
+	}
+	return r.namespace, r.namespaceIs
+}
+
+func readNamespace(ctx context.Context, from *registry.Store, name string) (*corev1.Namespace, error) {
+	namespaces := schema.GroupResource{Resource: "namespaces"}
+	store, ok := from.Sibling(namespaces)
+	if !ok {
+		return nil, apierrors.NewNotFound(namespaces, name)
+	}
+	entry, err := store.Get(ctx, "", name, "")
+	if err != nil {
+		return nil, err
+	}
+	obj, err := entry.Object()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	namespace, ok := obj.(*corev1.Namespace)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("namespace %s is stored as %T", name, obj))
+	}
+	return namespace, nil
+}

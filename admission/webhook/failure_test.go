@@ -1,0 +1,112 @@
+package webhook_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestRefusals(t *testing.T) {
+	e := start(t)
+	e.validating("v")
+	for _, c := range []struct {
+		rule    string
+		result  *metav1.Status
+		code    int32
+		reason  metav1.StatusReason
+		message string
+	}{
+		{"its status is the answer", &metav1.Status{Code: 403, Reason: "Forbidden", Message: "no"}, 403, "Forbidden", `: no`},
+		{"a reason will do", &metav1.Status{Reason: "Because"}, 400, "Because", `: Because`},
+		{"nothing will do too", nil, 400, "", ` without explanation`},
+		{"success is none", &metav1.Status{Status: "Success", Code: 200, Message: "fine"}, 400, "", `: fine`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			e.handle("/v", deny(c.result))
+			_, err := e.create(configMap("x"))
+			wantStatus(t, err, c.code, c.reason, `admission webhook "v.example.com" denied the request`+c.message)
+		})
+	}
+}
+
+func TestOfSeveralRefusalsTheFirstCounts(t *testing.T) {
+	e := start(t)
+	for _, name := range []string{"c", "a", "b"} {
+		e.validating(name)
+		e.handle("/"+name, deny(&metav1.Status{Message: name}))
+	}
+	_, err := e.create(configMap("x"))
+	wantStatus(t, err, 400, "", `admission webhook "a.example.com" denied the request: a`)
+}
+
+func TestFailurePolicy(t *testing.T) {
+	e := start(t)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	address := strings.TrimPrefix(gone.URL, "http://")
+	gone.Close()
+	other := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	silence := make(chan struct{})
+	slow := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silence }))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(silence) })
+	for _, c := range []struct {
+		rule   string
+		handle handler
+		change func(*admissionregistrationv1.ValidatingWebhook)
+		want   string
+	}{
+		{"nobody listens", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+			w.ClientConfig.URL = new("https://" + address + "/v")
+		},
+			`failed to call webhook: Post "https://` + address + `/v?timeout=10s": dial tcp ` + address + `: connect: connection refused`},
+		{"its certificate is unknown", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.CABundle = nil },
+			`failed to call webhook: Post "` + e.hooks.URL + `/v?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority`},
+		{"it is not there", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = &other.URL },
+			`failed to call webhook: the server could not find the requested resource`},
+		{"it takes too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+			w.ClientConfig.URL, w.TimeoutSeconds = &slow.URL, new(int32(1))
+		}, `failed to call webhook: Post "` + slow.URL + `/?timeout=1s": context deadline exceeded`},
+		{"its answer is about something else", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+			return &admissionv1.AdmissionResponse{UID: types.UID("other")}
+		}, nil, `received invalid webhook response: expected response.uid="UID", got "other"`},
+		{"it patches what it may only look at", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+			return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte("[]")}
+		}, nil, `received invalid webhook response: validating webhook may not return response.patch`},
+		{"the service does not exist", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+			w.ClientConfig.URL = nil
+			w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "none", Path: new("/v")}
+		}, `failed to call webhook: Post "https://none.default.svc:443/v?timeout=10s": service "none" not found`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			for _, policy := range []admissionregistrationv1.FailurePolicyType{admissionregistrationv1.Fail, admissionregistrationv1.Ignore} {
+				e.validating("v", func(w *admissionregistrationv1.ValidatingWebhook) {
+					w.FailurePolicy = &policy
+					if c.change != nil {
+						c.change(w)
+					}
+				})
+				e.handle("/v", c.handle)
+				_, err := e.with(t).create(configMap(strings.ToLower(string(policy)) + "-" + strings.ReplaceAll(c.rule, " ", "-")))
+				if policy == admissionregistrationv1.Ignore {
+					if err != nil {
+						t.Errorf("the failure is not ignored: %v", err)
+					}
+				} else {
+					want := c.want
+					if asked := e.questions(); len(asked) > 0 {
+						want = strings.Replace(want, "UID", string(asked[0].UID), 1)
+					}
+					wantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": `+want)
+				}
+				e.remove("v")
+			}
+		})
+	}
+}
