@@ -77,7 +77,11 @@ func (s *Server) storeOf(resource schema.GroupResource) (*registry.Store, bool) 
 
 // accessControl fills in who decides on access, and who knows tokens.
 func (s *Server) accessControl(config *registry.CatalogConfig) {
-	config.Admission = registry.Chain{admission.NamespaceLifecycle(), s.webhooks.Mutating(), s.webhooks.Validating()}
+	config.Admission = registry.Chain{
+		admission.NamespaceLifecycle(),
+		s.policies.Mutating(), s.webhooks.Mutating(),
+		s.policies.Validating(), s.webhooks.Validating(),
+	}
 	config.Authorizer = s.authorizer()
 	if s.rbac != nil {
 		config.Admission = append(config.Admission, s.rbac.Escalation(config.Authorizer))

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/miniapi/miniapi/admission/policy"
 	"github.com/miniapi/miniapi/admission/webhook"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
@@ -33,7 +34,8 @@ type Server struct {
 	tls    net.Listener     // nil without Config.Secure
 	secure *secureSide      // nil without Config.Secure
 	rbac   *rbac.Authorizer // nil unless it decides
-	// webhooks are asked about writes.
+	// policies and webhooks say what they think of writes.
+	policies *policy.Policies
 	webhooks *webhook.Dispatcher
 	catalog  *registry.Catalog
 	custom   *custom.Controller
@@ -95,6 +97,7 @@ func (s *Server) build(context.Context) error {
 	}
 	recorder := metered.NewRecorder()
 	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types()}
+	s.policies = policy.New(policy.Config{Types: kinds.Types(), Logger: s.config.Logger.With("component", "policies")})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
 	s.catalog = registry.NewCatalog(config)

@@ -82,6 +82,17 @@ func (s *Store) whileServed(ctx context.Context) context.Context {
 	return ctx
 }
 
+// OfKind finds the store of the resource, of the same server, whose objects are
+// of a kind.
+func (s *Store) OfKind(kind schema.GroupKind) (*Store, bool) {
+	for _, other := range s.catalog.Snapshot().Stores() {
+		if other.resource.GroupKind() == kind {
+			return other, true
+		}
+	}
+	return nil, false
+}
+
 // Equivalents returns the stores of the same server that serve the same objects,
 // this one among them.
 func (s *Store) Equivalents() []*Store {

@@ -20,10 +20,17 @@ type Conditions struct {
 	failOpen  bool
 }
 
-// NewConditions returns conditions; with params they may speak of those. If
-// they cannot be told, failOpen leaves out who has them, else the request is
-// refused. Without any, the result is nil, and always true.
-func NewConditions(conditions []admissionregistrationv1.MatchCondition, params, failOpen bool) *Conditions {
+// Compile says how conditions are compiled, and what they may speak of.
+type Compile struct {
+	// Compiler is called once. Nil: there are no variables.
+	Compiler func() plugincel.ConditionCompiler
+	Declared plugincel.OptionalVariableDeclarations
+}
+
+// NewConditions returns conditions. If they cannot be told, failOpen leaves out
+// who has them, else the request is refused. Without any, the result is nil, and
+// always true.
+func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile Compile, failOpen bool) *Conditions {
 	if len(conditions) == 0 {
 		return nil
 	}
@@ -32,8 +39,12 @@ func NewConditions(conditions []admissionregistrationv1.MatchCondition, params, 
 		for i := range conditions {
 			accessors[i] = Bool(conditions[i].Expression)
 		}
-		declared := plugincel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: true}
-		return compiler().CompileCondition(accessors, declared, environment.StoredExpressions)
+		compiler := shared
+		if compile.Compiler != nil {
+			compiler = compile.Compiler
+		}
+		compile.Declared.HasAuthorizer = true
+		return compiler().CompileCondition(accessors, compile.Declared, environment.StoredExpressions)
 	})}
 }
 
@@ -43,7 +54,7 @@ func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
 	if c == nil {
 		return true, nil
 	}
-	results, _, err := c.evaluator().ForInput(ctx, in.Attributes, in.request, in.bindings, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	results, _, err := c.evaluator().ForInput(ctx, in.Attributes, in.Request, in.Bindings, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
 		return false, c.unless(err)
 	}

@@ -13,8 +13,8 @@ var Environment = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// compiler knows the variables that all expressions may use, and is shared by
-// the process. It has nothing that changes.
-var compiler = sync.OnceValue(func() plugincel.ConditionCompiler {
+// shared compiles expressions without variables of their own, for the process.
+// It has nothing that changes.
+var shared = sync.OnceValue(func() plugincel.ConditionCompiler {
 	return plugincel.NewConditionCompiler(Environment())
 })

@@ -16,19 +16,19 @@ import (
 // Input is what expressions see of a request, in the version of a target.
 type Input struct {
 	Attributes *admission.VersionedAttributes
-	request    *admissionv1.AdmissionRequest
-	bindings   plugincel.OptionalVariableBindings
+	Request    *admissionv1.AdmissionRequest
+	Bindings   plugincel.OptionalVariableBindings
 	// Namespace is what namespaceObject is, nil for null.
 	Namespace *corev1.Namespace
 }
 
 // NewInput shows a request that a user, who may be nil, has made.
 func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserInfo) (*Input, error) {
-	obj, err := r.Show(*target, r.Object)
+	obj, err := target.Show(r.Object)
 	if err != nil {
 		return nil, err
 	}
-	old, err := r.Show(*target, r.OldObject)
+	old, err := target.Show(r.OldObject)
 	if err != nil {
 		return nil, err
 	}
@@ -42,16 +42,16 @@ func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserI
 	}
 	return &Input{
 		Attributes: attributes,
-		request: plugincel.CreateAdmissionRequest(attributes,
+		Request: plugincel.CreateAdmissionRequest(attributes,
 			metav1.GroupVersionResource(target.Resource), metav1.GroupVersionKind(target.Kind)),
-		bindings: plugincel.OptionalVariableBindings{Authorizer: authorizer{r.Store.Authorizer()}},
+		Bindings: plugincel.OptionalVariableBindings{Authorizer: authorizer{r.Store.Authorizer()}},
 	}, nil
 }
 
 // WithParams returns an input whose params are those, which may be nil.
 func (in *Input) WithParams(params runtime.Object) *Input {
 	out := *in
-	out.bindings.VersionedParams = params
+	out.Bindings.VersionedParams = params
 	return &out
 }
 
@@ -64,4 +64,10 @@ func userInfo(u *authenticationv1.UserInfo) user.Info {
 		info.Extra[key] = values
 	}
 	return info
+}
+
+// SetNamespace shows expressions what they may know of a namespace, which may be
+// nil.
+func (in *Input) SetNamespace(namespace *corev1.Namespace) {
+	in.Namespace = plugincel.CreateNamespaceObject(namespace)
 }

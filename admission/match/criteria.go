@@ -122,11 +122,11 @@ func selects(selector labels.Selector, obj runtime.Object) bool {
 // selectsNamespace goes by what the request makes of a namespace, and else by
 // the namespace that the object is in.
 func (c *Criteria) selectsNamespace(ctx context.Context, r *Request) (bool, error) {
-	if c.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
+	if c.namespaces.Empty() || r.Namespace == "" && !r.IsNamespace() {
 		return true, nil
 	}
 	written := r.Operation == registry.OperationCreate || r.Operation == registry.OperationUpdate
-	if r.isNamespace() && r.Subresource == "" && written {
+	if r.IsNamespace() && r.Subresource == "" && written {
 		return selects(c.namespaces, r.Object), nil
 	}
 	namespace, err := r.NamespaceObject(ctx)

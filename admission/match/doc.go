@@ -5,5 +5,5 @@
 // which requests somebody wants to see; what they come to is a Target: the
 // resource and version to show the request in, which need not be those of its
 // client where equivalent ones will do. Everything that depends on versions
-// goes through Request.Show and Request.Replace.
+// goes through Target.Show and Request.Replace.
 package match

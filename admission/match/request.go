@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,7 +45,7 @@ func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 		return nil, false
 	}
 	r := &Request{Attributes: attributes, Target: target, Namespace: attributes.Namespace}
-	if r.isNamespace() {
+	if r.IsNamespace() {
 		r.Namespace = attributes.Name
 	}
 	return r, true
@@ -64,7 +65,8 @@ func exempt(r *registry.Resource) bool {
 	return false
 }
 
-func (r *Request) isNamespace() bool {
+// IsNamespace tells whether the request is about a namespace.
+func (r *Request) IsNamespace() bool {
 	return r.Store.Resource().GroupResource() == corev1.Resource("namespaces")
 }
 
@@ -127,4 +129,16 @@ func readNamespace(ctx context.Context, from *registry.Store, name string) (*cor
 		return nil, apierrors.NewInternalError(fmt.Errorf("namespace %s is stored as %T", name, obj))
 	}
 	return namespace, nil
+}
+
+// ShownName is what errors call an object that may not have a name yet.
+func (r *Request) ShownName() string {
+	if r.Name != "" || r.Object == nil {
+		return cmp.Or(r.Name, "Unknown")
+	}
+	accessor, err := meta.Accessor(r.Object)
+	if err != nil {
+		return "Unknown/errorGettingName"
+	}
+	return cmp.Or(accessor.GetName(), accessor.GetGenerateName(), "Unknown")
 }

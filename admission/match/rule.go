@@ -48,6 +48,6 @@ func (r rule) hasScope(request *Request) bool {
 	if r.Scope == nil || *r.Scope == admissionregistrationv1.AllScopes {
 		return true
 	}
-	inNamespace := request.Namespace != "" && !request.isNamespace()
+	inNamespace := request.Namespace != "" && !request.IsNamespace()
 	return inNamespace == (*r.Scope == admissionregistrationv1.NamespacedScope)
 }

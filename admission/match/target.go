@@ -46,9 +46,23 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 	return t, ok
 }
 
-// Show returns an object of the request in the version of a target. It names
-// its kind, and must not be written to. Nil remains nil.
-func (r *Request) Show(t Target, obj runtime.Object) (runtime.Object, error) {
+// OfKind returns the resource that has objects of a kind, and its store.
+func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store, Target, bool) {
+	store, ok := from.OfKind(kind.GroupKind())
+	if !ok {
+		return nil, Target{}, false
+	}
+	version, ok := store.Resource().Version(kind.Version)
+	if !ok {
+		return nil, Target{}, false
+	}
+	target, ok := newTarget(store, version, "")
+	return store, target, ok
+}
+
+// Show returns an object, which is in the hub version, in that of the target. It
+// names its kind, and must not be written to. Nil remains nil.
+func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 	if obj == nil || obj.GetObjectKind().GroupVersionKind() == t.Kind {
 		return obj, nil
 	}
@@ -60,6 +74,9 @@ func (r *Request) Show(t Target, obj runtime.Object) (runtime.Object, error) {
 	}
 	return ofKind(obj, t.Kind), nil
 }
+
+// New returns a zero object of the kind.
+func (t Target) New() runtime.Object { return t.version.New() }
 
 // Replace puts another object, which was shown in the version of a target, in
 // the place of the request's, after the defaults of its kind.

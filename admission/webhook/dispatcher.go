@@ -71,7 +71,7 @@ func (d *Dispatcher) mutatingHooks(obj runtime.Object) []*hook {
 	hooks := make([]*hook, len(configuration.Webhooks))
 	for i := range configuration.Webhooks {
 		w := &configuration.Webhooks[i]
-		hooks[i] = d.newHook(configuration.Name, validatingWebhook(w))
+		hooks[i] = d.newHook(configuration.Name, i, validatingWebhook(w))
 		hooks[i].mutates = true
 		hooks[i].again = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy
 	}
@@ -82,7 +82,7 @@ func (d *Dispatcher) validatingHooks(obj runtime.Object) []*hook {
 	configuration := obj.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 	hooks := make([]*hook, len(configuration.Webhooks))
 	for i := range configuration.Webhooks {
-		hooks[i] = d.newHook(configuration.Name, &configuration.Webhooks[i])
+		hooks[i] = d.newHook(configuration.Name, i, &configuration.Webhooks[i])
 	}
 	return hooks
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type hook struct {
 	configuration string
 	name          string
+	id            string // no other of the server has it
 	criteria      *match.Criteria
 	conditions    *expression.Conditions
 	failOpen      bool
@@ -33,13 +35,14 @@ type hook struct {
 	mutates, again bool
 }
 
-func (d *Dispatcher) newHook(configuration string, w *admissionregistrationv1.ValidatingWebhook) *hook {
+func (d *Dispatcher) newHook(configuration string, index int, w *admissionregistrationv1.ValidatingWebhook) *hook {
 	failOpen := w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore
 	h := &hook{
 		configuration: configuration,
 		name:          w.Name,
+		id:            fmt.Sprintf("%s/%d/%s", configuration, index, w.Name),
 		criteria:      match.ForRules(w.Rules, w.MatchPolicy, w.NamespaceSelector, w.ObjectSelector),
-		conditions:    expression.NewConditions(w.MatchConditions, false, failOpen),
+		conditions:    expression.NewConditions(w.MatchConditions, expression.Compile{}, failOpen),
 		failOpen:      failOpen,
 		sideEffects:   w.SideEffects,
 		reviews:       w.AdmissionReviewVersions,

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/admission/match"
+	"github.com/miniapi/miniapi/admission/turns"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -29,23 +30,22 @@ func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	turns := turnsOf(attributes)
-	defer turns.end(attributes)
+	turn := turns.Begin(mutatingStep, attributes)
+	defer turn.End()
 	for _, h := range hooks {
 		target, err := h.wants(ctx, request)
 		if err != nil {
 			return err
 		}
-		if target == nil || attributes.Again && !turns.due[h] {
+		if target == nil || !turn.Due(h.id) {
 			continue
 		}
 		changed, err := d.change(ctx, h, request, target)
 		if changed {
-			turns.changed()
-			attributes.RunAgain()
+			turn.Changed()
 		}
 		if h.again {
-			turns.had[h] = true
+			turn.Had(h.id)
 		}
 		if err := d.outcome(ctx, h, err); err != nil {
 			return err

@@ -28,10 +28,10 @@ type question struct {
 func newQuestion(r *match.Request, target *match.Target) (*question, error) {
 	q := &question{request: r, target: target, uid: uuid.NewUUID()}
 	var err error
-	if q.object, err = r.Show(*target, r.Object); err != nil {
+	if q.object, err = target.Show(r.Object); err != nil {
 		return nil, err
 	}
-	q.old, err = r.Show(*target, r.OldObject)
+	q.old, err = target.Show(r.OldObject)
 	return q, err
 }
 

@@ -1,0 +1,205 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi"
+)
+
+// env is a server and a client of it.
+type env struct {
+	*testing.T
+	client   kubernetes.Interface
+	warnings warnings
+}
+
+func start(t *testing.T) *env {
+	t.Helper()
+	e := &env{T: t}
+	server, err := miniapi.Start(t.Context(), miniapi.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	config := rest.CopyConfig(server.RESTConfig())
+	config.WarningHandler = &e.warnings
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	if e.client, err = kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport}); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// matching is about writes of a resource of the core group.
+func matching(operations, resource string) *admissionregistrationv1.MatchResources {
+	rule := admissionregistrationv1.NamedRuleWithOperations{}
+	rule.APIGroups, rule.APIVersions, rule.Resources = []string{""}, []string{"v1"}, []string{resource}
+	for operation := range strings.FieldsSeq(operations) {
+		rule.Operations = append(rule.Operations, admissionregistrationv1.OperationType(operation))
+	}
+	return &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{rule}}
+}
+
+// validating makes a policy about ConfigMaps.
+func (e *env) validating(name string, spec admissionregistrationv1.ValidatingAdmissionPolicySpec) {
+	e.Helper()
+	if spec.MatchConstraints == nil {
+		spec.MatchConstraints = matching("CREATE UPDATE", "configmaps")
+	}
+	must(e.T, e.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create, &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec,
+	})
+}
+
+// bind makes a binding of the same name.
+func (e *env) bind(name string, spec admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
+	e.Helper()
+	spec.PolicyName = name
+	if spec.ValidationActions == nil {
+		spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	}
+	must(e.T, e.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec,
+	})
+}
+
+// remove deletes a policy and the binding of its name.
+func (e *env) remove(name string) {
+	e.Helper()
+	admissionregistration := e.client.AdmissionregistrationV1()
+	for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
+		admissionregistration.ValidatingAdmissionPolicies().Delete, admissionregistration.ValidatingAdmissionPolicyBindings().Delete,
+		admissionregistration.MutatingAdmissionPolicies().Delete, admissionregistration.MutatingAdmissionPolicyBindings().Delete,
+	} {
+		if err := remove(e.Context(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			e.Fatal(err)
+		}
+	}
+}
+
+// mutating makes a policy about ConfigMaps, and a binding of the same name.
+func (e *env) mutating(name string, spec admissionregistrationv1.MutatingAdmissionPolicySpec, binding admissionregistrationv1.MutatingAdmissionPolicyBindingSpec) {
+	e.Helper()
+	if spec.MatchConstraints == nil {
+		spec.MatchConstraints = matching("CREATE UPDATE", "configmaps")
+	}
+	if spec.ReinvocationPolicy == "" {
+		spec.ReinvocationPolicy = admissionregistrationv1.NeverReinvocationPolicy
+	}
+	must(e.T, e.client.AdmissionregistrationV1().MutatingAdmissionPolicies().Create, &admissionregistrationv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec,
+	})
+	binding.PolicyName = name
+	must(e.T, e.client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Create, &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: binding,
+	})
+}
+
+func apply(expression string) admissionregistrationv1.Mutation {
+	return admissionregistrationv1.Mutation{
+		PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
+		ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: expression},
+	}
+}
+
+func jsonPatch(expression string) admissionregistrationv1.Mutation {
+	return admissionregistrationv1.Mutation{
+		PatchType: admissionregistrationv1.PatchTypeJSONPatch,
+		JSONPatch: &admissionregistrationv1.JSONPatch{Expression: expression},
+	}
+}
+
+func validations(expressions ...string) []admissionregistrationv1.Validation {
+	list := make([]admissionregistrationv1.Validation, len(expressions))
+	for i, text := range expressions {
+		list[i].Expression = text
+	}
+	return list
+}
+
+func configMap(name string, data ...string) *corev1.ConfigMap {
+	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	if len(data) > 0 {
+		c.Data = map[string]string{data[0]: data[1]}
+	}
+	return c
+}
+
+// try asks for a ConfigMap and does not make it.
+func (e *env) try(c *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	return e.client.CoreV1().ConfigMaps(c.Namespace).Create(e.Context(), c, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+}
+
+func must[T any](t *testing.T, create func(context.Context, T, metav1.CreateOptions) (T, error), obj T) T {
+	t.Helper()
+	created, err := create(t.Context(), obj, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// wantStatus checks how a request failed; with code 0, that it did not.
+func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
+	t.Helper()
+	if code == 0 {
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		t.Fatalf("got %v, want a status %d", err, code)
+	}
+	got := status.ErrStatus
+	if got.Code != code || got.Reason != reason || got.Message != message {
+		t.Errorf("got %d %s %q\nwant %d %s %q", got.Code, got.Reason, got.Message, code, reason, message)
+	}
+}
+
+// warnings collects those of all answers.
+type warnings struct {
+	mu    sync.Mutex // guards texts
+	texts []string
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.texts = append(w.texts, text)
+}
+
+func (w *warnings) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.texts
+	w.texts = nil
+	return all
+}
+
+func statusCode(err error) int32 {
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		return status.ErrStatus.Code
+	}
+	return 0
+}

@@ -1,0 +1,35 @@
+package webhook
+
+import (
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Configurations as they are today cannot say these; older ones may.
+func TestSideEffectsOfOldConfigurations(t *testing.T) {
+	some := admissionregistrationv1.SideEffectClassSome
+	for _, c := range []struct {
+		rule    string
+		effects *admissionregistrationv1.SideEffectClass
+		dryRun  bool
+		want    string
+	}{
+		{"some forbid a dry run", &some, true, `admission webhook "h" does not support dry run`},
+		{"and nothing else", &some, false, ""},
+		{"what is not said is a failure", nil, true, `failed calling webhook "h": Webhook SideEffects is nil`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			h := &hook{name: "h", sideEffects: c.effects}
+			got := ""
+			if err := h.checkDryRun(registry.WriteOptions{DryRun: c.dryRun}); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
