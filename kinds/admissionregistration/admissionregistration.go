@@ -13,12 +13,12 @@ import (
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
 	return []*registry.Resource{
-		mutatingAdmissionPolicies(),
+		withExpressions(mutatingAdmissionPolicies(), mutatingPolicyExpressions),
 		mutatingAdmissionPolicyBindings(),
-		mutatingWebhookConfigurations(),
-		validatingAdmissionPolicies(),
+		withExpressions(mutatingWebhookConfigurations(), mutatingWebhookExpressions),
+		withExpressions(validatingAdmissionPolicies(), validatingPolicyExpressions),
 		validatingAdmissionPolicyBindings(),
-		validatingWebhookConfigurations(),
+		withExpressions(validatingWebhookConfigurations(), validatingWebhookExpressions),
 	}
 }
 

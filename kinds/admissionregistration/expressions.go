@@ -1,0 +1,131 @@
+package admissionregistration
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// withExpressions adds to the validation of a kind that its expressions can be
+// compiled. The function names them all, in the order of their faults.
+func withExpressions[T runtime.Object](r *registry.Resource, expressions func(obj T) []expression) *registry.Resource {
+	create, update := r.Strategy.Create.Validate, r.Strategy.Update.Validate
+	r.Strategy.Create.Validate = func(ctx context.Context, obj runtime.Object) field.ErrorList {
+		var errs field.ErrorList
+		if create != nil {
+			errs = create(ctx, obj)
+		}
+		return append(errs, compileAll(expressions(obj.(T)), nil)...)
+	}
+	r.Strategy.Update.Validate = func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+		var errs field.ErrorList
+		if update != nil {
+			errs = update(ctx, obj, old)
+		}
+		return append(errs, compileAll(expressions(obj.(T)), expressions(old.(T)))...)
+	}
+	return r
+}
+
+// expression is one of an object.
+type expression struct {
+	at       *field.Path
+	text     string
+	types    []*cel.Type
+	declared plugincel.OptionalVariableDeclarations
+	// variable is the name by which those behind it know the expression, and
+	// composed is set for those that may know others.
+	variable string
+	composed bool
+}
+
+// GetExpression implements cel.ExpressionAccessor.
+func (e expression) GetExpression() string { return e.text }
+
+// ReturnTypes implements cel.ExpressionAccessor.
+func (e expression) ReturnTypes() []*cel.Type { return e.types }
+
+// GetName implements cel.NamedExpressionAccessor.
+func (e expression) GetName() string { return e.variable }
+
+// What expressions may be.
+var (
+	truth         = []*cel.Type{cel.BoolType}
+	anything      = []*cel.Type{cel.AnyType, cel.DynType}
+	text          = []*cel.Type{cel.StringType}
+	textOrNull    = []*cel.Type{cel.StringType, cel.NullType}
+	patchType     = []*cel.Type{cel.ListType(celtypes.NewObjectType("JSONPatch"))}
+	configuration = []*cel.Type{celtypes.NewObjectType("Object")}
+)
+
+// environments are shared by the process, and made with the first expression.
+var environments = sync.OnceValue(func() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+})
+
+// stateless compiles what knows no variables.
+var stateless = sync.OnceValue(func() plugincel.Compiler { return plugincel.NewCompiler(environments()) })
+
+// compileAll finds the faults of expressions. Those that were there before may
+// use what new ones may not yet.
+func compileAll(all, before []expression) field.ErrorList {
+	if len(all) == 0 || slices.EqualFunc(all, before, sameText) {
+		return nil
+	}
+	var errs field.ErrorList
+	var composing *plugincel.CompositedCompiler
+	for _, e := range all {
+		if strings.TrimSpace(e.text) == "" {
+			continue
+		}
+		mode := environment.NewExpressions
+		if slices.ContainsFunc(before, func(b expression) bool { return b.text == e.text }) {
+			mode = environment.StoredExpressions
+		}
+		if e.variable != "" && composing == nil {
+			var err error
+			if composing, err = plugincel.NewCompositedCompiler(environments()); err != nil {
+				return append(errs, field.InternalError(e.at, err))
+			}
+		}
+		errs = append(errs, e.compile(composing, mode)...)
+	}
+	return errs
+}
+
+func sameText(a, b expression) bool { return a.text == b.text && a.variable == b.variable }
+
+// compile uses a composing compiler where there is one, to which it adds a
+// variable.
+func (e expression) compile(composing *plugincel.CompositedCompiler, mode environment.Type) field.ErrorList {
+	var result plugincel.CompilationResult
+	switch {
+	case e.variable != "":
+		result = composing.CompileAndStoreVariable(e, e.declared, mode)
+	case e.composed && composing != nil:
+		result = composing.CompileCELExpression(e, e.declared, mode)
+	default:
+		result = stateless().CompileCELExpression(e, e.declared, mode)
+	}
+	if result.Error == nil {
+		return nil
+	}
+	switch result.Error.Type {
+	case apiservercel.ErrorTypeRequired:
+		return field.ErrorList{field.Required(e.at, result.Error.Detail)}
+	case apiservercel.ErrorTypeInvalid:
+		return field.ErrorList{field.Invalid(e.at, e.text, result.Error.Detail)}
+	}
+	return field.ErrorList{field.InternalError(e.at, result.Error)}
+}
