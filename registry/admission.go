@@ -51,24 +51,14 @@ func (a *Attributes) Note(step string, value any) {
 // Noted returns what the step noted in this run or the one before, or nil.
 func (a *Attributes) Noted(step string) any { return a.notes[step] }
 
-// detached returns the same with a copy of the object, for those who may look
-// and not touch.
-func (a *Attributes) detached() *Attributes {
-	out := *a
-	if a.Object != nil {
-		out.Object = a.Object.DeepCopyObject()
-	}
-	return &out
-}
-
 // AdmissionStep is one step of the chain. Both functions may be nil, and may
 // run several times for one request.
 type AdmissionStep struct {
 	Name string
 	// Admit may change attributes.Object or refuse the write.
 	Admit func(ctx context.Context, attributes *Attributes) error
-	// Validate may refuse it; it runs after all Admit and the kind's own
-	// validation.
+	// Validate may refuse it, and must not write to the objects; it runs after
+	// all Admit and the kind's own validation.
 	Validate func(ctx context.Context, attributes *Attributes) error
 }
 
@@ -105,21 +95,16 @@ func (c Chain) admit(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// Validate runs the validating part of every step in order. The steps see a
-// copy of the object.
+// Validate runs the validating part of every step in order.
 func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 	if isAdmitted(ctx) {
 		return nil
 	}
-	var seen *Attributes
 	for _, step := range c {
 		if step.Validate == nil {
 			continue
 		}
-		if seen == nil {
-			seen = attributes.detached()
-		}
-		if err := step.Validate(ctx, seen); err != nil {
+		if err := step.Validate(ctx, attributes); err != nil {
 			return err
 		}
 	}
