@@ -25,7 +25,7 @@ type Store struct {
 	// served ends when the resource is taken out of the catalog.
 	served context.Context
 	end    context.CancelFunc
-	writes   atomic.Uint64
+	writes atomic.Uint64
 }
 
 func newStore(r *Resource, c *Catalog) *Store {
