@@ -34,6 +34,13 @@ type Attributes struct {
 	// runAgain and notes pass from the first run to the second.
 	runAgain bool
 	notes    map[string]any
+	finish   []finishFunc
+}
+
+// Finally is for validating steps that write elsewhere, as in charging a quota:
+// finish is called exactly once, with whether the write happened.
+func (a *Attributes) Finally(finish func(ctx context.Context, written bool)) {
+	a.finish = append(a.finish, once(finish))
 }
 
 // RunAgain has all mutating steps run a second time, so that those which ran
@@ -58,7 +65,8 @@ type AdmissionStep struct {
 	// Admit may change attributes.Object or refuse the write.
 	Admit func(ctx context.Context, attributes *Attributes) error
 	// Validate may refuse it, and must not write to the objects; it runs after
-	// all Admit and the kind's own validation.
+	// all Admit and the kind's own validation. What it does elsewhere it has to
+	// undo, see Finally.
 	Validate func(ctx context.Context, attributes *Attributes) error
 }
 
@@ -95,20 +103,23 @@ func (c Chain) admit(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// Validate runs the validating part of every step in order.
-func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
+// Validate runs the validating part of every step in order. On success the caller
+// owes a call of finish, which tells those that wrote elsewhere whether the write
+// happened.
+func (c Chain) Validate(ctx context.Context, attributes *Attributes) (finish func(ctx context.Context, written bool), err error) {
 	if isAdmitted(ctx) {
-		return nil
+		return finishNothing, nil
 	}
 	for _, step := range c {
 		if step.Validate == nil {
 			continue
 		}
 		if err := step.Validate(ctx, attributes); err != nil {
-			return err
+			joined(attributes.finish...)(ctx, false)
+			return nil, err
 		}
 	}
-	return nil
+	return joined(attributes.finish...), nil
 }
 
 // optionsOfCreate are the options of an update or a patch that creates.

@@ -23,8 +23,11 @@ type CatalogConfig struct {
 	// measures it. Nil: nothing.
 	Wrap func(s storage.Interface, resource schema.GroupResource) storage.Interface
 	// Cache answers reads. Nil: the storage does.
-	Cache      Cache
-	Admission  Chain
+	Cache     Cache
+	Admission Chain
+	// Hooks of single resources. They are not in a resource's strategy, which
+	// servers share, but here: what they hand out belongs to one cluster.
+	Hooks      map[schema.GroupResource]Hooks
 	Authorizer Authorizer // nil: AlwaysAllow
 	Tokens     Tokens     // nil: no token is issued, and none is known
 	// Types knows how the fields of objects belong together. Nil: nobody keeps

@@ -81,7 +81,7 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 		return Result{}, err
 	}
 	if !req.Options.DryRun {
-		s.after(ctx, s.resource.Strategy.Hooks.AfterCreate, obj)
+		s.after(ctx, s.hooks.AfterCreate, obj)
 	}
 	return Result{Object: obj, Created: true}, nil
 }
@@ -133,11 +133,12 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (creation,
 	if err := s.completeCreate(ctx, req.Object, accessor); err != nil {
 		return creation{}, err
 	}
-	if err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, "")); err != nil {
+	charged, err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, ""))
+	if err != nil {
 		return creation{}, err
 	}
 	ready = true
-	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: finish}, nil
+	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: joined(finish, charged)}, nil
 }
 
 // completeCreate applies the kind's own rules to a new object.

@@ -33,7 +33,8 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 	if err != nil {
 		return DeleteResult{}, err
 	}
-	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options)}
+	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options), end: finishNothing}
+	defer func() { op.end(ctx, false) }()
 	if warnings := s.resource.Strategy.Delete.Warnings; warnings != nil {
 		for _, text := range warnings(op.options) {
 			AddWarning(ctx, text)
@@ -59,8 +60,8 @@ func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// deleteOp is one call of Delete. Only verdict changes from one run of step to
-// the next.
+// deleteOp is one call of Delete. Only verdict and end change from one run of
+// step to the next.
 type deleteOp struct {
 	store   *Store
 	req     DeleteRequest
@@ -68,6 +69,7 @@ type deleteOp struct {
 	uid     types.UID // "" means whatever is there
 	options *metav1.DeleteOptions
 	verdict deleteVerdict
+	end     finishFunc
 }
 
 func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, metav1.DryRunAll) }
@@ -76,6 +78,7 @@ func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op
 
 // step decides on the state that is stored what deleting it means.
 func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+	op.end(ctx, false)
 	old, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
@@ -127,7 +130,11 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err
 	}
-	return op.store.catalog.config.Admission.Validate(ctx, attributes)
+	end, err := op.store.catalog.config.Admission.Validate(ctx, attributes)
+	if err == nil {
+		op.end = end
+	}
+	return err
 }
 
 // checkPreconditions names the kind where others name the resource, as
@@ -153,6 +160,7 @@ func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
 // finish removes what was marked with a grace period of nothing, so that
 // watchers see both, and runs the after-hook of what is gone.
 func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
+	op.end(ctx, !op.dryRun())
 	obj, err := op.store.objectOf(res.Entry)
 	if err != nil {
 		return DeleteResult{}, err
@@ -167,7 +175,7 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 			return DeleteResult{}, op.call().interpret(err)
 		}
 	}
-	op.store.after(ctx, op.store.resource.Strategy.Hooks.AfterDelete, obj)
+	op.store.after(ctx, op.store.hooks.AfterDelete, obj)
 	return DeleteResult{Object: obj, Removed: true}, nil
 }
 

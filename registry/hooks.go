@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,30 +17,41 @@ type finishFunc func(ctx context.Context, written bool)
 
 func finishNothing(context.Context, bool) {}
 
+// joined is several in one, the latest first.
+func joined(all ...finishFunc) finishFunc {
+	return func(ctx context.Context, written bool) {
+		for _, finish := range slices.Backward(all) {
+			finish(ctx, written)
+		}
+	}
+}
+
 func (s *Store) beginCreate(ctx context.Context, obj runtime.Object, opts WriteOptions) (finishFunc, error) {
-	if s.resource.Strategy.Hooks.BeginCreate == nil {
+	if s.hooks.BeginCreate == nil {
 		return finishNothing, nil
 	}
-	return once(s.resource.Strategy.Hooks.BeginCreate(ctx, obj, opts))
+	finish, err := s.hooks.BeginCreate(ctx, s, obj, opts)
+	return once(finish), err
 }
 
 func (s *Store) beginUpdate(ctx context.Context, obj, old runtime.Object, opts WriteOptions) (finishFunc, error) {
-	if s.resource.Strategy.Hooks.BeginUpdate == nil {
+	if s.hooks.BeginUpdate == nil {
 		return finishNothing, nil
 	}
-	return once(s.resource.Strategy.Hooks.BeginUpdate(ctx, obj, old, opts))
+	finish, err := s.hooks.BeginUpdate(ctx, s, obj, old, opts)
+	return once(finish), err
 }
 
 // once makes what a begin-hook returned a finishFunc. It runs although the
 // client may have gone meanwhile.
-func once(finish func(context.Context, bool), err error) (finishFunc, error) {
-	if err != nil || finish == nil {
-		return finishNothing, err
+func once(finish func(context.Context, bool)) finishFunc {
+	if finish == nil {
+		return finishNothing
 	}
 	var done sync.Once
 	return func(ctx context.Context, written bool) {
 		done.Do(func() { finish(context.WithoutCancel(ctx), written) })
-	}, nil
+	}
 }
 
 // after runs an after-hook, if there is one, of a write that has happened: that

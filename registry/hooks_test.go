@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -55,12 +56,17 @@ func journaled(j *journal) *registry.Resource {
 	}
 	s.Update.Warnings = func(context.Context, runtime.Object, runtime.Object) []string { return []string{"updated"} }
 	s.Canonicalize = func(runtime.Object) { j.note("canonicalize") }
-	s.Hooks = registry.Hooks{
-		BeginCreate: func(context.Context, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+	return r
+}
+
+// hooks are those of the same ConfigMaps.
+func (j *journal) hooks() registry.Hooks {
+	return registry.Hooks{
+		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
 			j.note("begin create")
 			return j.finish("end create"), nil
 		},
-		BeginUpdate: func(context.Context, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
 			j.note("begin update")
 			return j.finish("end update"), nil
 		},
@@ -68,7 +74,6 @@ func journaled(j *journal) *registry.Resource {
 		AfterUpdate: func(context.Context, *registry.Store, runtime.Object) { j.note("after update") },
 		AfterDelete: func(context.Context, *registry.Store, runtime.Object) { j.note("after delete") },
 	}
-	return r
 }
 
 func refused(obj runtime.Object) field.ErrorList {
@@ -91,7 +96,7 @@ func (j *journal) steps() registry.Chain {
 
 func TestOrderOfAWrite(t *testing.T) {
 	j := &journal{}
-	e := registrytest.New(t, j.steps(), journaled(j))
+	e := registrytest.NewHooked(t, j.steps(), journaled(j), j.hooks())
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "admission validates CREATE ", "end create written", "after create")
 
@@ -109,7 +114,7 @@ func TestOrderOfAWrite(t *testing.T) {
 
 func TestHooksOfAWriteThatIsNot(t *testing.T) {
 	j := &journal{}
-	e := registrytest.New(t, nil, journaled(j))
+	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
 	j.lines = nil
 	onlyHooks := func() {
@@ -169,7 +174,7 @@ func TestHooksOfAWriteThatIsNot(t *testing.T) {
 
 func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 	j := &journal{}
-	e := registrytest.New(t, nil, journaled(j))
+	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	runs := 0
 	req := patch(c, func(c *corev1.ConfigMap) {
@@ -198,7 +203,7 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			j := &journal{}
 			configMaps := journaled(j)
-			e := registrytest.New(t, nil, configMaps)
+			e := registrytest.NewHooked(t, nil, configMaps, j.hooks())
 			obj := registrytest.NewConfigMap("c")
 			write := func() { _, _ = e.Store("configmaps").Create(t.Context(), post(obj)) }
 			want := []string{"begin create", "prepare create", "end create not written"}
@@ -226,20 +231,18 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 
 // What a hook does elsewhere must not depend on whether the client still waits.
 func TestHooksOutliveTheClient(t *testing.T) {
-	configMaps := registrytest.ConfigMaps()
-	e := registrytest.New(t, nil, configMaps)
-	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended, after error = errors.New("not run"), errors.New("not run")
-	configMaps.Strategy.Hooks = registry.Hooks{
-		BeginUpdate: func(context.Context, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+	e := registrytest.NewHooked(t, nil, registrytest.ConfigMaps(), registry.Hooks{
+		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
 			return func(ctx context.Context, _ bool) {
 				cancel()
 				ended = ctx.Err()
 			}, nil
 		},
 		AfterUpdate: func(ctx context.Context, _ *registry.Store, _ runtime.Object) { after = ctx.Err() },
-	}
+	})
+	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	if _, err := e.Store("configmaps").Update(ctx, patch(obj, count("n"))); err != nil {
 		t.Fatal(err)
 	}
@@ -249,13 +252,12 @@ func TestHooksOutliveTheClient(t *testing.T) {
 }
 
 func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
-	configMaps := registrytest.ConfigMaps()
 	cause := errors.New("no address is left")
-	begin := func() (func(context.Context, bool), error) { return nil, cause }
-	configMaps.Strategy.Hooks.BeginCreate = func(context.Context, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
-		return begin()
-	}
-	e := registrytest.New(t, nil, configMaps)
+	e := registrytest.NewHooked(t, nil, registrytest.ConfigMaps(), registry.Hooks{
+		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+			return nil, cause
+		},
+	})
 	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c"))); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
@@ -266,14 +268,14 @@ func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 
 func TestAfterHookOfTheLastFinalizer(t *testing.T) {
 	j := &journal{}
-	e := registrytest.New(t, nil, journaled(j))
+	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
 	c := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} })).(*corev1.ConfigMap)
 	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
 		t.Fatal(err)
 	}
 	j.lines = nil
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(c *corev1.ConfigMap) { c.Finalizers = nil }))
-	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "end update written", "after delete")
+	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "end update not written", "after delete")
 }
 
 func TestAdmissionMayChangeAndRefuse(t *testing.T) {
@@ -308,4 +310,62 @@ func TestAdmissionMayChangeAndRefuse(t *testing.T) {
 	if err != nil || registrytest.Meta(lease.Object).GetLabels()["admitted"] != "CREATE" {
 		t.Errorf("an update that creates is a creation: %v, error %v", lease.Object, err)
 	}
+}
+
+func TestWritesOfASubresourceHaveNoHooks(t *testing.T) {
+	j := &journal{}
+	e := registrytest.NewHooked(t, nil, registrytest.Deployments(), j.hooks())
+	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
+	j.lines = nil
+	update[*appsv1.Deployment](e, "deployments.apps", to("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 3 })))
+	j.expect(t, "after update")
+}
+
+func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
+	j := &journal{}
+	charge := registry.AdmissionStep{Name: "Charge", Validate: func(_ context.Context, a *registry.Attributes) error {
+		a.Finally(j.finish("charge"))
+		return nil
+	}}
+	refuse := registry.AdmissionStep{Name: "Refuse", Validate: func(_ context.Context, a *registry.Attributes) error {
+		if a.Name == "refused" {
+			return errors.New("not this one")
+		}
+		return nil
+	}}
+	e := registrytest.New(t, registry.Chain{charge, refuse})
+	for _, c := range []struct {
+		rule, name string
+		options    registry.WriteOptions
+		want       string
+	}{
+		{"a creation", "c", registry.WriteOptions{}, "charge written"},
+		{"a name that is taken", "c", registry.WriteOptions{}, "charge not written"},
+		{"a dry run", "d", registry.WriteOptions{DryRun: true}, "charge not written"},
+		{"a later step refuses", "refused", registry.WriteOptions{}, "charge not written"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			req := post(registrytest.NewConfigMap(c.name))
+			req.Options = c.options
+			_, _ = e.Store("configmaps").Create(t.Context(), req)
+			j.expect(t, c.want)
+		})
+	}
+	t.Run("a lost race gives back what its attempt was charged", func(t *testing.T) {
+		runs := 0
+		update[*corev1.ConfigMap](e.With(t), "configmaps", patch(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) {
+			if runs++; runs == 1 {
+				update[*corev1.ConfigMap](e, "configmaps", patch(c, count("other")))
+				j.lines = nil
+			}
+			count("mine")(c)
+		}))
+		j.expect(t, "charge not written", "charge written")
+	})
+	t.Run("a deletion", func(t *testing.T) {
+		if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+			t.Fatal(err)
+		}
+		j.expect(t, "charge written")
+	})
 }

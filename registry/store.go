@@ -17,6 +17,7 @@ type Store struct {
 	resource *Resource
 	storage  storage.Interface // nil for a virtual resource
 	catalog  *Catalog
+	hooks    Hooks
 	// names makes a name of a generateName, now tells the time.
 	names func(base string) string
 	now   func() time.Time
@@ -29,7 +30,7 @@ type Store struct {
 }
 
 func newStore(r *Resource, c *Catalog) *Store {
-	s := &Store{resource: r, catalog: c, names: appendSuffix, now: time.Now}
+	s := &Store{resource: r, catalog: c, hooks: c.config.Hooks[r.GroupResource()], names: appendSuffix, now: time.Now}
 	s.served, s.end = context.WithCancel(context.Background())
 	if r.Virtual != nil {
 		return s

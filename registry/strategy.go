@@ -17,7 +17,6 @@ type Strategy struct {
 	Create CreateStrategy
 	Update UpdateStrategy
 	Delete DeleteStrategy
-	Hooks  Hooks
 	// TTL in seconds of an object that is written, 0 for ever; update tells
 	// whether it existed before. Nil: for ever.
 	TTL func(obj runtime.Object, update bool) int64
@@ -80,13 +79,15 @@ type DeleteStrategy struct {
 	Forbidden func(obj runtime.Object) error
 }
 
-// Hooks surround a write. A Begin hook may write elsewhere, as in allocating an
-// address; its finish is called exactly once with whether the write happened.
-// After hooks run once, after a successful write that was not a dry run. The
-// contexts of both outlive the request's end.
+// Hooks surround a write of a resource. A Begin hook may change the object and
+// write elsewhere, as in allocating an address; its finish is called exactly once
+// with whether the write happened: that an update took away the last finalizer,
+// so that the object went instead, is no such write. Begin hooks leave writes of
+// subresources alone. After hooks run once, after a successful write that was not
+// a dry run. The contexts of finish and of After hooks outlive the request's end.
 type Hooks struct {
-	BeginCreate func(ctx context.Context, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
-	BeginUpdate func(ctx context.Context, obj, old runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
+	BeginCreate func(ctx context.Context, store *Store, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
+	BeginUpdate func(ctx context.Context, store *Store, obj, old runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
 	AfterCreate func(ctx context.Context, store *Store, obj runtime.Object)
 	AfterUpdate func(ctx context.Context, store *Store, obj runtime.Object)
 	AfterDelete func(ctx context.Context, store *Store, obj runtime.Object)

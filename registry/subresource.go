@@ -25,10 +25,13 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 		return nil, err
 	}
 	req.Object = attributes.Object
-	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
+	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
+	if err != nil {
 		return nil, err
 	}
-	return sub.Create(withAdmitted(ctx), s, req)
+	obj, err := sub.Create(withAdmitted(ctx), s, req)
+	finish(ctx, wasWritten(err, req.Options))
+	return obj, err
 }
 
 // Connect opens what an object stands for. It returns why that cannot be.
@@ -51,8 +54,11 @@ func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequ
 	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err
 	}
-	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
+	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
+	if err != nil {
 		return err
 	}
-	return sub.Connect(ctx, s, req)
+	err = sub.Connect(ctx, s, req)
+	finish(ctx, err == nil)
+	return err
 }

@@ -44,8 +44,10 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 		return nil, err
 	}
 	dropDuplicateOwners(ctx, next.meta, afterAdmission)
-	if op.attempt.end, err = op.store.beginUpdate(ctx, obj, old, op.req.Options); err != nil {
-		return nil, err
+	if op.req.Subresource == "" {
+		if op.attempt.end, err = op.store.beginUpdate(ctx, obj, old, op.req.Options); err != nil {
+			return nil, err
+		}
 	}
 	if err := op.complete(ctx, next); err != nil {
 		return nil, err
@@ -255,7 +257,11 @@ func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 			return err
 		}
 	}
-	return op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old))
+	finish, err := op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old))
+	if err == nil {
+		op.attempt.end = joined(op.attempt.end, finish)
+	}
+	return err
 }
 
 // attributes describes the write to admission.

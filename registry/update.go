@@ -153,10 +153,11 @@ func (op *updateOp) asDelete(next *transition) (storage.Proposal, error) {
 // finish turns what the storage came to into the answer.
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
 	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
-		op.attempt.end(ctx, !op.req.Options.DryRun)
+		op.attempt.end(ctx, false)
 		return op.answer(op.attempt.emptied, false)
 	}
-	op.attempt.end(ctx, wasWritten(err, op.req.Options))
+	deleted := err == nil && res.Outcome == storage.Deleted
+	op.attempt.end(ctx, wasWritten(err, op.req.Options) && !deleted)
 	if err != nil {
 		return Result{}, op.call().interpret(err)
 	}
@@ -175,7 +176,7 @@ func (op *updateOp) runAfterHook(ctx context.Context, outcome storage.Outcome, o
 	if op.req.Options.DryRun {
 		return
 	}
-	hooks := &op.store.resource.Strategy.Hooks
+	hooks := &op.store.hooks
 	after := map[storage.Outcome]func(context.Context, *Store, runtime.Object){
 		storage.Created: hooks.AfterCreate,
 		storage.Updated: hooks.AfterUpdate,

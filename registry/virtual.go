@@ -51,10 +51,12 @@ func (s *Store) createVirtual(ctx context.Context, req CreateRequest) (Result, e
 		return Result{}, err
 	}
 	req.Object = attributes.Object
-	if err := s.catalog.config.Admission.Validate(ctx, attributes); err != nil {
+	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
+	if err != nil {
 		return Result{}, err
 	}
 	obj, err := s.resource.Virtual.Create(ctx, s, req)
+	finish(ctx, wasWritten(err, req.Options))
 	if err != nil {
 		return Result{}, err
 	}

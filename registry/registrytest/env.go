@@ -29,6 +29,15 @@ func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *E
 	return start(t, registry.CatalogConfig{Admission: chain}, resources)
 }
 
+// NewHooked returns an environment with one resource, its hooks, and the
+// admission steps of chain.
+func NewHooked(t *testing.T, chain registry.Chain, resource *registry.Resource, hooks registry.Hooks) *Env {
+	t.Helper()
+	return start(t, registry.CatalogConfig{
+		Admission: chain, Hooks: map[schema.GroupResource]registry.Hooks{resource.GroupResource(): hooks},
+	}, []*registry.Resource{resource})
+}
+
 // NewManaged returns an environment that keeps account of field managers.
 func NewManaged(t *testing.T, types managedfields.TypeConverter) *Env {
 	t.Helper()
