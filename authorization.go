@@ -75,13 +75,13 @@ func (s *Server) storeOf(resource schema.GroupResource) (*registry.Store, bool) 
 	return s.catalog.Snapshot().Store(resource)
 }
 
-// accessControl fills in who decides on access, and who knows tokens.
+// accessControl fills in who decides on access and on writes, and who knows
+// tokens.
 func (s *Server) accessControl(config *registry.CatalogConfig) {
-	config.Admission = registry.Chain{
-		admission.NamespaceLifecycle(),
-		s.policies.Mutating(), s.webhooks.Mutating(),
-		s.policies.Validating(), s.webhooks.Validating(),
-	}
+	steps := s.config.admission()
+	steps.Mutating = registry.Chain{s.policies.Mutating(), s.webhooks.Mutating()}
+	steps.Validating = registry.Chain{s.policies.Validating(), s.webhooks.Validating()}
+	config.Admission = admission.Default(steps)
 	config.Authorizer = s.authorizer()
 	if s.rbac != nil {
 		config.Admission = append(config.Admission, s.rbac.Escalation(config.Authorizer))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/registry/admission"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -30,6 +31,10 @@ type Config struct {
 	Secure *Secure
 	// Authorization says who may do what. Default: AlwaysAllow.
 	Authorization AuthorizationMode
+	// EnableAdmissionPlugins and DisableAdmissionPlugins name steps of admission,
+	// as kube-apiserver does, that look at writes, or do not, whatever the
+	// default. Default: those of kube-apiserver but ServiceAccount.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit how many requests
 	// of users other than administrators are worked on at a time. Default: 400
 	// and 200; negative: any number.
@@ -104,10 +109,15 @@ func (c Config) Validate() error {
 		c.validateListen(),
 		c.Secure.validate(),
 		c.Authorization.validate(),
+		c.admission().Validate(),
 		c.validateEtcd(),
 		validateServiceRange(c.ServiceClusterIPRange),
 		validateBootstrap(c.Bootstrap),
 	)
+}
+
+func (c Config) admission() admission.Config {
+	return admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}
 }
 
 func (c Config) validateListen() error {

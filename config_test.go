@@ -36,6 +36,10 @@ func TestConfigFaults(t *testing.T) {
 				"--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off",
 			},
 		},
+		"a plugin of admission is one that kube-apiserver knows": {
+			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
+			[]string{`disable-admission-plugins plugin "LimitRager" is unknown`},
+		},
 		"all are listed at once": {
 			miniapi.Config{Listen: "8080", EtcdPrefix: "registry/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
 			[]string{

@@ -12,14 +12,6 @@ import (
 var notYet = map[string][]string{
 	// Allocated addresses and ports.
 	"Service": {".spec.clusterIP", ".spec.clusterIPs", ".spec.ipFamilies", ".spec.ipFamilyPolicy", ".spec.ports[].nodePort"},
-	// Priority; default tolerations.
-	"Pod": {".spec.priority", ".spec.preemptionPolicy", ".spec.tolerations"},
-	// A node is tainted until it is ready.
-	"Node": {".spec.taints"},
-	// What is in use is guarded by a finalizer.
-	"PersistentVolume":      {".metadata.finalizers"},
-	"PersistentVolumeClaim": {".metadata.finalizers"},
-	"VolumeAttributesClass": {".metadata.finalizers"},
 }
 
 // onlyNotYet tells whether an answer lacks nothing but such fields.

@@ -41,6 +41,7 @@ var areas = []struct {
 		"meta/policy Orphan/create": removePolicyDeployment, "meta/policy Background/create": removePolicyDeployment,
 	}},
 	{"patch", "x-patch", nil},
+	{"admission", "x-admission", map[string]func(*replay){"": setUpAdmission, "admission/plugins/priority default": removeQuota}},
 	{"apply", "x-apply", map[string]func(*replay){"apply/deployment/create": removeInvalidDeployment}},
 	{"subresources", "x-subs", nil},
 	{"crd", "x-crd", map[string]func(*replay){"crd/change/create": removeGadgets}},

@@ -42,3 +42,12 @@ func removePolicyDeployment(r *replay) {
 func removeGadgets(r *replay) {
 	r.send(&step{Method: "DELETE", Path: "/apis/crd.exam.org/v1/namespaces/x-crd/gadgets"})
 }
+
+func setUpAdmission(r *replay) {
+	r.namespace("x-admission2")
+	r.namespace("x-admission3")
+}
+
+func removeQuota(r *replay) {
+	r.must("DELETE", "/api/v1/namespaces/x-admission/resourcequotas/q", "", "")
+}

@@ -26,9 +26,11 @@ type options struct {
 	etcdTLS        transport.TLSInfo
 	compaction     time.Duration
 
-	serviceRange string
-	bootstrap    string
-	verbosity    int
+	serviceRange   string
+	enablePlugins  []string
+	disablePlugins []string
+	bootstrap      string
+	verbosity      int
 
 	secure  secureOptions
 	serving *pflag.FlagSet
@@ -61,6 +63,8 @@ func (o *options) flagSets() []flagSet {
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
+	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "`NAMES` of kube-apiserver's admission plugins to run beside the default ones; ServiceAccount is not among those")
+	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "`NAMES` of those not to run")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
@@ -84,6 +88,8 @@ func (o *options) config() (miniapi.Config, error) {
 		EtcdPrefix:                        o.etcdPrefix,
 		CompactionInterval:                o.compaction,
 		ServiceClusterIPRange:             o.serviceRange,
+		EnableAdmissionPlugins:            o.enablePlugins,
+		DisableAdmissionPlugins:           o.disablePlugins,
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
 		Logger:                            newLogger(o.verbosity),
 	}

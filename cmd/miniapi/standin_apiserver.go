@@ -27,7 +27,6 @@ func newKubeAPIServer(args []string) *cobra.Command {
 	return program.command(args, []idleFlag{
 		{"advertise-address", "IP", "of the server: it is what the Service default/kubernetes leads to"},
 		{"allow-privileged", "BOOL", "that is about containers, which nothing runs"},
-		{"disable-admission-plugins", "NAMES", "of what is not there: only NamespaceLifecycle is, and stays"},
 		{"vmodule", "LEVELS", "of the log for single source files"},
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -38,7 +37,7 @@ func admitNamespace(ctx context.Context, a *registry.Attributes) error {
 	if !ok {
 		return nil
 	}
-	namespace, err := find(ctx, store, a.Namespace)
+	namespace, err := find[*corev1.Namespace](ctx, store, "", a.Namespace)
 	if err != nil {
 		return err
 	}
@@ -46,27 +45,6 @@ func admitNamespace(ctx context.Context, a *registry.Attributes) error {
 		return terminating(a)
 	}
 	return nil
-}
-
-// find returns a namespace from what is at hand. That it is not there counts
-// only if a consistent read says so too.
-func find(ctx context.Context, store *registry.Store, name string) (*corev1.Namespace, error) {
-	entry, err := store.Get(ctx, "", name, "0")
-	if apierrors.IsNotFound(err) {
-		entry, err = store.Get(ctx, "", name, "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	obj, err := entry.Object()
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	namespace, ok := obj.(*corev1.Namespace)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("namespace %s is stored as %T", name, obj))
-	}
-	return namespace, nil
 }
 
 func terminating(a *registry.Attributes) error {
@@ -78,24 +56,6 @@ func terminating(a *registry.Attributes) error {
 		Field:   "metadata.namespace",
 	})
 	return err
-}
-
-// nameOf names an object that may not have a name yet.
-func nameOf(a *registry.Attributes) string {
-	if a.Name != "" {
-		return a.Name
-	}
-	accessor, err := meta.Accessor(a.Object)
-	switch {
-	case err != nil:
-		return "Unknown/errorGettingName"
-	case accessor.GetName() != "":
-		return accessor.GetName()
-	case accessor.GetGenerateName() != "":
-		return accessor.GetGenerateName()
-	default:
-		return "Unknown"
-	}
 }
 
 func immortal(namespace string) bool {

@@ -1,0 +1,53 @@
+package admission_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/admission"
+)
+
+func names(chain registry.Chain) []string {
+	var list []string
+	for _, step := range chain {
+		list = append(list, step.Name)
+	}
+	return list
+}
+
+func TestChain(t *testing.T) {
+	own := admission.Config{
+		Disable: []string{"ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
+		Mutating:   registry.Chain{{Name: "MutatingAdmissionPolicy"}, {Name: "MutatingAdmissionWebhook"}},
+		Validating: registry.Chain{{Name: "ValidatingAdmissionPolicy"}},
+	}
+	for rule, tc := range map[string]struct {
+		config admission.Config
+		want   string
+	}{
+		"the default": {admission.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition Priority DefaultTolerationSeconds " +
+			"DefaultStorageClass StorageObjectInUseProtection DefaultIngressClass ResourceQuota"},
+		"policies and webhooks come before quotas, and can be turned off": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
+			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection DefaultIngressClass " +
+			"MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
+	} {
+		if diff := cmp.Diff(strings.Fields(tc.want), names(admission.Default(tc.config))); diff != "" {
+			t.Errorf("%s: %s", rule, diff)
+		}
+	}
+}
+
+func TestChainFaults(t *testing.T) {
+	config := admission.Config{Enable: []string{"Unheard", "NodeRestriction"}, Disable: []string{"NodeRestriction", "OfToo"}}
+	want := []string{
+		`enable-admission-plugins plugin "Unheard" is unknown`,
+		`NodeRestriction in enable-admission-plugins and disable-admission-plugins overlapped`,
+		`disable-admission-plugins plugin "OfToo" is unknown`,
+	}
+	if diff := cmp.Diff(want, strings.Split(config.Validate().Error(), "\n")); diff != "" {
+		t.Error(diff)
+	}
+}
