@@ -28,14 +28,18 @@ func services() *registry.Resource {
 		Namespaced:   true,
 		Status:       true,
 		Default:      kind.Defaults(defaultService),
-		Restore:      kind.Defaults(defaultService),
+		Restore:      kind.Defaults(restoreService),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: validation.NameIsDNSLabel, Validate: kind.CheckCreate(validateService)},
+			Create: registry.CreateStrategy{
+				ValidateName: validation.NameIsDNSLabel,
+				Prepare:      kind.OnCreate(func(s *corev1.Service) { LinkServiceFields(s, nil) }),
+				Validate:     kind.CheckCreate(validateNewService),
+			},
 			Update: registry.UpdateStrategy{
 				AllowCreate:        true,
 				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(dropUnneeded),
-				Validate:           kind.CheckAgain(validateService),
+				Prepare:            kind.OnUpdate(prepareServiceUpdate),
+				Validate:           kind.CheckUpdate(validateServiceUpdate),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},

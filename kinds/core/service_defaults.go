@@ -3,7 +3,6 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
@@ -29,6 +28,12 @@ func defaultService(s *corev1.Service) {
 		kind.FillNil(&spec.AllocateLoadBalancerNodePorts, true)
 		defaultIngressMode(s.Status.LoadBalancer.Ingress)
 	}
+}
+
+// restoreService: older releases knew one address and no list of them.
+func restoreService(s *corev1.Service) {
+	defaultService(s)
+	LinkServiceFields(s, nil)
 }
 
 // defaultAffinity keeps a timeout only for what has one.
@@ -58,17 +63,5 @@ func defaultIngressMode(ingresses []corev1.LoadBalancerIngress) {
 		if ingresses[i].IP != "" {
 			kind.FillNil(&ingresses[i].IPMode, corev1.LoadBalancerIPModeVIP)
 		}
-	}
-}
-
-// dropUnneeded takes back what was filled in for another type of service than
-// this one has become, unless the client has changed it.
-func dropUnneeded(s, old *corev1.Service) {
-	if isOpenToOutside(&old.Spec) && !isOpenToOutside(&s.Spec) && s.Spec.ExternalTrafficPolicy == old.Spec.ExternalTrafficPolicy {
-		s.Spec.ExternalTrafficPolicy = ""
-	}
-	if s.Spec.Type != corev1.ServiceTypeLoadBalancer && old.Spec.Type == corev1.ServiceTypeLoadBalancer &&
-		ptr.Equal(s.Spec.AllocateLoadBalancerNodePorts, old.Spec.AllocateLoadBalancerNodePorts) {
-		s.Spec.AllocateLoadBalancerNodePorts = nil
 	}
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,22 +14,97 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func validateService(s *corev1.Service) field.ErrorList {
-	var errs field.ErrorList
+func validateNewService(s *corev1.Service) field.ErrorList { return validateService(s, nil) }
+
+// validateService looks at a service by itself; old is nil for a new one.
+func validateService(s, old *corev1.Service) field.ErrorList {
 	spec := field.NewPath("spec")
-	headless := s.Spec.ClusterIP == corev1.ClusterIPNone || len(s.Spec.ClusterIPs) == 1 && s.Spec.ClusterIPs[0] == corev1.ClusterIPNone
-	if len(s.Spec.Ports) == 0 && !headless && s.Spec.Type != corev1.ServiceTypeExternalName {
-		errs = append(errs, field.Required(spec.Child("ports"), ""))
-	}
-	if s.Spec.Type == corev1.ServiceTypeExternalName {
-		errs = append(errs, validateExternalName(s.Spec.ExternalName, spec.Child("externalName"))...)
-	}
+	errs := validateServiceType(s, spec)
 	errs = append(errs, validateServicePorts(s.Spec.Ports, spec.Child("ports"))...)
 	errs = append(errs, metavalidation.ValidateLabels(s.Spec.Selector, spec.Child("selector"))...)
 	errs = append(errs, kind.OneOf(spec.Child("sessionAffinity"), s.Spec.SessionAffinity,
 		corev1.ServiceAffinityClientIP, corev1.ServiceAffinityNone)...)
-	return append(errs, kind.OneOf(spec.Child("type"), s.Spec.Type, corev1.ServiceTypeClusterIP,
+	errs = append(errs, ValidateServiceAddresses(s, old)...)
+	errs = append(errs, kind.OneOf(spec.Child("type"), s.Spec.Type, corev1.ServiceTypeClusterIP,
 		corev1.ServiceTypeExternalName, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeNodePort)...)
+	errs = append(errs, validateNodePorts(&s.Spec, spec)...)
+	return append(errs, validateOutside(&s.Spec, spec)...)
+}
+
+// validateServiceType holds a service to what its type needs and forbids.
+func validateServiceType(s *corev1.Service, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(s.Spec.Ports) == 0 && !IsHeadless(s) && s.Spec.Type != corev1.ServiceTypeExternalName {
+		errs = append(errs, field.Required(at.Child("ports"), ""))
+	}
+	switch {
+	case HasNodePorts(&s.Spec) && IsHeadless(s):
+		errs = append(errs, field.Invalid(at.Child("clusterIPs").Index(0), corev1.ClusterIPNone,
+			fmt.Sprintf("may not be set to 'None' for %s services", s.Spec.Type)))
+	case s.Spec.Type == corev1.ServiceTypeExternalName:
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"clusterIPs", len(s.Spec.ClusterIPs) > 0}, {"ipFamilies", len(s.Spec.IPFamilies) > 0}, {"ipFamilyPolicy", s.Spec.IPFamilyPolicy != nil},
+		} {
+			if f.set {
+				errs = append(errs, field.Forbidden(at.Child(f.name), "may not be set for ExternalName services"))
+			}
+		}
+		errs = append(errs, validateExternalName(s.Spec.ExternalName, at.Child("externalName"))...)
+	}
+	return errs
+}
+
+// validateNodePorts allows one number for several protocols, and no number twice
+// for one.
+func validateNodePorts(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	taken := map[corev1.ServicePort]bool{}
+	for i, p := range spec.Ports {
+		at := at.Child("ports").Index(i).Child("nodePort")
+		if p.NodePort == 0 {
+			continue
+		}
+		if spec.Type == corev1.ServiceTypeClusterIP {
+			errs = append(errs, field.Forbidden(at, "may not be used when `type` is 'ClusterIP'"))
+		}
+		key := corev1.ServicePort{Protocol: p.Protocol, NodePort: p.NodePort}
+		if taken[key] {
+			errs = append(errs, field.Duplicate(at, p.NodePort))
+		}
+		taken[key] = true
+	}
+	return errs
+}
+
+// validateOutside looks at what is about traffic from outside of the cluster.
+func validateOutside(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
+	const balancersOnly = "may only be used when `type` is 'LoadBalancer'"
+	var errs field.ErrorList
+	isBalancer := spec.Type == corev1.ServiceTypeLoadBalancer
+	switch {
+	case !isBalancer && spec.AllocateLoadBalancerNodePorts != nil:
+		errs = append(errs, field.Forbidden(at.Child("allocateLoadBalancerNodePorts"), balancersOnly))
+	case isBalancer && spec.AllocateLoadBalancerNodePorts == nil:
+		errs = append(errs, field.Required(field.NewPath("allocateLoadBalancerNodePorts"), ""))
+	}
+	if !isBalancer && spec.LoadBalancerClass != nil {
+		errs = append(errs, field.Forbidden(at.Child("loadBalancerClass"), balancersOnly))
+	}
+	policy := at.Child("externalTrafficPolicy")
+	switch {
+	case isOpenToOutside(spec):
+		errs = append(errs, kind.OneOf(policy, spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
+	case spec.ExternalTrafficPolicy != "":
+		errs = append(errs, field.Invalid(policy, spec.ExternalTrafficPolicy, "may only be set for externally-accessible services"))
+	}
+	if spec.HealthCheckNodePort != 0 && !HasHealthCheck(spec) {
+		errs = append(errs, field.Invalid(at.Child("healthCheckNodePort"), spec.HealthCheckNodePort,
+			"may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
+	}
+	return errs
 }
 
 // validateExternalName allows the dot at the end of a full name.

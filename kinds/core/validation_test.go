@@ -38,6 +38,32 @@ func TestNewObjects(t *testing.T) {
 				`{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}]`},
 		{"a port leads to one", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(70000)}}}),
 			`Service "x" is invalid: spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive`},
+		{"a name for something outside has no address", "services", service(corev1.ServiceSpec{
+			Type: corev1.ServiceTypeExternalName, ExternalName: "a.b", ClusterIP: "10.0.0.9", IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+		}), `Service "x" is invalid: [spec.clusterIPs: Forbidden: may not be set for ExternalName services, ` +
+			`spec.ipFamilies: Forbidden: may not be set for ExternalName services]`},
+		{"node ports need an address", "services", service(corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: spec.clusterIPs[0]: Invalid value: "None": may not be set to 'None' for NodePort services`},
+		{"and a type that has them", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, NodePort: 30080}}}),
+			"Service \"x\" is invalid: spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"},
+		{"one number may do for two protocols, and not for two ports", "services", service(corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{
+				{Name: "a", Port: 80, NodePort: 30080}, {Name: "b", Port: 80, NodePort: 30080, Protocol: corev1.ProtocolUDP}, {Name: "c", Port: 81, NodePort: 30080},
+			},
+		}), `Service "x" is invalid: spec.ports[2].nodePort: Duplicate value: 30080`},
+		{"a policy for traffic from outside needs some", "services", service(corev1.ServiceSpec{
+			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal, Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services`},
+		{"health checks are those of balancers", "services", service(corev1.ServiceSpec{HealthCheckNodePort: 30080, Ports: []corev1.ServicePort{port("", 80)}}),
+			"Service \"x\" is invalid: spec.healthCheckNodePort: Invalid value: 30080: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"},
+		{"two addresses are of two families", "services", service(corev1.ServiceSpec{
+			ClusterIP: "10.0.0.9", ClusterIPs: []string{"10.0.0.9", "10.0.0.10"}, Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.9","10.0.0.10"]: may specify no more than one IP for each IP family`},
+		{"a family is one of two", "services", service(corev1.ServiceSpec{
+			IPFamilies: []corev1.IPFamily{"IPv5"}, IPFamilyPolicy: new(corev1.IPFamilyPolicy("Any")), Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: [spec.ipFamilies[0]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", ` +
+			`spec.ipFamilyPolicy: Unsupported value: "Any": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"]`},
 		{"keys are names of files", "configmaps", &corev1.ConfigMap{ObjectMeta: named("x"), Data: map[string]string{"a/b": ""}},
 			`ConfigMap "x" is invalid: data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' ` +
 				`(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`},

@@ -1,0 +1,148 @@
+package core
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+func prepareServiceUpdate(s, old *corev1.Service) {
+	LinkServiceFields(s, old)
+	dropUnneeded(s, old)
+}
+
+// dropUnneeded takes back what was filled in or handed out for another type of
+// service than this one has become, unless the client has changed it.
+func dropUnneeded(s, old *corev1.Service) {
+	now, was := &s.Spec, &old.Spec
+	if isOpenToOutside(was) && !isOpenToOutside(now) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
+		now.ExternalTrafficPolicy = ""
+	}
+	if hasClusterIP(was) && !hasClusterIP(now) {
+		dropAddresses(now, was)
+	}
+	if HasNodePorts(was) && !HasNodePorts(now) && addsNoNodePort(now, was) {
+		for i := range now.Ports {
+			now.Ports[i].NodePort = 0
+		}
+	}
+	if HasHealthCheck(was) && !HasHealthCheck(now) && now.HealthCheckNodePort == was.HealthCheckNodePort {
+		now.HealthCheckNodePort = 0
+	}
+	if was.Type != corev1.ServiceTypeLoadBalancer || now.Type == corev1.ServiceTypeLoadBalancer {
+		return
+	}
+	if ptr.Equal(now.AllocateLoadBalancerNodePorts, was.AllocateLoadBalancerNodePorts) {
+		now.AllocateLoadBalancerNodePorts = nil
+	}
+	if ptr.Equal(now.LoadBalancerClass, was.LoadBalancerClass) {
+		now.LoadBalancerClass = nil
+	}
+}
+
+// dropAddresses drops what is about traffic to a service's own address too.
+func dropAddresses(now, was *corev1.ServiceSpec) {
+	if now.ClusterIP == was.ClusterIP && slices.Equal(now.ClusterIPs, was.ClusterIPs) {
+		now.ClusterIP, now.ClusterIPs = "", nil
+	}
+	if slices.Equal(now.IPFamilies, was.IPFamilies) {
+		now.IPFamilies = nil
+	}
+	if ptr.Equal(now.IPFamilyPolicy, was.IPFamilyPolicy) {
+		now.IPFamilyPolicy = nil
+	}
+	if ptr.Equal(now.InternalTrafficPolicy, was.InternalTrafficPolicy) {
+		now.InternalTrafficPolicy = nil
+	}
+}
+
+func addsNoNodePort(now, was *corev1.ServiceSpec) bool {
+	return !slices.ContainsFunc(now.Ports, func(p corev1.ServicePort) bool {
+		return p.NodePort != 0 && !slices.ContainsFunc(was.Ports, func(q corev1.ServicePort) bool { return p.NodePort == q.NodePort })
+	})
+}
+
+func hasClusterIP(spec *corev1.ServiceSpec) bool { return spec.Type != corev1.ServiceTypeExternalName }
+
+// HasNodePorts tells whether a service is reached through every node.
+func HasNodePorts(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
+}
+
+// HasHealthCheck tells whether a load balancer has to find out which nodes have
+// endpoints.
+func HasHealthCheck(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeLoadBalancer && spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
+}
+
+// validateServiceUpdate: an address stays, and so does its family; a second one
+// may come and go.
+func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
+	var errs field.ErrorList
+	if hasClusterIP(&s.Spec) && hasClusterIP(&old.Spec) {
+		errs = append(errs, validateAddressChange(s, old)...)
+		errs = append(errs, validateFamilyChange(s, old)...)
+	}
+	spec := field.NewPath("spec")
+	if s.Spec.Type == corev1.ServiceTypeLoadBalancer && old.Spec.Type == corev1.ServiceTypeLoadBalancer &&
+		!ptr.Equal(s.Spec.LoadBalancerClass, old.Spec.LoadBalancerClass) {
+		errs = append(errs, field.Invalid(spec.Child("loadBalancerClass"), s.Spec.LoadBalancerClass, "may not change once set"))
+	}
+	if HasHealthCheck(&s.Spec) && HasHealthCheck(&old.Spec) {
+		errs = append(errs, validation.ValidateImmutableField(s.Spec.HealthCheckNodePort, old.Spec.HealthCheckNodePort, spec.Child("healthCheckNodePort"))...)
+	}
+	return append(errs, validateService(s, old)...)
+}
+
+func validateAddressChange(s, old *corev1.Service) field.ErrorList {
+	at := field.NewPath("spec", "clusterIPs")
+	now, was := s.Spec.ClusterIPs, old.Spec.ClusterIPs
+	if IsHeadless(s) && IsHeadless(old) {
+		return nil
+	}
+	var errs field.ErrorList
+	if len(was) > len(now) && len(now) == 0 {
+		errs = append(errs, field.Invalid(at.Index(0), now, "primary clusterIP can not be unset"))
+	}
+	for i := range min(len(was), len(now)) {
+		if now[i] != was[i] && (i == 0 || len(now) == len(was)) {
+			errs = append(errs, field.Invalid(at.Index(i), now, "may not change once set"))
+		}
+	}
+	if len(was) > len(now) && len(now) == 1 && !isSingleStack(&s.Spec) {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilyPolicy"), s.Spec.IPFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary clusterIP"))
+	}
+	return errs
+}
+
+func validateFamilyChange(s, old *corev1.Service) field.ErrorList {
+	at := field.NewPath("spec", "ipFamilies").Index(0)
+	now, was := s.Spec.IPFamilies, old.Spec.IPFamilies
+	if IsHeadless(s) || IsHeadless(old) {
+		return nil
+	}
+	var errs field.ErrorList
+	if len(was) > len(now) && len(s.Spec.ClusterIPs) == 0 {
+		errs = append(errs, field.Invalid(at, now, "primary ipFamily can not be unset"))
+	}
+	for i := range min(len(was), len(now)) {
+		switch {
+		case now[i] == was[i]:
+		case len(now) == len(was):
+			errs = append(errs, field.Invalid(at, now, "may not change once set"))
+		case i == 0:
+			errs = append(errs, field.Invalid(at, s.Spec.ClusterIPs, "may not change once set"))
+		}
+	}
+	if len(was) > len(now) && len(now) == 1 && !isSingleStack(&s.Spec) {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilyPolicy"), s.Spec.IPFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary ipFamily"))
+	}
+	return errs
+}
+
+func isSingleStack(spec *corev1.ServiceSpec) bool {
+	return spec.IPFamilyPolicy != nil && *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
+}
