@@ -61,6 +61,9 @@ type Config struct {
 	// ServiceClusterIPRange is a CIDR, or two of different IP families with a
 	// comma between them, the primary one first. Default: 10.0.0.0/24.
 	ServiceClusterIPRange string
+	// ServiceNodePortRange is FIRST-LAST of the ports by which services are reached
+	// through every node. Default: 30000-32767.
+	ServiceNodePortRange string
 	// Bootstrap says which objects exist from the start. Default:
 	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
@@ -93,6 +96,7 @@ func (c Config) withDefaults() Config {
 	if c.ServiceClusterIPRange == "" {
 		c.ServiceClusterIPRange = "10.0.0.0/24"
 	}
+	c.ServiceNodePortRange = cmp.Or(c.ServiceNodePortRange, "30000-32767")
 	if c.Bootstrap == "" {
 		c.Bootstrap = bootstrap.Minimal
 	}
@@ -112,6 +116,7 @@ func (c Config) Validate() error {
 		c.admission().Validate(),
 		c.validateEtcd(),
 		validateServiceRange(c.ServiceClusterIPRange),
+		validateNodePorts(c.ServiceNodePortRange),
 		validateBootstrap(c.Bootstrap),
 	)
 }
@@ -153,29 +158,6 @@ func (c Config) validateEtcd() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func validateServiceRange(ranges string) error {
-	_, err := parseServiceRanges(ranges)
-	return err
-}
-
-func parseServiceRanges(ranges string) ([]netip.Prefix, error) {
-	var prefixes []netip.Prefix
-	for cidr := range strings.SplitSeq(ranges, ",") {
-		prefix, err := netip.ParsePrefix(cidr)
-		if err != nil {
-			return nil, fmt.Errorf("service cluster IP range %q is not a CIDR such as 10.0.0.0/24", cidr)
-		}
-		if prefix.Addr().BitLen()-prefix.Bits() < 3 {
-			return nil, fmt.Errorf("service cluster IP range %q is too small: it needs at least 8 addresses", cidr)
-		}
-		prefixes = append(prefixes, prefix.Masked())
-	}
-	if len(prefixes) > 2 || len(prefixes) == 2 && prefixes[0].Addr().Is4() == prefixes[1].Addr().Is4() {
-		return nil, fmt.Errorf("service cluster IP range %q is neither one CIDR nor two of different IP families", ranges)
-	}
-	return prefixes, nil
 }
 
 func validateBootstrap(mode bootstrap.Mode) error {

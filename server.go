@@ -100,6 +100,9 @@ func (s *Server) build(context.Context) error {
 	s.policies = policy.New(policy.Config{Types: kinds.Types(), Logger: s.config.Logger.With("component", "policies")})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
+	if config.Hooks, err = s.hooks(); err != nil {
+		return err
+	}
 	s.catalog = registry.NewCatalog(config)
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err

@@ -11,6 +11,5 @@
 // differences.txt lists every answer that is not the recorded one, and why. An
 // answer that differs and is not listed fails the test, and so does a line
 // whose answer has become the recorded one. Not listed, since there is one rule
-// for each: the fields in notyet_test.go, which admission and allocation would
-// have filled in, and the order of managedFields, which goes by seconds.
+// for it: the order of managedFields, which goes by seconds.
 package conformance

@@ -96,7 +96,7 @@ func (j *journal) steps() registry.Chain {
 
 func TestOrderOfAWrite(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, j.steps(), journaled(j), j.hooks())
+	e := registrytest.NewHooked(t, j.steps(), "configmaps", j.hooks(), journaled(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "admission validates CREATE ", "end create written", "after create")
 
@@ -114,7 +114,7 @@ func TestOrderOfAWrite(t *testing.T) {
 
 func TestHooksOfAWriteThatIsNot(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
 	j.lines = nil
 	onlyHooks := func() {
@@ -174,7 +174,7 @@ func TestHooksOfAWriteThatIsNot(t *testing.T) {
 
 func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	runs := 0
 	req := patch(c, func(c *corev1.ConfigMap) {
@@ -203,7 +203,7 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			j := &journal{}
 			configMaps := journaled(j)
-			e := registrytest.NewHooked(t, nil, configMaps, j.hooks())
+			e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), configMaps)
 			obj := registrytest.NewConfigMap("c")
 			write := func() { _, _ = e.Store("configmaps").Create(t.Context(), post(obj)) }
 			want := []string{"begin create", "prepare create", "end create not written"}
@@ -233,7 +233,7 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 func TestHooksOutliveTheClient(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended, after error = errors.New("not run"), errors.New("not run")
-	e := registrytest.NewHooked(t, nil, registrytest.ConfigMaps(), registry.Hooks{
+	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
 		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
 			return func(ctx context.Context, _ bool) {
 				cancel()
@@ -253,7 +253,7 @@ func TestHooksOutliveTheClient(t *testing.T) {
 
 func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 	cause := errors.New("no address is left")
-	e := registrytest.NewHooked(t, nil, registrytest.ConfigMaps(), registry.Hooks{
+	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
 		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
 			return nil, cause
 		},
@@ -268,7 +268,7 @@ func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 
 func TestAfterHookOfTheLastFinalizer(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, journaled(j), j.hooks())
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
 	c := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} })).(*corev1.ConfigMap)
 	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func TestAdmissionMayChangeAndRefuse(t *testing.T) {
 
 func TestWritesOfASubresourceHaveNoHooks(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, registrytest.Deployments(), j.hooks())
+	e := registrytest.NewHooked(t, nil, "deployments.apps", j.hooks())
 	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	j.lines = nil
 	update[*appsv1.Deployment](e, "deployments.apps", to("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 3 })))

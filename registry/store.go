@@ -59,6 +59,12 @@ func (s *Store) Authorizer() Authorizer { return s.catalog.Authorizer() }
 // Tokens returns who issues and checks tokens, nil if nobody does.
 func (s *Store) Tokens() Tokens { return s.catalog.config.Tokens }
 
+// Storage returns that of objects which belong to the same server and are no
+// resource, such as the account of the ports that are taken.
+func (s *Store) Storage(codec storage.Codec) storage.Interface {
+	return s.catalog.config.Storage(codec)
+}
+
 // Sibling finds the store of another resource of the same server.
 func (s *Store) Sibling(name schema.GroupResource) (*Store, bool) {
 	return s.catalog.Snapshot().Store(name)

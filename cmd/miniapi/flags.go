@@ -27,6 +27,7 @@ type options struct {
 	compaction     time.Duration
 
 	serviceRange   string
+	nodePorts      string
 	enablePlugins  []string
 	disablePlugins []string
 	bootstrap      string
@@ -63,6 +64,7 @@ func (o *options) flagSets() []flagSet {
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
+	cluster.StringVar(&o.nodePorts, "service-node-port-range", "30000-32767", "`FIRST-LAST` of the services' node ports")
 	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "`NAMES` of kube-apiserver's admission plugins to run beside the default ones; ServiceAccount is not among those")
 	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "`NAMES` of those not to run")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
@@ -88,6 +90,7 @@ func (o *options) config() (miniapi.Config, error) {
 		EtcdPrefix:                        o.etcdPrefix,
 		CompactionInterval:                o.compaction,
 		ServiceClusterIPRange:             o.serviceRange,
+		ServiceNodePortRange:              o.nodePorts,
 		EnableAdmissionPlugins:            o.enablePlugins,
 		DisableAdmissionPlugins:           o.disablePlugins,
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),

@@ -12,7 +12,8 @@ import (
 type Mode string
 
 const (
-	// Minimal has the namespaces and the Service default/kubernetes.
+	// Minimal has the namespaces, the Service default/kubernetes and the
+	// IPAddress that it has taken.
 	Minimal Mode = "minimal"
 	// Full has what a fresh kube-apiserver creates.
 	Full Mode = "full"
@@ -63,7 +64,7 @@ func Objects(mode Mode, cfg Config) ([]Object, error) {
 		c.add(obj)
 	}
 	if mode == Full {
-		for _, obj := range networkObjects(c.now, address, cfg) {
+		for _, obj := range networkObjects(c.now, cfg) {
 			c.add(obj)
 		}
 		c.addPrepared()

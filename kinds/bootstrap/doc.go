@@ -3,7 +3,7 @@
 // write where they are absent.
 //
 // [Minimal] is what the server itself relies on: the namespaces, and the
-// Service through which the API is reached. [Full] is all that a fresh
+// Service through which the API is reached, with its address. [Full] is all that a fresh
 // kube-apiserver creates, some 190 objects. Those that are the same in every
 // cluster, such as the roles of RBAC, come from objects.pb.gz: a gzipped
 // metav1.List of values at rest, made of testdata/recorded.json, which holds

@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/kinds/allocation"
+	"github.com/miniapi/miniapi/kinds/core"
 )
 
 func minimalObjects(address netip.Addr, port int) []runtime.Object {
@@ -17,6 +20,7 @@ func minimalObjects(address netip.Addr, port int) []runtime.Object {
 		namespace(metav1.NamespacePublic),
 		namespace(corev1.NamespaceNodeLease),
 		kubernetesService(address, port),
+		allocation.NewIPAddress(address, metav1.NamespaceDefault, "kubernetes"),
 	}
 }
 
@@ -39,7 +43,7 @@ func kubernetesService(address netip.Addr, port int) *corev1.Service {
 			ClusterIP:             address.String(),
 			ClusterIPs:            []string{address.String()},
 			InternalTrafficPolicy: ptr.To(corev1.ServiceInternalTrafficPolicyCluster),
-			IPFamilies:            []corev1.IPFamily{family(address)},
+			IPFamilies:            []corev1.IPFamily{core.FamilyOf(address.String())},
 			IPFamilyPolicy:        ptr.To(corev1.IPFamilyPolicySingleStack),
 			Ports: []corev1.ServicePort{{
 				Name:       "https",
@@ -53,11 +57,4 @@ func kubernetesService(address netip.Addr, port int) *corev1.Service {
 	}
 	service.Labels = map[string]string{"component": "apiserver", "provider": "kubernetes"}
 	return service
-}
-
-func family(address netip.Addr) corev1.IPFamily {
-	if address.Is4() {
-		return corev1.IPv4Protocol
-	}
-	return corev1.IPv6Protocol
 }

@@ -9,11 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/kinds/core"
 )
 
 // networkObjects follow from the server's addresses.
-func networkObjects(now metav1.Time, address netip.Addr, cfg Config) []runtime.Object {
-	objects := []runtime.Object{serviceCIDR(now, cfg.ServiceRanges), ipAddress(address)}
+func networkObjects(now metav1.Time, cfg Config) []runtime.Object {
+	objects := []runtime.Object{serviceCIDR(now, cfg.ServiceRanges)}
 	if cfg.Advertise.IsValid() && !cfg.Advertise.IsLoopback() {
 		objects = append(objects, endpoints(cfg), endpointSlice(cfg))
 	}
@@ -36,23 +38,6 @@ func serviceCIDR(now metav1.Time, ranges []netip.Prefix) *networkingv1.ServiceCI
 	return cidr
 }
 
-func ipAddress(address netip.Addr) *networkingv1.IPAddress {
-	return &networkingv1.IPAddress{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: address.String(),
-			Labels: map[string]string{
-				networkingv1.LabelIPAddressFamily: string(family(address)),
-				networkingv1.LabelManagedBy:       "ipallocator.k8s.io",
-			},
-		},
-		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{
-			Resource:  "services",
-			Namespace: metav1.NamespaceDefault,
-			Name:      "kubernetes",
-		}},
-	}
-}
-
 func endpoints(cfg Config) *corev1.Endpoints {
 	object := &corev1.Endpoints{
 		ObjectMeta: kubernetesMeta(),
@@ -68,7 +53,7 @@ func endpoints(cfg Config) *corev1.Endpoints {
 func endpointSlice(cfg Config) *discoveryv1.EndpointSlice {
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta:  kubernetesMeta(),
-		AddressType: discoveryv1.AddressType(family(cfg.Advertise)),
+		AddressType: discoveryv1.AddressType(core.FamilyOf(cfg.Advertise.String())),
 		Endpoints: []discoveryv1.Endpoint{{
 			Addresses:  []string{cfg.Advertise.String()},
 			Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)},

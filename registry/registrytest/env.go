@@ -29,13 +29,13 @@ func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *E
 	return start(t, registry.CatalogConfig{Admission: chain}, resources)
 }
 
-// NewHooked returns an environment with one resource, its hooks, and the
-// admission steps of chain.
-func NewHooked(t *testing.T, chain registry.Chain, resource *registry.Resource, hooks registry.Hooks) *Env {
+// NewHooked returns an environment as New does, in which one resource, such as
+// "deployments.apps", has hooks.
+func NewHooked(t *testing.T, chain registry.Chain, resource string, hooks registry.Hooks, resources ...*registry.Resource) *Env {
 	t.Helper()
 	return start(t, registry.CatalogConfig{
-		Admission: chain, Hooks: map[schema.GroupResource]registry.Hooks{resource.GroupResource(): hooks},
-	}, []*registry.Resource{resource})
+		Admission: chain, Hooks: map[schema.GroupResource]registry.Hooks{schema.ParseGroupResource(resource): hooks},
+	}, resources)
 }
 
 // NewManaged returns an environment that keeps account of field managers.

@@ -1,0 +1,130 @@
+package allocation
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// manager marks the IPAddresses that are allocated, as kube-apiserver does.
+const manager = "ipallocator.k8s.io"
+
+// NewIPAddress returns the object that stands for an address of a service.
+func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.IPAddress {
+	return &networkingv1.IPAddress{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: address.String(),
+			Labels: map[string]string{
+				networkingv1.LabelIPAddressFamily: string(core.FamilyOf(address.String())),
+				networkingv1.LabelManagedBy:       manager,
+			},
+		},
+		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{
+			Resource: "services", Namespace: namespace, Name: service,
+		}},
+	}
+}
+
+// claim takes an address by creating its object: it is an AlreadyExists if
+// somebody has it.
+func (d *deal) claim(ctx context.Context, address netip.Addr) error {
+	store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+	if err != nil {
+		return err
+	}
+	result, err := store.Create(ctx, registry.CreateRequest{
+		Object:  NewIPAddress(address, d.service.Namespace, d.service.Name),
+		Options: registry.WriteOptions{DryRun: d.dry},
+	})
+	if err != nil {
+		return err
+	}
+	created := result.Object.(*networkingv1.IPAddress)
+	d.undo = append(d.undo, func(ctx context.Context) { _ = remove(ctx, store, created) })
+	return nil
+}
+
+// releaseAddresses gives addresses back, as far as they are this service's,
+// after the write.
+func (d *deal) releaseAddresses(ips []string) {
+	for _, ip := range ips {
+		address, err := netip.ParseAddr(ip)
+		if err != nil {
+			continue // such as None
+		}
+		d.after = append(d.after, func(ctx context.Context) {
+			store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+			if err != nil {
+				return
+			}
+			claim, err := read[*networkingv1.IPAddress](ctx, store, "", address.String())
+			if err == nil && isParent(claim.Spec.ParentRef, d.service) {
+				_ = remove(ctx, store, claim)
+			}
+		})
+	}
+}
+
+// remove deletes one incarnation of an IPAddress.
+func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
+	uid := claim.UID
+	_, err := store.Delete(ctx, registry.DeleteRequest{
+		Name: claim.Name, Options: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	})
+	return err
+}
+
+func isParent(ref *networkingv1.ParentReference, s *corev1.Service) bool {
+	return ref != nil && ref.Group == "" && ref.Resource == "services" && ref.Namespace == s.Namespace && ref.Name == s.Name
+}
+
+// mayBeLost tells whether an address was taken, by an allocator, too long ago for
+// the request to be still on its way.
+func (d *deal) mayBeLost(claim *networkingv1.IPAddress) bool {
+	ref := claim.Spec.ParentRef
+	return claim.Labels[networkingv1.LabelManagedBy] == manager && ref != nil && ref.Resource == "services" &&
+		d.config.Now().Sub(claim.CreationTimestamp.Time) > leakedAfter
+}
+
+// reclaim removes the claim to an address that its service does not use, and
+// tells whether the address is free now.
+func (d *deal) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
+	store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+	if err != nil {
+		return false, err
+	}
+	claim, err := read[*networkingv1.IPAddress](ctx, store, "", address.String())
+	if err != nil {
+		return apierrors.IsNotFound(err), ignoreAbsent(err)
+	}
+	if d.dry || !d.mayBeLost(claim) {
+		return false, nil
+	}
+	service, err := read[*corev1.Service](ctx, d.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name)
+	if err == nil && slices.Contains(addressesOf(service), address) {
+		return false, nil
+	}
+	if ignoreAbsent(err) != nil {
+		return false, err
+	}
+	err = remove(ctx, store, claim)
+	if apierrors.IsConflict(err) {
+		return false, nil // somebody else was faster
+	}
+	return err == nil || apierrors.IsNotFound(err), ignoreAbsent(err)
+}
+
+func ignoreAbsent(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

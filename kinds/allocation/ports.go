@@ -1,0 +1,178 @@
+package allocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// portsKey is where kube-apiserver keeps its account too.
+const portsKey = "/ranges/servicenodeports"
+
+var errPortTaken = errors.New("provided port is already allocated")
+
+// accountCodec writes the account as kube-apiserver does.
+func accountCodec() storage.Codec {
+	return &kind.Codec{
+		Kind: corev1.SchemeGroupVersion.WithKind("RangeAllocation"),
+		New:  func() runtime.Object { return &corev1.RangeAllocation{} },
+	}
+}
+
+// takePorts takes the node ports that a write needs, all in one step, and gives
+// back what it no longer needs after the write.
+func (d *deal) takePorts(ctx context.Context, c change) error {
+	d.releasePorts(c.release)
+	if len(c.wishes) == 0 {
+		return nil
+	}
+	var got []int
+	err := d.account(ctx, func(ctx context.Context, ports *portSet) error {
+		var err error
+		got, err = d.grant(ctx, ports, c.wishes)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.undo = append(d.undo, func(ctx context.Context) { d.giveBack(ctx, got) })
+	for i, w := range c.wishes {
+		for _, into := range w.into {
+			*into = int32(got[i])
+		}
+	}
+	return nil
+}
+
+func (d *deal) releasePorts(ports []int) {
+	if len(ports) > 0 {
+		d.after = append(d.after, func(ctx context.Context) { d.giveBack(ctx, ports) })
+	}
+}
+
+func (d *deal) giveBack(ctx context.Context, ports []int) {
+	_ = d.account(ctx, func(_ context.Context, set *portSet) error {
+		for _, port := range ports {
+			set.free(port)
+		}
+		return nil
+	})
+}
+
+// grant fulfils all wishes, or says why it cannot.
+func (d *deal) grant(ctx context.Context, ports *portSet, wishes []*wish) ([]int, error) {
+	got := make([]int, len(wishes))
+	for i, w := range wishes {
+		port, err := d.grantOne(ctx, ports, w.number)
+		switch {
+		case err == nil:
+			got[i] = port
+		case w.at == nil && w.number != 0:
+			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", w.number, err))
+		case w.at == nil:
+			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate a HealthCheck NodePort 0: %w", err))
+		case w.number != 0:
+			return nil, d.invalid(field.ErrorList{field.Invalid(w.at, w.number, err.Error())})
+		default:
+			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
+		}
+	}
+	return got, nil
+}
+
+func (d *deal) grantOne(ctx context.Context, ports *portSet, number int) (int, error) {
+	if number != 0 && !ports.contains(number) {
+		return 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %s", d.config.NodePorts.String())
+	}
+	for range 2 {
+		port := number
+		if port == 0 {
+			port = ports.any()
+		}
+		if port != 0 && ports.take(port) {
+			return port, nil
+		}
+		if err := d.freeLost(ctx, ports, number); err != nil {
+			return 0, err
+		}
+	}
+	if number == 0 {
+		return 0, errFull
+	}
+	return 0, errPortTaken
+}
+
+// account changes the account of the ports in one atomic step. An account that
+// is not there, or of another range, is made of the services' ports.
+func (d *deal) account(ctx context.Context, change func(context.Context, *portSet) error) error {
+	_, err := d.store.Storage(accountCodec()).GuaranteedUpdate(ctx, portsKey, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+		ports := newPortSet(d.config.NodePorts, d.config.Now())
+		if err := d.open(ctx, ports, current); err != nil {
+			return storage.Proposal{}, err
+		}
+		if err := change(ctx, ports); err != nil {
+			return storage.Proposal{}, err
+		}
+		return storage.Proposal{Object: ports.account()}, nil
+	}, storage.UpdateOptions{CreateIfAbsent: true, DryRun: d.dry})
+	var known apierrors.APIStatus
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return apierrors.NewInternalError(fmt.Errorf("account of node ports: %w", err))
+}
+
+func (d *deal) open(ctx context.Context, ports *portSet, current *storage.Entry) error {
+	if current != nil {
+		obj, err := current.Object()
+		if err != nil {
+			return err
+		}
+		if ports.restore(obj.(*corev1.RangeAllocation)) {
+			return nil
+		}
+	}
+	used, err := d.usedPorts(ctx)
+	for port := range used {
+		ports.take(port)
+	}
+	return err
+}
+
+// usedPorts returns those of all services.
+func (d *deal) usedPorts(ctx context.Context) (map[int]bool, error) {
+	services, err := all[*corev1.Service](ctx, d.store, corev1.Resource("services"), "")
+	if err != nil {
+		return nil, err
+	}
+	used := map[int]bool{}
+	for _, s := range services {
+		for _, port := range portsOf(&s.Spec) {
+			used[port] = true
+		}
+	}
+	return used, nil
+}
+
+// freeLost frees ports that were taken too long ago for the request to be still
+// on its way, and that no service has: a certain one, or all if that is 0.
+func (d *deal) freeLost(ctx context.Context, ports *portSet, number int) error {
+	used, err := d.usedPorts(ctx)
+	if err != nil {
+		return err
+	}
+	for port := range ports.taken() {
+		if (number == 0 || number == port) && !used[port] && !ports.isRecent(port) {
+			ports.free(port)
+		}
+	}
+	return nil
+}
