@@ -115,6 +115,11 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (creation,
 	if err != nil {
 		return creation{}, err
 	}
+	if forbidden := s.resource.Strategy.Create.Forbidden; forbidden != nil {
+		if err := forbidden(req.Object); err != nil {
+			return creation{}, err
+		}
+	}
 	dropDuplicateOwners(ctx, accessor, afterAdmission)
 	fillSystemFields(accessor, s.now())
 	finish, err := s.beginCreate(ctx, req.Object, req.Options)

@@ -32,6 +32,8 @@ type CreateStrategy struct {
 	// Prepare drops and fills what clients may not decide, such as status.
 	Prepare  func(ctx context.Context, obj runtime.Object)
 	Validate func(ctx context.Context, obj runtime.Object) field.ErrorList
+	// Forbidden may refuse that the object is created. Nil allows.
+	Forbidden func(obj runtime.Object) error
 	// Warnings go to the client as Warning headers.
 	Warnings func(ctx context.Context, obj runtime.Object) []string
 }

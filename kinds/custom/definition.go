@@ -170,17 +170,17 @@ func (v *version) strategy() registry.Strategy {
 		s.Update.Owns = exceptStatus
 	}
 	if v.terminating {
-		s.Hooks.BeginCreate = v.refuseCreate
+		s.Create.Forbidden = v.refuseCreate
 	}
 	return s
 }
 
 var errTerminating = errors.New("create not allowed while custom resource definition is terminating")
 
-func (v *version) refuseCreate(_ context.Context, obj runtime.Object, _ registry.WriteOptions) (func(context.Context, bool), error) {
+func (v *version) refuseCreate(obj runtime.Object) error {
 	name := ""
 	if accessor, err := meta.Accessor(obj); err == nil {
 		name = accessor.GetName()
 	}
-	return nil, apierrors.NewForbidden(v.groupResource(), name, errTerminating)
+	return apierrors.NewForbidden(v.groupResource(), name, errTerminating)
 }
