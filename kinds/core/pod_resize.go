@@ -86,39 +86,12 @@ func resized(list, old []corev1.Container) []corev1.Container {
 	return result
 }
 
-func validateResize(p, old *corev1.Pod) field.ErrorList {
-	var errs field.ErrorList
-	spec := field.NewPath("spec")
-	switch {
-	case len(p.Spec.Containers) != len(old.Spec.Containers):
-		return append(errs, field.Forbidden(spec.Child("containers"), "containers may not be added or removed on resize"))
-	case len(p.Spec.InitContainers) != len(old.Spec.InitContainers):
-		return append(errs, field.Forbidden(spec.Child("initContainers"), "initContainers may not be added or removed on resize"))
-	case !sameContainers(p, old):
-		return append(errs, field.Forbidden(spec, "containers may not be renamed or reordered on resize"))
-	}
-	if !nodeResizes(old) {
-		errs = append(errs, field.Forbidden(spec, "Pod running on node without support for resize"))
-	}
-	if podQOS(p) != old.Status.QOSClass {
-		errs = append(errs, field.Invalid(spec, old.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
-	}
-	return errs
-}
-
-// nodeResizes tells by a running container whether the kubelet reports
-// resources. Where nothing runs it is taken to.
-func nodeResizes(p *corev1.Pod) bool {
-	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Running != nil {
-			return c.Resources != nil
-		}
-	}
-	return true
-}
-
 func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
-	errs := podspec.ValidateEphemeral(&p.Spec, field.NewPath("spec"))
+	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
+		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
+	}
+	errs := podspec.ValidatePod(p)
+	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))
 	for i := range p.Spec.EphemeralContainers {

@@ -1,7 +1,11 @@
 package core
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,21 +16,22 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validatePod(p *corev1.Pod) field.ErrorList {
-	return podspec.Validate(&p.Spec, field.NewPath("spec"))
-}
-
 func validateNewPod(p *corev1.Pod) field.ErrorList {
-	errs := validatePod(p)
+	errs := podspec.ValidatePod(p)
+	spec := field.NewPath("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
+		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create"))
 	}
-	return errs
+	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return append(errs, podspec.ValidateProfiles(p.Annotations, &p.Spec, spec)...)
 }
 
 // validatePodUpdate allows what a running pod can follow.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := validatePod(p)
+	errs := podspec.ValidatePod(p)
+	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {
 		name     string
@@ -46,7 +51,33 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 		}
 	}
 	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
+	errs = append(errs, validateOpenedGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, validateFixedPodSpec(p, old, spec)...)
+}
+
+// validateFixedAnnotations keeps those that a kubelet has acted on.
+func validateFixedAnnotations(now, was map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	at := field.NewPath("metadata", "annotations")
+	refuse := func(key, how string) {
+		switch {
+		case strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix):
+			errs = append(errs, field.Forbidden(at.Key(key), how+" AppArmor annotations"))
+		case key == corev1.MirrorPodAnnotationKey:
+			errs = append(errs, field.Forbidden(at.Key(key), how+" mirror pod annotation"))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(was)) {
+		if value, ok := now[key]; !ok || value != was[key] {
+			refuse(key, "may not remove or update")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if _, ok := was[key]; !ok {
+			refuse(key, "may not add")
+		}
+	}
+	return errs
 }
 
 // validateDeadlineUpdate lets a deadline be set, and come nearer.
@@ -80,6 +111,17 @@ func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) fiel
 	return nil
 }
 
+// validateOpenedGates: gates are there from the start.
+func validateOpenedGates(now, was []corev1.PodSchedulingGate, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, gate := range now {
+		if !slices.Contains(was, gate) {
+			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name)))
+		}
+	}
+	return errs
+}
+
 // validateFixedPodSpec compares the specs without what may change.
 func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	if equality.Semantic.DeepEqual(p.Spec, old.Spec) {
@@ -94,18 +136,18 @@ func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	if now, was := rest.TerminationGracePeriodSeconds, old.Spec.TerminationGracePeriodSeconds; was != nil && *was < 0 && now != nil && *now == 1 {
 		rest.TerminationGracePeriodSeconds = was
 	}
+	var errs field.ErrorList
 	if len(old.Spec.SchedulingGates) > 0 {
-		// Where a pod that waits may go can still be narrowed.
-		rest.NodeSelector, rest.Affinity = old.Spec.NodeSelector, old.Spec.Affinity
+		errs = validateNarrowed(rest, &old.Spec, at)
 	}
 	if equality.Semantic.DeepEqual(*rest, old.Spec) {
-		return nil
+		return errs
 	}
-	return field.ErrorList{field.Forbidden(at, "pod updates may not change fields other than "+
+	return append(errs, field.Forbidden(at, "pod updates may not change fields other than "+
 		"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"+
 		"`spec.tolerations` (only additions to existing tolerations),"+
 		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"+
-		kind.GoDiff(old.Spec, *rest))}
+		kind.GoDiff(old.Spec, *rest)))
 }
 
 func keepImages(containers, old []corev1.Container) {

@@ -7,9 +7,8 @@
 // is set, and allocate only for what they fill in. Where a pod differs from a
 // template, as in requests that follow from limits, kinds/core knows.
 //
-// The functions that validate expect defaults to be there. They have the rules
-// that people meet, with the fields, reasons and texts of kube-apiserver:
-// containers, their ports, environment, mounts, resources and probes; volumes
-// by name and number of sources; policies, names, tolerations. Of affinity,
-// security contexts and what most volumes consist of they know nothing.
+// The functions that validate expect defaults to be there. They report what
+// kube-apiserver would, in its order, under its fields and in its words, with
+// its mistakes: some fields have other names in messages, some lists are
+// reported where one of their items is meant. A file has one part of a spec.
 package podspec

@@ -7,78 +7,66 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidateTemplate looks at a pod template after defaulting.
-func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
-	errs := ValidateTemplateMeta(t, at)
-	errs = append(errs, Validate(&t.Spec, at.Child("spec"))...)
-	if len(t.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(at.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
-	}
+// ValidatePod looks at the spec of a pod and at the annotations that have a
+// say in it, after defaulting.
+func ValidatePod(p *corev1.Pod) field.ErrorList {
+	at := field.NewPath("spec")
+	errs := validateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateSpec(&scope{PodSpec: &p.Spec, pod: &p.ObjectMeta}, at)...)
+	errs = append(errs, validateTokens(&p.Spec, at.Child("volumes"))...)
+	visitContainers(&p.Spec, at, func(c *corev1.Container, at *field.Path) {
+		errs = append(errs, ValidateImage(c.Image, at.Child("image"))...)
+	})
 	return errs
 }
 
-// ValidateTemplateMeta looks at no more than the template's metadata.
-func ValidateTemplateMeta(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
-	errs := metavalidation.ValidateLabels(t.Labels, at.Child("labels"))
-	return append(errs, validation.ValidateAnnotations(t.Annotations, at.Child("annotations"))...)
-}
-
-// ValidateSelected looks at whether a workload would find the pods it makes.
-func ValidateSelected(selector labels.Selector, t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
-	if selector.Empty() || selector.Matches(labels.Set(t.Labels)) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(at.Child("metadata", "labels"), t.Labels, "`selector` does not match template `labels`")}
-}
-
-// ValidateSelector looks at the selector of a workload and returns it as
-// something that matches; false: it cannot be.
-func ValidateSelector(s *metav1.LabelSelector, workload string, at *field.Path) (labels.Selector, field.ErrorList, bool) {
-	var errs field.ErrorList
-	if s == nil {
-		errs = append(errs, field.Required(at, ""))
-	} else {
-		errs = metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, at)
-		if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
-			errs = append(errs, field.Invalid(at, s, "empty selector is invalid for "+workload))
-		}
-	}
-	selector, err := metav1.LabelSelectorAsSelector(s)
-	return selector, errs, err == nil
-}
-
-// ValidateRunsForever holds for workloads that replace pods which end.
-func ValidateRunsForever(t *corev1.PodTemplateSpec, workload string, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	spec := at.Child("spec")
-	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
-		errs = append(errs, field.NotSupported(spec.Child("restartPolicy"), t.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
-	}
-	if t.Spec.ActiveDeadlineSeconds != nil {
-		errs = append(errs, field.Forbidden(spec.Child("activeDeadlineSeconds"), "activeDeadlineSeconds in "+workload+" is not Supported"))
-	}
-	return errs
-}
-
-// Validate looks at a pod spec after defaulting, but for its ephemeral
-// containers. It knows the rules that people meet, not all of them.
+// Validate looks at the spec of a pod template after defaulting.
 func Validate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	volumes, errs := validateVolumes(spec.Volumes, at.Child("volumes"))
-	errs = append(errs, validateContainers(spec, volumes, at)...)
-	errs = append(errs, validatePolicies(spec, at)...)
-	errs = append(errs, metavalidation.ValidateLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
-	errs = append(errs, validateNames(spec, at)...)
-	if s := spec.ActiveDeadlineSeconds; s != nil && (*s < 1 || *s > math.MaxInt32) {
-		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *s, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
+	return validateSpec(&scope{PodSpec: spec}, at)
+}
+
+// scope is a pod spec with what its parts refer to.
+type scope struct {
+	*corev1.PodSpec
+	pod *metav1.ObjectMeta // nil in a template
+
+	volumes map[string]*corev1.Volume // those without faults
+	claims  sets.Set[string]          // the names of resource claims
+}
+
+// validateSpec goes by the order in which kube-apiserver reports.
+func validateSpec(s *scope, at *field.Path) field.ErrorList {
+	errs := validateVolumes(s, at.Child("volumes"))
+	errs = append(errs, validatePodClaims(s, at.Child("resourceClaims"))...)
+	errs = append(errs, validateContainers(s, at)...)
+	errs = append(errs, validatePodResources(s, at.Child("resources"))...)
+	errs = append(errs, validateHostPorts(s, at.Child("containers"))...)
+	errs = append(errs, validatePolicies(s.PodSpec, at)...)
+	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector"))...)
+	errs = append(errs, validatePodSecurity(s.PodSpec, at.Child("securityContext"))...)
+	errs = append(errs, validateAffinity(s.Affinity, at.Child("affinity"))...)
+	errs = append(errs, validateDNS(s.PodSpec, at.Child("dnsConfig"))...)
+	errs = append(errs, validateGates(s.PodSpec, at)...)
+	errs = append(errs, validateSpread(s.TopologySpreadConstraints, at.Child("topologySpreadConstraints"))...)
+	errs = append(errs, validateHostProcess(s.PodSpec, at)...)
+	errs = append(errs, validateHostUsers(s.PodSpec, at)...)
+	errs = append(errs, validateNames(s.PodSpec, at)...)
+	if n := s.ActiveDeadlineSeconds; n != nil && (*n < 1 || *n > math.MaxInt32) {
+		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *n, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
-	return append(errs, ValidateTolerations(spec.Tolerations, at.Child("tolerations"))...)
+	errs = append(errs, validateHostname(s.PodSpec, at)...)
+	errs = append(errs, ValidateTolerations(s.Tolerations, at.Child("tolerations"))...)
+	errs = append(errs, validateHostAliases(s.HostAliases, at.Child("hostAliases"))...)
+	errs = append(errs, validateClasses(s.PodSpec, at)...)
+	errs = append(errs, ValidateOverhead(s.Overhead, at.Child("overhead"))...)
+	return append(errs, validateOS(s.PodSpec, at)...)
 }
 
 func validatePolicies(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
@@ -89,45 +77,60 @@ func validatePolicies(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
 }
 
-// validateNames looks at the names of other objects, and at those of the pod
-// in the network.
 func validateNames(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	check := func(name, value string, valid func(string) []string) {
-		if value == "" {
-			return
-		}
-		for _, message := range valid(value) {
-			errs = append(errs, field.Invalid(at.Child(name), value, message))
-		}
+	errs := subdomain(spec.ServiceAccountName, at.Child("serviceAccountName"))
+	return append(errs, subdomain(spec.NodeName, at.Child("nodeName"))...)
+}
+
+func validateClasses(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	errs := subdomain(spec.PriorityClassName, at.Child("priorityClassName"))
+	if name := spec.RuntimeClassName; name != nil {
+		errs = append(errs, kind.Invalid(at.Child("runtimeClassName"), *name, validation.NameIsDNSSubdomain(*name, false))...)
 	}
-	check("serviceAccountName", spec.ServiceAccountName, utilvalidation.IsDNS1123Subdomain)
-	check("nodeName", spec.NodeName, utilvalidation.IsDNS1123Subdomain)
-	check("hostname", spec.Hostname, utilvalidation.IsDNS1123Label)
-	check("subdomain", spec.Subdomain, utilvalidation.IsDNS1123Label)
-	check("priorityClassName", spec.PriorityClassName, utilvalidation.IsDNS1123Subdomain)
+	if p := spec.PreemptionPolicy; p != nil {
+		errs = append(errs, kind.OneOf(at.Child("preemptionPolicy"), *p, corev1.PreemptLowerPriority, corev1.PreemptNever)...)
+	}
 	return errs
 }
 
-// ValidateTolerations looks at what a pod puts up with.
-func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
+// subdomain wants the name of another object, if there is one.
+func subdomain(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	return kind.Invalid(at, name, validation.NameIsDNSSubdomain(name, false))
+}
+
+// validateGates looks at what a pod waits for: to be scheduled, and to be
+// ready.
+func validateGates(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range list {
-		t, at := &list[i], at.Index(i)
-		if t.Key != "" {
-			errs = append(errs, metavalidation.ValidateLabelName(t.Key, at.Child("key"))...)
+	for i, gate := range spec.ReadinessGates {
+		at := at.Child("readinessGates").Index(i).Child("conditionType")
+		errs = append(errs, kind.Invalid(at, string(gate.ConditionType), utilvalidation.IsQualifiedName(string(gate.ConditionType)))...)
+	}
+	taken := sets.New[string]()
+	for i, gate := range spec.SchedulingGates {
+		at := at.Child("schedulingGates").Index(i)
+		errs = append(errs, kind.Invalid(at, gate.Name, utilvalidation.IsQualifiedName(gate.Name))...)
+		if taken.Has(gate.Name) {
+			errs = append(errs, field.Duplicate(at, gate.Name))
 		}
-		if t.Key == "" && t.Operator != corev1.TolerationOpExists {
-			errs = append(errs, field.Invalid(at.Child("operator"), t.Operator,
-				"operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
-		}
-		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
-		}
-		if t.Effect != "" {
-			errs = append(errs, kind.OneOf(at.Child("effect"), t.Effect,
-				corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
-		}
+		taken.Insert(gate.Name)
 	}
 	return errs
+}
+
+// visitContainers goes through the containers of every sort, in the order in
+// which they start.
+func visitContainers(spec *corev1.PodSpec, at *field.Path, visit func(c *corev1.Container, at *field.Path)) {
+	for i := range spec.InitContainers {
+		visit(&spec.InitContainers[i], at.Child("initContainers").Index(i))
+	}
+	for i := range spec.Containers {
+		visit(&spec.Containers[i], at.Child("containers").Index(i))
+	}
+	for i := range spec.EphemeralContainers {
+		visit((*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon), at.Child("ephemeralContainers").Index(i))
+	}
 }

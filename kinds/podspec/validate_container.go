@@ -1,7 +1,8 @@
 package podspec
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -11,24 +12,42 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func validateContainers(spec *corev1.PodSpec, volumes sets.Set[string], at *field.Path) field.ErrorList {
-	if len(spec.Containers) == 0 {
-		return field.ErrorList{field.Required(at.Child("containers"), "")}
+func validateContainers(s *scope, at *field.Path) field.ErrorList {
+	if len(s.Containers) == 0 {
+		errs := field.ErrorList{field.Required(at.Child("containers"), "")}
+		return append(errs, validateOtherContainers(s, sets.New[string](), at)...)
 	}
 	var errs field.ErrorList
 	names := sets.New[string]()
-	for i := range spec.Containers {
-		c, at := &spec.Containers[i], at.Child("containers").Index(i)
-		errs = append(errs, validateContainer(c, volumes, at)...)
+	ports := sets.New[string]()
+	for i := range s.Containers {
+		c, at := &s.Containers[i], at.Child("containers").Index(i)
+		errs = append(errs, validateContainer(s, c, at)...)
 		errs = append(errs, newName(names, c.Name, at)...)
-		errs = append(errs, validateLife(c, at)...)
+		errs = append(errs, validateLife(s, c, at)...)
+		errs = append(errs, validateRestarts(c, at)...)
+		errs = append(errs, newHostPorts(ports, c.Ports, at.Child("ports"))...)
 	}
-	for i := range spec.InitContainers {
-		c, at := &spec.InitContainers[i], at.Child("initContainers").Index(i)
-		errs = append(errs, validateContainer(c, volumes, at)...)
+	return append(errs, validateOtherContainers(s, names, at)...)
+}
+
+func validateOtherContainers(s *scope, names sets.Set[string], at *field.Path) field.ErrorList {
+	errs := validateInitContainers(s, names, at.Child("initContainers"))
+	return append(errs, validateEphemeralContainers(s, names, at.Child("ephemeralContainers"))...)
+}
+
+// validateInitContainers: those that stay are looked at like any other, and
+// those that run one after the other may share ports.
+func validateInitContainers(s *scope, names sets.Set[string], at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range s.InitContainers {
+		c, at := &s.InitContainers[i], at.Index(i)
+		errs = append(errs, validateContainer(s, c, at)...)
+		errs = append(errs, validateRestarts(c, at)...)
 		errs = append(errs, newName(names, c.Name, at)...)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			errs = append(errs, validateLife(c, at)...)
+		errs = append(errs, newHostPorts(sets.New[string](), c.Ports, at.Child("ports"))...)
+		if isSidecar(c) {
+			errs = append(errs, validateLife(s, c, at)...)
 		} else {
 			errs = append(errs, noLife(c, at, "may not be set for init containers without restartPolicy=Always")...)
 		}
@@ -36,34 +55,57 @@ func validateContainers(spec *corev1.PodSpec, volumes sets.Set[string], at *fiel
 	return errs
 }
 
-// ValidateEphemeral looks at the containers that are added to a pod while it
-// runs.
-func ValidateEphemeral(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	volumes, _ := validateVolumes(spec.Volumes, nil)
-	names := sets.New[string]()
-	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
-		names.Insert(c.Name)
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// validateEphemeralContainers looks at the containers that are added to a pod
+// while it runs. Taken are the names of the others.
+func validateEphemeralContainers(s *scope, taken sets.Set[string], at *field.Path) field.ErrorList {
+	if len(s.EphemeralContainers) == 0 {
+		return nil
 	}
-	targets := names.Clone()
-	for i := range spec.EphemeralContainers {
-		c, at := &spec.EphemeralContainers[i], at.Child("ephemeralContainers").Index(i)
+	var errs field.ErrorList
+	names := taken.Clone()
+	for i := range s.EphemeralContainers {
+		c, at := &s.EphemeralContainers[i], at.Index(i)
 		common := (*corev1.Container)(&c.EphemeralContainerCommon)
-		errs = append(errs, validateContainer(common, volumes, at)...)
+		errs = append(errs, validateContainer(s, common, at)...)
+		errs = append(errs, ValidateImage(c.Image, at.Child("image"))...)
 		errs = append(errs, newName(names, c.Name, at)...)
-		if target := c.TargetContainerName; target != "" && !targets.Has(target) {
+		if target := c.TargetContainerName; target != "" && !taken.Has(target) {
 			errs = append(errs, field.NotFound(at.Child("targetContainerName"), target))
 		}
-		const message = "cannot be set for an Ephemeral Container"
-		errs = append(errs, noLife(common, at, message)...)
-		if len(c.Ports) > 0 {
-			errs = append(errs, field.Forbidden(at.Child("ports"), message))
-		}
-		if len(c.Resources.Limits)+len(c.Resources.Requests)+len(c.Resources.Claims) > 0 {
-			errs = append(errs, field.Forbidden(at.Child("resources"), message))
-		}
+		errs = append(errs, validateEphemeral(common, at)...)
 	}
 	return errs
+}
+
+// validateEphemeral keeps a container that only looks into a pod from being
+// part of it.
+func validateEphemeral(c *corev1.Container, at *field.Path) field.ErrorList {
+	f := forbidding{message: "cannot be set for an Ephemeral Container"}
+	f.forbid(c.Ports != nil, at, "ports")
+	f.forbid(c.Resources.Limits != nil || c.Resources.Requests != nil || c.Resources.Claims != nil, at, "resources")
+	f.forbid(c.ResizePolicy != nil, at, "resizePolicy")
+	f.forbid(c.RestartPolicy != nil, at, "restartPolicy")
+	f.forbid(c.RestartPolicyRules != nil, at, "restartPolicyRules")
+	f.errs = append(f.errs, noLife(c, at, f.message)...)
+	for i, m := range c.VolumeMounts {
+		at := at.Child("volumeMounts").Index(i)
+		f.forbid(m.SubPath != "", at, "subPath")
+		f.forbid(m.SubPathExpr != "", at, "subPathExpr")
+	}
+	return f.errs
+}
+
+// ValidateImage looks at an image in a pod. Templates may have any: some have
+// one of blanks until they know better.
+func ValidateImage(image string, at *field.Path) field.ErrorList {
+	if image == strings.TrimSpace(image) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, image, "must not have leading or trailing whitespace")}
 }
 
 // newName adds a name to those that are taken.
@@ -78,7 +120,7 @@ func newName(taken sets.Set[string], name string, at *field.Path) field.ErrorLis
 }
 
 // validateContainer holds for containers of every sort.
-func validateContainer(c *corev1.Container, volumes sets.Set[string], at *field.Path) field.ErrorList {
+func validateContainer(s *scope, c *corev1.Container, at *field.Path) field.ErrorList {
 	errs := dnsLabel(c.Name, at.Child("name"))
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))
@@ -86,12 +128,19 @@ func validateContainer(c *corev1.Container, volumes sets.Set[string], at *field.
 	errs = append(errs, kind.OneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
 	errs = append(errs, validatePorts(c.Ports, at.Child("ports"))...)
-	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+	errs = append(errs, validateEnv(s, c.Env, at.Child("env"))...)
 	errs = append(errs, validateEnvFrom(c.EnvFrom, at.Child("envFrom"))...)
-	errs = append(errs, validateMounts(c.VolumeMounts, volumes, at.Child("volumeMounts"))...)
-	errs = append(errs, kind.OneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
-		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	return append(errs, validateRequirements(&c.Resources, at.Child("resources"))...)
+	errs = append(errs, validateMounts(s, c, at.Child("volumeMounts"))...)
+	errs = append(errs, validateDevices(s, c, at.Child("volumeDevices"))...)
+	errs = append(errs, validatePullPolicy(c.ImagePullPolicy, at.Child("imagePullPolicy"))...)
+	errs = append(errs, validateRequirements(&c.Resources, ValidateContainerResourceName, at.Child("resources"))...)
+	errs = append(errs, validateClaimNames(s, c.Resources.Claims, at.Child("resources", "claims"))...)
+	errs = append(errs, validateResizePolicy(s, c.ResizePolicy, at.Child("resizePolicy"))...)
+	return append(errs, validateSecurity(c.SecurityContext, hasOwnUsers(s.PodSpec), at.Child("securityContext"))...)
+}
+
+func validatePullPolicy(policy corev1.PullPolicy, at *field.Path) field.ErrorList {
+	return kind.OneOf(at, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
 func validatePorts(ports []corev1.ContainerPort, at *field.Path) field.ErrorList {
@@ -117,27 +166,19 @@ func validatePorts(ports []corev1.ContainerPort, at *field.Path) field.ErrorList
 	return errs
 }
 
-func validateMounts(mounts []corev1.VolumeMount, volumes sets.Set[string], at *field.Path) field.ErrorList {
+// newHostPorts adds ports of the node to those that are taken.
+func newHostPorts(taken sets.Set[string], ports []corev1.ContainerPort, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	paths := sets.New[string]()
-	for i := range mounts {
-		m, at := &mounts[i], at.Index(i)
-		if m.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
+	for i := range ports {
+		p := &ports[i]
+		if p.HostPort == 0 {
+			continue
 		}
-		if !volumes.Has(m.Name) {
-			errs = append(errs, field.NotFound(at.Child("name"), m.Name))
+		port := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
+		if taken.Has(port) {
+			errs = append(errs, field.Duplicate(at.Index(i).Child("hostPort"), port))
 		}
-		if m.MountPath == "" {
-			errs = append(errs, field.Required(at.Child("mountPath"), ""))
-		}
-		if paths.Has(m.MountPath) {
-			errs = append(errs, field.Invalid(at.Child("mountPath"), m.MountPath, "must be unique"))
-		}
-		paths.Insert(m.MountPath)
-		if m.SubPath != "" && m.SubPathExpr != "" {
-			errs = append(errs, field.Invalid(at.Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
-		}
+		taken.Insert(port)
 	}
 	return errs
 }

@@ -10,7 +10,7 @@ import (
 
 const oneSource = "may not have more than one field specified at a time"
 
-func validateEnv(env []corev1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnv(s *scope, env []corev1.EnvVar, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range env {
 		at := at.Index(i)
@@ -20,27 +20,40 @@ func validateEnv(env []corev1.EnvVar, at *field.Path) field.ErrorList {
 			errs = append(errs, kind.Invalid(at.Child("name"), env[i].Name, utilvalidation.IsRelaxedEnvVarName(env[i].Name))...)
 		}
 		if env[i].ValueFrom != nil {
-			errs = append(errs, validateEnvSource(&env[i], at.Child("valueFrom"))...)
+			errs = append(errs, validateEnvSource(s, &env[i], at.Child("valueFrom"))...)
 		}
 	}
 	return errs
 }
 
-func validateEnvSource(env *corev1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnvSource(s *scope, env *corev1.EnvVar, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	source := env.ValueFrom
+	if ref := source.FieldRef; ref != nil {
+		errs = append(errs, validateFieldRef(ref, fieldsInEnv, at.Child("fieldRef"))...)
+	}
+	if ref := source.ResourceFieldRef; ref != nil {
+		at := at.Child("resourceFieldRef")
+		errs = append(errs, validateResourceRef(ref, at)...)
+		errs = append(errs, validateDivisor(ref, at)...)
+	}
 	if ref := source.ConfigMapKeyRef; ref != nil {
 		errs = append(errs, validateKeyRef(ref.Name, ref.Key, at.Child("configMapKeyRef"))...)
 	}
 	if ref := source.SecretKeyRef; ref != nil {
 		errs = append(errs, validateKeyRef(ref.Name, ref.Key, at.Child("secretKeyRef"))...)
 	}
+	if ref := source.FileKeyRef; ref != nil {
+		errs = append(errs, validateFileKey(s, ref, at.Child("fileKeyRef"))...)
+	}
 	n := count(source.FieldRef != nil, source.ResourceFieldRef != nil, source.ConfigMapKeyRef != nil,
 		source.SecretKeyRef != nil, source.FileKeyRef != nil)
 	switch {
-	case env.Value != "" && n > 0:
+	case n == 0:
+		errs = append(errs, field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"))
+	case env.Value != "":
 		errs = append(errs, field.Invalid(at, "", "may not be specified when `value` is not empty"))
-	case env.Value == "" && n > 1:
+	case n > 1:
 		errs = append(errs, field.Invalid(at, "", oneSource))
 	}
 	return errs
@@ -54,10 +67,39 @@ func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
 	return append(errs, kind.Invalid(at.Child("key"), key, utilvalidation.IsConfigMapKey(key))...)
 }
 
+// validateFileKey looks at a variable that comes from a file in a volume.
+func validateFileKey(s *scope, ref *corev1.FileKeySelector, at *field.Path) field.ErrorList {
+	volume := at.Child("volumeName")
+	errs := dnsLabel(ref.VolumeName, volume)
+	if ref.Path == "" {
+		errs = append(errs, field.Required(at.Child("path"), ""))
+	} else {
+		errs = append(errs, validateDescending(ref.Path, at.Child("path"))...)
+	}
+	if ref.Key == "" {
+		errs = append(errs, field.Required(at.Child("key"), ""))
+	} else {
+		errs = append(errs, kind.Invalid(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName(ref.Key))...)
+	}
+	if ref.VolumeName == "" {
+		return errs
+	}
+	switch v := s.volumes[ref.VolumeName]; {
+	case v == nil:
+		errs = append(errs, field.NotFound(volume, ref.VolumeName))
+	case v.EmptyDir == nil:
+		errs = append(errs, field.Invalid(volume, ref.VolumeName, "referenced volume must be of type emptyDir"))
+	}
+	return errs
+}
+
 func validateEnvFrom(sources []corev1.EnvFromSource, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range sources {
 		s := &sources[i]
+		if s.Prefix != "" {
+			errs = append(errs, kind.Invalid(at.Index(i).Child("prefix"), s.Prefix, utilvalidation.IsRelaxedEnvVarName(s.Prefix))...)
+		}
 		if s.ConfigMapRef != nil {
 			errs = append(errs, validateRef(s.ConfigMapRef.Name, at.Index(i).Child("configMapRef"))...)
 		}

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -11,39 +13,38 @@ import (
 )
 
 // validateLife looks at the probes and the hooks of a container that stays.
-func validateLife(c *corev1.Container, at *field.Path) field.ErrorList {
+func validateLife(s *scope, c *corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.Lifecycle != nil {
-		errs = append(errs, validateHook(c.Lifecycle.PostStart, at.Child("lifecycle", "postStart"))...)
-		errs = append(errs, validateHook(c.Lifecycle.PreStop, at.Child("lifecycle", "preStop"))...)
+		errs = append(errs, validateHook(s, c.Lifecycle.PostStart, at.Child("lifecycle", "postStart"))...)
+		errs = append(errs, validateHook(s, c.Lifecycle.PreStop, at.Child("lifecycle", "preStop"))...)
 	}
 	errs = append(errs, validateProbe(c.LivenessProbe, at.Child("livenessProbe"))...)
 	errs = append(errs, succeedsAtOnce(c.LivenessProbe, at.Child("livenessProbe"))...)
 	errs = append(errs, validateProbe(c.ReadinessProbe, at.Child("readinessProbe"))...)
+	if p := c.ReadinessProbe; p != nil && p.TerminationGracePeriodSeconds != nil {
+		errs = append(errs, field.Invalid(at.Child("readinessProbe", "terminationGracePeriodSeconds"), *p.TerminationGracePeriodSeconds,
+			"must not be set for readinessProbes"))
+	}
 	errs = append(errs, validateProbe(c.StartupProbe, at.Child("startupProbe"))...)
 	return append(errs, succeedsAtOnce(c.StartupProbe, at.Child("startupProbe"))...)
 }
 
 // noLife is for containers that have neither probes nor hooks.
 func noLife(c *corev1.Container, at *field.Path, message string) field.ErrorList {
-	var errs field.ErrorList
-	forbid := func(set bool, name string) {
-		if set {
-			errs = append(errs, field.Forbidden(at.Child(name), message))
-		}
-	}
-	forbid(c.Lifecycle != nil, "lifecycle")
-	forbid(c.LivenessProbe != nil, "livenessProbe")
-	forbid(c.ReadinessProbe != nil, "readinessProbe")
-	forbid(c.StartupProbe != nil, "startupProbe")
-	return errs
+	f := forbidding{message: message}
+	f.forbid(c.Lifecycle != nil, at, "lifecycle")
+	f.forbid(c.LivenessProbe != nil, at, "livenessProbe")
+	f.forbid(c.ReadinessProbe != nil, at, "readinessProbe")
+	f.forbid(c.StartupProbe != nil, at, "startupProbe")
+	return f.errs
 }
 
 func validateProbe(p *corev1.Probe, at *field.Path) field.ErrorList {
 	if p == nil {
 		return nil
 	}
-	errs := validateHandler(handler{p.Exec, p.HTTPGet, p.TCPSocket, p.GRPC, nil}, at)
+	errs := validateProbeHandler(&p.ProbeHandler, at)
 	for _, f := range []struct {
 		name  string
 		value int32
@@ -54,7 +55,12 @@ func validateProbe(p *corev1.Probe, at *field.Path) field.ErrorList {
 		{"successThreshold", p.SuccessThreshold},
 		{"failureThreshold", p.FailureThreshold},
 	} {
-		errs = append(errs, validation.ValidateNonnegativeField(int64(f.value), at.Child(f.name))...)
+		if f.value < 0 {
+			errs = append(errs, validation.ValidateNonnegativeField(int64(f.value), at.Child(f.name))...)
+		}
+	}
+	if n := p.TerminationGracePeriodSeconds; n != nil && *n <= 0 {
+		errs = append(errs, field.Invalid(at.Child("terminationGracePeriodSeconds"), *n, "must be greater than 0"))
 	}
 	return errs
 }
@@ -66,51 +72,52 @@ func succeedsAtOnce(p *corev1.Probe, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at.Child("successThreshold"), p.SuccessThreshold, "must be 1")}
 }
 
-func validateHook(h *corev1.LifecycleHandler, at *field.Path) field.ErrorList {
+const moreHandlers = "may not specify more than 1 handler type"
+
+func validateProbeHandler(h *corev1.ProbeHandler, at *field.Path) field.ErrorList {
+	one := &kind.OnlyOne{At: at, Refusal: moreHandlers}
+	kind.Take(one, h.Exec, validateExec, "exec")
+	kind.Take(one, h.HTTPGet, validateHTTPGet, "httpGet")
+	kind.Take(one, h.TCPSocket, validateTCP, "tcpSocket")
+	kind.Take(one, h.GRPC, func(a *corev1.GRPCAction, at *field.Path) field.ErrorList {
+		return validatePort(intstr.FromInt32(a.Port), at.Child("port"))
+	}, "grpc")
+	return someHandler(one)
+}
+
+func validateHook(s *scope, h *corev1.LifecycleHandler, at *field.Path) field.ErrorList {
 	if h == nil {
 		return nil
 	}
-	return validateHandler(handler{h.Exec, h.HTTPGet, h.TCPSocket, nil, h.Sleep}, at)
-}
-
-// handler is that of a probe or of a hook.
-type handler struct {
-	exec  *corev1.ExecAction
-	http  *corev1.HTTPGetAction
-	tcp   *corev1.TCPSocketAction
-	grpc  *corev1.GRPCAction
-	sleep *corev1.SleepAction
-}
-
-// validateHandler wants exactly one, and looks no further than at the first.
-func validateHandler(h handler, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	found := false
-	one := func(set bool, name string, validate func(*field.Path) field.ErrorList) {
-		switch {
-		case set && found:
-			errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 handler type"))
-		case set:
-			found = true
-			errs = append(errs, validate(at.Child(name))...)
-		}
-	}
-	one(h.exec != nil, "exec", func(at *field.Path) field.ErrorList {
-		if len(h.exec.Command) == 0 {
-			return field.ErrorList{field.Required(at.Child("command"), "")}
+	one := &kind.OnlyOne{At: at, Refusal: moreHandlers}
+	kind.Take(one, h.Exec, validateExec, "exec")
+	kind.Take(one, h.HTTPGet, validateHTTPGet, "httpGet")
+	kind.Take(one, h.TCPSocket, validateTCP, "tcpSocket")
+	kind.Take(one, h.Sleep, func(a *corev1.SleepAction, at *field.Path) field.ErrorList {
+		if period := s.TerminationGracePeriodSeconds; period != nil && (a.Seconds < 0 || a.Seconds > *period) {
+			return field.ErrorList{field.Invalid(at, a.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *period))}
 		}
 		return nil
-	})
-	one(h.http != nil, "httpGet", func(at *field.Path) field.ErrorList { return validateHTTPGet(h.http, at) })
-	one(h.tcp != nil, "tcpSocket", func(at *field.Path) field.ErrorList { return validatePort(h.tcp.Port, at.Child("port")) })
-	one(h.grpc != nil, "grpc", func(at *field.Path) field.ErrorList {
-		return validatePort(intstr.FromInt32(h.grpc.Port), at.Child("port"))
-	})
-	one(h.sleep != nil, "sleep", func(*field.Path) field.ErrorList { return nil })
-	if !found {
-		errs = append(errs, field.Required(at, "must specify a handler type"))
+	}, "sleep")
+	return someHandler(one)
+}
+
+func someHandler(one *kind.OnlyOne) field.ErrorList {
+	if !one.Found {
+		return append(one.Errs, field.Required(one.At, "must specify a handler type"))
 	}
-	return errs
+	return one.Errs
+}
+
+func validateExec(a *corev1.ExecAction, at *field.Path) field.ErrorList {
+	if len(a.Command) == 0 {
+		return field.ErrorList{field.Required(at.Child("command"), "")}
+	}
+	return nil
+}
+
+func validateTCP(a *corev1.TCPSocketAction, at *field.Path) field.ErrorList {
+	return validatePort(a.Port, at.Child("port"))
 }
 
 func validateHTTPGet(action *corev1.HTTPGetAction, at *field.Path) field.ErrorList {
@@ -119,7 +126,11 @@ func validateHTTPGet(action *corev1.HTTPGetAction, at *field.Path) field.ErrorLi
 		errs = append(errs, field.Required(at.Child("path"), ""))
 	}
 	errs = append(errs, validatePort(action.Port, at.Child("port"))...)
-	return append(errs, kind.OneOf(at.Child("scheme"), action.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
+	errs = append(errs, kind.Supported(at.Child("scheme"), action.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
+	for _, header := range action.HTTPHeaders {
+		errs = append(errs, kind.Invalid(at.Child("httpHeaders"), header.Name, utilvalidation.IsHTTPHeaderName(header.Name))...)
+	}
+	return errs
 }
 
 func validatePort(port intstr.IntOrString, at *field.Path) field.ErrorList {

@@ -1,112 +1,158 @@
 package podspec
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateVolumes returns the names of the volumes that can be mounted too.
-func validateVolumes(volumes []corev1.Volume, at *field.Path) (sets.Set[string], field.ErrorList) {
+const moreSources = "may not specify more than 1 volume type"
+
+// validateVolumes also notes the volumes that can be mounted.
+func validateVolumes(s *scope, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := sets.New[string]()
-	for i := range volumes {
-		v, at := &volumes[i], at.Index(i)
-		faults := validateVolumeSource(&v.VolumeSource, at)
+	s.volumes = make(map[string]*corev1.Volume, len(s.Volumes))
+	claims := claimsOfPod(s)
+	for i := range s.Volumes {
+		v, at := &s.Volumes[i], at.Index(i)
+		faults := validateVolumeSource(s, v, at)
 		faults = append(faults, dnsLabel(v.Name, at.Child("name"))...)
-		if names.Has(v.Name) {
+		if s.volumes[v.Name] != nil {
 			faults = append(faults, field.Duplicate(at.Child("name"), v.Name))
 		}
 		if len(faults) == 0 {
-			names.Insert(v.Name)
+			s.volumes[v.Name] = v
 		}
 		errs = append(errs, faults...)
-	}
-	return names, errs
-}
-
-// validateVolumeSource wants one source, and looks no further than at the
-// first. A volume without one has been defaulted to an empty directory.
-func validateVolumeSource(v *corev1.VolumeSource, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	found := false
-	for _, source := range volumeSources(v) {
-		switch {
-		case !source.set:
-		case found:
-			errs = append(errs, field.Forbidden(at.Child(source.name), "may not specify more than 1 volume type"))
-		default:
-			found = true
-			if source.required != nil && *source.required == "" {
-				errs = append(errs, field.Required(at.Child(source.name, source.field), ""))
-			}
+		if c := v.PersistentVolumeClaim; c != nil && claims.Has(c.ClaimName) {
+			errs = append(errs, field.Invalid(at.Child("persistentVolumeClaim", "claimName"), c.ClaimName,
+				"must not reference a PVC that gets created for an ephemeral volume"))
 		}
 	}
 	return errs
 }
 
-// volumeSource is a source by its name, with one field that it cannot do
-// without.
-type volumeSource struct {
-	name     string
-	set      bool
-	field    string
-	required *string
+// claimsOfPod are the claims that will be made for the pod.
+func claimsOfPod(s *scope) sets.Set[string] {
+	var names sets.Set[string]
+	for i := range s.Volumes {
+		if v := &s.Volumes[i]; v.Ephemeral != nil && s.pod != nil && s.pod.Name != "" {
+			if names == nil {
+				names = sets.New[string]()
+			}
+			names.Insert(s.pod.Name + "-" + v.Name)
+		}
+	}
+	return names
 }
 
-// volumeSources are in the order in which kube-apiserver looks for them, under
-// the names that its messages have for them.
-func volumeSources(v *corev1.VolumeSource) []volumeSource {
-	list := []volumeSource{
-		{name: "emptyDir", set: v.EmptyDir != nil},
-		{name: "hostPath", set: v.HostPath != nil},
-		{name: "gitRepo", set: v.GitRepo != nil},
-		{name: "gcePersistentDisk", set: v.GCEPersistentDisk != nil},
-		{name: "awsElasticBlockStore", set: v.AWSElasticBlockStore != nil},
-		{name: "secret", set: v.Secret != nil},
-		{name: "nfs", set: v.NFS != nil},
-		{name: "iscsi", set: v.ISCSI != nil},
-		{name: "glusterfs", set: v.Glusterfs != nil},
-		{name: "flocker", set: v.Flocker != nil},
-		{name: "persistentVolumeClaim", set: v.PersistentVolumeClaim != nil},
-		{name: "rbd", set: v.RBD != nil},
-		{name: "cinder", set: v.Cinder != nil},
-		{name: "cephFS", set: v.CephFS != nil},
-		{name: "fc", set: v.FC != nil},
-		{name: "downwarAPI", set: v.DownwardAPI != nil},
-		{name: "configMap", set: v.ConfigMap != nil},
-		{name: "azureFile", set: v.AzureFile != nil},
-		{name: "flexVolume", set: v.FlexVolume != nil},
-		{name: "vsphereVolume", set: v.VsphereVolume != nil},
-		{name: "quobyte", set: v.Quobyte != nil},
-		{name: "photonPersistentDisk", set: v.PhotonPersistentDisk != nil},
-		{name: "portworxVolume", set: v.PortworxVolume != nil},
-		{name: "azureDisk", set: v.AzureDisk != nil},
-		{name: "storageos", set: v.StorageOS != nil},
-		{name: "projected", set: v.Projected != nil},
-		{name: "scaleIO", set: v.ScaleIO != nil},
-		{name: "csi", set: v.CSI != nil},
-		{name: "ephemeral", set: v.Ephemeral != nil},
-		{name: "image", set: v.Image != nil},
+// validateVolumeSource wants one source, and looks no further than at the
+// first. A volume without one has been defaulted to an empty directory.
+func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
+	one := &kind.OnlyOne{At: at, Refusal: moreSources}
+	kind.Take(one, v.EmptyDir, validateEmptyDir, "emptyDir")
+	kind.Take(one, v.HostPath, validateHostPath, "hostPath")
+	kind.Take(one, v.GitRepo, validateGitRepo, "gitRepo")
+	kind.Take(one, v.GCEPersistentDisk, validateGCEDisk, "gcePersistentDisk", "persistentDisk")
+	kind.Take(one, v.AWSElasticBlockStore, validateAWSDisk, "awsElasticBlockStore")
+	kind.Take(one, v.Secret, validateSecret, "secret")
+	kind.Take(one, v.NFS, validateNFS, "nfs")
+	kind.Take(one, v.ISCSI, validateISCSI, "iscsi")
+	if i := v.ISCSI; i != nil && i.InitiatorName != nil {
+		one.Errs = append(one.Errs, validateISCSIName(v.Name, i.TargetPortal, v.Name, at.Child("name"))...)
 	}
-	need := func(name, field string, value *string) {
-		for i := range list {
-			if list[i].name == name {
-				list[i].field, list[i].required = field, value
+	kind.Take(one, v.Glusterfs, validateGlusterfs, "glusterfs")
+	kind.Take(one, v.Flocker, validateFlocker, "flocker")
+	kind.Take(one, v.PersistentVolumeClaim, validateClaimVolume, "persistentVolumeClaim")
+	kind.Take(one, v.RBD, validateRBD, "rbd")
+	kind.Take(one, v.Cinder, validateCinder, "cinder")
+	kind.Take(one, v.CephFS, validateCephFS, "cephFS", "cephfs")
+	kind.Take(one, v.Quobyte, validateQuobyte, "quobyte")
+	kind.Take(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // as kube-apiserver spells it
+	kind.Take(one, v.FC, validateFC, "fc")
+	kind.Take(one, v.FlexVolume, validateFlex, "flexVolume")
+	kind.Take(one, v.ConfigMap, validateConfigMap, "configMap")
+	kind.Take(one, v.AzureFile, validateAzureFile, "azureFile")
+	kind.Take(one, v.VsphereVolume, validateVsphere, "vsphereVolume")
+	kind.Take(one, v.PhotonPersistentDisk, validatePhoton, "photonPersistentDisk")
+	kind.Take(one, v.PortworxVolume, validatePortworx, "portworxVolume")
+	kind.Take(one, v.AzureDisk, validateAzureDisk, "azureDisk")
+	kind.Take(one, v.StorageOS, validateStorageOS, "storageos")
+	kind.Take(one, v.Projected, validateProjected, "projected")
+	kind.Take(one, v.ScaleIO, validateScaleIO, "scaleIO")
+	kind.Take(one, v.CSI, validateCSI, "csi")
+	kind.Take(one, v.Ephemeral, func(e *corev1.EphemeralVolumeSource, at *field.Path) field.ErrorList {
+		return validateEphemeralVolume(s, v, at)
+	}, "ephemeral")
+	kind.Take(one, v.Image, func(i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
+		return validateImageVolume(s, i, at)
+	}, "image")
+	return one.Errs
+}
+
+func validateEmptyDir(e *corev1.EmptyDirVolumeSource, at *field.Path) field.ErrorList {
+	if e.SizeLimit == nil || e.SizeLimit.Sign() >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(at.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")}
+}
+
+func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.Path) field.ErrorList {
+	return kind.Needed(at.Child("claimName"), c.ClaimName)
+}
+
+// validateEphemeralVolume looks at the claim that will be made for a volume,
+// and at its name, which is made of two.
+func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
+	template := at.Child("volumeClaimTemplate")
+	t := v.Ephemeral.VolumeClaimTemplate
+	if t == nil {
+		return field.ErrorList{field.Required(template, "")}
+	}
+	errs := validateClaimMeta(&t.ObjectMeta, template.Child("metadata"))
+	errs = append(errs, ValidateClaimSpec(&t.Spec, template.Child("spec"))...)
+	if s.pod == nil || s.pod.Name == "" || v.Name == "" {
+		return errs
+	}
+	name := s.pod.Name + "-" + v.Name
+	for _, message := range validation.NameIsDNSSubdomain(name, false) {
+		errs = append(errs, field.Invalid(at.Child("name"), v.Name, fmt.Sprintf("PVC name %q: %v", name, message)))
+	}
+	return errs
+}
+
+// validateImageVolume lets a template do without the image: whatever makes the
+// pods may know it.
+func validateImageVolume(s *scope, i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.pod != nil {
+		errs = kind.Needed(at.Child("reference"), i.Reference)
+	}
+	return append(errs, validatePullPolicy(i.PullPolicy, at.Child("pullPolicy"))...)
+}
+
+// validateTokens: without an account there are no tokens.
+func validateTokens(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	if spec.ServiceAccountName != "" {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range spec.Volumes {
+		projected := spec.Volumes[i].Projected
+		if projected == nil {
+			continue
+		}
+		for j := range projected.Sources {
+			if projected.Sources[j].ServiceAccountToken != nil {
+				errs = append(errs, field.Forbidden(at.Index(i).Child("projected", "sources").Index(j).Child("serviceAccountToken"),
+					"must not be specified when serviceAccountName is not set"))
 			}
 		}
 	}
-	if v.HostPath != nil {
-		need("hostPath", "path", &v.HostPath.Path)
-	}
-	if v.Secret != nil {
-		need("secret", "secretName", &v.Secret.SecretName)
-	}
-	if v.PersistentVolumeClaim != nil {
-		need("persistentVolumeClaim", "claimName", &v.PersistentVolumeClaim.ClaimName)
-	}
-	if v.ConfigMap != nil {
-		need("configMap", "name", &v.ConfigMap.Name)
-	}
-	return list
+	return errs
 }

@@ -1,0 +1,125 @@
+package podspec
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// ValidateClaimSpec looks at what somebody wants of a volume, in a claim or in
+// the template of one.
+func ValidateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(spec.AccessModes) == 0 {
+		errs = append(errs, field.Required(at.Child("accessModes"), "at least 1 access mode is required"))
+	}
+	errs = append(errs, metavalidation.ValidateLabelSelector(spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	errs = append(errs, ValidateAccessModes(spec.AccessModes, at.Child("accessModes"))...)
+	size, ok := spec.Resources.Requests[corev1.ResourceStorage]
+	storage := at.Child("resources").Key("storage")
+	switch {
+	case !ok:
+		errs = append(errs, field.Required(storage, ""))
+	case size.Sign() <= 0:
+		errs = append(errs, field.Invalid(storage, size.String(), notPositive))
+	}
+	if name := spec.StorageClassName; name != nil {
+		errs = append(errs, subdomain(*name, at.Child("storageClassName"))...)
+	}
+	errs = append(errs, ValidateVolumeMode(spec.VolumeMode, at.Child("volumeMode"))...)
+	errs = append(errs, validateDataSources(spec, at)...)
+	if name := spec.VolumeAttributesClassName; name != nil {
+		errs = append(errs, subdomain(*name, at.Child("volumeAttributesClassName"))...)
+	}
+	return errs
+}
+
+// ValidateAccessModes: a volume for one pod is for nobody else.
+func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	alone, shared := false, false
+	for _, mode := range modes {
+		faults := kind.Supported(at, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+		errs = append(errs, faults...)
+		alone = alone || mode == corev1.ReadWriteOncePod
+		shared = shared || mode != corev1.ReadWriteOncePod && len(faults) == 0
+	}
+	if alone && shared {
+		errs = append(errs, field.Forbidden(at, "may not use ReadWriteOncePod with other access modes"))
+	}
+	return errs
+}
+
+// ValidateVolumeMode takes no mode at all too.
+func ValidateVolumeMode(mode *corev1.PersistentVolumeMode, at *field.Path) field.ErrorList {
+	if mode == nil {
+		return nil
+	}
+	return kind.Supported(at, *mode, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
+}
+
+// validateDataSources: the two fields for what a volume is filled with say the
+// same, unless the source is in another namespace, which only one of them can
+// say.
+func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	source, ref := spec.DataSource, spec.DataSourceRef
+	if source != nil {
+		errs = append(errs, validateDataSource(source.APIGroup, source.Kind, source.Name, at.Child("dataSource"))...)
+	}
+	if ref == nil {
+		return errs
+	}
+	errs = append(errs, validateDataSource(ref.APIGroup, ref.Kind, ref.Name, at.Child("dataSourceRef"))...)
+	elsewhere := ref.Namespace != nil && *ref.Namespace != ""
+	if elsewhere {
+		errs = append(errs, kind.Invalid(at.Child("dataSourceRef", "namespace"), *ref.Namespace, validation.ValidateNamespaceName(*ref.Namespace, false))...)
+	}
+	switch {
+	case source == nil:
+	case elsewhere:
+		errs = append(errs, field.Invalid(at, at.Child("dataSource").String(), "may not be specified when dataSourceRef.namespace is specified"))
+	case !equality.Semantic.DeepEqual(source.APIGroup, ref.APIGroup) || source.Kind != ref.Kind || source.Name != ref.Name:
+		errs = append(errs, field.Invalid(at, at.Child("dataSource").String(), "must match dataSourceRef"))
+	}
+	return errs
+}
+
+func validateDataSource(group *string, kindName, name string, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at.Child("name"), name)
+	errs = append(errs, kind.Needed(at.Child("kind"), kindName)...)
+	switch {
+	case group != nil && *group != "":
+		errs = append(errs, kind.Invalid(at.Child("apiGroup"), *group, utilvalidation.IsDNS1123Subdomain(*group))...)
+	case kindName != "PersistentVolumeClaim":
+		errs = append(errs, field.Invalid(at, kindName, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
+	}
+	return errs
+}
+
+// validateClaimMeta: what a template says of a claim is labels and annotations.
+func validateClaimMeta(m *metav1.ObjectMeta, at *field.Path) field.ErrorList {
+	errs := validation.ValidateAnnotations(m.Annotations, at.Child("annotations"))
+	errs = append(errs, metavalidation.ValidateLabels(m.Labels, at.Child("labels"))...)
+	f := forbidding{message: "cannot be set"}
+	f.forbid(m.Name != "", at, "name")
+	f.forbid(m.GenerateName != "", at, "generateName")
+	f.forbid(m.Namespace != "", at, "namespace")
+	f.forbid(m.SelfLink != "", at, "selfLink")
+	f.forbid(m.UID != "", at, "uID") // as kube-apiserver spells it
+	f.forbid(m.ResourceVersion != "", at, "resourceVersion")
+	f.forbid(m.Generation != 0, at, "generation")
+	f.forbid(!m.CreationTimestamp.IsZero(), at, "creationTimestamp")
+	f.forbid(m.DeletionTimestamp != nil, at, "deletionTimestamp")
+	f.forbid(m.DeletionGracePeriodSeconds != nil, at, "deletionGracePeriodSeconds")
+	f.forbid(m.OwnerReferences != nil, at, "ownerReferences")
+	f.forbid(m.Finalizers != nil, at, "finalizers")
+	f.forbid(m.ManagedFields != nil, at, "managedFields")
+	return append(errs, f.errs...)
+}

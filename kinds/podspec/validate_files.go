@@ -1,0 +1,217 @@
+package podspec
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// The volumes whose files the API holds.
+
+func validateSecret(s *corev1.SecretVolumeSource, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at.Child("secretName"), s.SecretName)
+	errs = append(errs, validateMode(s.DefaultMode, at.Child("defaultMode"))...)
+	return append(errs, validateKeys(s.Items, at.Child("items"))...)
+}
+
+func validateConfigMap(c *corev1.ConfigMapVolumeSource, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at.Child("name"), c.Name)
+	errs = append(errs, validateMode(c.DefaultMode, at.Child("defaultMode"))...)
+	return append(errs, validateKeys(c.Items, at.Child("items"))...)
+}
+
+func validateDownward(d *corev1.DownwardAPIVolumeSource, at *field.Path) field.ErrorList {
+	errs := validateMode(d.DefaultMode, at.Child("defaultMode"))
+	for i := range d.Items {
+		errs = append(errs, validateDownwardFile(&d.Items[i], at)...)
+	}
+	return errs
+}
+
+func validateMode(mode *int32, at *field.Path) field.ErrorList {
+	if mode == nil || *mode >= 0 && *mode <= 0o777 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, *mode, "must be a number between 0 and 0777 (octal), both inclusive")}
+}
+
+func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range items {
+		item, at := &items[i], at.Index(i)
+		errs = append(errs, kind.Needed(at.Child("key"), item.Key)...)
+		errs = append(errs, kind.Needed(at.Child("path"), item.Path)...)
+		errs = append(errs, validateFileName(item.Path, at.Child("path"))...)
+		errs = append(errs, validateMode(item.Mode, at.Child("mode"))...)
+	}
+	return errs
+}
+
+// validateDownwardFile does not say which file it is, as kube-apiserver does
+// not.
+func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at.Child("path"), f.Path)
+	errs = append(errs, validateFileName(f.Path, at.Child("path"))...)
+	switch {
+	case f.FieldRef != nil:
+		errs = append(errs, validateFieldRef(f.FieldRef, fieldsInFiles, at.Child("fieldRef"))...)
+		if f.ResourceFieldRef != nil {
+			errs = append(errs, field.Invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
+		}
+	case f.ResourceFieldRef != nil:
+		at := at.Child("resourceFieldRef")
+		if f.ResourceFieldRef.ContainerName == "" {
+			errs = append(errs, field.Required(at.Child("containerName"), ""))
+		} else {
+			errs = append(errs, validateResourceRef(f.ResourceFieldRef, at)...)
+		}
+		errs = append(errs, validateDivisor(f.ResourceFieldRef, at)...)
+	default:
+		errs = append(errs, field.Required(at, "one of fieldRef and resourceFieldRef is required"))
+	}
+	return append(errs, validateMode(f.Mode, at.Child("mode"))...)
+}
+
+func validateProjected(p *corev1.ProjectedVolumeSource, at *field.Path) field.ErrorList {
+	errs := validateMode(p.DefaultMode, at.Child("defaultMode"))
+	paths := projectedPaths{taken: sets.New[string](), at: at}
+	for i := range p.Sources {
+		source, at := &p.Sources[i], at.Child("sources").Index(i)
+		errs = append(errs, paths.validate(source, at)...)
+		if count(source.Secret != nil, source.ConfigMap != nil, source.DownwardAPI != nil, source.ServiceAccountToken != nil,
+			source.ClusterTrustBundle != nil, source.PodCertificate != nil) > 1 {
+			errs = append(errs, field.Forbidden(at, "may not specify more than 1 volume type per source"))
+		}
+	}
+	return errs
+}
+
+// projectedPaths are those that the sources of one volume have taken.
+type projectedPaths struct {
+	taken sets.Set[string]
+	at    *field.Path // the volume
+}
+
+// take refuses a path that is taken. What is shown in the message differs from
+// source to source.
+func (p *projectedPaths) take(path, shown string) field.ErrorList {
+	if path == "" {
+		return nil
+	}
+	if p.taken.Has(path) {
+		return field.ErrorList{field.Invalid(p.at, shown, "conflicting duplicate paths")}
+	}
+	p.taken.Insert(path)
+	return nil
+}
+
+func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s := source.Secret; s != nil {
+		errs = append(errs, p.validateObject(s.Name, s.Items, at.Child("secret"))...)
+	}
+	if c := source.ConfigMap; c != nil {
+		errs = append(errs, p.validateObject(c.Name, c.Items, at.Child("configMap"))...)
+	}
+	if d := source.DownwardAPI; d != nil {
+		for i := range d.Items {
+			errs = append(errs, validateDownwardFile(&d.Items[i], at.Child("downwardAPI"))...)
+			errs = append(errs, p.take(d.Items[i].Path, d.Items[i].Path)...)
+		}
+	}
+	if t := source.ServiceAccountToken; t != nil {
+		errs = append(errs, p.validateToken(t, at.Child("serviceAccountToken"))...)
+	}
+	if b := source.ClusterTrustBundle; b != nil {
+		at := at.Child("clusterTrustBundle")
+		errs = append(errs, validateTrust(b, at)...)
+		errs = append(errs, kind.Needed(at.Child("path"), b.Path)...)
+		errs = append(errs, validateFileName(b.Path, at.Child("path"))...)
+		errs = append(errs, p.take(b.Path, b.Path)...)
+	}
+	return errs
+}
+
+func (p *projectedPaths) validateObject(name string, items []corev1.KeyToPath, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at.Child("name"), name)
+	errs = append(errs, validateKeys(items, at.Child("items"))...)
+	for _, item := range items {
+		errs = append(errs, p.take(item.Path, name)...)
+	}
+	return errs
+}
+
+func (p *projectedPaths) validateToken(t *corev1.ServiceAccountTokenProjection, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if seconds := t.ExpirationSeconds; seconds != nil {
+		at := at.Child("expirationSeconds")
+		switch {
+		case *seconds < 10*60:
+			errs = append(errs, field.Invalid(at, *seconds, "may not specify a duration less than 10 minutes"))
+		case *seconds > 1<<32:
+			errs = append(errs, field.Invalid(at, *seconds, "may not specify a duration larger than 2^32 seconds"))
+		}
+	}
+	if t.Path == "" {
+		return append(errs, field.Required(p.at.Child("path"), ""))
+	}
+	return append(errs, validateFileName(t.Path, p.at.Child("path"))...)
+}
+
+// validateTrust wants a bundle by its name, or all those of a signer.
+func validateTrust(b *corev1.ClusterTrustBundleProjection, at *field.Path) field.ErrorList {
+	switch {
+	case b.Name != nil && b.SignerName != nil:
+		return field.ErrorList{field.Invalid(at, kind.GoJSON(b), "only one of name and signerName may be used")}
+	case b.Name != nil:
+		var errs field.ErrorList
+		if *b.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), "must be a valid object name"))
+		}
+		if b.LabelSelector != nil {
+			errs = append(errs, field.Invalid(at.Child("labelSelector"), b.LabelSelector, "labelSelector must be unset if name is specified"))
+		}
+		return errs
+	case b.SignerName != nil:
+		var errs field.ErrorList
+		if *b.SignerName == "" {
+			errs = append(errs, field.Required(at.Child("signerName"), "must be a valid signer name"))
+		}
+		return append(errs, metavalidation.ValidateLabelSelector(b.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
+	default:
+		return field.ErrorList{field.Required(at, "either name or signerName must be specified")}
+	}
+}
+
+// validateDescending wants a path that leads downwards from wherever it is
+// used.
+func validateDescending(path string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if strings.HasPrefix(path, "/") {
+		errs = append(errs, field.Invalid(at, path, "must be a relative path"))
+	}
+	return append(errs, validateNoBacksteps(path, at)...)
+}
+
+func validateNoBacksteps(path string, at *field.Path) field.ErrorList {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".." {
+			return field.ErrorList{field.Invalid(at, path, "must not contain '..'")}
+		}
+	}
+	return nil
+}
+
+// validateFileName keeps out of the names that a kubelet has for itself.
+func validateFileName(path string, at *field.Path) field.ErrorList {
+	errs := validateDescending(path, at)
+	if strings.HasPrefix(path, "..") && !strings.HasPrefix(path, "../") {
+		errs = append(errs, field.Invalid(at, path, "must not start with '..'"))
+	}
+	return errs
+}
