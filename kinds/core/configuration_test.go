@@ -80,9 +80,7 @@ func TestNodeComesWithItsStatus(t *testing.T) {
 
 func TestPersistentVolumeNotesWhenItsPhaseChanged(t *testing.T) {
 	e := newEnv(t)
-	volume := &corev1.PersistentVolume{}
-	volume.Name = "v"
-	created := e.Create("persistentvolumes", volume).(*corev1.PersistentVolume)
+	created := e.Create("persistentvolumes", newVolume()).(*corev1.PersistentVolume)
 	if created.Status.Phase != corev1.VolumePending || created.Status.LastPhaseTransitionTime == nil {
 		t.Errorf("created with %+v", created.Status)
 	}
@@ -91,6 +89,16 @@ func TestPersistentVolumeNotesWhenItsPhaseChanged(t *testing.T) {
 	if bound.Status.LastPhaseTransitionTime == nil {
 		t.Error("a new phase was not stamped")
 	}
+}
+
+func newVolume() *corev1.PersistentVolume {
+	v := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{
+		AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/"}},
+	}}
+	v.Name = "v"
+	return v
 }
 
 func newClaim() *corev1.PersistentVolumeClaim {

@@ -59,7 +59,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 		errs = append(errs, field.TooLong(data, "", corev1.MaxSecretSize))
 	}
 	for _, key := range keysOf[s.Type] {
-		if _, ok := s.Data[key]; !ok {
+		if value, ok := s.Data[key]; !ok || len(value) == 0 && s.Type == corev1.SecretTypeSSHAuth {
 			errs = append(errs, field.Required(data.Key(key), ""))
 		}
 	}

@@ -24,7 +24,8 @@ func endpoints() *registry.Resource {
 		Namespaced:   true,
 		Default:      kind.Defaults(defaultEndpoints),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateEndpoints)},
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(validateEndpoints)},
 		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{

@@ -38,8 +38,8 @@ func Events() *registry.Resource {
 		Namespaced:   true,
 		Codec:        eventCodec(),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Validate: kind.CheckCreate(ValidateEvent)},
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(ValidateEvent)},
 			Delete: registry.DeleteStrategy{NoDependents: true},
 			TTL:    func(runtime.Object, bool) int64 { return eventTTL },
 		},

@@ -17,7 +17,8 @@ func limitRanges() *registry.Resource {
 		Namespaced:   true,
 		Default:      kind.Defaults(defaultLimitRange),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateLimitRange)},
+			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(validateLimitRange)},
 		},
 	}.Build()
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -56,6 +57,7 @@ func namespaceStrategy() registry.Strategy {
 		Create: registry.CreateStrategy{
 			ValidateName: validation.NameIsDNSLabel,
 			Prepare:      kind.OnCreate(prepareNamespace),
+			Validate:     kind.CheckCreate(validateNamespace),
 		},
 		Update: registry.UpdateStrategy{
 			AllowUnconditional: true,
@@ -92,11 +94,33 @@ func labelNamespace(n *corev1.Namespace) {
 	n.Labels[corev1.LabelMetadataName] = n.Name
 }
 
+// validateNamespace does not say which finalizer it is, as kube-apiserver does
+// not for new namespaces.
+func validateNamespace(n *corev1.Namespace) field.ErrorList {
+	var errs field.ErrorList
+	for _, finalizer := range n.Spec.Finalizers {
+		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
+	}
+	return errs
+}
+
 func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
 	var errs field.ErrorList
-	path := field.NewPath("spec", "finalizers")
 	for i, finalizer := range n.Spec.Finalizers {
-		errs = append(errs, validation.ValidateFinalizerName(string(finalizer), path.Index(i))...)
+		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers").Index(i))...)
+	}
+	return errs
+}
+
+// validateFinalizer wants somebody's domain before what is not Kubernetes' own.
+func validateFinalizer(name corev1.FinalizerName, at *field.Path) field.ErrorList {
+	errs := validation.ValidateFinalizerName(string(name), at)
+	switch name {
+	case corev1.FinalizerKubernetes, metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
+		return errs
+	}
+	if !strings.Contains(string(name), "/") {
+		errs = append(errs, field.Invalid(at, string(name), "name is neither a standard finalizer name nor is it fully qualified"))
 	}
 	return errs
 }

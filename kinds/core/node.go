@@ -27,9 +27,11 @@ func nodes() *registry.Resource {
 		StatusOnCreate: true,
 		Default:        kind.Defaults(defaultNode),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateNodeUpdate)},
 		},
-		FieldLabel: kind.FieldLabels("spec.unschedulable"),
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeStatus)},
+		FieldLabel:     kind.FieldLabels("spec.unschedulable"),
 		Fields: kind.Fields(func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}
 		}),

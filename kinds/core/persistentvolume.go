@@ -18,16 +18,18 @@ func persistentVolumes() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultPersistentVolume),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(func(v *corev1.PersistentVolume) {
-				v.Status.Phase = corev1.VolumePending
-				v.Status.LastPhaseTransitionTime = new(metav1.Now())
-			})},
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareVolume), Validate: kind.CheckCreate(validateVolume)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateVolumeUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(stampPhase)},
 		Columns:        registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
 	}.Build()
+}
+
+func prepareVolume(v *corev1.PersistentVolume) {
+	v.Status.Phase = corev1.VolumePending
+	v.Status.LastPhaseTransitionTime = new(metav1.Now())
 }
 
 // stampPhase notes when the phase changed, unless the client did.

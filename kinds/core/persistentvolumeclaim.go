@@ -28,7 +28,8 @@ func persistentVolumeClaims() *registry.Resource {
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
-		Columns: registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateClaimStatus)},
+		Columns:        registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
 	}.Build()
 }
 

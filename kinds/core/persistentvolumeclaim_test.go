@@ -16,6 +16,8 @@ func TestFieldsForTheSourceOfAClaimArePaired(t *testing.T) {
 	ref := func(kind string) *corev1.TypedObjectReference {
 		return &corev1.TypedObjectReference{Kind: kind, Name: "a"}
 	}
+	anyGroup, anyRef := source("Any"), ref("Any")
+	anyGroup.APIGroup, anyRef.APIGroup = new("example.com"), new("example.com")
 	elsewhere := ref("PersistentVolumeClaim")
 	elsewhere.Namespace = new("other")
 	for _, tc := range []struct {
@@ -30,8 +32,8 @@ func TestFieldsForTheSourceOfAClaimArePaired(t *testing.T) {
 		},
 		{
 			"the new one",
-			corev1.PersistentVolumeClaimSpec{DataSourceRef: ref("Any")},
-			corev1.PersistentVolumeClaimSpec{DataSource: source("Any"), DataSourceRef: ref("Any")},
+			corev1.PersistentVolumeClaimSpec{DataSourceRef: anyRef},
+			corev1.PersistentVolumeClaimSpec{DataSource: anyGroup, DataSourceRef: anyRef},
 		},
 		{
 			"another namespace",

@@ -31,8 +31,9 @@ func pods() *registry.Resource {
 		Default:      kind.Defaults(defaultPod),
 		Strategy:     podStrategy(),
 		StatusStrategy: registry.UpdateStrategy{
-			Prepare: kind.OnUpdate(preparePodStatus),
-			Owns:    kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+			Prepare:  kind.OnUpdate(preparePodStatus),
+			Validate: kind.CheckUpdate(validatePodStatus),
+			Owns:     kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
 		},
 		FieldLabel: podFieldLabel,
 		Fields:     kind.Fields(podFields),

@@ -27,10 +27,11 @@ func replicationControllers() *registry.Resource {
 		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateReplicationController)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateReplicationControllerUpdate)},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},
-		FieldLabel: kind.FieldLabels("status.replicas"),
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicationControllerStatus)},
+		FieldLabel:     kind.FieldLabels("status.replicas"),
 		Fields: kind.Fields(func(r *corev1.ReplicationController) fields.Set {
 			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
 		}),

@@ -25,9 +25,11 @@ func resourceQuotas() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultResourceQuota),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateResourceQuota)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateResourceQuotaUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateResourceQuotaStatus)},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

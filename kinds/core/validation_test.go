@@ -75,6 +75,36 @@ func TestNewObjects(t *testing.T) {
 		{"a secret is not shown", "secrets", &corev1.Secret{
 			ObjectMeta: named("x"), Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{".dockerconfigjson": []byte("secret")},
 		}, `Secret "x" is invalid: data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character 's' looking for beginning of value`},
+		{"an endpoint is somewhere, and nowhere special", "endpoints", &corev1.Endpoints{ObjectMeta: named("x"), Subsets: []corev1.EndpointSubset{
+			{}, {Addresses: []corev1.EndpointAddress{{IP: "127.0.0.1"}}, Ports: []corev1.EndpointPort{{Name: "A", Port: 80}}},
+		}}, `Endpoints "x" is invalid: [subsets[0]: Required value: must specify ` + "`addresses` or `notReadyAddresses`" + `, ` +
+			`subsets[1].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128), ` +
+			`subsets[1].ports[0].name: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ` +
+			`and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')]`},
+		{"an event is where its object is", "events", &corev1.Event{ObjectMeta: named("x"), InvolvedObject: corev1.ObjectReference{Namespace: "y"}},
+			`Event "x" is invalid: involvedObject.namespace: Invalid value: "y": does not match event.namespace`},
+		{"the least is no more than the most", "limitranges", limitRange(corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: cpus("2"), Max: cpus("1")}),
+			`LimitRange "x" is invalid: [spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1, ` +
+				`spec.limits[0].defaultRequest[cpu]: Invalid value: "1": min value 2 is greater than default request value 1, ` +
+				`spec.limits[0].default[cpu]: Invalid value: "2": min value 2 is greater than default value 1]`},
+		{"pods have no defaults", "limitranges", limitRange(corev1.LimitRangeItem{Type: corev1.LimitTypePod, Default: cpus("1")}),
+			`LimitRange "x" is invalid: spec.limits[0].default: Forbidden: may not be specified when ` + "`type` is 'Pod'"},
+		{"limits are no further from requests than the bounds", "limitranges", limitRange(corev1.LimitRangeItem{
+			Type: corev1.LimitTypePod, Min: cpus("1"), Max: cpus("2"), MaxLimitRequestRatio: cpus("3"),
+		}), `LimitRange "x" is invalid: spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "3": ratio 3 is greater than max/min = 2.000000`},
+		{"a quota counts what there is, whole", "resourcequotas", quota(corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
+			"foo": resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("500m"),
+		}}), `ResourceQuota "x" is invalid: [spec.hard[foo]: Invalid value: "foo": must be a standard resource type or fully qualified, ` +
+			`spec.hard[foo]: Invalid value: "foo": must be a standard resource for quota, spec.hard[pods]: Invalid value: "500m": must be an integer]`},
+		{"in scopes that go together and with it", "resourcequotas", quota(corev1.ResourceQuotaSpec{
+			Hard:   corev1.ResourceList{corev1.ResourceSecrets: resource.MustParse("1")},
+			Scopes: []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating},
+		}), `ResourceQuota "x" is invalid: [spec.scopes: Invalid value: ["Terminating","NotTerminating"]: unsupported scope applied to resource, ` +
+			`spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes]`},
+		{"a scope is there or not", "resourcequotas", quota(corev1.ResourceQuotaSpec{ScopeSelector: &corev1.ScopeSelector{
+			MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpIn}},
+		}}), `ResourceQuota "x" is invalid: spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when ` +
+			"`operator` is 'In' or 'NotIn' for scope selector"},
 		{"a claim asks for something", "persistentvolumeclaims", &corev1.PersistentVolumeClaim{ObjectMeta: named("x")},
 			`PersistentVolumeClaim "x" is invalid: [spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value]`},
 	} {
@@ -87,6 +117,18 @@ func TestNewObjects(t *testing.T) {
 			check(t, err, tc.want)
 		})
 	}
+}
+
+func cpus(n string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(n)}
+}
+
+func limitRange(item corev1.LimitRangeItem) *corev1.LimitRange {
+	return &corev1.LimitRange{ObjectMeta: named("x"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}}}
+}
+
+func quota(spec corev1.ResourceQuotaSpec) *corev1.ResourceQuota {
+	return &corev1.ResourceQuota{ObjectMeta: named("x"), Spec: spec}
 }
 
 func check(t *testing.T, err error, want string) {

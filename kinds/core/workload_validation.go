@@ -32,3 +32,38 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 	errs = append(errs, podspec.ValidateTemplate(r.Spec.Template, template)...)
 	return append(errs, podspec.ValidateRunsForever(r.Spec.Template, "ReplicationController", template)...)
 }
+
+// validateReplicationControllerUpdate tells the faults of the spec twice, for
+// kube-apiserver does.
+func validateReplicationControllerUpdate(r *corev1.ReplicationController) field.ErrorList {
+	return append(validateReplicationController(r), validateReplicationController(r)...)
+}
+
+// validateReplicationControllerStatus: no more pods can be ready than there
+// are, and no more available than are ready.
+func validateReplicationControllerStatus(r, _ *corev1.ReplicationController) field.ErrorList {
+	var errs field.ErrorList
+	s, at := &r.Status, field.NewPath("status")
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"replicas", int64(s.Replicas)},
+		{"fullyLabeledReplicas", int64(s.FullyLabeledReplicas)},
+		{"readyReplicas", int64(s.ReadyReplicas)},
+		{"availableReplicas", int64(s.AvailableReplicas)},
+		{"observedGeneration", s.ObservedGeneration},
+	} {
+		errs = append(errs, validation.ValidateNonnegativeField(n.value, at.Child(n.name))...)
+	}
+	atMost := func(name string, n, most int32, of string) {
+		if n > most {
+			errs = append(errs, field.Invalid(at.Child(name), n, "cannot be greater than "+of))
+		}
+	}
+	atMost("fullyLabeledReplicas", s.FullyLabeledReplicas, s.Replicas, "status.replicas")
+	atMost("readyReplicas", s.ReadyReplicas, s.Replicas, "status.replicas")
+	atMost("availableReplicas", s.AvailableReplicas, s.Replicas, "status.replicas")
+	atMost("availableReplicas", s.AvailableReplicas, s.ReadyReplicas, "readyReplicas")
+	return errs
+}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -19,6 +20,8 @@ func events() *registry.Resource {
 	r.Group = eventsv1.GroupName
 	r.HubKind = &schema.GroupKind{Kind: r.Kind}
 	r.Strategy.Create.ValidateName = validation.NameIsDNSSubdomain
+	r.Strategy.Create.Validate = kind.CheckCreate(validateNew)
+	r.Strategy.Update.Validate = kind.CheckUpdate(validateUpdate)
 	r.Versions = []registry.Version{{
 		Name:       eventsv1.SchemeGroupVersion.Version,
 		New:        func() runtime.Object { return &eventsv1.Event{} },

@@ -48,7 +48,10 @@ func TestNothingIsLostOnTheWayThroughTheHub(t *testing.T) {
 func TestBothGroupsShowTheSameEvents(t *testing.T) {
 	e := registrytest.New(t, nil, core.Events(), events())
 	version := e.Store("events.events.k8s.io").Resource().Versions[0]
-	hub, err := version.ToHub(full())
+	event := full()
+	event.DeprecatedSource, event.DeprecatedCount = corev1.EventSource{}, 0
+	event.DeprecatedFirstTimestamp, event.DeprecatedLastTimestamp = metav1.Time{}, metav1.Time{}
+	hub, err := version.ToHub(event)
 	if err != nil {
 		t.Fatal(err)
 	}

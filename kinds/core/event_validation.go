@@ -1,0 +1,62 @@
+package core
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// ValidateEvent looks at what events of both groups have to be. One with a time
+// of its own is of the newer sort and says who reports what.
+func ValidateEvent(e *corev1.Event) field.ErrorList {
+	var errs field.ErrorList
+	if e.EventTime.IsZero() {
+		errs = validateEventNamespace(e, metav1.NamespaceNone, metav1.NamespaceDefault)
+		if e.InvolvedObject.Namespace != "" && e.InvolvedObject.Namespace != e.Namespace {
+			errs = append(errs, strayEvent(e))
+		}
+	} else {
+		errs = validateEventNamespace(e, metav1.NamespaceDefault, metav1.NamespaceSystem)
+		errs = append(errs, validateReporter(e)...)
+	}
+	return append(errs, kind.Invalid(field.NewPath("namespace"), e.Namespace, utilvalidation.IsDNS1123Subdomain(e.Namespace))...)
+}
+
+// validateEventNamespace: events about what has no namespace are in one of two.
+func validateEventNamespace(e *corev1.Event, namespaces ...string) field.ErrorList {
+	if e.InvolvedObject.Namespace != "" || e.Namespace == namespaces[0] || e.Namespace == namespaces[1] {
+		return nil
+	}
+	return field.ErrorList{strayEvent(e)}
+}
+
+func strayEvent(e *corev1.Event) *field.Error {
+	return field.Invalid(field.NewPath("involvedObject", "namespace"), e.InvolvedObject.Namespace, "does not match event.namespace")
+}
+
+func validateReporter(e *corev1.Event) field.ErrorList {
+	var errs field.ErrorList
+	short := func(name, value string, needed bool, most int) {
+		if needed && value == "" {
+			errs = append(errs, field.Required(field.NewPath(name), ""))
+		}
+		if len(value) > most {
+			errs = append(errs, field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", most)))
+		}
+	}
+	controller := field.NewPath("reportingController")
+	if e.ReportingController == "" {
+		errs = append(errs, field.Required(controller, ""))
+	}
+	errs = append(errs, kind.Invalid(controller, e.ReportingController, utilvalidation.IsQualifiedName(e.ReportingController))...)
+	short("reportingInstance", e.ReportingInstance, true, 128)
+	short("action", e.Action, true, 128)
+	short("reason", e.Reason, true, 128)
+	short("message", e.Message, false, 1024)
+	return errs
+}

@@ -1,0 +1,176 @@
+package core_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+func gib(n string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(n)}
+}
+
+// update is a change of an object that was created, and what is said about it.
+type update[T runtime.Object] struct {
+	rule   string
+	change func(T)
+	want   string // "": nothing
+}
+
+// testUpdates creates an object for each update.
+func testUpdates[T runtime.Object](t *testing.T, resource, subresource string, create func() T, updates []update[T]) {
+	for _, tc := range updates {
+		t.Run(tc.rule, func(t *testing.T) {
+			e := newEnv(t)
+			created := e.Create(resource, create()).(metav1.Object)
+			_, err := put(e, resource, created.GetName(), subresource, tc.change)
+			check(t, err, tc.want)
+		})
+	}
+}
+
+func TestNodeUpdates(t *testing.T) {
+	create := func() *corev1.Node {
+		n := &corev1.Node{Spec: corev1.NodeSpec{PodCIDR: "10.1.0.0/24", ProviderID: "a"}}
+		n.Name = "n"
+		return n
+	}
+	taint := corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoSchedule}
+	testUpdates(t, "nodes", "", create, []update[*corev1.Node]{
+		{"a node may be drained", func(n *corev1.Node) { n.Spec.Unschedulable, n.Spec.Taints = true, []corev1.Taint{taint} }, ""},
+		{"what a controller gave to it stays", func(n *corev1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs, n.Spec.ProviderID = "", nil, "b" },
+			`Node "n" is invalid: [spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, ` +
+				`spec.providerID: Forbidden: node updates may not change providerID except from "" to valid]`},
+		{"there is one taint of a key for each effect", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{taint, taint} },
+			`Node "n" is invalid: metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair`},
+	})
+	testUpdates(t, "nodes", "status", create, []update[*corev1.Node]{
+		{"addresses are told once", func(n *corev1.Node) {
+			a := corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}
+			n.Status.Addresses = []corev1.NodeAddress{a, a}
+		}, `Node "n" is invalid: status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"10.0.0.1"}`},
+		{"pods are whole", func(n *corev1.Node) {
+			n.Status.Capacity = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("500m")}
+		},
+			`Node "n" is invalid: [status.capacity.pods: Invalid value: "500m": must be an integer, status.allocatable.pods: Invalid value: "500m": must be an integer]`},
+	})
+}
+
+func TestPersistentVolumeUpdates(t *testing.T) {
+	testUpdates(t, "persistentvolumes", "", newVolume, []update[*corev1.PersistentVolume]{
+		{"it may be bound", func(v *corev1.PersistentVolume) {
+			v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "c"}
+		}, ""},
+		{"the data stays where it is", func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = new(corev1.PersistentVolumeBlock) },
+			`PersistentVolume "v" is invalid: volumeMode: Invalid value: "Block": field is immutable`},
+	})
+}
+
+func TestReplicationControllerStatus(t *testing.T) {
+	create := func() *corev1.ReplicationController {
+		r := &corev1.ReplicationController{ObjectMeta: named("r"), Spec: corev1.ReplicationControllerSpec{Template: &corev1.PodTemplateSpec{}}}
+		r.Spec.Template.Labels = map[string]string{"a": "b"}
+		r.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+		return r
+	}
+	testUpdates(t, "replicationcontrollers", "status", create, []update[*corev1.ReplicationController]{
+		{"no more pods are ready than there are", func(r *corev1.ReplicationController) { r.Status.ReadyReplicas = 1 },
+			`ReplicationController "r" is invalid: status.readyReplicas: Invalid value: 1: cannot be greater than status.replicas`},
+	})
+}
+
+func TestGatedPodUpdates(t *testing.T) {
+	expression := corev1.NodeSelectorRequirement{Key: "a", Operator: corev1.NodeSelectorOpExists}
+	terms := func(p *corev1.Pod) []corev1.NodeSelectorTerm {
+		return p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	}
+	create := func() *corev1.Pod {
+		p := newPod("p")
+		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}}
+		p.Spec.NodeSelector = map[string]string{"a": "b"}
+		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{expression}}},
+		}}}
+		return p
+	}
+	testUpdates(t, "pods", "", create, []update[*corev1.Pod]{
+		{"a gate may open", func(p *corev1.Pod) { p.Spec.SchedulingGates = nil }, ""},
+		{"no gate comes", func(p *corev1.Pod) {
+			p.Spec.SchedulingGates = append(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: "b"})
+		},
+			`Pod "p" is invalid: spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'b'`},
+		{"the nodes may become fewer", func(p *corev1.Pod) {
+			p.Spec.NodeSelector["c"] = "d"
+			terms(p)[0].MatchExpressions = append(terms(p)[0].MatchExpressions, expression)
+		}, ""},
+		{"but not others", func(p *corev1.Pod) { p.Spec.NodeSelector["a"] = "c" },
+			`Pod "p" is invalid: spec.nodeSelector: Invalid value: {"a":"c"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)`},
+		{"nor more", func(p *corev1.Pod) { p.Spec.Affinity = nil }, `Pod "p" is invalid: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.` +
+			`nodeSelectorTerms: Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are allowed`},
+		{"what a kubelet goes by is there from the start", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "a"} },
+			`Pod "p" is invalid: [metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "a": must set spec.nodeName if mirror pod annotation is set, ` +
+				`metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation]`},
+	})
+}
+
+func TestPodStatusUpdates(t *testing.T) {
+	never := func() *corev1.Pod {
+		p := newPod("p")
+		p.Spec.RestartPolicy = corev1.RestartPolicyNever
+		return p
+	}
+	testUpdates(t, "pods", "status", never, []update[*corev1.Pod]{
+		{"addresses are of two families", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}} }, ""},
+		{"not two of one", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}} },
+			`Pod "p" is invalid: status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family`},
+		{"the address of the node is the first", func(p *corev1.Pod) { p.Status.HostIPs = []corev1.HostIP{{IP: "10.0.0.1"}} },
+			`Pod "p" is invalid: status.hostIPs[0].ip: Invalid value: "10.0.0.1": must be equal to ` + "`hostIP`"},
+		{"the class stays", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
+			`Pod "p" is invalid: status.qosClass: Invalid value: "Guaranteed": field is immutable`},
+	})
+	e := newEnv(t)
+	e.Create("pods", never())
+	state := func(s corev1.ContainerState) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: s}} }
+	}
+	mustPut(e, "pods", "p", "status", state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}))
+	_, err := put(e, "pods", "p", "status", state(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}))
+	check(t, err, `Pod "p" is invalid: status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state`)
+}
+
+func TestPodResizes(t *testing.T) {
+	create := func() *corev1.Pod {
+		p := newPod("p")
+		c := &p.Spec.Containers[0]
+		c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+		return p
+	}
+	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
+		{"a container may get more", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2")
+		}, ""},
+		{"not of what is no compute", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
+		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
+		{"nor nothing", func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) },
+			`Pod "p" is invalid: spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed`},
+		{"requests stay within limits", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
+		}, `Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`},
+	})
+}
+
+func TestClaimsShrinkToWhatTheyGot(t *testing.T) {
+	e := newEnv(t)
+	e.Create("persistentvolumeclaims", newClaim())
+	mustPut(e, "persistentvolumeclaims", "c", "status", func(c *corev1.PersistentVolumeClaim) {
+		c.Status.Phase, c.Status.Capacity = corev1.ClaimBound, gib("1Gi")
+	})
+	mustPut(e, "persistentvolumeclaims", "c", "", func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = gib("3Gi") })
+	mustPut(e, "persistentvolumeclaims", "c", "", func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = gib("2Gi") })
+	_, err := put(e, "persistentvolumeclaims", "c", "", func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = gib("1Gi") })
+	check(t, err, `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`)
+}
