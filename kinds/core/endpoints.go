@@ -24,8 +24,11 @@ func endpoints() *registry.Resource {
 		Namespaced:   true,
 		Default:      kind.Defaults(defaultEndpoints),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateEndpoints)},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(validateEndpoints)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateEndpoints), Warnings: kind.WarnCreate(warnOfEndpoints)},
+			Update: registry.UpdateStrategy{
+				AllowCreate: true, AllowUnconditional: true,
+				Validate: kind.CheckAgain(validateEndpoints), Warnings: kind.WarnAgain(warnOfEndpoints),
+			},
 		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{

@@ -27,8 +27,11 @@ func nodes() *registry.Resource {
 		StatusOnCreate: true,
 		Default:        kind.Defaults(defaultNode),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateNodeUpdate)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode), Warnings: kind.WarnCreate(warnOfNode)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckUpdate(validateNodeUpdate), Warnings: kind.WarnAgain(warnOfNode),
+			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeStatus)},
 		FieldLabel:     kind.FieldLabels("spec.unschedulable"),

@@ -18,8 +18,14 @@ func persistentVolumes() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultPersistentVolume),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareVolume), Validate: kind.CheckCreate(validateVolume)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateVolumeUpdate)},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(prepareVolume),
+				Validate: kind.CheckCreate(validateVolume), Warnings: kind.WarnCreate(warnOfVolume),
+			},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckUpdate(validateVolumeUpdate), Warnings: kind.WarnAgain(warnOfVolume),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(stampPhase)},

@@ -21,10 +21,14 @@ func persistentVolumeClaims() *registry.Resource {
 		Default:      kind.Defaults(podspec.DefaultClaim),
 		Restore:      kind.Defaults(restoreClaim),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(prepareClaim), Validate: kind.CheckCreate(validateClaim)},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(prepareClaim),
+				Validate: kind.CheckCreate(validateClaim), Warnings: kind.WarnCreate(warnOfClaim),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareClaimUpdate), Validate: kind.CheckUpdate(validateClaimUpdate),
+				Prepare:            kind.OnUpdate(prepareClaimUpdate),
+				Validate:           kind.CheckUpdate(validateClaimUpdate), Warnings: kind.WarnAgain(warnOfClaim),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},

@@ -2,7 +2,6 @@ package core
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strconv"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -50,7 +50,7 @@ func podStrategy() registry.Strategy {
 		Create: registry.CreateStrategy{
 			Prepare:  kind.OnCreate(preparePod),
 			Validate: kind.CheckCreate(validateNewPod),
-			Warnings: warnOfPodName,
+			Warnings: kind.WarnCreate(warnOfPod),
 		},
 		Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validatePodUpdate)},
 		Delete: registry.DeleteStrategy{
@@ -141,9 +141,10 @@ func podFields(p *corev1.Pod) fields.Set {
 	}
 }
 
-func warnOfPodName(_ context.Context, obj runtime.Object) []string {
-	if messages := validation.IsDNS1123Label(obj.(*corev1.Pod).Name); len(messages) > 0 {
-		return []string{fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)}
+func warnOfPod(p *corev1.Pod) []string {
+	var warnings []string
+	if messages := validation.IsDNS1123Label(p.Name); len(messages) > 0 {
+		warnings = append(warnings, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages))
 	}
-	return nil
+	return append(warnings, podspec.Warnings(p)...)
 }

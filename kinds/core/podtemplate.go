@@ -24,8 +24,11 @@ func podTemplates() *registry.Resource {
 		},
 		Default: kind.Defaults(defaultPodTemplate),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePodTemplate)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validatePodTemplate)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePodTemplate), Warnings: kind.WarnCreate(warnOfPodTemplate)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{

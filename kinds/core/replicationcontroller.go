@@ -26,8 +26,11 @@ func replicationControllers() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateReplicationControllerUpdate)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckAgain(validateReplicationControllerUpdate), Warnings: kind.WarnUpdate(warnOfChangedReplicationController),
+			},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicationControllerStatus)},

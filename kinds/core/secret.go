@@ -20,10 +20,10 @@ func secrets() *registry.Resource {
 		Resource:     "secrets",
 		Namespaced:   true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSecret)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSecret), Warnings: kind.WarnCreate(warnOfSecret)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateSecretUpdate),
+				Validate:           kind.CheckUpdate(validateSecretUpdate), Warnings: kind.WarnAgain(warnOfSecret),
 			},
 		},
 		Default:    kind.Defaults(defaultSecret),

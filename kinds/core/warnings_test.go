@@ -1,0 +1,40 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestWarnings(t *testing.T) {
+	volume := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRecycle}}
+	volume.Annotations = map[string]string{corev1.BetaStorageClassAnnotation: "fast"}
+	pod := &corev1.Pod{}
+	pod.Name = "a.b"
+	for _, tc := range []struct {
+		about     string
+		got, want []string
+	}{
+		{"old ways of a volume", warnOfVolume(volume), []string{
+			`metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead`,
+			`spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.`,
+		}},
+		{"a key without a certificate", warnOfSecret(&corev1.Secret{Type: corev1.SecretTypeTLS}), []string{"tls: failed to find any PEM data in certificate input"}},
+		{"no key", warnOfSecret(&corev1.Secret{}), nil},
+		{"a field of nodes that nobody reads", warnOfNode(&corev1.Node{Spec: corev1.NodeSpec{DoNotUseExternalID: "a"}}), []string{
+			"spec.externalID: this field is deprecated, and is unused by Kubernetes",
+		}},
+		{"addresses in another form", warnOfEndpoints(&corev1.Endpoints{Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "FD00::1"}}}}}), []string{
+			`subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`,
+		}},
+		{"a name that is no label of DNS", warnOfPod(pod), []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; " +
+			"a DNS label is recommended: [must not contain dots]"}},
+	} {
+		t.Run(tc.about, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
