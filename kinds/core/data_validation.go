@@ -11,7 +11,7 @@ import (
 )
 
 func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(c)
 	size := 0
 	for key, value := range c.Data {
 		errs = append(errs, validateDataKey("data", key)...)
@@ -48,7 +48,7 @@ var keysOf = map[corev1.SecretType][]string{
 }
 
 func validateSecret(s *corev1.Secret) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(s)
 	data := field.NewPath("data")
 	size := 0
 	for key, value := range s.Data {

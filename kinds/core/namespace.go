@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -64,6 +63,7 @@ func namespaceStrategy() registry.Strategy {
 			Prepare: kind.OnUpdate(func(n, old *corev1.Namespace) {
 				n.Spec.Finalizers = old.Spec.Finalizers
 			}),
+			Validate: kind.CheckAgain(validateNamespace),
 		},
 		Delete: registry.DeleteStrategy{
 			Holds:        func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
@@ -97,7 +97,7 @@ func labelNamespace(n *corev1.Namespace) {
 // validateNamespace does not say which finalizer it is, as kube-apiserver does
 // not for new namespaces.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(n)
 	for _, finalizer := range n.Spec.Finalizers {
 		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
 	}
@@ -112,17 +112,9 @@ func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
 	return errs
 }
 
-// validateFinalizer wants somebody's domain before what is not Kubernetes' own.
 func validateFinalizer(name corev1.FinalizerName, at *field.Path) field.ErrorList {
 	errs := validation.ValidateFinalizerName(string(name), at)
-	switch name {
-	case corev1.FinalizerKubernetes, metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
-		return errs
-	}
-	if !strings.Contains(string(name), "/") {
-		errs = append(errs, field.Invalid(at, string(name), "name is neither a standard finalizer name nor is it fully qualified"))
-	}
-	return errs
+	return append(errs, kind.Finalizer(string(name), at)...)
 }
 
 func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {

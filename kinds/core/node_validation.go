@@ -16,7 +16,7 @@ import (
 )
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	errs := validateNodeTaints(n)
+	errs := append(kind.Finalizers(n), validateNodeTaints(n)...)
 	errs = append(errs, validateNodeResources(&n.Status)...)
 	return append(errs, validatePodCIDRs(n.Spec.PodCIDRs, field.NewPath("spec", "podCIDRs"))...)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
-	return podspec.ValidateVolumeSpec(&v.Spec, v.Name, field.NewPath("spec"))
+	return append(kind.Finalizers(v), podspec.ValidateVolumeSpec(&v.Spec, v.Name, field.NewPath("spec"))...)
 }
 
 // validateVolumeUpdate keeps where the data is. A driver may still be given the

@@ -13,7 +13,7 @@ import (
 )
 
 func validateClaim(c *corev1.PersistentVolumeClaim) field.ErrorList {
-	return podspec.ValidateClaimSpec(&c.Spec, field.NewPath("spec"))
+	return append(kind.Finalizers(c), podspec.ValidateClaimSpec(&c.Spec, field.NewPath("spec"))...)
 }
 
 // validateClaimUpdate keeps what storage is found and counted by. A claim that

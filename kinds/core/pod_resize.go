@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
-	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -90,7 +89,7 @@ func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
 	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
 	}
-	errs := podspec.ValidatePod(p)
+	errs := validatePod(p)
 	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))

@@ -4,8 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // validateResize lets CPU and memory change, of what stays.
@@ -22,7 +20,7 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	case !sameContainers(p, old):
 		return field.ErrorList{field.Forbidden(spec, "containers may not be renamed or reordered on resize")}
 	}
-	errs := podspec.ValidatePod(p)
+	errs := validatePod(p)
 	if podQOS(p) != old.Status.QOSClass {
 		errs = append(errs, field.Invalid(spec, old.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
 	}

@@ -16,8 +16,12 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
+func validatePod(p *corev1.Pod) field.ErrorList {
+	return append(kind.Finalizers(p), podspec.ValidatePod(p)...)
+}
+
 func validateNewPod(p *corev1.Pod) field.ErrorList {
-	errs := podspec.ValidatePod(p)
+	errs := validatePod(p)
 	spec := field.NewPath("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create"))
@@ -30,7 +34,7 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 
 // validatePodUpdate allows what a running pod can follow.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := podspec.ValidatePod(p)
+	errs := validatePod(p)
 	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 
 func validateResourceQuota(q *corev1.ResourceQuota) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validateHard(q.Spec.Hard, spec.Child("hard"))
+	errs := append(kind.Finalizers(q), validateHard(q.Spec.Hard, spec.Child("hard"))...)
 	if len(q.Spec.Scopes) > 0 {
 		errs = append(errs, validateScopes(q, spec.Child("scopes"))...)
 	}

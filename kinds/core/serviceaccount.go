@@ -3,6 +3,7 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -17,10 +18,11 @@ func serviceAccounts() *registry.Resource {
 		ShortNames:   []string{"sa"},
 		Namespaced:   true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(cleanSecretReferences)},
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(cleanSecretReferences), Validate: kind.CheckCreate(validateServiceAccount)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            kind.OnUpdate(func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) }),
+				Validate:           kind.CheckAgain(validateServiceAccount),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
@@ -33,6 +35,8 @@ func serviceAccounts() *registry.Resource {
 		Subresources: []registry.Subresource{tokenSubresource()},
 	}.Build()
 }
+
+func validateServiceAccount(a *corev1.ServiceAccount) field.ErrorList { return kind.Finalizers(a) }
 
 // cleanSecretReferences keeps the names alone: secrets are always those of the
 // account's own namespace.

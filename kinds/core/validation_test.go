@@ -81,6 +81,8 @@ func TestNewObjects(t *testing.T) {
 			`subsets[1].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128), ` +
 			`subsets[1].ports[0].name: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ` +
 			`and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')]`},
+		{"who keeps an object has a domain", "configmaps", finalized("nope", "ok.example.com/x", "orphan"),
+			`ConfigMap "x" is invalid: metadata.finalizers[0]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified`},
 		{"an event is where its object is", "events", &corev1.Event{ObjectMeta: named("x"), InvolvedObject: corev1.ObjectReference{Namespace: "y"}},
 			`Event "x" is invalid: involvedObject.namespace: Invalid value: "y": does not match event.namespace`},
 		{"the least is no more than the most", "limitranges", limitRange(corev1.LimitRangeItem{Type: corev1.LimitTypeContainer, Min: cpus("2"), Max: cpus("1")}),
@@ -117,6 +119,12 @@ func TestNewObjects(t *testing.T) {
 			check(t, err, tc.want)
 		})
 	}
+}
+
+func finalized(names ...string) *corev1.ConfigMap {
+	c := &corev1.ConfigMap{ObjectMeta: named("x")}
+	c.Finalizers = names
+	return c
 }
 
 func cpus(n string) corev1.ResourceList {

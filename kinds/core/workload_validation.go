@@ -7,16 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 func validatePodTemplate(t *corev1.PodTemplate) field.ErrorList {
-	return podspec.ValidateTemplate(&t.Template, field.NewPath("template"))
+	return append(kind.Finalizers(t), podspec.ValidateTemplate(&t.Template, field.NewPath("template"))...)
 }
 
 func validateReplicationController(r *corev1.ReplicationController) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))
+	errs := kind.Finalizers(r)
+	errs = append(errs, validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))...)
 	errs = append(errs, metavalidation.ValidateLabels(r.Spec.Selector, spec.Child("selector"))...)
 	if len(r.Spec.Selector) == 0 {
 		errs = append(errs, field.Required(spec.Child("selector"), ""))

@@ -17,7 +17,7 @@ import (
 
 // validateNew refuses what only events of the core group say.
 func validateNew(e *corev1.Event) field.ErrorList {
-	errs := core.ValidateEvent(e)
+	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
 	errs = append(errs, validateSeries(e.Series)...)
 	if e.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
@@ -54,7 +54,7 @@ func validateSeries(s *corev1.EventSeries) field.ErrorList {
 
 // validateUpdate lets an event come to stand for more of its kind.
 func validateUpdate(e, old *corev1.Event) field.ErrorList {
-	errs := core.ValidateEvent(e)
+	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
 	if !equality.Semantic.DeepEqual(e.Series, old.Series) {
 		errs = append(errs, validateSeries(e.Series)...)
 	}
