@@ -107,7 +107,7 @@ func validatePodIPs(ips []corev1.PodIP, at *field.Path) field.ErrorList {
 	for i := range ips {
 		list[i] = ips[i].IP
 	}
-	return validateFamilies(list, at, kind.GoJSON(ips))
+	return validateAddresses(list, at, kind.GoJSON(ips))
 }
 
 func validateHostIPs(s *corev1.PodStatus, at *field.Path) field.ErrorList {
@@ -122,12 +122,12 @@ func validateHostIPs(s *corev1.PodStatus, at *field.Path) field.ErrorList {
 	if s.HostIP != list[0] {
 		errs = append(errs, field.Invalid(at.Index(0).Child("ip"), list[0], "must be equal to `hostIP`"))
 	}
-	return append(errs, validateFamilies(list, at, kind.GoJSON(s.HostIPs))...)
+	return append(errs, validateAddresses(list, at, kind.GoJSON(s.HostIPs))...)
 }
 
-// validateFamilies wants one address of each family at most. Shown is the list
+// validateAddresses wants one address of each family at most. Shown is the list
 // as messages have it.
-func validateFamilies(ips []string, at *field.Path, shown any) field.ErrorList {
+func validateAddresses(ips []string, at *field.Path, shown any) field.ErrorList {
 	var errs field.ErrorList
 	for i, ip := range ips {
 		errs = append(errs, utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, nil)...)
