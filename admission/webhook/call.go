@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionv1beta1 "k8s.io/api/admission/v1beta1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -55,13 +56,10 @@ func (h *hook) checkDryRun(options registry.WriteOptions) error {
 
 // call sends the question and reads the answer.
 func (h *hook) call(ctx context.Context, q *question) (*answer, error) {
-	known := slices.IndexFunc(h.reviews, func(version string) bool {
-		return version == admissionv1.SchemeGroupVersion.Version || version == admissionv1beta1.SchemeGroupVersion.Version
-	})
-	if known < 0 {
+	version, ok := h.reviewVersion()
+	if !ok {
 		return nil, h.failed("could not create admission objects", errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)"))
 	}
-	version := h.reviews[known]
 	body, err := q.review(ctx, version)
 	if err != nil {
 		return nil, h.failed("could not create admission objects", err)
@@ -70,6 +68,30 @@ func (h *hook) call(ctx context.Context, q *question) (*answer, error) {
 	if err != nil {
 		return nil, h.failed("could not get REST client", err)
 	}
+	review := emptyReview(version)
+	if err := h.post(ctx, client, body, review); err != nil {
+		return nil, h.failed("failed to call webhook", err)
+	}
+	got, err := q.read(review, h.mutates)
+	if err != nil {
+		return nil, h.failed("received invalid webhook response", err)
+	}
+	return got, nil
+}
+
+// reviewVersion is the first that both sides know.
+func (h *hook) reviewVersion() (string, bool) {
+	for _, version := range h.reviews {
+		if version == admissionv1.SchemeGroupVersion.Version || version == admissionv1beta1.SchemeGroupVersion.Version {
+			return version, true
+		}
+	}
+	return "", false
+}
+
+// post sends a body and reads the answer into review, both in the time that the
+// webhook has. That is told to it as well.
+func (h *hook) post(ctx context.Context, client *rest.RESTClient, body []byte, review runtime.Object) error {
 	if h.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, h.timeout)
@@ -81,15 +103,7 @@ func (h *hook) call(ctx context.Context, q *question) (*answer, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		request.Timeout(wholeSeconds(time.Until(deadline)))
 	}
-	review := emptyReview(version)
-	if err := request.Do(ctx).Into(review); err != nil {
-		return nil, h.failed("failed to call webhook", err)
-	}
-	got, err := q.read(review, h.mutates)
-	if err != nil {
-		return nil, h.failed("received invalid webhook response", err)
-	}
-	return got, nil
+	return request.Do(ctx).Into(review)
 }
 
 // wholeSeconds rounds up.

@@ -40,9 +40,13 @@ func (d *Dispatcher) outcome(ctx context.Context, h *hook, err error) error {
 	case !h.failOpen:
 		return apierrors.NewInternalError(failed)
 	case ctx.Err() != nil:
-		return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
+		return outOfTime()
 	}
 	return nil
+}
+
+func outOfTime() error {
+	return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 }
 
 // denied is the answer where a webhook refuses a write.

@@ -1,0 +1,63 @@
+package match
+
+import (
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func TestRules(t *testing.T) {
+	env := registrytest.New(t, nil)
+	pods := env.Store("pods")
+	request := func(store *registry.Store, namespace, subresource string) *Request {
+		r := &Request{Namespace: namespace, Attributes: &registry.Attributes{
+			Store: store, Operation: registry.OperationUpdate, Subresource: subresource, Name: "a",
+		}}
+		r.Resource = schema.GroupVersionResource{Group: store.Resource().Group, Version: "v1", Resource: store.Resource().Name}
+		return r
+	}
+	type change func(*rule)
+	resources := func(names ...string) change { return func(r *rule) { r.Resources = names } }
+	scope := func(s admissionregistrationv1.ScopeType) change { return func(r *rule) { r.Scope = &s } }
+	pod, status, namespace := request(pods, "n", ""), request(pods, "n", "status"), request(env.Store("namespaces"), "a", "")
+	for _, c := range []struct {
+		name    string
+		change  change
+		request *Request
+		want    bool
+	}{
+		{"exactly", resources("pods"), pod, true},
+		{"a resource is not its subresources", resources("pods"), status, false},
+		{"nor is everything", resources("*"), status, false},
+		{"one subresource", resources("pods/status"), status, true},
+		{"all of a resource, and itself", resources("pods/*"), pod, true},
+		{"one of every resource", resources("*/status"), status, true},
+		{"really everything", resources("*/*"), status, true},
+		{"another operation", func(r *rule) { r.Operations = []admissionregistrationv1.OperationType{"CREATE"} }, pod, false},
+		{"any operation", func(r *rule) { r.Operations = []admissionregistrationv1.OperationType{"*"} }, pod, true},
+		{"another group", func(r *rule) { r.APIGroups = []string{"apps"} }, pod, false},
+		{"another version", func(r *rule) { r.APIVersions = []string{"v2"} }, pod, false},
+		{"any group and version", func(r *rule) { r.APIGroups, r.APIVersions = []string{"*"}, []string{"*"} }, pod, true},
+		{"another name", func(r *rule) { r.names = []string{"b"} }, pod, false},
+		{"one of the names", func(r *rule) { r.names = []string{"b", "a"} }, pod, true},
+		{"what is in a namespace", scope("Namespaced"), pod, true},
+		{"is not of the cluster", scope("Cluster"), pod, false},
+		{"a namespace is", func(r *rule) { resources("*")(r); scope("Cluster")(r) }, namespace, true},
+		{"and is in none", func(r *rule) { resources("*")(r); scope("Namespaced")(r) }, namespace, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rule{RuleWithOperations: &admissionregistrationv1.RuleWithOperations{
+				Operations: []admissionregistrationv1.OperationType{"UPDATE"},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+			}}
+			c.change(&r)
+			if got := r.matches(c.request, &c.request.Target); got != c.want {
+				t.Errorf("matches: %v", got)
+			}
+		})
+	}
+}
