@@ -89,15 +89,18 @@ func (s *Store) whileServed(ctx context.Context) context.Context {
 	return ctx
 }
 
-// OfKind finds the store of the resource, of the same server, whose objects are
-// of a kind.
-func (s *Store) OfKind(kind schema.GroupKind) (*Store, bool) {
+// OfKind finds the store, of the same server, that serves objects of a kind, and
+// the version in which it does.
+func (s *Store) OfKind(kind schema.GroupVersionKind) (*Store, Version, bool) {
 	for _, other := range s.catalog.Snapshot().Stores() {
-		if other.resource.GroupKind() == kind {
-			return other, true
+		if other.resource.GroupKind() != kind.GroupKind() {
+			continue
+		}
+		if version, ok := other.resource.Version(kind.Version); ok {
+			return other, version, true
 		}
 	}
-	return nil, false
+	return nil, Version{}, false
 }
 
 // Equivalents returns the stores of the same server that serve the same objects,

@@ -48,11 +48,7 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 
 // OfKind returns the resource that has objects of a kind, and its store.
 func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store, Target, bool) {
-	store, ok := from.OfKind(kind.GroupKind())
-	if !ok {
-		return nil, Target{}, false
-	}
-	version, ok := store.Resource().Version(kind.Version)
+	store, version, ok := from.OfKind(kind)
 	if !ok {
 		return nil, Target{}, false
 	}

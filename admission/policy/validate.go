@@ -41,19 +41,22 @@ func (p *Policies) validate(ctx context.Context, attributes *registry.Attributes
 
 // apply returns why an application denies the request, nil if it does not.
 func (p *Policies) apply(ctx context.Context, r *match.Request, one *application[*validating]) (*denial, error) {
-	if one.fault != nil {
-		if one.policy.failOpen {
-			return nil, nil
+	var input *expression.Input
+	if one.fault == nil {
+		var err error
+		if input, err = expression.NewInput(r, one.target, registry.UserFrom(ctx)); err != nil {
+			one.fault = fmt.Errorf("failed to configure binding: failed to convert object version: %w", err)
 		}
+	}
+	switch {
+	case one.fault != nil && one.policy.failOpen:
+		return nil, nil
+	case one.fault != nil:
 		return &denial{message: one.fault.Error()}, nil
 	}
 	namespace, err := namespaceObject(ctx, r)
 	if err != nil {
 		return nil, err
-	}
-	input, err := expression.NewInput(r, one.target, registry.UserFrom(ctx))
-	if err != nil {
-		return &denial{message: fmt.Sprintf("failed to configure binding: failed to convert object version: %v", err)}, nil
 	}
 	input = input.WithParams(one.param)
 	input.SetNamespace(namespace)

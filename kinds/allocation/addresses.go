@@ -57,11 +57,11 @@ func (d *deal) changeAddresses(ctx context.Context, old *corev1.Service) error {
 	case len(was.ClusterIPs) == 0: // it had another type, or was written without allocation
 		return d.takeAddresses(ctx, 0)
 	case now.Type == corev1.ServiceTypeExternalName:
-		d.releaseAddresses(was.ClusterIPs)
+		d.releaseAddresses(was.ClusterIPs, old.ResourceVersion)
 	case len(was.IPFamilies) == 1 && len(now.IPFamilies) == 2:
 		return d.takeAddresses(ctx, 1)
 	case len(was.IPFamilies) == 2 && len(now.IPFamilies) == 1:
-		d.releaseAddresses(was.ClusterIPs[1:])
+		d.releaseAddresses(was.ClusterIPs[1:], old.ResourceVersion)
 	}
 	return nil
 }

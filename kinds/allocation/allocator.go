@@ -85,7 +85,7 @@ func (a *Allocator) beginUpdate(ctx context.Context, store *registry.Store, obj,
 // of the same name does not begin with those of this one.
 func (a *Allocator) afterDelete(ctx context.Context, store *registry.Store, obj runtime.Object) {
 	d := a.deal(store, obj, registry.WriteOptions{})
-	d.releaseAddresses(d.service.Spec.ClusterIPs)
+	d.releaseAddresses(d.service.Spec.ClusterIPs, d.service.ResourceVersion)
 	d.releasePorts(portsOf(&d.service.Spec))
 	d.after = append(d.after, func(ctx context.Context) {
 		if endpoints, ok := store.Sibling(corev1.Resource("endpoints")); ok {

@@ -225,6 +225,10 @@ func TestLostAddressesAndPorts(t *testing.T) {
 		t.Errorf("somebody may be about to use it: %q", refusal)
 	}
 	*e.clock = e.clock.Add(5 * time.Minute)
+	if _, refusal := e.try("s", again, registry.WriteOptions{}); !strings.Contains(refusal, "provided port is already allocated") {
+		t.Errorf("it may be about to be given back: %q", refusal)
+	}
+	*e.clock = e.clock.Add(5 * time.Minute)
 	s := e.create("s", again).Spec
 	if s.ClusterIP != lost.ClusterIP || s.Ports[0].NodePort != lost.Ports[0].NodePort {
 		t.Errorf("%q and %d", s.ClusterIP, s.Ports[0].NodePort)

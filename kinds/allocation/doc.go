@@ -11,6 +11,6 @@
 //
 // It is better to lose an address than to hand it out twice: whatever a server
 // that died, or an etcd that did not answer, has left behind stays taken. When it
-// is asked for, or nothing else is left, it is looked at: what no service has
-// used for longer than any request takes is free again.
+// is asked for, or nothing else is left, it is looked at: what no service has had
+// for longer than any request takes is free again.
 package allocation

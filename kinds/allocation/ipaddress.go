@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -52,9 +53,10 @@ func (d *deal) claim(ctx context.Context, address netip.Addr) error {
 	return nil
 }
 
-// releaseAddresses gives addresses back, as far as they are this service's,
-// after the write.
-func (d *deal) releaseAddresses(ips []string) {
+// releaseAddresses gives addresses back after the write, as far as the service
+// had taken them before the given version of it. A later claim is that of
+// another write, which may have found the address lost.
+func (d *deal) releaseAddresses(ips []string, version string) {
 	for _, ip := range ips {
 		address, err := netip.ParseAddr(ip)
 		if err != nil {
@@ -66,7 +68,7 @@ func (d *deal) releaseAddresses(ips []string) {
 				return
 			}
 			claim, err := read[*networkingv1.IPAddress](ctx, store, "", address.String())
-			if err == nil && isParent(claim.Spec.ParentRef, d.service) {
+			if err == nil && isParent(claim.Spec.ParentRef, d.service) && isOlder(claim.ResourceVersion, version) {
 				_ = remove(ctx, store, claim)
 			}
 		})
@@ -80,6 +82,13 @@ func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAd
 		Name: claim.Name, Options: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
 	})
 	return err
+}
+
+// isOlder compares versions of objects of one etcd.
+func isOlder(a, b string) bool {
+	x, xErr := strconv.ParseInt(a, 10, 64)
+	y, yErr := strconv.ParseInt(b, 10, 64)
+	return xErr == nil && yErr == nil && x < y
 }
 
 func isParent(ref *networkingv1.ParentReference, s *corev1.Service) bool {

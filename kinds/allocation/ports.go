@@ -41,6 +41,7 @@ func (d *deal) takePorts(ctx context.Context, c change) error {
 		return err
 	})
 	if err != nil {
+		d.suspect(ctx)
 		return err
 	}
 	d.undo = append(d.undo, func(ctx context.Context) { d.giveBack(ctx, got) })
@@ -162,17 +163,29 @@ func (d *deal) usedPorts(ctx context.Context) (map[int]bool, error) {
 	return used, nil
 }
 
-// freeLost frees ports that were taken too long ago for the request to be still
-// on its way, and that no service has: a certain one, or all if that is 0.
+// freeLost frees ports that no service has had for long: a certain one, or all if
+// that is 0.
 func (d *deal) freeLost(ctx context.Context, ports *portSet, number int) error {
 	used, err := d.usedPorts(ctx)
-	if err != nil {
-		return err
-	}
 	for port := range ports.taken() {
-		if (number == 0 || number == port) && !used[port] && !ports.isRecent(port) {
+		if err == nil && (number == 0 || number == port) && !used[port] && ports.isLost(port) {
 			ports.free(port)
 		}
 	}
-	return nil
+	return err
+}
+
+// suspect notes, after something could not be had, which taken ports no service
+// has. Some of them are about to be given back: so they are not free at once, but
+// when that must be through.
+func (d *deal) suspect(ctx context.Context) {
+	_ = d.account(ctx, func(ctx context.Context, ports *portSet) error {
+		used, err := d.usedPorts(ctx)
+		for port := range ports.taken() {
+			if err == nil && !used[port] {
+				ports.suspect(port)
+			}
+		}
+		return err
+	})
 }
