@@ -38,6 +38,21 @@ func CheckAgain[T runtime.Object](validate func(obj T) field.ErrorList) func(ctx
 	return func(_ context.Context, obj, _ runtime.Object) field.ErrorList { return validate(obj.(T)) }
 }
 
+// WarnCreate adapts a Warnings function.
+func WarnCreate[T runtime.Object](warn func(obj T) []string) func(context.Context, runtime.Object) []string {
+	return func(_ context.Context, obj runtime.Object) []string { return warn(obj.(T)) }
+}
+
+// WarnUpdate adapts a Warnings function.
+func WarnUpdate[T runtime.Object](warn func(obj, old T) []string) func(ctx context.Context, obj, old runtime.Object) []string {
+	return func(_ context.Context, obj, old runtime.Object) []string { return warn(obj.(T), old.(T)) }
+}
+
+// WarnAgain adapts a function that looks at an object by itself for updates.
+func WarnAgain[T runtime.Object](warn func(obj T) []string) func(ctx context.Context, obj, old runtime.Object) []string {
+	return func(_ context.Context, obj, _ runtime.Object) []string { return warn(obj.(T)) }
+}
+
 // Fields adapts a function that returns what an object can be selected by.
 func Fields[T runtime.Object](selectable func(obj T) fields.Set) func(runtime.Object) fields.Set {
 	return func(obj runtime.Object) fields.Set { return selectable(obj.(T)) }

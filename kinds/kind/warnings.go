@@ -1,0 +1,38 @@
+package kind
+
+import (
+	"fmt"
+
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// WarnOfName is for kinds whose names go into those of pods.
+func WarnOfName(name string) []string {
+	messages := utilvalidation.IsDNS1123Label(name)
+	if len(messages) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, "+
+		"which can result in surprising behavior; a DNS label is recommended: %v", messages)}
+}
+
+// WarnOfNodeLabel is for labels of nodes, some of which have got new names.
+func WarnOfNodeLabel(at *field.Path, label string) []string {
+	var since, now string
+	switch label {
+	case "beta.kubernetes.io/arch":
+		since, now = "v1.14", "kubernetes.io/arch"
+	case "beta.kubernetes.io/os":
+		since, now = "v1.14", "kubernetes.io/os"
+	case "failure-domain.beta.kubernetes.io/region":
+		since, now = "v1.17", "topology.kubernetes.io/region"
+	case "failure-domain.beta.kubernetes.io/zone":
+		since, now = "v1.17", "topology.kubernetes.io/zone"
+	case "beta.kubernetes.io/instance-type":
+		since, now = "v1.17", "node.kubernetes.io/instance-type"
+	default:
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: deprecated since %s; use %q instead", at, since, now)}
+}
