@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // CronJobs name time zones; an image may have none.
 
 	"github.com/spf13/cobra"
 

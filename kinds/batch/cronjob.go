@@ -21,10 +21,11 @@ func cronJobs() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultCronJob),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewCronJob)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewCronJob), Warnings: kind.WarnCreate(warnOfNewCronJob)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate:           kind.CheckAgain(validateCronJob),
+				Validate:           kind.CheckUpdate(validateCronJob),
+				Warnings:           kind.WarnUpdate(warnOfChangedCronJob),
 			},
 		},
 		Columns: registry.Columns{Definitions: cronJobColumns(), Row: kind.Row(cronJobRow)},

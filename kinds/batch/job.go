@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -28,17 +27,23 @@ func jobs() *registry.Resource {
 		Default:      kind.Defaults(defaultJob),
 		Restore:      kind.Defaults(defaultJob),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(selectOwnPods), Validate: kind.CheckCreate(validateJob)},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(selectOwnPods),
+				Validate: kind.CheckCreate(validateJob),
+				Warnings: kind.WarnCreate(warnOfNewJob),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateJobUpdate),
+				Warnings:           kind.WarnUpdate(warnOfChangedJob),
 			},
 			Delete: registry.DeleteStrategy{
 				DefaultPropagation: metav1.DeletePropagationOrphan,
 				Warnings:           warnOfOrphans,
 			},
 		},
-		FieldLabel: kind.FieldLabels("status.successful"),
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateJobStatus)},
+		FieldLabel:     kind.FieldLabels("status.successful"),
 		Fields: kind.Fields(func(j *batchv1.Job) fields.Set {
 			return fields.Set{"status.successful": strconv.Itoa(int(j.Status.Succeeded))}
 		}),
@@ -106,26 +111,18 @@ func jobRow(j *batchv1.Job) []any {
 }
 
 func jobStatus(j *batchv1.Job) string {
-	is := func(typ batchv1.JobConditionType) bool {
-		for _, c := range j.Status.Conditions {
-			if c.Type == typ {
-				return c.Status == corev1.ConditionTrue
-			}
-		}
-		return false
-	}
 	switch {
-	case is(batchv1.JobComplete):
+	case holds(j, batchv1.JobComplete):
 		return "Complete"
-	case is(batchv1.JobFailed):
+	case holds(j, batchv1.JobFailed):
 		return "Failed"
 	case j.DeletionTimestamp != nil:
 		return "Terminating"
-	case is(batchv1.JobSuspended):
+	case holds(j, batchv1.JobSuspended):
 		return "Suspended"
-	case is(batchv1.JobFailureTarget):
+	case holds(j, batchv1.JobFailureTarget):
 		return "FailureTarget"
-	case is(batchv1.JobSuccessCriteriaMet):
+	case holds(j, batchv1.JobSuccessCriteriaMet):
 		return "SuccessCriteriaMet"
 	default:
 		return "Running"

@@ -1,0 +1,209 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// validateJobStatus lets controllers other than kube-controller-manager's
+// manage jobs, by the rules that clients of jobs rely on. What a write leaves
+// as it was is not judged again: it may have become wrong by a change of the
+// spec.
+func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
+	at := field.NewPath("status")
+	return slices.Concat(
+		validateCounts(&j.Status, at),
+		validateUncounted(j.Status.UncountedTerminatedPods, at.Child("uncountedTerminatedPods")),
+		validateEnd(j, old, at.Child("conditions")),
+		validateTimes(j, old, at),
+		validateFinished(j, old, at),
+		validateIndexLists(j, old, at),
+		validateTransition(j, old, at),
+	)
+}
+
+func holds(j *batchv1.Job, condition batchv1.JobConditionType) bool {
+	for _, c := range j.Status.Conditions {
+		if c.Type == condition && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func isFinished(j *batchv1.Job) bool {
+	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
+}
+
+func validateCounts(s *batchv1.JobStatus, at *field.Path) field.ErrorList {
+	return slices.Concat(
+		kind.NonNegative(at.Child("active"), &s.Active),
+		kind.NonNegative(at.Child("succeeded"), &s.Succeeded),
+		kind.NonNegative(at.Child("failed"), &s.Failed),
+		kind.NonNegative(at.Child("ready"), s.Ready),
+		kind.NonNegative(at.Child("terminating"), s.Terminating),
+	)
+}
+
+func validateUncounted(pods *batchv1.UncountedTerminatedPods, at *field.Path) field.ErrorList {
+	if pods == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	seen := sets.New[types.UID]()
+	check := func(at *field.Path, uids []types.UID) {
+		for i, uid := range uids {
+			switch {
+			case uid == "":
+				errs = append(errs, field.Invalid(at.Index(i), uid, "must not be empty"))
+			case seen.Has(uid):
+				errs = append(errs, field.Duplicate(at.Index(i), uid))
+			}
+			seen.Insert(uid)
+		}
+	}
+	check(at.Child("succeeded"), pods.Succeeded)
+	check(at.Child("failed"), pods.Failed)
+	return errs
+}
+
+// validateEnd looks at how a job is said to end.
+func validateEnd(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	refuse := func(wrong bool, message string) {
+		if wrong {
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, message))
+		}
+	}
+	moved := func(c batchv1.JobConditionType) bool { return holds(j, c) != holds(old, c) }
+	complete, failed := holds(j, batchv1.JobComplete), holds(j, batchv1.JobFailed)
+	failing, met := holds(j, batchv1.JobFailureTarget), holds(j, batchv1.JobSuccessCriteriaMet)
+	ended, aimed := moved(batchv1.JobComplete), moved(batchv1.JobFailureTarget)
+	refuse(complete && failed && (ended || moved(batchv1.JobFailed)), "cannot set Complete=True and Failed=true conditions")
+	refuse(complete && failing && (ended || aimed), "cannot set Complete=True and FailureTarget=true conditions")
+	refuse(failed && !failing && moved(batchv1.JobFailed), "cannot set Failed=True condition without the FailureTarget=true condition")
+	refuse(complete && !met && ended, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+	refuse(met && failed, "cannot set SuccessCriteriaMet=True and Failed=true conditions")
+	refuse(met && failing, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+	refuse(j.Spec.SuccessPolicy != nil && complete && !met,
+		"cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+	return errs
+}
+
+func validateTimes(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	start, end := j.Status.StartTime, j.Status.CompletionTime
+	restarted, reended := !start.Equal(old.Status.StartTime), !end.Equal(old.Status.CompletionTime)
+	complete := holds(j, batchv1.JobComplete)
+	if ended := complete != holds(old, batchv1.JobComplete); ended || reended {
+		switch {
+		case end != nil && !complete:
+			errs = append(errs, field.Invalid(at.Child("completionTime"), end, "cannot set completionTime when there is no Complete=True condition"))
+		case end == nil && complete:
+			errs = append(errs, field.Required(at.Child("completionTime"), "completionTime is required for Complete jobs"))
+		}
+	}
+	if (restarted || reended) && start != nil && end != nil && end.Before(start) {
+		errs = append(errs, field.Invalid(at.Child("completionTime"), end, "must be equal to or after `startTime`"))
+	}
+	if start == nil && isFinished(j) && (restarted || !isFinished(old)) {
+		errs = append(errs, field.Required(at.Child("startTime"), "startTime is required for finished job"))
+	}
+	return errs
+}
+
+// validateFinished: nothing runs any more in a job that has come to its end.
+func validateFinished(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	finished, now := isFinished(j), isFinished(j) != isFinished(old)
+	s, was := &j.Status, &old.Status
+	if finished && s.Active > 0 && (now || s.Active != was.Active) {
+		errs = append(errs, field.Invalid(at.Child("active"), s.Active, "active>0 is invalid for finished job"))
+	}
+	if pods := s.UncountedTerminatedPods; finished && pods != nil && len(pods.Failed)+len(pods.Succeeded) > 0 &&
+		(now || !equality.Semantic.DeepEqual(pods, was.UncountedTerminatedPods)) {
+		errs = append(errs, field.Invalid(at.Child("uncountedTerminatedPods"), kind.GoJSON(pods), "must be empty for finished job"))
+	}
+	if finished && s.Terminating != nil && *s.Terminating > 0 && (now || !equality.Semantic.DeepEqual(s.Terminating, was.Terminating)) {
+		errs = append(errs, field.Invalid(at.Child("terminating"), s.Terminating, "terminating>0 is invalid for finished job"))
+	}
+	if s.Ready != nil && *s.Ready > s.Active && !equality.Semantic.DeepEqual(s.Ready, was.Ready) {
+		errs = append(errs, field.Invalid(at.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
+	}
+	return errs
+}
+
+func validateIndexLists(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	done, failed := j.Status.CompletedIndexes, j.Status.FailedIndexes
+	doneMoved, failedMoved := done != old.Status.CompletedIndexes, !equality.Semantic.DeepEqual(failed, old.Status.FailedIndexes)
+	var doneIndexes, failedIndexes indexes
+	if n := j.Spec.Completions; n != nil {
+		var err error
+		if doneIndexes, err = parseIndexes(done, *n); err != nil && doneMoved {
+			errs = append(errs, field.Invalid(at.Child("completedIndexes"), done, "error parsing completedIndexes: "+err.Error()))
+		}
+		if failed != nil {
+			failedIndexes, err = parseIndexes(*failed, *n)
+		}
+		if err != nil && failed != nil && failedMoved && j.Spec.BackoffLimitPerIndex != nil {
+			errs = append(errs, field.Invalid(at.Child("failedIndexes"), failed, "error parsing failedIndexes: "+err.Error()))
+		}
+	}
+	if done != "" && !isIndexed(&j.Spec) && doneMoved {
+		errs = append(errs, field.Invalid(at.Child("completedIndexes"), done, "cannot set non-empty completedIndexes when non-indexed completion mode"))
+	}
+	if failed != nil && j.Spec.BackoffLimitPerIndex == nil && failedMoved {
+		errs = append(errs, field.Invalid(at.Child("failedIndexes"), *failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null"))
+	}
+	if index, ok := doneIndexes.overlap(failedIndexes); ok && (doneMoved || failedMoved) {
+		errs = append(errs, field.Invalid(at.Child("failedIndexes"), *failed,
+			fmt.Sprintf("failedIndexes and completedIndexes overlap at index: %d", index)))
+	}
+	return errs
+}
+
+// validateTransition refuses to take back what has been said of a job.
+func validateTransition(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, c := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
+		if holds(old, c) && !holds(j, c) {
+			errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{},
+				fmt.Sprintf("cannot disable the terminal %s=True condition", c)))
+		}
+	}
+	if j.Status.Failed < old.Status.Failed {
+		errs = append(errs, field.Invalid(at.Child("failed"), j.Status.Failed, "cannot decrease the failed counter"))
+	}
+	// A job that is scaled down loses pods which have succeeded.
+	elastic := isIndexed(&j.Spec) && equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
+	if !elastic && j.Status.Succeeded < old.Status.Succeeded {
+		errs = append(errs, field.Invalid(at.Child("succeeded"), j.Status.Succeeded, "cannot decrease the succeeded counter"))
+	}
+	now, was := j.Status.CompletionTime, old.Status.CompletionTime
+	if now != nil && was != nil && !now.Equal(was) {
+		errs = append(errs, field.Invalid(at.Child("completionTime"), now, "field is immutable"))
+	}
+	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend
+	if start := old.Status.StartTime; start != nil && !start.Equal(j.Status.StartTime) && !suspended {
+		errs = append(errs, field.Required(at.Child("startTime"), "startTime cannot be removed for unsuspended job"))
+	}
+	met := batchv1.JobSuccessCriteriaMet
+	if holds(old, met) && !holds(j, met) {
+		errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{}, "cannot disable the SuccessCriteriaMet=True condition"))
+	}
+	if holds(old, batchv1.JobComplete) && !holds(old, met) && holds(j, met) {
+		errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{},
+			"cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
+	}
+	return errs
+}
