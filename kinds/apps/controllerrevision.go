@@ -1,11 +1,12 @@
 package apps
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,6 +23,7 @@ func controllerRevisions() *registry.Resource {
 		Resource:     "controllerrevisions",
 		Namespaced:   true,
 		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewRevision)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateRevisionUpdate),
@@ -58,9 +60,28 @@ func controllerCell(obj metav1.Object) string {
 	return name + "/" + owner.Name
 }
 
-func validateRevisionUpdate(obj, old *appsv1.ControllerRevision) field.ErrorList {
-	if equality.Semantic.DeepEqual(obj.Data, old.Data) {
-		return nil
+func validateNewRevision(r *appsv1.ControllerRevision) field.ErrorList {
+	return append(kind.NonNegative(field.NewPath("revision"), &r.Revision), validateData(r.Data.Raw, field.NewPath("data"))...)
+}
+
+// validateData wants something of which a controller can make a template.
+func validateData(data []byte, at *field.Path) field.ErrorList {
+	if data == nil {
+		return field.ErrorList{field.Required(at, "data is mandatory")}
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("data"), obj.Data, "field is immutable")}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return field.ErrorList{field.Invalid(at, "<value omitted>", "error parsing data: "+err.Error())}
+	}
+	if value == nil {
+		return field.ErrorList{field.Required(at, "data is mandatory")}
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return field.ErrorList{field.Required(at, "data must be a valid JSON object")}
+	}
+	return nil
+}
+
+func validateRevisionUpdate(r, old *appsv1.ControllerRevision) field.ErrorList {
+	return append(kind.NonNegative(field.NewPath("revision"), &r.Revision), validation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))...)
 }

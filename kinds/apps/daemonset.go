@@ -37,7 +37,8 @@ func daemonSets() *registry.Resource {
 				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
 			},
 		},
-		Columns: registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateDaemonSetStatus)},
+		Columns:        registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
 	}.Build()
 }
 

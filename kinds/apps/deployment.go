@@ -26,15 +26,19 @@ func deployments() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultDeployment),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateDeployment)},
+			Create: registry.CreateStrategy{
+				Validate: kind.CheckCreate(validateDeployment),
+				Warnings: kind.WarnCreate(func(d *appsv1.Deployment) []string { return kind.WarnOfName(d.Name) }),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateDeploymentUpdate),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{
-			Prepare: kind.OnUpdate(func(d, old *appsv1.Deployment) { d.Labels = old.Labels }),
-			Owns:    kind.Except("spec", "metadata.labels"),
+			Prepare:  kind.OnUpdate(func(d, old *appsv1.Deployment) { d.Labels = old.Labels }),
+			Validate: kind.CheckUpdate(validateDeploymentStatus),
+			Owns:     kind.Except("spec", "metadata.labels"),
 		},
 		Columns: registry.Columns{Definitions: deploymentColumns(), Row: kind.Row(deploymentRow)},
 		Subresources: []registry.Subresource{

@@ -24,13 +24,17 @@ func replicaSets() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultReplicaSet),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicaSet)},
+			Create: registry.CreateStrategy{
+				Validate: kind.CheckCreate(validateReplicaSet),
+				Warnings: kind.WarnCreate(func(r *appsv1.ReplicaSet) []string { return kind.WarnOfName(r.Name) }),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateReplicaSetUpdate),
 			},
 		},
-		FieldLabel: kind.FieldLabels("status.replicas"),
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicaSetStatus)},
+		FieldLabel:     kind.FieldLabels("status.replicas"),
 		Fields: kind.Fields(func(r *appsv1.ReplicaSet) fields.Set {
 			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
 		}),

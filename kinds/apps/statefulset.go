@@ -4,9 +4,8 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -26,39 +25,25 @@ func statefulSets() *registry.Resource {
 		Default:      kind.Defaults(defaultStatefulSet),
 		Restore:      kind.Defaults(defaultStatefulSet),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStatefulSet)},
+			Create: registry.CreateStrategy{
+				ValidateName: validation.NameIsDNSLabel,
+				Validate:     kind.CheckCreate(validateNewStatefulSet),
+				Warnings:     kind.WarnCreate(warnOfHistory),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
+				Warnings:           kind.WarnAgain(warnOfHistory),
 			},
 		},
-		Columns: registry.Columns{Definitions: statefulSetColumns(), Row: kind.Row(statefulSetRow)},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateStatefulSetStatus)},
+		Columns:        registry.Columns{Definitions: statefulSetColumns(), Row: kind.Row(statefulSetRow)},
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(s *appsv1.StatefulSet) (kind.Scaling, error) {
 				return scaling(&s.Spec.Replicas, s.Status.Replicas, s.Spec.Selector)
 			}),
 		},
 	}.Build()
-}
-
-// validateStatefulSetUpdate compares what is left of the specs without the
-// fields that may change.
-func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
-	rest := *s.Spec.DeepCopy()
-	rest.Replicas = old.Spec.Replicas
-	rest.Template = old.Spec.Template
-	rest.UpdateStrategy = old.Spec.UpdateStrategy
-	rest.MinReadySeconds = old.Spec.MinReadySeconds
-	rest.Ordinals = old.Spec.Ordinals
-	rest.RevisionHistoryLimit = old.Spec.RevisionHistoryLimit
-	rest.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
-	errs := validateStatefulSet(s)
-	if equality.Semantic.DeepEqual(rest, old.Spec) {
-		return errs
-	}
-	return append(errs, field.Forbidden(field.NewPath("spec"),
-		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 }
 
 func statefulSetColumns() []metav1.TableColumnDefinition {

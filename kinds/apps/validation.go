@@ -1,26 +1,36 @@
 package apps
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := nonNegative(d.Spec.Replicas, spec.Child("replicas"))
-	errs = append(errs, validateReplicaPods(d.Spec.Selector, &d.Spec.Template, spec)...)
-	errs = append(errs, validateStrategy(&d.Spec.Strategy, spec.Child("strategy"))...)
-	errs = append(errs, nonNegative(&d.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
-	errs = append(errs, nonNegative(d.Spec.RevisionHistoryLimit, spec.Child("revisionHistoryLimit"))...)
-	errs = append(errs, nonNegative(d.Spec.ProgressDeadlineSeconds, spec.Child("progressDeadlineSeconds"))...)
-	if deadline := d.Spec.ProgressDeadlineSeconds; deadline != nil && *deadline <= d.Spec.MinReadySeconds {
-		errs = append(errs, field.Invalid(spec.Child("progressDeadlineSeconds"), *deadline, "must be greater than minReadySeconds"))
+	return slices.Concat(
+		kind.NonNegative(spec.Child("replicas"), d.Spec.Replicas),
+		validateReplicaPods(d.Spec.Selector, &d.Spec.Template, spec),
+		validateStrategy(&d.Spec.Strategy, spec.Child("strategy")),
+		kind.NonNegative(spec.Child("minReadySeconds"), &d.Spec.MinReadySeconds),
+		kind.NonNegative(spec.Child("revisionHistoryLimit"), d.Spec.RevisionHistoryLimit),
+		validateDeadline(&d.Spec, spec.Child("progressDeadlineSeconds")),
+	)
+}
+
+func validateDeadline(spec *appsv1.DeploymentSpec, at *field.Path) field.ErrorList {
+	deadline := spec.ProgressDeadlineSeconds
+	errs := kind.NonNegative(at, deadline)
+	if deadline != nil && *deadline <= spec.MinReadySeconds {
+		errs = append(errs, field.Invalid(at, *deadline, "must be greater than minReadySeconds"))
 	}
 	return errs
 }
@@ -31,9 +41,11 @@ func validateDeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
 
 func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := nonNegative(r.Spec.Replicas, spec.Child("replicas"))
-	errs = append(errs, nonNegative(&r.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
-	return append(errs, validateReplicaPods(r.Spec.Selector, &r.Spec.Template, spec)...)
+	return slices.Concat(
+		kind.NonNegative(spec.Child("replicas"), r.Spec.Replicas),
+		kind.NonNegative(spec.Child("minReadySeconds"), &r.Spec.MinReadySeconds),
+		validateReplicaPods(r.Spec.Selector, &r.Spec.Template, spec),
+	)
 }
 
 func validateReplicaSetUpdate(r, old *appsv1.ReplicaSet) field.ErrorList {
@@ -47,9 +59,11 @@ func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spe
 	if !ok {
 		return append(errs, field.Invalid(at, s, "invalid label selector"))
 	}
-	errs = append(errs, podspec.ValidateSelected(selector, t, template)...)
-	errs = append(errs, podspec.ValidateTemplate(t, template)...)
-	return append(errs, podspec.ValidateRunsForever(t, "ReplicaSet", template)...)
+	return slices.Concat(errs,
+		podspec.ValidateSelected(selector, t, template),
+		podspec.ValidateTemplate(t, template),
+		podspec.ValidateRunsForever(t, "ReplicaSet", template),
+	)
 }
 
 func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorList {
@@ -59,60 +73,99 @@ func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorL
 			return field.ErrorList{field.Forbidden(at.Child("rollingUpdate"), "may not be specified when strategy `type` is 'Recreate'")}
 		}
 	case appsv1.RollingUpdateDeploymentStrategyType:
-		if r := s.RollingUpdate; r != nil && isZero(r.MaxUnavailable) && isZero(r.MaxSurge) {
-			return field.ErrorList{field.Invalid(at.Child("rollingUpdate", "maxUnavailable"), r.MaxUnavailable, "may not be 0 when `maxSurge` is 0")}
+		if s.RollingUpdate != nil {
+			return validateRolling(s.RollingUpdate, at.Child("rollingUpdate"))
 		}
 	default:
-		return field.ErrorList{field.NotSupported(at.Child("type"), s.Type,
+		return field.ErrorList{field.NotSupported(at, kind.GoJSON(s),
 			[]appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType})}
 	}
 	return nil
 }
 
+// validateRolling wants room for a rolling update, below or above the number
+// of replicas.
+func validateRolling(r *appsv1.RollingUpdateDeployment, at *field.Path) field.ErrorList {
+	unavailable, surge := at.Child("maxUnavailable"), at.Child("maxSurge")
+	errs := slices.Concat(kind.IntOrPercent(unavailable, r.MaxUnavailable), kind.IntOrPercent(surge, r.MaxSurge))
+	if isZero(r.MaxUnavailable) && isZero(r.MaxSurge) {
+		errs = append(errs, field.Invalid(unavailable, r.MaxUnavailable, "may not be 0 when `maxSurge` is 0"))
+	}
+	return append(errs, kind.AtMost100Percent(unavailable, r.MaxUnavailable)...)
+}
+
+// isZero takes what is no number for 0.
 func isZero(n *intstr.IntOrString) bool {
-	return n != nil && (n.Type == intstr.Int && n.IntVal == 0 || n.Type == intstr.String && n.StrVal == "0%")
+	if n == nil {
+		return false
+	}
+	value, err := intstr.GetScaledValueFromIntOrPercent(n, 100, true)
+	return err != nil || value == 0
 }
 
 func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	spec := field.NewPath("spec")
 	template := spec.Child("template")
-	selector, errs, ok := podspec.ValidateSelector(d.Spec.Selector, "daemonset", spec.Child("selector"))
-	if ok {
-		errs = append(errs, podspec.ValidateSelected(selector, &d.Spec.Template, template)...)
+	return slices.Concat(
+		validateDaemonSelector(&d.Spec, spec),
+		podspec.ValidateTemplate(&d.Spec.Template, template),
+		podspec.ValidateRunsForever(&d.Spec.Template, "DaemonSet", template),
+		kind.NonNegative(spec.Child("minReadySeconds"), &d.Spec.MinReadySeconds),
+		validateDaemonStrategy(&d.Spec.UpdateStrategy, spec.Child("updateStrategy")),
+		kind.NonNegative(spec.Child("revisionHistoryLimit"), d.Spec.RevisionHistoryLimit),
+	)
+}
+
+// validateDaemonSelector does not ask for a selector: without one the template
+// is not selected.
+func validateDaemonSelector(s *appsv1.DaemonSetSpec, spec *field.Path) field.ErrorList {
+	if s.Selector == nil {
+		return podspec.ValidateSelected(labels.Nothing(), &s.Template, spec.Child("template"))
 	}
-	errs = append(errs, podspec.ValidateTemplate(&d.Spec.Template, template)...)
-	errs = append(errs, podspec.ValidateRunsForever(&d.Spec.Template, "DaemonSet", template)...)
-	errs = append(errs, nonNegative(&d.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
-	return append(errs, nonNegative(d.Spec.RevisionHistoryLimit, spec.Child("revisionHistoryLimit"))...)
+	selector, errs, ok := podspec.ValidateSelector(s.Selector, "daemonset", spec.Child("selector"))
+	if ok {
+		errs = append(errs, podspec.ValidateSelected(selector, &s.Template, spec.Child("template"))...)
+	}
+	return errs
 }
 
 func validateDaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
 	return append(validateDaemonSet(d), immutableSelector(d.Spec.Selector, old.Spec.Selector)...)
 }
 
-// validateStatefulSet leaves the pod spec alone, as kube-apiserver does: the
-// volumes that its containers mount may be those of the claim templates.
-func validateStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	spec := field.NewPath("spec")
-	template := spec.Child("template")
-	errs := nonNegative(s.Spec.Replicas, spec.Child("replicas"))
-	errs = append(errs, nonNegative(&s.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
-	selector, faults, ok := podspec.ValidateSelector(s.Spec.Selector, "statefulset", spec.Child("selector"))
-	errs = append(errs, faults...)
-	if ok {
-		errs = append(errs, podspec.ValidateSelected(selector, &s.Spec.Template, template)...)
-		errs = append(errs, podspec.ValidateTemplateMeta(&s.Spec.Template, template)...)
+func validateDaemonStrategy(s *appsv1.DaemonSetUpdateStrategy, at *field.Path) field.ErrorList {
+	switch s.Type {
+	case appsv1.OnDeleteDaemonSetStrategyType:
+		return nil
+	case appsv1.RollingUpdateDaemonSetStrategyType:
+		if s.RollingUpdate == nil {
+			return field.ErrorList{field.Required(at.Child("rollingUpdate"), "")}
+		}
+		return validateRollingDaemons(s.RollingUpdate, at.Child("rollingUpdate"))
 	}
-	return append(errs, podspec.ValidateRunsForever(&s.Spec.Template, "StatefulSet", template)...)
+	return field.ErrorList{field.NotSupported(at, kind.GoJSON(s),
+		[]appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType})}
+}
+
+// validateRollingDaemons wants either the old pod of a node or the new one to
+// go first.
+func validateRollingDaemons(r *appsv1.RollingUpdateDaemonSet, at *field.Path) field.ErrorList {
+	unavailable, surge := at.Child("maxUnavailable"), at.Child("maxSurge")
+	errs := slices.Concat(
+		kind.IntOrPercent(unavailable, r.MaxUnavailable),
+		kind.IntOrPercent(surge, r.MaxSurge),
+		kind.AtMost100Percent(unavailable, r.MaxUnavailable),
+		kind.AtMost100Percent(surge, r.MaxSurge),
+	)
+	switch noneGoes, noneComes := isZero(r.MaxUnavailable), isZero(r.MaxSurge); {
+	case !noneGoes && !noneComes:
+		errs = append(errs, field.Invalid(surge, r.MaxSurge, "may not be set when maxUnavailable is non-zero"))
+	case noneGoes && noneComes:
+		errs = append(errs, field.Required(unavailable, "cannot be 0 when maxSurge is 0"))
+	}
+	return errs
 }
 
 func immutableSelector(s, old *metav1.LabelSelector) field.ErrorList {
-	return validation.ValidateImmutableField(s, old, field.NewPath("spec", "selector"))
-}
-
-func nonNegative(n *int32, at *field.Path) field.ErrorList {
-	if n == nil {
-		return nil
-	}
-	return validation.ValidateNonnegativeField(int64(*n), at)
+	return kind.Immutable(field.NewPath("spec", "selector"), s, old)
 }

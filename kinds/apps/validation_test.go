@@ -7,60 +7,148 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestDeployments(t *testing.T) {
-	for _, tc := range []struct {
-		rule   string
-		change func(*appsv1.DeploymentSpec)
-		want   []string
-	}{
-		{"a selector and its pods are enough", func(*appsv1.DeploymentSpec) {}, nil},
-		{"an empty spec lacks three things", func(s *appsv1.DeploymentSpec) { *s = appsv1.DeploymentSpec{} }, []string{
-			"spec.selector: Required value",
-			"spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
-			"spec.template.spec.containers: Required value",
-		}},
-		{"pods are replaced for ever", func(s *appsv1.DeploymentSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever },
-			[]string{`spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`}},
-		{"an empty selector selects everything", func(s *appsv1.DeploymentSpec) { s.Selector = &metav1.LabelSelector{} },
-			[]string{"spec.selector: Invalid value: {}: empty selector is invalid for deployment"}},
-		{"replicas are no fewer than none", func(s *appsv1.DeploymentSpec) { s.Replicas = new(int32(-1)) },
-			[]string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"}},
-		{"to recreate is not to roll", func(s *appsv1.DeploymentSpec) {
-			s.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{}}
-		}, []string{"spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"}},
-		{"rolling needs room", func(s *appsv1.DeploymentSpec) {
-			s.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(0))}
-		}, []string{"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"}},
-		{"progress takes longer than being ready", func(s *appsv1.DeploymentSpec) {
-			s.MinReadySeconds, s.ProgressDeadlineSeconds = 5, new(int32(5))
-		}, []string{"spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds"}},
-	} {
-		t.Run(tc.rule, func(t *testing.T) {
-			d := &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: pods()}}
-			tc.change(&d.Spec)
-			defaultDeployment(d)
-			if diff := cmp.Diff(tc.want, registrytest.Texts(validateDeployment(d))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+// defaulted validates objects as they are after defaulting.
+func defaulted[T any](fill func(T), validate func(T) field.ErrorList) func(T) field.ErrorList {
+	return func(obj T) field.ErrorList {
+		fill(obj)
+		return validate(obj)
 	}
 }
 
-func TestStatefulSetsMayMountTheirClaims(t *testing.T) {
-	s := &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}}
-	s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
-	defaultStatefulSet(s)
-	if got := registrytest.Texts(validateStatefulSet(s)); got != nil {
-		t.Errorf("got %q", got)
+func newDeployment() *appsv1.Deployment {
+	return &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: pods()}}
+}
+
+func newDaemonSet() *appsv1.DaemonSet {
+	return &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}}
+}
+
+func newStatefulSet() *appsv1.StatefulSet {
+	return &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}}
+}
+
+func TestDeployments(t *testing.T) {
+	rolls := func(unavailable, surge string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{
+				MaxUnavailable: new(intstr.Parse(unavailable)), MaxSurge: new(intstr.Parse(surge)),
+			}
+		}
 	}
-	s.Spec.Selector = nil
-	want := []string{"spec.selector: Required value", "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`"}
-	if diff := cmp.Diff(want, registrytest.Texts(validateStatefulSet(s))); diff != "" {
-		t.Errorf("without a selector (-want +got):\n%s", diff)
+	const unavailable = "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "
+	check := registrytest.Rules(t, newDeployment, defaulted(defaultDeployment, validateDeployment))
+	check("an empty spec lacks three things", func(d *appsv1.Deployment) { d.Spec = appsv1.DeploymentSpec{} },
+		"spec.selector: Required value",
+		"spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+		"spec.template.spec.containers: Required value")
+	check("pods are replaced for ever", func(d *appsv1.Deployment) { d.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever },
+		`spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`)
+	check("an empty selector selects everything", func(d *appsv1.Deployment) { d.Spec.Selector = &metav1.LabelSelector{} },
+		"spec.selector: Invalid value: {}: empty selector is invalid for deployment")
+	check("replicas are no fewer than none", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(-1)) },
+		"spec.replicas: Invalid value: -1: must be greater than or equal to 0")
+	check("to recreate is not to roll", func(d *appsv1.Deployment) {
+		d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{}}
+	}, "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'")
+	check("there is no third way", func(d *appsv1.Deployment) { d.Spec.Strategy.Type = "Jump" },
+		`spec.strategy: Unsupported value: {"Type":"Jump","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"`)
+	check("rolling needs room", rolls("0", "0"), unavailable+"0: may not be 0 when `maxSurge` is 0")
+	check("be it a share", rolls("0%", "0"), unavailable+`"0%": may not be 0 when `+"`maxSurge` is 0")
+	check("of no more than all", rolls("101%", "1"), unavailable+`"101%": must not be greater than 100%`)
+	check("while twice as many may come", rolls("0", "200%"))
+	check("a share is a percentage", rolls("some", "1"),
+		unavailable+`"some": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)
+	check("progress takes longer than being ready", func(d *appsv1.Deployment) {
+		d.Spec.MinReadySeconds, d.Spec.ProgressDeadlineSeconds = 5, new(int32(5))
+	}, "spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds")
+}
+
+func TestDaemonSets(t *testing.T) {
+	rolls := func(unavailable, surge int32) func(*appsv1.DaemonSet) {
+		return func(d *appsv1.DaemonSet) {
+			d.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{
+				MaxUnavailable: new(intstr.FromInt32(unavailable)), MaxSurge: new(intstr.FromInt32(surge)),
+			}
+		}
+	}
+	const at = "spec.updateStrategy.rollingUpdate"
+	check := registrytest.Rules(t, newDaemonSet, defaulted(defaultDaemonSet, validateDaemonSet))
+	check("an old pod goes first", rolls(1, 0))
+	check("or a new one comes first", rolls(0, 1))
+	check("not both", rolls(1, 1), at+".maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero")
+	check("nor none", rolls(0, 0), at+".maxUnavailable: Required value: cannot be 0 when maxSurge is 0")
+	check("there is no third way", func(d *appsv1.DaemonSet) { d.Spec.UpdateStrategy.Type = "Jump" },
+		`spec.updateStrategy: Unsupported value: {"Type":"Jump","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"`)
+	check("without a selector nothing is selected", func(d *appsv1.DaemonSet) { d.Spec.Selector = nil },
+		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")
+}
+
+func TestStatefulSets(t *testing.T) {
+	check := registrytest.Rules(t, newStatefulSet, defaulted(defaultStatefulSet, validateNewStatefulSet))
+	check("its pods may mount its claims", func(s *appsv1.StatefulSet) {
+		s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	})
+	check("it has a selector", func(s *appsv1.StatefulSet) { s.Spec.Selector = nil },
+		"spec.selector: Required value",
+		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")
+	check("pods come in order or not", func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = "Odd" },
+		`spec.podManagementPolicy: Invalid value: "Odd": must be 'OrderedReady' or 'Parallel'`)
+	check("an update that waits does not roll", func(s *appsv1.StatefulSet) {
+		s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
+			Type: appsv1.OnDeleteStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{},
+		}
+	}, `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":null,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`)
+	check("one that rolls takes a pod at least", func(s *appsv1.StatefulSet) {
+		s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromInt32(0))}
+	}, "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0")
+	check("claims are kept or dropped", func(s *appsv1.StatefulSet) {
+		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Sell"}
+	}, `spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Sell": supported values: "Retain", "Delete"`)
+	check("ordinals begin at no less than 0", func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} },
+		"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0")
+	check("a service is a host", func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "a.b" },
+		`spec.serviceName: Invalid value: "a.b": must not contain dots`)
+}
+
+func TestRevisions(t *testing.T) {
+	valid := func() *appsv1.ControllerRevision {
+		return &appsv1.ControllerRevision{ObjectMeta: meta(), Data: runtime.RawExtension{Raw: []byte(`{"spec":{}}`)}}
+	}
+	check := registrytest.Rules(t, valid, validateNewRevision)
+	check("there is data", func(r *appsv1.ControllerRevision) { r.Data.Raw = nil }, "data: Required value: data is mandatory")
+	check("that is something", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("null") }, "data: Required value: data is mandatory")
+	check("and has fields", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("[]") }, "data: Required value: data must be a valid JSON object")
+	check("numbers begin at 0", func(r *appsv1.ControllerRevision) { r.Revision = -1 }, "revision: Invalid value: -1: must be greater than or equal to 0")
+}
+
+func TestStatuses(t *testing.T) {
+	d := newDeployment()
+	d.Status = appsv1.DeploymentStatus{Replicas: 1, ReadyReplicas: 2, AvailableReplicas: 3, CollisionCount: new(int32(1))}
+	old := d.DeepCopy()
+	old.Status.CollisionCount = new(int32(2))
+	want := []string{
+		"status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
+		"status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas",
+		"status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas",
+		"status.collisionCount: Invalid value: 1: cannot be decremented",
+	}
+	if diff := cmp.Diff(want, registrytest.Texts(validateDeploymentStatus(d, old))); diff != "" {
+		t.Errorf("deployment (-want +got):\n%s", diff)
+	}
+	s := newStatefulSet()
+	s.Status = appsv1.StatefulSetStatus{Replicas: 1, AvailableReplicas: 1, CurrentReplicas: -1}
+	want = []string{
+		"status.currentReplicas: Invalid value: -1: must be greater than or equal to 0",
+		"status.availableReplicas: Invalid value: 1: cannot be greater than status.readyReplicas",
+	}
+	if diff := cmp.Diff(want, registrytest.Texts(validateStatefulSetStatus(s, s))); diff != "" {
+		t.Errorf("stateful set (-want +got):\n%s", diff)
 	}
 }
