@@ -26,9 +26,10 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Status:       true,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAutoscaler)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateAutoscaler)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateAutoscalerUpdate)},
 		},
-		Columns: registry.Columns{Definitions: columns(), Row: kind.Row(row)},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateStatus)},
+		Columns:        registry.Columns{Definitions: columns(), Row: kind.Row(row)},
 		MoreVersions: []registry.Version{{
 			Name:    autoscalingv1.SchemeGroupVersion.Version,
 			New:     func() runtime.Object { return &autoscalingv1.HorizontalPodAutoscaler{} },

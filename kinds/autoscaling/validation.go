@@ -1,25 +1,126 @@
 package autoscaling
 
 import (
+	"fmt"
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
+// How far back an autoscaler looks, in seconds.
+const (
+	longestPeriod = 1800
+	longestWindow = 3600
+)
+
 func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	var errs field.ErrorList
+	return validateSpec(&a.Spec, 1)
+}
+
+// validateAutoscalerUpdate lets an autoscaler keep what only a feature of
+// kube-apiserver allows: to scale to no replicas.
+func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+	if n := old.Spec.MinReplicas; n != nil && *n == 0 {
+		return validateSpec(&a.Spec, 0)
+	}
+	return validateSpec(&a.Spec, 1)
+}
+
+func validateStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+	at := field.NewPath("status")
+	return slices.Concat(
+		kind.NonNegative(at.Child("currentReplicas"), &a.Status.CurrentReplicas),
+		kind.NonNegative(at.Child("desiredReplicas"), &a.Status.DesiredReplicas),
+	)
+}
+
+func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32) field.ErrorList {
 	spec := field.NewPath("spec")
-	if n := a.Spec.MinReplicas; n != nil && *n < 1 {
-		errs = append(errs, field.Invalid(spec.Child("minReplicas"), *n, "must be greater than or equal to 1"))
+	return slices.Concat(
+		validateBounds(s, least, spec),
+		validateTarget(s.ScaleTargetRef, spec.Child("scaleTargetRef")),
+		validateMetrics(s, spec.Child("metrics")),
+		validateBehavior(s.Behavior, spec.Child("behavior")),
+	)
+}
+
+func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if n := s.MinReplicas; n != nil && *n < least {
+		errs = append(errs, field.Invalid(at.Child("minReplicas"), *n, fmt.Sprintf("must be greater than or equal to %d", least)))
 	}
-	if a.Spec.MaxReplicas < 1 {
-		errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than 0"))
+	if s.MaxReplicas < 1 {
+		errs = append(errs, field.Invalid(at.Child("maxReplicas"), s.MaxReplicas, "must be greater than 0"))
 	}
-	if n := a.Spec.MinReplicas; n != nil && a.Spec.MaxReplicas < *n {
-		errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+	if n := s.MinReplicas; n != nil && s.MaxReplicas < *n {
+		errs = append(errs, field.Invalid(at.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
 	}
-	target := spec.Child("scaleTargetRef")
-	errs = append(errs, kind.Needed(target.Child("kind"), a.Spec.ScaleTargetRef.Kind)...)
-	return append(errs, kind.Needed(target.Child("name"), a.Spec.ScaleTargetRef.Name)...)
+	return errs
+}
+
+func validateTarget(ref autoscalingv2.CrossVersionObjectReference, at *field.Path) field.ErrorList {
+	return slices.Concat(
+		kind.Named(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
+		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+	)
+}
+
+func validateBehavior(b *autoscalingv2.HorizontalPodAutoscalerBehavior, at *field.Path) field.ErrorList {
+	if b == nil {
+		return nil
+	}
+	return slices.Concat(
+		validateScaling(b.ScaleUp, at.Child("scaleUp")),
+		validateScaling(b.ScaleDown, at.Child("scaleDown")),
+	)
+}
+
+func validateScaling(r *autoscalingv2.HPAScalingRules, at *field.Path) field.ErrorList {
+	if r == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if n := r.StabilizationWindowSeconds; n != nil && *n < 0 {
+		errs = append(errs, field.Invalid(at.Child("stabilizationWindowSeconds"), *n, "must be greater than or equal to zero"))
+	}
+	if n := r.StabilizationWindowSeconds; n != nil && *n > longestWindow {
+		errs = append(errs, field.Invalid(at.Child("stabilizationWindowSeconds"), *n, fmt.Sprintf("must be less than or equal to %d", longestWindow)))
+	}
+	errs = append(errs, kind.SupportedIfSet(at.Child("selectPolicy"), r.SelectPolicy,
+		autoscalingv2.DisabledPolicySelect, autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect)...)
+	policies := at.Child("policies")
+	if len(r.Policies) == 0 {
+		errs = append(errs, field.Required(policies, "must specify at least one Policy"))
+	}
+	for i, p := range r.Policies {
+		errs = append(errs, validatePolicy(p, policies.Index(i))...)
+	}
+	return append(errs, validateTolerance(r.Tolerance, at.Child("tolerance"))...)
+}
+
+func validatePolicy(p autoscalingv2.HPAScalingPolicy, at *field.Path) field.ErrorList {
+	errs := kind.Supported(at.Child("type"), p.Type, autoscalingv2.PercentScalingPolicy, autoscalingv2.PodsScalingPolicy)
+	if p.Value <= 0 {
+		errs = append(errs, field.Invalid(at.Child("value"), p.Value, "must be greater than zero"))
+	}
+	if p.PeriodSeconds <= 0 {
+		errs = append(errs, field.Invalid(at.Child("periodSeconds"), p.PeriodSeconds, "must be greater than zero"))
+	}
+	if p.PeriodSeconds > longestPeriod {
+		errs = append(errs, field.Invalid(at.Child("periodSeconds"), p.PeriodSeconds, fmt.Sprintf("must be less than or equal to %d", longestPeriod)))
+	}
+	return errs
+}
+
+func validateTolerance(q *resource.Quantity, at *field.Path) field.ErrorList {
+	if q == nil || q.Sign() >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, q.String(), validation.IsNegativeErrorMsg)}
 }

@@ -3,36 +3,133 @@ package autoscaling
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
+func newAutoscaler() *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "d"}, MaxReplicas: 1,
+	}}
+}
+
 func TestAutoscalers(t *testing.T) {
-	target := autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "d"}
-	for _, tc := range []struct {
-		rule string
-		spec autoscalingv2.HorizontalPodAutoscalerSpec
-		want []string
-	}{
-		{"a target and a maximum are enough", autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MaxReplicas: 1}, nil},
-		{"the maximum is no less than the minimum",
-			autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MinReplicas: new(int32(3)), MaxReplicas: 2},
-			[]string{"spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"}},
-		{"neither is none, and something is scaled", autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(0))}, []string{
-			"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
-			"spec.maxReplicas: Invalid value: 0: must be greater than 0",
-			"spec.scaleTargetRef.kind: Required value",
-			"spec.scaleTargetRef.name: Required value",
-		}},
-	} {
-		t.Run(tc.rule, func(t *testing.T) {
-			var got []string
-			for _, err := range validateAutoscaler(&autoscalingv2.HorizontalPodAutoscaler{Spec: tc.spec}) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	check := registrytest.Rules(t, newAutoscaler, validateAutoscaler)
+	check("the maximum is no less than the minimum", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+		a.Spec.MinReplicas, a.Spec.MaxReplicas = new(int32(3)), 2
+	}, "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`")
+	check("neither is none, and something is scaled", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+		a.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(0))}
+	},
+		"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+		"spec.maxReplicas: Invalid value: 0: must be greater than 0",
+		"spec.scaleTargetRef.kind: Required value",
+		"spec.scaleTargetRef.name: Required value",
+		"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas")
+	check("names are parts of paths", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = ".." },
+		`spec.scaleTargetRef.name: Invalid value: "..": may not be '..'`)
+}
+
+func TestAutoscalersMayGoOnScalingToNone(t *testing.T) {
+	none := newAutoscaler()
+	none.Spec.MinReplicas = new(int32(0))
+	none.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: "External", External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
+		Target: autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("5"))},
+	}}}
+	if got := registrytest.Texts(validateAutoscalerUpdate(none, none)); got != nil {
+		t.Errorf("one that did already: %q", got)
 	}
+	if got := registrytest.Texts(validateAutoscalerUpdate(none, newAutoscaler())); len(got) != 1 {
+		t.Errorf("one that did not: %q", got)
+	}
+}
+
+func TestBehavior(t *testing.T) {
+	valid := func() *autoscalingv2.HorizontalPodAutoscaler {
+		a := newAutoscaler()
+		a.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{
+			StabilizationWindowSeconds: new(int32(60)), SelectPolicy: new(autoscalingv2.MaxChangePolicySelect),
+			Policies: []autoscalingv2.HPAScalingPolicy{{Type: "Pods", Value: 1, PeriodSeconds: 15}},
+		}}
+		return a
+	}
+	down := func(change func(*autoscalingv2.HPAScalingRules)) func(*autoscalingv2.HorizontalPodAutoscaler) {
+		return func(a *autoscalingv2.HorizontalPodAutoscaler) { change(a.Spec.Behavior.ScaleDown) }
+	}
+	const at = "spec.behavior.scaleDown."
+	check := registrytest.Rules(t, valid, validateAutoscaler)
+	check("an hour is as far as it looks", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(3601)) }),
+		at+"stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600")
+	check("not into the future", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(-1)) }),
+		at+"stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero")
+	check("a policy is needed", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies = nil }),
+		at+"policies: Required value: must specify at least one Policy")
+	check("of the known ones one is selected", down(func(r *autoscalingv2.HPAScalingRules) { r.SelectPolicy = new(autoscalingv2.ScalingPolicySelect("x")) }),
+		at+`selectPolicy: Unsupported value: "x": supported values: "Disabled", "Max", "Min"`)
+	check("an empty policy lacks all", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0] = autoscalingv2.HPAScalingPolicy{} }),
+		at+`policies[0].type: Unsupported value: "": supported values: "Percent", "Pods"`,
+		at+"policies[0].value: Invalid value: 0: must be greater than zero",
+		at+"policies[0].periodSeconds: Invalid value: 0: must be greater than zero")
+	check("half an hour is the longest period", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0].PeriodSeconds = 1801 }),
+		at+"policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800")
+	check("no tolerance below none", down(func(r *autoscalingv2.HPAScalingRules) { r.Tolerance = new(resource.MustParse("-1")) }),
+		at+`tolerance: Invalid value: "-1": must be greater than or equal to 0`)
+}
+
+func TestMetrics(t *testing.T) {
+	const at = "spec.metrics[0]."
+	validate := func(m *autoscalingv2.MetricSpec) field.ErrorList {
+		a := newAutoscaler()
+		a.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
+		return validateAutoscaler(a)
+	}
+	valid := func() *autoscalingv2.MetricSpec {
+		return &autoscalingv2.MetricSpec{Type: "Resource", Resource: &autoscalingv2.ResourceMetricSource{
+			Name: "cpu", Target: autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: new(int32(50))},
+		}}
+	}
+	check := registrytest.Rules(t, valid, validate)
+	const known = `supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`
+	check("a type is needed, and kube-apiserver says so thrice", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{} },
+		at+"type: Required value: must specify a metric source type",
+		at+`type: Unsupported value: "": `+known, at+`type: Unsupported value: "": `+known)
+	check("what the type names is there", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{Type: "Pods"} },
+		at+"pods: Required value: must populate information for the given metric source")
+	check("and nothing else", func(m *autoscalingv2.MetricSpec) { m.Pods = &autoscalingv2.PodsMetricSource{} },
+		at+"pods.metric.name: Required value: must specify a metric name",
+		at+"pods.target.type: Required value: must specify a metric target type",
+		at+`pods.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue`,
+		at+"pods.target.averageValue: Required value: must specify a positive target averageValue",
+		at+"pods: Forbidden: must populate the given metric source only")
+	check("a resource has a name and a goal", func(m *autoscalingv2.MetricSpec) {
+		m.Resource = &autoscalingv2.ResourceMetricSource{Target: autoscalingv2.MetricTarget{Type: "Value"}}
+	},
+		at+"resource.name: Required value: must specify a resource name",
+		at+"resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization")
+	check("not two goals", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageValue = new(resource.MustParse("0")) },
+		at+`resource.target.averageValue: Invalid value: "0": must be positive`,
+		at+"resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization")
+	check("some use", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageUtilization = new(int32(0)) },
+		at+"resource.target.averageUtilization: Invalid value: 0: must be greater than 0")
+	check("a container's has one", func(m *autoscalingv2.MetricSpec) {
+		m.Type, m.ContainerResource, m.Resource = "ContainerResource", &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Target: m.Resource.Target}, nil
+	}, at+"containerResource.container: Required value: must specify a container")
+	check("an object is named", func(m *autoscalingv2.MetricSpec) {
+		m.Type, m.Object, m.Resource = "Object", &autoscalingv2.ObjectMetricSource{Target: autoscalingv2.MetricTarget{Type: "Value"}}, nil
+	},
+		at+"object.describedObject.kind: Required value", at+"object.describedObject.name: Required value",
+		at+"object.metric.name: Required value: must specify a metric name",
+		at+"object.target.averageValue: Required value: must set either a target value or averageValue")
+	check("what is outside has one goal", func(m *autoscalingv2.MetricSpec) {
+		one := resource.MustParse("1")
+		m.Type, m.Resource = "External", nil
+		m.External = &autoscalingv2.ExternalMetricSource{Metric: autoscalingv2.MetricIdentifier{Name: "a/b"},
+			Target: autoscalingv2.MetricTarget{Type: "Value", Value: &one, AverageValue: &one}}
+	},
+		at+`external.metric.name: Invalid value: "a/b": may not contain '/'`,
+		at+"external.target.value: Forbidden: may not set both a target value for metric and a per-pod target")
 }
