@@ -24,9 +24,10 @@ func ingresses() *registry.Resource {
 		Generation:   true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateIngress)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewIngress), Warnings: kind.WarnCreate(warnOfClass)},
 			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateIngress)},
 		},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateIngressStatus), Warnings: kind.WarnAgain(warnOfPoints)},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

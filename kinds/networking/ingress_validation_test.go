@@ -3,38 +3,113 @@ package networking
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
+func serviceBackend() networkingv1.IngressBackend {
+	return networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+}
+
+func newIngress() *networkingv1.Ingress {
+	return &networkingv1.Ingress{Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
+		Host: "*.exam.org", IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+			Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: new(networkingv1.PathTypePrefix), Backend: serviceBackend()}},
+		}},
+	}}}}
+}
+
 func TestIngresses(t *testing.T) {
-	rule := func(host string, typ *networkingv1.PathType, path string) networkingv1.IngressSpec {
-		return networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host, IngressRuleValue: networkingv1.IngressRuleValue{
-			HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{Path: path, PathType: typ}}},
-		}}}}
+	type ingress = networkingv1.Ingress
+	host := func(name string) func(*ingress) { return func(i *ingress) { i.Spec.Rules[0].Host = name } }
+	check := registrytest.Rules(t, newIngress, validateNewIngress)
+	check("a default is enough", func(i *ingress) { i.Spec = networkingv1.IngressSpec{DefaultBackend: new(serviceBackend())} })
+	check("nothing is not", func(i *ingress) { i.Spec = networkingv1.IngressSpec{} },
+		"spec: Invalid value: null: either `defaultBackend` or `rules` must be specified")
+	check("hosts are names", host("10.0.0.1"), `spec.rules[0].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
+	check("in lower case", host("A"), `spec.rules[0].host: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of `+
+		`lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character `+
+		`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
+	check("with a wildcard in front", host("a.*.org"), `spec.rules[0].host: Invalid value: "a.*.org": a wildcard DNS-1123 subdomain `+
+		`must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with `+
+		`an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
+	check("secrets have names", func(i *ingress) {
+		i.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"a.org"}, SecretName: "a/b"}}
+	},
+		`spec.tls[0].secretName: Invalid value: "a/b": a lowercase RFC 1123 subdomain must consist of `+
+			`lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character `+
+			`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
+	check("the class is told once", func(i *ingress) {
+		i.Annotations, i.Spec.IngressClassName = map[string]string{classAnnotation: "a"}, new("b")
+	}, "annotations.kubernetes.io/ingress.class: Invalid value: \"a\": must match `ingressClassName` when both are specified")
+	check("a rule has paths", func(i *ingress) { i.Spec.Rules[0].HTTP.Paths = nil }, "spec.rules[0].http.paths: Required value")
+}
+
+func TestPathsOfIngresses(t *testing.T) {
+	const at = "spec.rules[0].http.paths[0]."
+	valid := func() *networkingv1.HTTPIngressPath { return &newIngress().Spec.Rules[0].HTTP.Paths[0] }
+	check := registrytest.Rules(t, valid, func(p *networkingv1.HTTPIngressPath) field.ErrorList {
+		i := newIngress()
+		i.Spec.Rules[0].HTTP.Paths[0] = *p
+		return validateIngress(i)
+	})
+	path := func(text string) func(*networkingv1.HTTPIngressPath) {
+		return func(p *networkingv1.HTTPIngressPath) { p.Path = text }
 	}
-	prefix := networkingv1.PathTypePrefix
-	for _, tc := range []struct {
-		rule string
-		spec networkingv1.IngressSpec
-		want []string
-	}{
-		{"a default is enough", networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{}}, nil},
-		{"and so is a rule", rule("*.exam.org", &prefix, "/"), nil},
-		{"nothing is not", networkingv1.IngressSpec{}, []string{"spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"}},
-		{"a path says how it matches", rule("exam.org", nil, "/"),
-			[]string{"spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified"}},
-		{"and begins at the root", rule("exam.org", &prefix, "x"),
-			[]string{`spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path`}},
-	} {
-		t.Run(tc.rule, func(t *testing.T) {
-			var got []string
-			for _, err := range validateIngress(&networkingv1.Ingress{Spec: tc.spec}) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	backend := func(b networkingv1.IngressBackend) func(*networkingv1.HTTPIngressPath) {
+		return func(p *networkingv1.HTTPIngressPath) { p.Backend = b }
+	}
+	port := func(name string, number int32) func(*networkingv1.HTTPIngressPath) {
+		return func(p *networkingv1.HTTPIngressPath) {
+			p.Backend.Service.Port = networkingv1.ServiceBackendPort{Name: name, Number: number}
+		}
+	}
+	check("a path says how it matches", func(p *networkingv1.HTTPIngressPath) { p.PathType = nil },
+		at+"pathType: Required value: pathType must be specified")
+	check("in a known way", func(p *networkingv1.HTTPIngressPath) { p.PathType = new(networkingv1.PathType("x")) },
+		at+`pathType: Unsupported value: "x": supported values: "Exact", "ImplementationSpecific", "Prefix"`)
+	check("an implementation may do without", func(p *networkingv1.HTTPIngressPath) {
+		p.PathType, p.Path = new(networkingv1.PathTypeImplementationSpecific), ""
+	})
+	check("it begins at the root", path("x"), at+`path: Invalid value: "x": must be an absolute path`)
+	check("and stays there", path("/a//../b%2f."),
+		at+`path: Invalid value: "/a//../b%2f.": must not contain '//'`,
+		at+`path: Invalid value: "/a//../b%2f.": must not contain '/../'`,
+		at+`path: Invalid value: "/a//../b%2f.": must not contain '%2f'`)
+	check("to the end", path("/.."), at+`path: Invalid value: "/..": cannot end with '/..'`)
+	check("something serves it", backend(networkingv1.IngressBackend{}),
+		at+`backend: Invalid value: "": resource or service backend is required`)
+	check("one thing", backend(networkingv1.IngressBackend{Service: serviceBackend().Service, Resource: &corev1.TypedLocalObjectReference{}}),
+		at+`backend: Invalid value: "": cannot set both resource and service backends`)
+	check("a thing has a kind and a name", backend(networkingv1.IngressBackend{Resource: &corev1.TypedLocalObjectReference{}}),
+		at+"backend.resource.kind: Required value", at+"backend.resource.name: Required value")
+	check("a service has a name and a port", backend(networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{}}),
+		at+"backend.service.name: Required value", at+"backend: Required value: port name or number is required")
+	check("one port", port("http", 80), at+`backend: Invalid value: "": cannot set both port name & port number`)
+	check("that may exist", port("", 70000), at+"backend.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive")
+}
+
+func TestPointsOfIngresses(t *testing.T) {
+	const at = "status.loadBalancer.ingress[0]."
+	check := registrytest.Rules(t, newIngress, func(i *networkingv1.Ingress) field.ErrorList { return validateIngressStatus(i, newIngress()) })
+	point := func(ip, host string) func(*networkingv1.Ingress) {
+		return func(i *networkingv1.Ingress) {
+			i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: ip, Hostname: host}}
+		}
+	}
+	check("a name", point("", "a.org"))
+	check("an address", point("10.0.0.1", ""))
+	check("an address is one", point("x", ""), at+`ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`)
+	check("a name is none", point("", "10.0.0.1"), at+`hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
+	stored := newIngress()
+	point("010.0.0.1", "")(stored)
+	if got := registrytest.Texts(validateIngressStatus(stored, stored)); got != nil {
+		t.Errorf("an address that was malformed already: %q", got)
+	}
+	if got := warnOfPoints(stored); len(got) != 1 {
+		t.Errorf("warnings %q", got)
 	}
 }

@@ -16,7 +16,10 @@ func ingressClasses() *registry.Resource {
 		Resource:     "ingressclasses",
 		Default:      kind.Defaults(defaultIngressClass),
 		Generation:   true,
-		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateIngressClass)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateIngressClassUpdate)},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

@@ -21,8 +21,8 @@ func ipAddresses() *registry.Resource {
 		Resource:     "ipaddresses",
 		ShortNames:   []string{"ip"},
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: validateAddressName},
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{ValidateName: validateAddressName, Validate: kind.CheckCreate(validateAddress)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateAddressUpdate)},
 		},
 		Columns: registry.Columns{
 			// kube-apiserver defines two columns and fills three cells.

@@ -18,7 +18,14 @@ func networkPolicies() *registry.Resource {
 		ShortNames:   []string{"netpol"},
 		Namespaced:   true,
 		Generation:   true,
-		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNetworkPolicy), Warnings: kind.WarnCreate(warnOfBlocks)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckUpdate(validateNetworkPolicyUpdate),
+				Warnings:           kind.WarnAgain(warnOfBlocks),
+			},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

@@ -15,12 +15,15 @@ const cidrsDescription = `CIDRs defines the IP blocks in CIDR notation (e.g. "19
 
 func serviceCIDRs() *registry.Resource {
 	return kind.Definition{
-		GroupVersion:   networkingv1.SchemeGroupVersion,
-		Object:         &networkingv1.ServiceCIDR{},
-		List:           &networkingv1.ServiceCIDRList{},
-		Resource:       "servicecidrs",
-		Status:         true,
-		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
+		GroupVersion: networkingv1.SchemeGroupVersion,
+		Object:       &networkingv1.ServiceCIDR{},
+		List:         &networkingv1.ServiceCIDRList{},
+		Resource:     "servicecidrs",
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCIDRs)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateCIDRsUpdate)},
+		},
 		StatusStrategy: kind.BareStatus(),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
