@@ -1,18 +1,14 @@
 package discovery
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -31,14 +27,15 @@ func endpointSlices() *registry.Resource {
 		Changed:      endpointSliceChanged,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare:  func(_ context.Context, obj runtime.Object) { dropTopology(obj) },
-				Warnings: warnOnCreate,
+				Prepare:  kind.OnCreate(dropTopology),
+				Validate: kind.CheckCreate(validateNewSlice),
+				Warnings: kind.WarnCreate(warnOfNewSlice),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare:            prepareUpdate,
-				Validate:           validateUpdate,
-				Warnings:           warnOnUpdate,
+				Prepare:            kind.OnUpdate(prepareUpdate),
+				Validate:           kind.CheckUpdate(validateSliceUpdate),
+				Warnings:           kind.WarnAgain(warnOfAddresses),
 			},
 		},
 		Columns: registry.Columns{
@@ -66,55 +63,16 @@ func endpointSliceChanged(obj, old runtime.Object) bool {
 
 // dropTopology drops a field of v1beta1 which v1 can be read with but not
 // written.
-func dropTopology(obj runtime.Object) {
-	endpoints := obj.(*discoveryv1.EndpointSlice).Endpoints
-	for i := range endpoints {
-		endpoints[i].DeprecatedTopology = nil
+func dropTopology(slice *discoveryv1.EndpointSlice) {
+	for i := range slice.Endpoints {
+		slice.Endpoints[i].DeprecatedTopology = nil
 	}
 }
 
-func prepareUpdate(_ context.Context, obj, old runtime.Object) {
-	endpoints := obj.(*discoveryv1.EndpointSlice).Endpoints
-	if !equality.Semantic.DeepEqual(endpoints, old.(*discoveryv1.EndpointSlice).Endpoints) {
-		dropTopology(obj)
+func prepareUpdate(slice, old *discoveryv1.EndpointSlice) {
+	if !equality.Semantic.DeepEqual(slice.Endpoints, old.Endpoints) {
+		dropTopology(slice)
 	}
-}
-
-func validateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateImmutableField(
-		obj.(*discoveryv1.EndpointSlice).AddressType,
-		old.(*discoveryv1.EndpointSlice).AddressType,
-		field.NewPath("addressType"))
-}
-
-func warnOnCreate(_ context.Context, obj runtime.Object) []string {
-	slice := obj.(*discoveryv1.EndpointSlice)
-	var warnings []string
-	if slice.AddressType == discoveryv1.AddressTypeFQDN {
-		warnings = append(warnings, "spec.addressType: FQDN endpoints are deprecated")
-	}
-	return append(warnings, addressWarnings(slice)...)
-}
-
-func warnOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
-	return addressWarnings(obj.(*discoveryv1.EndpointSlice))
-}
-
-// addressWarnings leaves out the slices of the two controllers which write
-// addresses in canonical form.
-func addressWarnings(slice *discoveryv1.EndpointSlice) []string {
-	switch slice.Labels[discoveryv1.LabelManagedBy] {
-	case "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io":
-		return nil
-	}
-	var warnings []string
-	for i, endpoint := range slice.Endpoints {
-		for j, address := range endpoint.Addresses {
-			path := field.NewPath("endpoints").Index(i).Child("addresses").Index(j)
-			warnings = append(warnings, utilvalidation.GetWarningsForIP(path, address)...)
-		}
-	}
-	return warnings
 }
 
 func endpointSliceRow(slice *discoveryv1.EndpointSlice) []any {

@@ -64,7 +64,7 @@ func TestTopologyOfV1Beta1IsNotWritten(t *testing.T) {
 func TestAddressTypeIsImmutable(t *testing.T) {
 	changed := slice()
 	changed.AddressType = discoveryv1.AddressTypeIPv6
-	faults := validateUpdate(t.Context(), changed, slice())
+	faults := validateSliceUpdate(changed, slice())
 	if len(faults) != 1 || faults[0].Error() != `addressType: Invalid value: "IPv6": field is immutable` {
 		t.Errorf("faults %v", faults)
 	}
@@ -73,15 +73,15 @@ func TestAddressTypeIsImmutable(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	names := slice()
 	names.AddressType = discoveryv1.AddressTypeFQDN
-	if diff := cmp.Diff([]string{"spec.addressType: FQDN endpoints are deprecated"}, warnOnCreate(t.Context(), names)); diff != "" {
+	if diff := cmp.Diff([]string{"spec.addressType: FQDN endpoints are deprecated"}, warnOfNewSlice(names)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	odd := slice("10.0.0.001")
-	if warnings := warnOnUpdate(t.Context(), odd, odd); len(warnings) != 1 {
+	if warnings := warnOfAddresses(odd); len(warnings) != 1 {
 		t.Errorf("an address with leading zeros: %q", warnings)
 	}
 	odd.Labels = map[string]string{discoveryv1.LabelManagedBy: "endpointslice-controller.k8s.io"}
-	if warnings := warnOnUpdate(t.Context(), odd, odd); len(warnings) != 0 {
+	if warnings := warnOfAddresses(odd); len(warnings) != 0 {
 		t.Errorf("the controller is warned: %q", warnings)
 	}
 }
