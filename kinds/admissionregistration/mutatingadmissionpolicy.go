@@ -12,6 +12,8 @@ func mutatingAdmissionPolicies() *registry.Resource {
 	d := definition("mutatingadmissionpolicies",
 		&admissionregistrationv1.MutatingAdmissionPolicy{},
 		&admissionregistrationv1.MutatingAdmissionPolicyList{})
+	d.Strategy.Create.Validate = kind.CheckCreate(validateMutatingPolicy)
+	d.Strategy.Update.Validate = kind.CheckAgain(validateMutatingPolicy)
 	d.Default = kind.Defaults(defaultMutatingPolicy)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

@@ -11,6 +11,8 @@ func mutatingAdmissionPolicyBindings() *registry.Resource {
 	d := definition("mutatingadmissionpolicybindings",
 		&admissionregistrationv1.MutatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.MutatingAdmissionPolicyBindingList{})
+	d.Strategy.Create.Validate = kind.CheckCreate(validateMutatingBinding)
+	d.Strategy.Update.Validate = kind.CheckAgain(validateMutatingBinding)
 	d.Default = kind.Defaults(defaultMutatingBinding)
 	d.Columns = registry.Columns{Definitions: bindingColumns(), Row: kind.Row(mutatingAdmissionPolicyBindingRow)}
 	return d.Build()

@@ -14,6 +14,8 @@ func mutatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.MutatingWebhookConfiguration{},
 		&admissionregistrationv1.MutatingWebhookConfigurationList{})
 	d.Changed = mutatingWebhooksChanged
+	d.Strategy.Create.Validate = kind.CheckCreate(validateMutatingWebhooks)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateMutatingWebhooksUpdate)
 	d.Default = kind.Defaults(defaultMutatingWebhooks)
 	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(mutatingWebhookRow)}
 	return d.Build()

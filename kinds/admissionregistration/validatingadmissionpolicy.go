@@ -13,7 +13,9 @@ func validatingAdmissionPolicies() *registry.Resource {
 		&admissionregistrationv1.ValidatingAdmissionPolicy{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyList{})
 	d.Status = true
-	d.StatusStrategy = kind.BareStatus()
+	d.StatusStrategy = kind.CheckedStatus(kind.CheckUpdate(validatePolicyStatus))
+	d.Strategy.Create.Validate = kind.CheckCreate(validateValidatingPolicy)
+	d.Strategy.Update.Validate = kind.CheckAgain(validateValidatingPolicy)
 	d.Default = kind.Defaults(defaultValidatingPolicy)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

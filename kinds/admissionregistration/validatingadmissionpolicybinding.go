@@ -11,6 +11,8 @@ func validatingAdmissionPolicyBindings() *registry.Resource {
 	d := definition("validatingadmissionpolicybindings",
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyBindingList{})
+	d.Strategy.Create.Validate = kind.CheckCreate(validateValidatingBinding)
+	d.Strategy.Update.Validate = kind.CheckAgain(validateValidatingBinding)
 	d.Default = kind.Defaults(defaultValidatingBinding)
 	d.Columns = registry.Columns{Definitions: bindingColumns(), Row: kind.Row(validatingAdmissionPolicyBindingRow)}
 	return d.Build()

@@ -14,6 +14,8 @@ func validatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.ValidatingWebhookConfiguration{},
 		&admissionregistrationv1.ValidatingWebhookConfigurationList{})
 	d.Changed = validatingWebhooksChanged
+	d.Strategy.Create.Validate = kind.CheckCreate(validateValidatingWebhooks)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateValidatingWebhooksUpdate)
 	d.Default = kind.Defaults(defaultValidatingWebhooks)
 	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(validatingWebhookRow)}
 	return d.Build()
