@@ -19,8 +19,12 @@ func csiDrivers() *registry.Resource {
 		Resource:     "csidrivers",
 		Default:      kind.Defaults(defaultCSIDriver),
 		Restore:      kind.Defaults(defaultCSIDriver),
-		Strategy:     registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
-		Columns:      registry.Columns{Definitions: csiDriverColumns(), Row: kind.Row(csiDriverRow)},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateDriver)},
+			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateDriverUpdate)},
+			Delete: registry.DeleteStrategy{ReturnObject: true},
+		},
+		Columns: registry.Columns{Definitions: csiDriverColumns(), Row: kind.Row(csiDriverRow)},
 	}.Build()
 }
 

@@ -14,7 +14,11 @@ func csiNodes() *registry.Resource {
 		Object:       &storagev1.CSINode{},
 		List:         &storagev1.CSINodeList{},
 		Resource:     "csinodes",
-		Strategy:     registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode)},
+			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeUpdate)},
+			Delete: registry.DeleteStrategy{ReturnObject: true},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

@@ -14,5 +14,9 @@ func csiStorageCapacities() *registry.Resource {
 		List:         &storagev1.CSIStorageCapacityList{},
 		Resource:     "csistoragecapacities",
 		Namespaced:   true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCapacity)},
+			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateCapacityUpdate)},
+		},
 	}.Build()
 }

@@ -20,8 +20,12 @@ func storageClasses() *registry.Resource {
 		Default:      kind.Defaults(defaultStorageClass),
 		ShortNames:   []string{"sc"},
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStorageClass)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateStorageClassUpdate)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStorageClass), Warnings: kind.WarnCreate(warnOfTopologies)},
+			Update: registry.UpdateStrategy{
+				AllowUnconditional: true,
+				Validate:           kind.CheckUpdate(validateStorageClassUpdate),
+				Warnings:           kind.WarnAgain(warnOfTopologies),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{

@@ -1,28 +1,150 @@
 package storage
 
 import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
+// How much the parameters of a class may be.
+const (
+	mostParameters    = 512
+	longestParameters = 256 << 10 // of all keys and values
+)
+
 func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
-	return kind.Needed(field.NewPath("provisioner"), c.Provisioner)
+	return slices.Concat(
+		validateProvisioner(c.Provisioner, field.NewPath("provisioner")),
+		validateParameters(c.Parameters, field.NewPath("parameters")),
+		kind.SupportedIfSet(field.NewPath("reclaimPolicy"), c.ReclaimPolicy,
+			corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain),
+		kind.SupportedIfSet(field.NewPath("volumeBindingMode"), c.VolumeBindingMode,
+			storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer),
+		validateTopologies(c.AllowedTopologies, field.NewPath("allowedTopologies")),
+	)
 }
 
 // validateStorageClassUpdate keeps what volumes have been made by.
 func validateStorageClassUpdate(c, old *storagev1.StorageClass) field.ErrorList {
-	errs := validateStorageClass(c)
-	fixed := func(name string, now, was any) {
-		if !equality.Semantic.DeepEqual(now, was) {
-			errs = append(errs, field.Forbidden(field.NewPath(name), "updates to "+name+" are forbidden."))
+	return slices.Concat(
+		validateStorageClass(c),
+		forbidChange("parameters", c.Parameters, old.Parameters),
+		forbidChange("provisioner", c.Provisioner, old.Provisioner),
+		forbidChange("reclaimPolicy", c.ReclaimPolicy, old.ReclaimPolicy),
+		kind.Immutable(field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode),
+	)
+}
+
+func forbidChange(name string, now, was any) field.ErrorList {
+	if equality.Semantic.DeepEqual(now, was) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath(name), "updates to "+name+" are forbidden.")}
+}
+
+func validateProvisioner(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	name = strings.ToLower(name)
+	return kind.Invalid(at, name, utilvalidation.IsQualifiedName(name))
+}
+
+func validateParameters(parameters map[string]string, at *field.Path) field.ErrorList {
+	if len(parameters) > mostParameters {
+		return field.ErrorList{field.TooLong(at, "", mostParameters)}
+	}
+	var errs field.ErrorList
+	size := 0
+	for key, value := range parameters {
+		if key == "" {
+			errs = append(errs, field.Invalid(at, key, "field can not be empty."))
+		}
+		size += len(key) + len(value)
+	}
+	if size > longestParameters {
+		errs = append(errs, field.TooLong(at, "", longestParameters))
+	}
+	return errs
+}
+
+// validateTopologies takes a term that selects everything for one that comes
+// twice, as kube-apiserver does.
+func validateTopologies(terms []corev1.TopologySelectorTerm, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := []map[string]sets.Set[string]{{}}
+	for i, term := range terms {
+		at := at.Index(i).Child("matchLabelExpressions")
+		values, faults := validateTopology(term, at)
+		errs = append(errs, faults...)
+		for _, other := range seen {
+			if equality.Semantic.DeepEqual(values, other) {
+				errs = append(errs, field.Duplicate(at, ""))
+			}
+		}
+		seen = append(seen, values)
+	}
+	return errs
+}
+
+func validateTopology(term corev1.TopologySelectorTerm, at *field.Path) (map[string]sets.Set[string], field.ErrorList) {
+	var errs field.ErrorList
+	byKey := map[string]sets.Set[string]{}
+	for i, requirement := range term.MatchLabelExpressions {
+		at, values := at.Index(i), sets.New[string]()
+		if len(requirement.Values) == 0 {
+			errs = append(errs, field.Required(at.Child("values"), ""))
+		}
+		for j, value := range requirement.Values {
+			if values.Has(value) {
+				errs = append(errs, field.Duplicate(at.Child("values").Index(j), value))
+			}
+			values.Insert(value)
+		}
+		errs = append(errs, metavalidation.ValidateLabelName(requirement.Key, at.Child("key"))...)
+		if _, ok := byKey[requirement.Key]; ok {
+			errs = append(errs, field.Duplicate(at.Child("key"), requirement.Key))
+		}
+		byKey[requirement.Key] = values
+	}
+	return byKey, errs
+}
+
+func warnOfTopologies(c *storagev1.StorageClass) []string {
+	var warnings []string
+	for i, term := range c.AllowedTopologies {
+		for j, requirement := range term.MatchLabelExpressions {
+			at := field.NewPath("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j).Child("key")
+			warnings = append(warnings, kind.WarnOfNodeLabel(at, requirement.Key)...)
 		}
 	}
-	fixed("parameters", c.Parameters, old.Parameters)
-	fixed("provisioner", c.Provisioner, old.Provisioner)
-	fixed("reclaimPolicy", c.ReclaimPolicy, old.ReclaimPolicy)
-	return append(errs, validation.ValidateImmutableField(c.VolumeBindingMode, old.VolumeBindingMode, field.NewPath("volumeBindingMode"))...)
+	return warnings
+}
+
+func validateAttributesClass(c *storagev1.VolumeAttributesClass) field.ErrorList {
+	errs := slices.Concat(
+		validateProvisioner(c.DriverName, field.NewPath("driverName")),
+		validateParameters(c.Parameters, field.NewPath("parameters")),
+	)
+	if len(c.Parameters) == 0 {
+		errs = append(errs, field.Required(field.NewPath("parameters"), "must contain at least one key/value pair"))
+	}
+	return errs
+}
+
+func validateAttributesClassUpdate(c, old *storagev1.VolumeAttributesClass) field.ErrorList {
+	return slices.Concat(
+		forbidChange("driverName", c.DriverName, old.DriverName),
+		forbidChange("parameters", c.Parameters, old.Parameters),
+		validateAttributesClass(c),
+	)
 }

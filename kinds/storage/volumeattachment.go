@@ -11,14 +11,18 @@ import (
 
 func volumeAttachments() *registry.Resource {
 	return kind.Definition{
-		GroupVersion:   storagev1.SchemeGroupVersion,
-		Object:         &storagev1.VolumeAttachment{},
-		List:           &storagev1.VolumeAttachmentList{},
-		Resource:       "volumeattachments",
-		Default:        kind.Defaults(defaultVolumeAttachment),
-		Status:         true,
-		Strategy:       registry.Strategy{Delete: registry.DeleteStrategy{ReturnObject: true}},
-		StatusStrategy: kind.BareStatus(),
+		GroupVersion: storagev1.SchemeGroupVersion,
+		Object:       &storagev1.VolumeAttachment{},
+		List:         &storagev1.VolumeAttachmentList{},
+		Resource:     "volumeattachments",
+		Default:      kind.Defaults(defaultVolumeAttachment),
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewAttachment)},
+			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateAttachmentUpdate)},
+			Delete: registry.DeleteStrategy{ReturnObject: true},
+		},
+		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateAttachmentUpdate)),
 		Columns:        registry.Columns{Definitions: volumeAttachmentColumns(), Row: kind.Row(volumeAttachmentRow)},
 	}.Build()
 }

@@ -16,7 +16,8 @@ func volumeAttributesClasses() *registry.Resource {
 		Resource:     "volumeattributesclasses",
 		ShortNames:   []string{"vac"},
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAttributesClass)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateAttributesClassUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{

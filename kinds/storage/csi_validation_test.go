@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"strings"
+	"testing"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func TestDrivers(t *testing.T) {
+	type driver = storagev1.CSIDriver
+	valid := func() *driver { return &driver{Spec: storagev1.CSIDriverSpec{AttachRequired: new(true)}} }
+	check := registrytest.Rules(t, valid, validateDriver)
+	tokens := func(tokens ...storagev1.TokenRequest) func(*driver) {
+		return func(d *driver) { d.Spec.TokenRequests = tokens }
+	}
+	check("an audience has a token", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "b"}))
+	check("not two", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "a"}),
+		`spec.tokenRequests[1].audience: Duplicate value: "a"`)
+	check("for ten minutes at least", tokens(storagev1.TokenRequest{ExpirationSeconds: new(int64(599))}),
+		"spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes")
+	check("volumes live in two ways", func(d *driver) { d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{"Persistent", "x"} },
+		`spec.volumeLifecycleModes: Unsupported value: "x": supported values: "Persistent", "Ephemeral"`)
+	check("groups own files in three", func(d *driver) { d.Spec.FSGroupPolicy = new(storagev1.FSGroupPolicy("x")) },
+		`spec.fsGroupPolicy: Unsupported value: "x": supported values: "File", "None", "ReadWriteOnceWithFSType"`)
+	registrytest.Rules(t, valid, func(d *driver) field.ErrorList { return validateDriverUpdate(d, valid()) })(
+		"attaching stays as it is", func(d *driver) { d.Spec.AttachRequired = new(false) },
+		"spec.attachedRequired: Invalid value: false: field is immutable")
+}
+
+func TestNodesOfDrivers(t *testing.T) {
+	type node = storagev1.CSINode
+	valid := func() *node {
+		return &node{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "n", TopologyKeys: []string{"zone"}}}}}
+	}
+	const at = "spec.drivers[0]"
+	check := registrytest.Rules(t, valid, validateNode)
+	check("a driver has a name and a node", func(n *node) { n.Spec.Drivers[0] = storagev1.CSINodeDriver{} },
+		at+".name: Required value", at+".nodeID: Required value")
+	check("comes once", func(n *node) { n.Spec.Drivers = append(n.Spec.Drivers, n.Spec.Drivers[0]) },
+		`spec.drivers[1].name: Duplicate value: "d"`)
+	check("with keys that differ", func(n *node) { n.Spec.Drivers[0].TopologyKeys = []string{"zone", "zone"} },
+		at+`: Duplicate value: "zone"`)
+	check("for some volumes", func(n *node) { n.Spec.Drivers[0].Allocatable = &storagev1.VolumeNodeResources{Count: new(int32(-1))} },
+		at+".allocatable.count: Invalid value: -1: must be greater than or equal to 0")
+	update := registrytest.Rules(t, valid, func(n *node) field.ErrorList { return validateNodeUpdate(n, valid()) })
+	update("it may go", func(n *node) { n.Spec.Drivers = nil })
+	update("or hold more", func(n *node) { n.Spec.Drivers[0].Allocatable = &storagev1.VolumeNodeResources{Count: new(int32(3))} })
+	update("not change", func(n *node) { n.Spec.Drivers[0].NodeID = "m" },
+		`spec.drivers: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["zone"],"Allocatable":null}: field is immutable`)
+}
+
+func TestCapacities(t *testing.T) {
+	type capacity = storagev1.CSIStorageCapacity
+	valid := func() *capacity { return &capacity{StorageClassName: "c", NodeTopology: &metav1.LabelSelector{}} }
+	registrytest.Rules(t, valid, validateCapacity)("a capacity is one", func(c *capacity) { c.Capacity = new(resource.MustParse("-1")) },
+		`capacity: Invalid value: "-1": must be greater than or equal to 0`)
+	registrytest.Rules(t, valid, func(c *capacity) field.ErrorList { return validateCapacityUpdate(c, valid()) })(
+		"of a class", func(c *capacity) { c.StorageClassName = "d" }, `storageClassName: Invalid value: "d": field is immutable`)
+}
+
+func TestAttachments(t *testing.T) {
+	type attachment = storagev1.VolumeAttachment
+	valid := func() *attachment {
+		return &attachment{Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: "exam.org", NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("v")},
+		}}
+	}
+	check := registrytest.Rules(t, valid, validateNewAttachment)
+	check("somebody attaches", func(a *attachment) { a.Spec.Attacher = "" }, "spec.attacher: Required value")
+	check("something", func(a *attachment) { a.Spec.Source.PersistentVolumeName = nil },
+		"spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	registrytest.Rules(t, valid, validateAttachment)("with a name", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
+		"spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName")
+	check("faults are told in short", func(a *attachment) {
+		a.Status.AttachError = &storagev1.VolumeError{Message: strings.Repeat("x", longestError+1), ErrorCode: new(int32(-1))}
+	},
+		"status.attachError.message: Too long: may not be more than 1024 bytes",
+		"status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive")
+	if got := registrytest.Texts(validateAttachmentUpdate(valid(), &attachment{})); len(got) != 1 || !strings.HasSuffix(got[0], "field is immutable") {
+		t.Errorf("another spec: %q", got)
+	}
+}
