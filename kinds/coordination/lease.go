@@ -16,7 +16,10 @@ func leases() *registry.Resource {
 		List:         &coordinationv1.LeaseList{},
 		Resource:     "leases",
 		Namespaced:   true,
-		Strategy:     registry.Strategy{Update: registry.UpdateStrategy{AllowCreate: true}},
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Prepare: kind.OnCreate(dropStrategy), Validate: kind.CheckCreate(validateLease)},
+			Update: registry.UpdateStrategy{AllowCreate: true, Prepare: kind.OnUpdate(dropNewStrategy), Validate: kind.CheckAgain(validateLease)},
+		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

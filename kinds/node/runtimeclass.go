@@ -1,13 +1,8 @@
 package node
 
 import (
-	"context"
-
 	nodev1 "k8s.io/api/node/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -22,7 +17,12 @@ func runtimeClasses() *registry.Resource {
 		Resource:     "runtimeclasses",
 		Default:      kind.Defaults(defaultRuntimeClass),
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowCreate: true, Validate: validateRuntimeClassUpdate},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateRuntimeClass), Warnings: kind.WarnCreate(warnOfSelector)},
+			Update: registry.UpdateStrategy{
+				AllowCreate: true,
+				Validate:    kind.CheckUpdate(validateRuntimeClassUpdate),
+				Warnings:    kind.WarnAgain(warnOfSelector),
+			},
 		},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
@@ -39,11 +39,6 @@ func defaultRuntimeClass(class *nodev1.RuntimeClass) {
 	if class.Overhead != nil {
 		podspec.RoundUp(class.Overhead.PodFixed)
 	}
-}
-
-func validateRuntimeClassUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateImmutableField(
-		obj.(*nodev1.RuntimeClass).Handler, old.(*nodev1.RuntimeClass).Handler, field.NewPath("handler"))
 }
 
 func runtimeClassRow(class *nodev1.RuntimeClass) []any {

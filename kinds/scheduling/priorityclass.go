@@ -1,16 +1,13 @@
 package scheduling
 
 import (
-	"context"
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -28,7 +25,8 @@ func priorityClasses() *registry.Resource {
 		Generation:   true,
 		Changed:      func(_, _ runtime.Object) bool { return false },
 		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: validatePriorityClassUpdate},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePriorityClass)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validatePriorityClassUpdate)},
 			Delete: registry.DeleteStrategy{Forbidden: forbidSystemClass},
 		},
 		Columns: registry.Columns{
@@ -44,25 +42,14 @@ func priorityClasses() *registry.Resource {
 	}.Build()
 }
 
-// validatePriorityClassUpdate keeps what pods have taken over already.
 func defaultPriorityClass(class *schedulingv1.PriorityClass) {
 	kind.FillNil(&class.PreemptionPolicy, corev1.PreemptLowerPriority)
-}
-
-func validatePriorityClassUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	class, oldClass := obj.(*schedulingv1.PriorityClass), old.(*schedulingv1.PriorityClass)
-	var faults field.ErrorList
-	if class.Value != oldClass.Value {
-		faults = append(faults, field.Forbidden(field.NewPath("value"), "may not be changed in an update."))
-	}
-	return append(faults, validation.ValidateImmutableField(
-		class.PreemptionPolicy, oldClass.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)
 }
 
 // forbidSystemClass keeps the classes which kube-apiserver makes itself.
 func forbidSystemClass(obj runtime.Object) error {
 	name := obj.(*schedulingv1.PriorityClass).Name
-	if name != "system-cluster-critical" && name != "system-node-critical" {
+	if _, ok := systemClasses[name]; !ok {
 		return nil
 	}
 	return apierrors.NewForbidden(schedulingv1.Resource("priorityclasses"), name,

@@ -6,19 +6,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func TestPriorityClassesKeepWhatPodsTookOver(t *testing.T) {
 	old := &schedulingv1.PriorityClass{Value: 10, PreemptionPolicy: ptr.To(corev1.PreemptNever)}
 	described := old.DeepCopy()
 	described.Description = "changed"
-	if faults := validatePriorityClassUpdate(t.Context(), described, old); len(faults) != 0 {
+	if faults := validatePriorityClassUpdate(described, old); len(faults) != 0 {
 		t.Errorf("a description: %v", faults)
 	}
 	changed := &schedulingv1.PriorityClass{Value: 11, PreemptionPolicy: ptr.To(corev1.PreemptLowerPriority)}
 	var got []string
-	for _, fault := range validatePriorityClassUpdate(t.Context(), changed, old) {
+	for _, fault := range validatePriorityClassUpdate(changed, old) {
 		got = append(got, fault.Error())
 	}
 	want := []string{
@@ -28,6 +31,22 @@ func TestPriorityClassesKeepWhatPodsTookOver(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
+}
+
+func TestPriorityClasses(t *testing.T) {
+	type class = schedulingv1.PriorityClass
+	valid := func() *class {
+		return &class{ObjectMeta: metav1.ObjectMeta{Name: "system-node-critical"}, Value: 2000001000, PreemptionPolicy: ptr.To(corev1.PreemptNever)}
+	}
+	const reserved = "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: "
+	check := registrytest.Rules(t, valid, validatePriorityClass)
+	check("the system has its names", func(c *class) { c.Name = "system-mine" }, reserved+"system-mine is not a known system priority class")
+	check("with their values", func(c *class) { c.Value = 1 }, reserved+"value of system-node-critical PriorityClass must be 2000001000")
+	check("not for all", func(c *class) { c.GlobalDefault = true }, reserved+"globalDefault of system-node-critical PriorityClass must be false")
+	check("nobody is as important", func(c *class) { c.Name, c.Value = "mine", 1000000001 },
+		"value: Forbidden: maximum allowed value of a user defined priority is 1000000000")
+	check("pods give way or not", func(c *class) { c.PreemptionPolicy = ptr.To(corev1.PreemptionPolicy("x")) },
+		`preemptionPolicy: Unsupported value: "x": supported values: "PreemptLowerPriority", "Never"`)
 }
 
 func TestSystemClassesAreNotDeleted(t *testing.T) {

@@ -1,0 +1,42 @@
+package node
+
+import (
+	"slices"
+
+	nodev1 "k8s.io/api/node/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
+	errs := kind.Named(field.NewPath("handler"), c.Handler, utilvalidation.IsDNS1123Label)
+	if c.Overhead != nil {
+		errs = append(errs, podspec.ValidateOverhead(c.Overhead.PodFixed, field.NewPath("overhead"))...)
+	}
+	if s := c.Scheduling; s != nil {
+		at := field.NewPath("scheduling")
+		errs = slices.Concat(errs,
+			metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector")),
+			podspec.ValidateTolerations(s.Tolerations, at.Child("tolerations")),
+		)
+	}
+	return errs
+}
+
+func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass) field.ErrorList {
+	return kind.Immutable(field.NewPath("handler"), c.Handler, old.Handler)
+}
+
+func warnOfSelector(c *nodev1.RuntimeClass) []string {
+	var warnings []string
+	if c.Scheduling != nil {
+		for label := range c.Scheduling.NodeSelector {
+			warnings = append(warnings, kind.WarnOfNodeLabel(field.NewPath("scheduling", "nodeSelector"), label)...)
+		}
+	}
+	return slices.Sorted(slices.Values(warnings))
+}

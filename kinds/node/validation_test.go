@@ -1,0 +1,38 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func newRuntimeClass() *nodev1.RuntimeClass {
+	return &nodev1.RuntimeClass{
+		Handler:    "runc",
+		Overhead:   &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("100m")}},
+		Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"beta.kubernetes.io/os": "linux"}},
+	}
+}
+
+func TestRuntimeClasses(t *testing.T) {
+	type class = nodev1.RuntimeClass
+	check := registrytest.Rules(t, newRuntimeClass, validateRuntimeClass)
+	check("something runs the pods", func(c *class) { c.Handler = "" }, "handler: Required value")
+	check("it takes no less than nothing", func(c *class) { c.Overhead.PodFixed["cpu"] = resource.MustParse("-1") },
+		`overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0`)
+	check("on nodes with taints", func(c *class) { c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpEqual}} },
+		"scheduling.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, "+
+			"which means \"match all values and all keys\"")
+	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList { return validateRuntimeClassUpdate(c, newRuntimeClass()) })(
+		"it stays", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: "gvisor": field is immutable`)
+	want := []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`}
+	if diff := cmp.Diff(want, warnOfSelector(newRuntimeClass())); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
