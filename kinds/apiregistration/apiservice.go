@@ -25,9 +25,14 @@ func apiServices() *registry.Resource {
 		JSON:         true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: prepareCreate},
+			Create: registry.CreateStrategy{
+				ValidateName: path.ValidatePathSegmentName,
+				Prepare:      prepareCreate,
+				Validate:     kind.CheckCreate(validateAPIService),
+			},
+			Update: registry.UpdateStrategy{Validate: kind.CheckAgain(validateAPIService)},
 		},
-		StatusStrategy: kind.BareStatus(),
+		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateServiceStatus)),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
