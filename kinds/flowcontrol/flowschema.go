@@ -11,15 +11,18 @@ import (
 func flowSchemas() *registry.Resource {
 	doc := flowcontrolv1.FlowSchemaSpec{}.SwaggerDoc()
 	return kind.Definition{
-		GroupVersion:   flowcontrolv1.SchemeGroupVersion,
-		Object:         &flowcontrolv1.FlowSchema{},
-		List:           &flowcontrolv1.FlowSchemaList{},
-		Resource:       "flowschemas",
-		Default:        kind.Defaults(defaultFlowSchema),
-		Generation:     true,
-		Status:         true,
-		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
-		StatusStrategy: kind.BareStatus(),
+		GroupVersion: flowcontrolv1.SchemeGroupVersion,
+		Object:       &flowcontrolv1.FlowSchema{},
+		List:         &flowcontrolv1.FlowSchemaList{},
+		Resource:     "flowschemas",
+		Default:      kind.Defaults(defaultFlowSchema),
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSchema)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateSchema)},
+		},
+		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateSchemaStatus)),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

@@ -11,15 +11,18 @@ import (
 
 func priorityLevels() *registry.Resource {
 	return kind.Definition{
-		GroupVersion:   flowcontrolv1.SchemeGroupVersion,
-		Object:         &flowcontrolv1.PriorityLevelConfiguration{},
-		List:           &flowcontrolv1.PriorityLevelConfigurationList{},
-		Resource:       "prioritylevelconfigurations",
-		Default:        kind.Defaults(defaultPriorityLevel),
-		Generation:     true,
-		Status:         true,
-		Strategy:       registry.Strategy{Update: registry.UpdateStrategy{AllowUnconditional: true}},
-		StatusStrategy: kind.BareStatus(),
+		GroupVersion: flowcontrolv1.SchemeGroupVersion,
+		Object:       &flowcontrolv1.PriorityLevelConfiguration{},
+		List:         &flowcontrolv1.PriorityLevelConfigurationList{},
+		Resource:     "prioritylevelconfigurations",
+		Default:      kind.Defaults(defaultPriorityLevel),
+		Generation:   true,
+		Status:       true,
+		Strategy: registry.Strategy{
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateLevel)},
+			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateLevel)},
+		},
+		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateLevelStatus)),
 		Columns:        registry.Columns{Definitions: priorityLevelColumns(), Row: kind.Row(priorityLevelRow)},
 	}.Build()
 }
