@@ -22,8 +22,7 @@ func TestRequestIsApprovedAndIssued(t *testing.T) {
 	env := registrytest.New(t, nil, signingRequests())
 	store := env.Store("certificatesigningrequests.certificates.k8s.io")
 	asker := registry.WithUser(t.Context(), &authenticationv1.UserInfo{Username: "jane"})
-	csr := withConditions()
-	csr.Name = "r"
+	csr := newRequest(t)
 	if _, err := store.Create(asker, registry.CreateRequest{Object: csr}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +38,13 @@ func TestRequestIsApprovedAndIssued(t *testing.T) {
 		})
 		return err
 	}
+	issued := newCertificate(t)
 	approve := func(csr *certificatesv1.CertificateSigningRequest) {
 		csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
 			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue,
 		})
 	}
-	issue := func(csr *certificatesv1.CertificateSigningRequest) { csr.Status.Certificate = []byte("issued") }
+	issue := func(csr *certificatesv1.CertificateSigningRequest) { csr.Status.Certificate = issued }
 
 	err := write("status", approve)
 	want := `CertificateSigningRequest.certificates.k8s.io "r" is invalid: status.conditions: Forbidden: updates may not add a condition of type "Approved"`

@@ -27,7 +27,11 @@ func signingRequests() *registry.Resource {
 		ShortNames:   []string{"csr"},
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: recordRequestor},
+			Create: registry.CreateStrategy{
+				ValidateName: path.ValidatePathSegmentName,
+				Prepare:      recordRequestor,
+				Validate:     kind.CheckCreate(validateRequest),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            keepSpec,

@@ -17,7 +17,13 @@ func validateStatusUpdate(_ context.Context, obj, old runtime.Object) field.Erro
 	faults := validateConditions(csr)
 	faults = append(faults, validateVerdictsStay(csr, oldCSR)...)
 	faults = append(faults, validateNoNewVerdicts(csr, oldCSR)...)
-	if len(oldCSR.Status.Certificate) > 0 && !bytes.Equal(csr.Status.Certificate, oldCSR.Status.Certificate) {
+	if bytes.Equal(csr.Status.Certificate, oldCSR.Status.Certificate) {
+		return faults
+	}
+	if len(validateCertificate(oldCSR.Status.Certificate)) == 0 {
+		faults = append(faults, validateCertificate(csr.Status.Certificate)...)
+	}
+	if len(oldCSR.Status.Certificate) > 0 {
 		faults = append(faults, field.Forbidden(field.NewPath("status", "certificate"),
 			"updates may not modify existing certificate content"))
 	}

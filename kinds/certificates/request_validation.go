@@ -1,0 +1,153 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+const (
+	shortestLife = 600 // seconds
+	// legacySigner is what v1beta1 filled in for a signer that was not named.
+	legacySigner = "kubernetes.io/legacy-unknown"
+)
+
+var usages = []certificatesv1.KeyUsage{
+	certificatesv1.UsageAny, certificatesv1.UsageCertSign, certificatesv1.UsageClientAuth, certificatesv1.UsageCodeSigning,
+	certificatesv1.UsageContentCommitment, certificatesv1.UsageCRLSign, certificatesv1.UsageDataEncipherment,
+	certificatesv1.UsageDecipherOnly, certificatesv1.UsageDigitalSignature, certificatesv1.UsageEmailProtection,
+	certificatesv1.UsageEncipherOnly, certificatesv1.UsageIPsecEndSystem, certificatesv1.UsageIPsecTunnel,
+	certificatesv1.UsageIPsecUser, certificatesv1.UsageKeyAgreement, certificatesv1.UsageKeyEncipherment,
+	certificatesv1.UsageMicrosoftSGC, certificatesv1.UsageNetscapeSGC, certificatesv1.UsageOCSPSigning,
+	certificatesv1.UsageSMIME, certificatesv1.UsageServerAuth, certificatesv1.UsageSigning, certificatesv1.UsageTimestamping,
+}
+
+// validateRequest looks at what is asked for. No update changes that.
+func validateRequest(csr *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	if err := checkRequest(csr.Spec.Request); err != nil {
+		errs = append(errs, field.Invalid(spec.Child("request"), csr.Spec.Request, err.Error()))
+	}
+	errs = append(errs, validateUsages(csr.Spec.Usages, spec.Child("usages"))...)
+	if csr.Spec.SignerName == legacySigner {
+		errs = append(errs, field.Invalid(spec.Child("signerName"), csr.Spec.SignerName, "the legacy signerName is not allowed via this API version"))
+	} else {
+		errs = append(errs, validateSigner(csr.Spec.SignerName, spec.Child("signerName"))...)
+	}
+	if n := csr.Spec.ExpirationSeconds; n != nil && *n < shortestLife {
+		errs = append(errs, field.Invalid(spec.Child("expirationSeconds"), *n, "may not specify a duration less than 600 seconds (10 minutes)"))
+	}
+	return errs
+}
+
+// checkRequest wants a request that is signed with the key it is for.
+func checkRequest(data []byte) error {
+	block, _ := pem.Decode(data)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return err
+	}
+	return request.CheckSignature()
+}
+
+func validateUsages(list []certificatesv1.KeyUsage, at *field.Path) field.ErrorList {
+	if len(list) == 0 {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	sorted := slices.Sorted(slices.Values(usages))
+	seen := sets.New[certificatesv1.KeyUsage]()
+	for i, usage := range list {
+		errs = append(errs, kind.Supported(at.Index(i), usage, sorted...)...)
+		if seen.Has(usage) {
+			errs = append(errs, field.Duplicate(at.Index(i), usage))
+		}
+		seen.Insert(usage)
+	}
+	return errs
+}
+
+// validateSigner wants a domain and a name behind a slash.
+func validateSigner(name string, at *field.Path) field.ErrorList {
+	errs := kind.Needed(at, name)
+	domain, path, ok := strings.Cut(name, "/")
+	if !ok || strings.Contains(path, "/") {
+		return append(errs, field.Invalid(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"))
+	}
+	longest := utilvalidation.DNS1123SubdomainMaxLength
+	if len(domain) > longest {
+		errs = append(errs, field.TooLong(at, "", longest))
+	}
+	errs = append(errs, validateLabels(domain, at, utilvalidation.IsDNS1123Label)...)
+	if !strings.Contains(domain, ".") {
+		errs = append(errs, field.Invalid(at, domain, "should be a domain with at least two segments separated by dots"))
+	}
+	errs = append(errs, validateLabels(path, at, utilvalidation.IsDNS1123Subdomain)...)
+	if longest += 1 + longest + 1 + utilvalidation.DNS1123LabelMaxLength; len(name) > longest {
+		errs = append(errs, field.TooLong(at, "", longest))
+	}
+	return errs
+}
+
+// validateLabels stops at the first part with a fault: those of others read the
+// same.
+func validateLabels(text string, at *field.Path, form func(string) []string) field.ErrorList {
+	for label := range strings.SplitSeq(text, ".") {
+		if messages := form(label); len(messages) > 0 {
+			for i, message := range messages {
+				messages[i] = fmt.Sprintf("validating label %q: %s", label, message)
+			}
+			return kind.Invalid(at, text, messages)
+		}
+	}
+	return nil
+}
+
+// validateCertificate wants nothing but certificates.
+func validateCertificate(data []byte) field.ErrorList {
+	if len(data) == 0 {
+		return nil
+	}
+	if err := checkCertificates(data); err != nil {
+		return field.ErrorList{field.Invalid(field.NewPath("status", "certificate"), "<certificate data>", err.Error())}
+	}
+	return nil
+}
+
+func checkCertificates(data []byte) error {
+	found := false
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		found = true
+		if block.Type != "CERTIFICATE" {
+			return fmt.Errorf("only CERTIFICATE PEM blocks are allowed, found %q", block.Type)
+		}
+		if len(block.Headers) > 0 {
+			return errors.New("no PEM block headers are permitted")
+		}
+		list, err := x509.ParseCertificates(block.Bytes)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return errors.New("found CERTIFICATE PEM block containing 0 certificates")
+		}
+	}
+	if !found {
+		return errors.New("must contain at least one CERTIFICATE PEM block")
+	}
+	return nil
+}
