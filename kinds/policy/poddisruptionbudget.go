@@ -24,6 +24,7 @@ func podDisruptionBudgets() *registry.Resource {
 			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Validate: kind.CheckCreate(validateBudget)},
 			Update: registry.UpdateStrategy{Validate: kind.CheckAgain(validateBudget)},
 		},
+		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateBudgetStatus)},
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),

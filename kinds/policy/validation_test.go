@@ -3,38 +3,37 @@ package policy
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
+func newBudget() *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromString("90%"))}}
+}
+
 func TestBudgets(t *testing.T) {
-	one, most, all := intstr.FromInt32(1), intstr.FromString("90%"), intstr.FromString("all")
-	for _, tc := range []struct {
-		rule string
-		spec policyv1.PodDisruptionBudgetSpec
-		want []string
-	}{
-		{"no bound is fine", policyv1.PodDisruptionBudgetSpec{}, nil},
-		{"a number is a bound", policyv1.PodDisruptionBudgetSpec{MinAvailable: &one}, nil},
-		{"and so is a percentage", policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &most}, nil},
-		{"two bounds are not", policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, MaxUnavailable: &most}, []string{
-			`spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"90%","UnhealthyPodEvictionPolicy":null}: ` +
-				`minAvailable and maxUnavailable cannot be both set`,
-		}},
-		{"a word is none", policyv1.PodDisruptionBudgetSpec{MinAvailable: &all}, []string{
-			`spec.minAvailable: Invalid value: "all": a valid percent string must be a numeric string followed by an ending '%' ` +
-				`(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
-		}},
-	} {
-		t.Run(tc.rule, func(t *testing.T) {
-			var got []string
-			for _, err := range validateBudget(&policyv1.PodDisruptionBudget{Spec: tc.spec}) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	type budget = policyv1.PodDisruptionBudget
+	check := registrytest.Rules(t, newBudget, validateBudget)
+	most := func(bound intstr.IntOrString) func(*budget) {
+		return func(b *budget) { b.Spec.MaxUnavailable = &bound }
 	}
+	check("no bound is fine", func(b *budget) { b.Spec.MaxUnavailable = nil })
+	check("a number is a bound", most(intstr.FromInt32(1)))
+	check("two bounds are not", func(b *budget) { b.Spec.MinAvailable = new(intstr.FromInt32(1)) },
+		`spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"90%","UnhealthyPodEvictionPolicy":null}: `+
+			`minAvailable and maxUnavailable cannot be both set`)
+	check("a word is none", most(intstr.FromString("all")),
+		`spec.maxUnavailable: Invalid value: "all": a valid percent string must be a numeric string followed by an ending '%' `+
+			`(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)
+	check("of a hundred at most", most(intstr.FromString("101%")), `spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%`)
+	check("of none at least", most(intstr.FromInt32(-1)), "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0")
+	check("the unhealthy go in two ways", func(b *budget) { b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.UnhealthyPodEvictionPolicyType("x")) },
+		`spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"`)
+	registrytest.Rules(t, newBudget, func(b *budget) field.ErrorList { return validateBudgetStatus(b, nil) })(
+		"what is counted is", func(b *budget) { b.Status.DisruptionsAllowed, b.Status.ExpectedPods = -1, -1 },
+		"status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0",
+		"status.expectedPods: Invalid value: -1: must be greater than or equal to 0")
 }

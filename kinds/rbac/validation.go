@@ -11,7 +11,24 @@ import (
 
 func validateRole(r *rbacv1.Role) field.ErrorList { return validateRules(r.Rules, true) }
 
-func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList { return validateRules(r.Rules, false) }
+func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
+	return append(validateRules(r.Rules, false), validateAggregation(r.AggregationRule)...)
+}
+
+func validateAggregation(rule *rbacv1.AggregationRule) field.ErrorList {
+	if rule == nil {
+		return nil
+	}
+	at := field.NewPath("aggregationRule", "clusterRoleSelectors")
+	if len(rule.ClusterRoleSelectors) == 0 {
+		return field.ErrorList{field.Required(at, "at least one clusterRoleSelector required if aggregationRule is non-nil")}
+	}
+	var errs field.ErrorList
+	for i := range rule.ClusterRoleSelectors {
+		errs = append(errs, kind.Selector(at.Index(i), &rule.ClusterRoleSelectors[i])...)
+	}
+	return errs
+}
 
 func validateRules(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 	var errs field.ErrorList
@@ -60,21 +77,11 @@ func validateRoleRef(ref rbacv1.RoleRef, kinds ...string) field.ErrorList {
 	if ref.APIGroup != rbacv1.GroupName {
 		errs = append(errs, field.NotSupported(at.Child("apiGroup"), ref.APIGroup, []string{rbacv1.GroupName}))
 	}
-	errs = append(errs, knownKind(at.Child("kind"), ref.Kind, kinds...)...)
+	errs = append(errs, kind.Supported(at.Child("kind"), ref.Kind, kinds...)...)
 	if ref.Name == "" {
 		return append(errs, field.Required(at.Child("name"), ""))
 	}
 	return append(errs, kind.Invalid(at.Child("name"), ref.Name, path.ValidatePathSegmentName(ref.Name, false))...)
-}
-
-// knownKind lists the kinds where none is given, too.
-func knownKind(at *field.Path, name string, kinds ...string) field.ErrorList {
-	for _, known := range kinds {
-		if name == known {
-			return nil
-		}
-	}
-	return field.ErrorList{field.NotSupported(at, name, kinds)}
 }
 
 func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
@@ -94,7 +101,7 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 			}
 		case rbacv1.UserKind, rbacv1.GroupKind:
 		default:
-			errs = append(errs, knownKind(at.Child("kind"), s.Kind, rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind)...)
+			errs = append(errs, kind.Supported(at.Child("kind"), s.Kind, rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind)...)
 			continue
 		}
 		if s.APIGroup != group {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -51,4 +52,19 @@ func TestBindings(t *testing.T) {
 	if diff := cmp.Diff(want, registrytest.Texts(validateClusterRoleBinding(binding))); diff != "" {
 		t.Errorf("subjects (-want +got):\n%s", diff)
 	}
+}
+
+func TestAggregation(t *testing.T) {
+	valid := func() *rbacv1.ClusterRole {
+		return &rbacv1.ClusterRole{AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}}
+	}
+	check := registrytest.Rules(t, valid, validateClusterRole)
+	check("of some roles", func(r *rbacv1.ClusterRole) { r.AggregationRule.ClusterRoleSelectors = nil },
+		"aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil")
+	check("by labels", func(r *rbacv1.ClusterRole) {
+		r.AggregationRule.ClusterRoleSelectors[0].MatchLabels = map[string]string{"a": "-"}
+	},
+		`aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "-": a valid label must be an empty string or consist of `+
+			`alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character `+
+			`(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`)
 }
