@@ -17,7 +17,13 @@ func resourceClaims() *registry.Resource {
 	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
 	d.Namespaced = true
 	d.Status = true
-	d.StatusStrategy = registry.UpdateStrategy{Prepare: prepareClaimStatus, Owns: kind.Except("metadata", "spec")}
+	d.Strategy.Create.Validate = kind.CheckCreate(validateClaim)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateClaimUpdate)
+	d.StatusStrategy = registry.UpdateStrategy{
+		Prepare:  prepareClaimStatus,
+		Validate: kind.CheckUpdate(validateClaimStatus),
+		Owns:     kind.Except("metadata", "spec"),
+	}
 	d.Default = kind.Defaults(defaultClaim)
 	d.Columns = registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

@@ -10,6 +10,8 @@ import (
 func resourceClaimTemplates() *registry.Resource {
 	d := definition("resourceclaimtemplates", &resourcev1.ResourceClaimTemplate{}, &resourcev1.ResourceClaimTemplateList{})
 	d.Namespaced = true
+	d.Strategy.Create.Validate = kind.CheckCreate(validateTemplate)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateTemplateUpdate)
 	d.Default = kind.Defaults(defaultClaimTemplate)
 	d.Columns = registry.Columns{Definitions: nameAndAge(), Row: kind.Row(resourceClaimTemplateRow)}
 	return d.Build()

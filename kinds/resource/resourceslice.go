@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -22,8 +21,10 @@ It must not be longer than 253 characters and must consist of one or more DNS su
 func resourceSlices() *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
-	d.Strategy.Create.Warnings = func(_ context.Context, obj runtime.Object) []string { return driverWarnings(obj) }
-	d.Strategy.Update.Warnings = func(_ context.Context, obj, _ runtime.Object) []string { return driverWarnings(obj) }
+	d.Strategy.Create.Validate = kind.CheckCreate(validateSlice)
+	d.Strategy.Create.Warnings = kind.WarnCreate(driverWarnings)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateSliceUpdate)
+	d.Strategy.Update.Warnings = kind.WarnAgain(driverWarnings)
 	d.FieldLabel = kind.FieldLabels(resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
 	d.Fields = resourceSliceFields
 	d.Default = kind.Defaults(defaultSlice)
@@ -31,8 +32,8 @@ func resourceSlices() *registry.Resource {
 	return d.Build()
 }
 
-func driverWarnings(obj runtime.Object) []string {
-	driver := obj.(*resourcev1.ResourceSlice).Spec.Driver
+func driverWarnings(slice *resourcev1.ResourceSlice) []string {
+	driver := slice.Spec.Driver
 	if driver == strings.ToLower(driver) {
 		return nil
 	}

@@ -1,0 +1,179 @@
+package resource
+
+import (
+	"encoding/json"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// unlimited is the length of a list that may have any.
+const unlimited = -1
+
+// each looks at the items of a list, unless there are too many.
+func each[T any](list []T, most int, at *field.Path, validate func(item T, at *field.Path) field.ErrorList) field.ErrorList {
+	if most != unlimited && len(list) > most {
+		return field.ErrorList{field.TooMany(at, len(list), most)}
+	}
+	var errs field.ErrorList
+	for i, item := range list {
+		errs = append(errs, validate(item, at.Index(i))...)
+	}
+	return errs
+}
+
+// unique finds the items of a list that come twice, by what key makes of them.
+func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[K]()
+	for i, item := range list {
+		k := key(item)
+		if seen.Has(k) {
+			errs = append(errs, field.Duplicate(at.Index(i), k))
+		}
+		seen.Insert(k)
+	}
+	return errs
+}
+
+func itself(text string) string { return text }
+
+func validateLabelNames(list []string, most int, at *field.Path) field.ErrorList {
+	return each(list, most, at, func(name string, at *field.Path) field.ErrorList {
+		return kind.Invalid(at, name, content.IsLabelKey(name))
+	})
+}
+
+func validateDriverName(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	if len(name) > resourcev1.DriverNameMaxLength {
+		errs = append(errs, field.TooLong(at, "", resourcev1.DriverNameMaxLength))
+	}
+	return append(errs, kind.Invalid(at, name, utilvalidation.IsDNS1123Subdomain(strings.ToLower(name)))...)
+}
+
+// validatePoolName wants names as of hosts, with slashes between them.
+func validatePoolName(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	if len(name) > resourcev1.PoolNameMaxLength {
+		errs = append(errs, field.TooLong(at, "", resourcev1.PoolNameMaxLength))
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		errs = append(errs, kind.Invalid(at, part, utilvalidation.IsDNS1123Subdomain(part))...)
+	}
+	return errs
+}
+
+// validateQualifiedName wants an identifier, behind a domain or not.
+func validateQualifiedName(name string, at *field.Path) field.ErrorList {
+	domain, id, ok := strings.Cut(name, "/")
+	switch {
+	case !ok:
+		return validateIdentifier(name, at)
+	case strings.Contains(id, "/"):
+		return field.ErrorList{field.Invalid(at, name, "must not contain more than one slash")}
+	}
+	var errs field.ErrorList
+	if domain == "" {
+		errs = append(errs, field.Invalid(at, "", "the domain must not be empty"))
+	} else {
+		errs = append(errs, validateDriverName(domain, at)...)
+	}
+	if id == "" {
+		return append(errs, field.Invalid(at, "", "the name must not be empty"))
+	}
+	return append(errs, validateIdentifier(id, at)...)
+}
+
+func validateFullName(name string, at *field.Path) field.ErrorList {
+	errs := validateQualifiedName(name, at)
+	if !strings.Contains(name, "/") {
+		errs = append(errs, field.Invalid(at, name, "a fully qualified name must be a domain and a name separated by a slash"))
+	}
+	return errs
+}
+
+func validateIdentifier(id string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(id) > resourcev1.DeviceMaxIDLength {
+		errs = append(errs, field.TooLong(at, "", resourcev1.DeviceMaxIDLength))
+	}
+	return append(errs, kind.Invalid(at, id, content.IsCIdentifier(id))...)
+}
+
+// validateParameters wants an object of any kind.
+func validateParameters(raw runtime.RawExtension, most int, at *field.Path) field.ErrorList {
+	var value any
+	switch n := len(raw.Raw); {
+	case n == 0:
+		return field.ErrorList{field.Required(at, "")}
+	case n > most:
+		return field.ErrorList{field.TooLong(at, "", most)}
+	}
+	if err := json.Unmarshal(raw.Raw, &value); err != nil {
+		return field.ErrorList{field.Invalid(at, "<value omitted>", "error parsing data as JSON: "+err.Error())}
+	}
+	if value == nil {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return field.ErrorList{field.Invalid(at, "<value omitted>", "must be a valid JSON object")}
+	}
+	return nil
+}
+
+func validateConfiguration(c resourcev1.DeviceConfiguration, at *field.Path) field.ErrorList {
+	if c.Opaque == nil {
+		return field.ErrorList{field.Required(at.Child("opaque"), "")}
+	}
+	return append(validateDriverName(c.Opaque.Driver, at.Child("opaque", "driver")),
+		validateParameters(c.Opaque.Parameters, resourcev1.OpaqueParametersMaxLength, at.Child("opaque", "parameters"))...)
+}
+
+// validateSelectors leaves the expressions alone, but for how long they are.
+func validateSelectors(list []resourcev1.DeviceSelector, at *field.Path) field.ErrorList {
+	return each(list, resourcev1.DeviceSelectorsMaxSize, at, func(s resourcev1.DeviceSelector, at *field.Path) field.ErrorList {
+		switch {
+		case s.CEL == nil:
+			return field.ErrorList{field.Required(at.Child("cel"), "")}
+		case len(s.CEL.Expression) > resourcev1.CELSelectorExpressionMaxLength:
+			return field.ErrorList{field.TooLong(at.Child("cel", "expression"), "", resourcev1.CELSelectorExpressionMaxLength)}
+		}
+		return nil
+	})
+}
+
+var taintEffects = []resourcev1.DeviceTaintEffect{
+	resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone,
+}
+
+func validateToleration(t resourcev1.DeviceToleration, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if t.Key != "" {
+		errs = append(errs, kind.Invalid(at.Child("key"), t.Key, content.IsLabelKey(t.Key))...)
+	}
+	errs = append(errs, kind.OneOf(at.Child("operator"), t.Operator, resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists)...)
+	switch {
+	case t.Operator == resourcev1.DeviceTolerationOpExists && t.Value != "":
+		errs = append(errs, field.Invalid(at.Child("value"), t.Value, "must be empty for operator `Exists`"))
+	case t.Operator == resourcev1.DeviceTolerationOpEqual:
+		errs = append(errs, kind.Invalid(at.Child("value"), t.Value, content.IsLabelValue(t.Value))...)
+	}
+	if t.Effect != "" {
+		errs = append(errs, kind.Supported(at.Child("effect"), t.Effect, taintEffects...)...)
+	}
+	return errs
+}

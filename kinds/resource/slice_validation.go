@@ -1,0 +1,218 @@
+package resource
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
+	spec := field.NewPath("spec")
+	most := resourcev1.ResourceSliceMaxDevices
+	if slices.ContainsFunc(s.Spec.Devices, isAdvanced) {
+		most = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
+	}
+	perDevice := s.Spec.PerDeviceNodeSelection != nil && *s.Spec.PerDeviceNodeSelection
+	return slices.Concat(
+		validateDriverName(s.Spec.Driver, spec.Child("driver")),
+		validatePool(s.Spec.Pool, spec.Child("pool")),
+		validateNodes(&s.Spec, spec),
+		each(s.Spec.Devices, most, spec.Child("devices"), func(d resourcev1.Device, at *field.Path) field.ErrorList {
+			return validateDevice(&d, perDevice, at)
+		}),
+		unique(s.Spec.Devices, spec.Child("devices"), func(d resourcev1.Device) string { return d.Name }),
+		each(s.Spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets, spec.Child("sharedCounters"),
+			func(c resourcev1.CounterSet, at *field.Path) field.ErrorList {
+				return validateCounters(c.Name, c.Counters, at, "name", resourcev1.ResourceSliceMaxCountersPerCounterSet)
+			}),
+		unique(s.Spec.SharedCounters, spec.Child("sharedCounters"), func(c resourcev1.CounterSet) string { return c.Name }),
+	)
+}
+
+func validateSliceUpdate(s, old *resourcev1.ResourceSlice) field.ErrorList {
+	spec := field.NewPath("spec")
+	return slices.Concat(
+		validateSlice(s),
+		kind.Immutable(spec.Child("pool", "name"), s.Spec.Pool.Name, old.Spec.Pool.Name),
+		kind.Immutable(spec.Child("driver"), s.Spec.Driver, old.Spec.Driver),
+		kind.Immutable(spec.Child("nodeName"), s.Spec.NodeName, old.Spec.NodeName),
+	)
+}
+
+// isAdvanced tells of a device which there may be fewer of.
+func isAdvanced(d resourcev1.Device) bool { return len(d.Taints)+len(d.ConsumesCounters) > 0 }
+
+func validatePool(p resourcev1.ResourcePool, at *field.Path) field.ErrorList {
+	errs := validatePoolName(p.Name, at.Child("name"))
+	if p.ResourceSliceCount <= 0 {
+		errs = append(errs, field.Invalid(at.Child("resourceSliceCount"), p.ResourceSliceCount, "must be greater than zero"))
+	}
+	if p.Generation < 0 {
+		errs = append(errs, field.Invalid(at.Child("generation"), p.Generation, "must be greater than or equal to zero"))
+	}
+	return errs
+}
+
+// validateNodes wants one way to tell where the devices are.
+func validateNodes(s *resourcev1.ResourceSliceSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	var set []string
+	if name := s.NodeName; name != nil {
+		if *name == "" {
+			errs = append(errs, field.Invalid(at.Child("nodeName"), "", "must be either unset or set to a non-empty string"))
+		} else {
+			set = append(set, "`nodeName`")
+			errs = append(errs, kind.Invalid(at.Child("nodeName"), *name, utilvalidation.IsDNS1123Subdomain(*name))...)
+		}
+	}
+	if s.NodeSelector != nil {
+		set = append(set, "`nodeSelector`")
+		if terms := s.NodeSelector.NodeSelectorTerms; len(terms) != 1 {
+			errs = append(errs, field.Invalid(at.Child("nodeSelector", "nodeSelectorTerms"), kind.GoJSON(terms), "must have exactly one node selector term"))
+		}
+	}
+	flag := func(name string, value *bool) {
+		switch {
+		case value == nil:
+		case *value:
+			set = append(set, "`"+name+"`")
+		default:
+			errs = append(errs, field.Invalid(at.Child(name), false, "must be either unset or set to true"))
+		}
+	}
+	flag("allNodes", s.AllNodes)
+	flag("perDeviceNodeSelection", s.PerDeviceNodeSelection)
+	const one = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+	switch len(set) {
+	case 0:
+		errs = append(errs, field.Required(at, one))
+	case 1:
+	default:
+		errs = append(errs, field.Invalid(at, "{"+strings.Join(set, ", ")+"}", one+", but multiple fields are set"))
+	}
+	if s.SharedCounters != nil && s.Devices != nil {
+		errs = append(errs, field.Invalid(at, "", "only one of `sharedCounters` or `devices` is allowed"))
+	}
+	return errs
+}
+
+func validateDevice(d *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
+	errs := kind.Named(at.Child("name"), d.Name, utilvalidation.IsDNS1123Label)
+	if n := len(d.Attributes) + len(d.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
+		errs = append(errs, field.Invalid(at, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d",
+			resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
+		errs = append(errs, validateQualifiedName(string(name), at.Child("attributes"))...)
+		errs = append(errs, validateAttribute(d.Attributes[name], at.Child("attributes").Key(string(name)))...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
+		errs = append(errs, validateQualifiedName(string(name), at.Child("capacity"))...)
+		shared := d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+		if d.Capacity[name].RequestPolicy != nil && !shared {
+			errs = append(errs, field.Forbidden(at.Child("capacity").Key(string(name)).Child("requestPolicy"), "allowMultipleAllocations must be true"))
+		}
+	}
+	counters := at.Child("consumesCounters")
+	return slices.Concat(errs,
+		each(d.Taints, resourcev1.DeviceTaintsMaxLength, at.Child("taints"), validateTaint),
+		each(d.ConsumesCounters, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, counters,
+			func(c resourcev1.DeviceCounterConsumption, at *field.Path) field.ErrorList {
+				return validateCounters(c.CounterSet, c.Counters, at, "counterSet", resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption)
+			}),
+		unique(d.ConsumesCounters, counters, func(c resourcev1.DeviceCounterConsumption) string { return c.CounterSet }),
+		validateDeviceNodes(d, perDevice, at),
+		validateLabelNames(d.BindingConditions, resourcev1.BindingConditionsMaxSize, at.Child("bindingConditions")),
+		validateLabelNames(d.BindingFailureConditions, resourcev1.BindingFailureConditionsMaxSize, at.Child("bindingFailureConditions")),
+	)
+}
+
+func validateDeviceNodes(d *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
+	set := 0
+	for _, is := range []bool{d.NodeName != nil, d.NodeSelector != nil, d.AllNodes != nil} {
+		if is {
+			set++
+		}
+	}
+	const one = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+	switch {
+	case !perDevice && set > 0:
+		return field.ErrorList{field.Invalid(at, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")}
+	case perDevice && set == 0:
+		return field.ErrorList{field.Required(at, one)}
+	case perDevice && set > 1:
+		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, one)}
+	case d.NodeName != nil:
+		return kind.Invalid(at.Child("nodeName"), *d.NodeName, utilvalidation.IsDNS1123Subdomain(*d.NodeName))
+	}
+	return nil
+}
+
+func validateTaint(t resourcev1.DeviceTaint, at *field.Path) field.ErrorList {
+	errs := kind.Invalid(at.Child("key"), t.Key, content.IsLabelKey(t.Key))
+	if t.Value != "" {
+		errs = append(errs, kind.Invalid(at.Child("value"), t.Value, content.IsLabelValue(t.Value))...)
+	}
+	return append(errs, kind.OneOf(at.Child("effect"), t.Effect, taintEffects...)...)
+}
+
+func validateCounters(name string, counters map[string]resourcev1.Counter, at *field.Path, nameField string, most int) field.ErrorList {
+	errs := kind.Named(at.Child(nameField), name, utilvalidation.IsDNS1123Label)
+	switch n := len(counters); {
+	case n == 0:
+		return append(errs, field.Required(at.Child("counters"), ""))
+	case n > most:
+		return append(errs, field.TooMany(at.Child("counters"), n, most))
+	}
+	for _, counter := range slices.Sorted(maps.Keys(counters)) {
+		errs = append(errs, kind.Invalid(at.Child("counters"), counter, utilvalidation.IsDNS1123Label(counter))...)
+	}
+	return errs
+}
+
+// semantic matches versions as of semver.org.
+var semantic = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+		`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+})
+
+// validateAttribute wants a value of one type.
+func validateAttribute(a resourcev1.DeviceAttribute, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	set := 0
+	for _, is := range []bool{
+		a.BoolValue != nil, a.IntValue != nil, a.StringValue != nil, a.VersionValue != nil,
+		a.BoolValues != nil, a.IntValues != nil, a.StringValues != nil, a.VersionValues != nil,
+	} {
+		if is {
+			set++
+		}
+	}
+	if s := a.StringValue; s != nil && len(*s) > resourcev1.DeviceAttributeMaxValueLength {
+		errs = append(errs, field.TooLong(at.Child("string"), "", resourcev1.DeviceAttributeMaxValueLength))
+	}
+	if v := a.VersionValue; v != nil && !semantic().MatchString(*v) {
+		errs = append(errs, field.Invalid(at.Child("version"), *v, "must be a string compatible with semver.org spec 2.0.0"))
+	}
+	if v := a.VersionValue; v != nil && len(*v) > resourcev1.DeviceAttributeMaxValueLength {
+		errs = append(errs, field.TooLong(at.Child("version"), "", resourcev1.DeviceAttributeMaxValueLength))
+	}
+	switch set {
+	case 0:
+		errs = append(errs, field.Invalid(at, "", "exactly one value must be specified"))
+	case 1:
+	default:
+		errs = append(errs, field.Invalid(at, kind.GoJSON(a), "exactly one value must be specified"))
+	}
+	return errs
+}

@@ -1,0 +1,132 @@
+package resource
+
+import (
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func newClaim() *resourcev1.ResourceClaim {
+	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: "ExactCount", Count: 1}
+	return &resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
+		Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: exactly}},
+	}}}
+}
+
+func allocated() *resourcev1.ResourceClaim {
+	c := newClaim()
+	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
+		Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: "d", Pool: "p", Device: "x"}},
+	}}
+	return c
+}
+
+func TestRequests(t *testing.T) {
+	type request = resourcev1.DeviceRequest
+	const at = "spec.devices.requests[0]"
+	valid := func() *request { return &newClaim().Spec.Devices.Requests[0] }
+	check := registrytest.Rules(t, valid, func(r *request) field.ErrorList {
+		c := newClaim()
+		c.Spec.Devices.Requests[0] = *r
+		return validateClaim(c)
+	})
+	check("a name and a device", func(r *request) { *r = request{} },
+		at+".name: Required value", at+": Required value: exactly one of `exactly` or `firstAvailable` is required")
+	check("of a class", func(r *request) { r.Exactly.DeviceClassName = "" }, at+".exactly.deviceClassName: Required value")
+	check("one at least", func(r *request) { r.Exactly.Count = 0 }, at+".exactly.count: Invalid value: 0: must be greater than zero")
+	check("or all", func(r *request) { r.Exactly.AllocationMode = "All" },
+		at+".exactly.count: Invalid value: 1: must not be specified when allocationMode is 'All'")
+	check("not some", func(r *request) { r.Exactly.AllocationMode = "x" },
+		at+`.exactly.allocationMode: Unsupported value: "x": supported values: "All", "ExactCount"`)
+	check("selected by something", func(r *request) { r.Exactly.Selectors = make([]resourcev1.DeviceSelector, 1) },
+		at+".exactly.selectors[0].cel: Required value")
+	check("taints have effects", func(r *request) {
+		r.Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: "Exists", Value: "v", Effect: "x"}}
+	},
+		at+".exactly.tolerations[0].value: Invalid value: \"v\": must be empty for operator `Exists`",
+		at+`.exactly.tolerations[0].effect: Unsupported value: "x": supported values: "NoExecute", "NoSchedule", "None"`)
+}
+
+func TestClaims(t *testing.T) {
+	type claim = resourcev1.ResourceClaim
+	const at = "spec.devices."
+	check := registrytest.Rules(t, newClaim, validateClaim)
+	check("a name is of one request", func(c *claim) { c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, c.Spec.Devices.Requests[0]) },
+		at+`requests[1]: Duplicate value: "r"`)
+	check("constraints name requests", func(c *claim) {
+		c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{Requests: []string{"s"}, MatchAttribute: new(resourcev1.FullyQualifiedName("a"))}}
+	},
+		at+`constraints[0].requests[0]: Invalid value: "s": must be the name of a request in the claim or `+
+			`the name of a request and a subrequest separated by '/'`,
+		at+`constraints[0].matchAttribute: Invalid value: "a": a fully qualified name must be a domain and a name separated by a slash`)
+	check("drivers are told something", func(c *claim) {
+		c.Spec.Devices.Config = []resourcev1.DeviceClaimConfiguration{{DeviceConfiguration: resourcev1.DeviceConfiguration{
+			Opaque: &resourcev1.OpaqueDeviceConfiguration{Driver: "d", Parameters: runtime.RawExtension{Raw: []byte("[]")}},
+		}}}
+	}, at+`config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object`)
+	if got := registrytest.Texts(validateClaimUpdate(&claim{}, newClaim())); len(got) != 1 {
+		t.Errorf("another spec: %q", got)
+	}
+}
+
+func TestStatusOfClaims(t *testing.T) {
+	type claim = resourcev1.ResourceClaim
+	first := registrytest.Rules(t, allocated, func(c *claim) field.ErrorList { return validateClaimStatus(c, newClaim()) })
+	first("what is allocated was asked for", func(c *claim) { c.Status.Allocation.Devices.Results[0].Request = "s" },
+		`status.allocation.devices.results[0].request: Invalid value: "s": must be the name of a request in the claim or `+
+			`the name of a request and a subrequest separated by '/'`)
+	first("nothing is kept for nobody", func(c *claim) {
+		c.Status.Allocation, c.Status.ReservedFor = nil, make([]resourcev1.ResourceClaimConsumerReference, 1)
+	},
+		"status.reservedFor[0].resource: Required value", "status.reservedFor[0].name: Required value", "status.reservedFor[0].uid: Required value",
+		"status.reservedFor: Forbidden: may not be specified when `allocated` is not set")
+	first("of a device that is allocated", func(c *claim) {
+		c.Status.Devices = []resourcev1.AllocatedDeviceStatus{{Driver: "d", Pool: "p", Device: "y"}}
+	},
+		`status.devices[0]: Invalid value: "d/p/y": must be an allocated device in the claim`)
+	moved := allocated()
+	moved.Status.Allocation.Devices.Results[0].Device = "y"
+	if got := registrytest.Texts(validateClaimStatus(moved, allocated())); len(got) != 1 {
+		t.Errorf("another allocation: %q", got)
+	}
+}
+
+func TestSlices(t *testing.T) {
+	type resourceSlice = resourcev1.ResourceSlice
+	valid := func() *resourceSlice {
+		return &resourceSlice{Spec: resourcev1.ResourceSliceSpec{
+			Driver: "d", Pool: resourcev1.ResourcePool{Name: "p", ResourceSliceCount: 1}, NodeName: new("n"),
+			Devices: []resourcev1.Device{{Name: "x", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: new("a")}}}},
+		}}
+	}
+	const nodes = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+	check := registrytest.Rules(t, valid, validateSlice)
+	check("an empty spec lacks four things", func(s *resourceSlice) { s.Spec = resourcev1.ResourceSliceSpec{} },
+		"spec.driver: Required value", "spec.pool.name: Required value",
+		"spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero", "spec: Required value: "+nodes)
+	check("one place", func(s *resourceSlice) { s.Spec.AllNodes = new(true) },
+		"spec: Invalid value: \"{`nodeName`, `allNodes`}\": "+nodes+", but multiple fields are set")
+	check("that is there", func(s *resourceSlice) { s.Spec.NodeName, s.Spec.AllNodes = nil, new(false) },
+		"spec.allNodes: Invalid value: false: must be either unset or set to true", "spec: Required value: "+nodes)
+	check("devices differ", func(s *resourceSlice) { s.Spec.Devices = append(s.Spec.Devices, s.Spec.Devices[0]) },
+		`spec.devices[1]: Duplicate value: "x"`)
+	check("attributes have a value", func(s *resourceSlice) { s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{} },
+		`spec.devices[0].attributes[model]: Invalid value: "": exactly one value must be specified`)
+	check("of a form", func(s *resourceSlice) {
+		s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{VersionValue: new("1")}
+	},
+		`spec.devices[0].attributes[model].version: Invalid value: "1": must be a string compatible with semver.org spec 2.0.0`)
+	check("taints have effects", func(s *resourceSlice) { s.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "a"}} },
+		"spec.devices[0].taints[0].effect: Required value")
+	check("counters are counted", func(s *resourceSlice) {
+		s.Spec.Devices, s.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: "c"}}
+	},
+		"spec.sharedCounters[0].counters: Required value")
+	registrytest.Rules(t, valid, func(s *resourceSlice) field.ErrorList { return validateSliceUpdate(s, valid()) })(
+		"a slice stays where it is", func(s *resourceSlice) { s.Spec.Pool.Name, s.Spec.NodeName = "q", new("m") },
+		`spec.pool.name: Invalid value: "q": field is immutable`, `spec.nodeName: Invalid value: "m": field is immutable`)
+}
