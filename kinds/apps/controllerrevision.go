@@ -21,6 +21,7 @@ func controllerRevisions() *registry.Resource {
 		Object:       &appsv1.ControllerRevision{},
 		List:         &appsv1.ControllerRevisionList{},
 		Resource:     "controllerrevisions",
+		Finalizers:   kind.Finalizers,
 		Namespaced:   true,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewRevision)},

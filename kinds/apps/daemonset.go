@@ -19,6 +19,7 @@ func daemonSets() *registry.Resource {
 		Object:       &appsv1.DaemonSet{},
 		List:         &appsv1.DaemonSetList{},
 		Resource:     "daemonsets",
+		Finalizers:   kind.Finalizers,
 		ShortNames:   []string{"ds"},
 		Categories:   []string{"all"},
 		Namespaced:   true,

@@ -19,6 +19,7 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Object:       &autoscalingv2.HorizontalPodAutoscaler{},
 		List:         &autoscalingv2.HorizontalPodAutoscalerList{},
 		Resource:     "horizontalpodautoscalers",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultAutoscaler),
 		ShortNames:   []string{"hpa"},
 		Categories:   []string{"all"},

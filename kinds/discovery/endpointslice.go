@@ -21,6 +21,7 @@ func endpointSlices() *registry.Resource {
 		Object:       &discoveryv1.EndpointSlice{},
 		List:         &discoveryv1.EndpointSliceList{},
 		Resource:     "endpointslices",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultEndpointSlice),
 		Namespaced:   true,
 		Generation:   true,

@@ -15,6 +15,7 @@ func flowSchemas() *registry.Resource {
 		Object:       &flowcontrolv1.FlowSchema{},
 		List:         &flowcontrolv1.FlowSchemaList{},
 		Resource:     "flowschemas",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultFlowSchema),
 		Generation:   true,
 		Status:       true,

@@ -15,6 +15,7 @@ func priorityLevels() *registry.Resource {
 		Object:       &flowcontrolv1.PriorityLevelConfiguration{},
 		List:         &flowcontrolv1.PriorityLevelConfigurationList{},
 		Resource:     "prioritylevelconfigurations",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultPriorityLevel),
 		Generation:   true,
 		Status:       true,

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -50,6 +52,10 @@ type Definition struct {
 	Status bool
 	// StatusOnCreate lets a client send the status along when it creates.
 	StatusOnCreate bool
+
+	// Finalizers looks at the names of finalizers. Nil: what holds for all
+	// objects.
+	Finalizers func(obj metav1.Object) field.ErrorList
 
 	// Strategy comes on top of the defaults: its Prepare functions run after
 	// theirs, everything else replaces theirs. On an update the status is

@@ -9,9 +9,11 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func budgets() kind.Definition {
@@ -98,6 +100,23 @@ func TestOwnPreparationsComeOnTop(t *testing.T) {
 	r.Strategy.Update.Prepare(t.Context(), updated, budget(4, "a", 3))
 	if updated.Generation != 4 || updated.Spec.Selector != nil {
 		t.Errorf("update: generation %d, selector %v", updated.Generation, updated.Spec.Selector)
+	}
+}
+
+func TestFinalizersAreLookedAtFirst(t *testing.T) {
+	d := budgets()
+	d.Finalizers = kind.Finalizers
+	own := field.ErrorList{field.Required(field.NewPath("spec"), "")}
+	d.Strategy.Create.Validate = kind.CheckCreate(func(*policyv1.PodDisruptionBudget) field.ErrorList { return own })
+	r := d.Build()
+	b := budget(1, "a", 3)
+	b.Finalizers = []string{"foregroundDeletion", "exam.org/f", "nobody"}
+	const nobody = `metadata.finalizers[2]: Invalid value: "nobody": name is neither a standard finalizer name nor is it fully qualified`
+	if diff := cmp.Diff([]string{nobody, "spec: Required value"}, registrytest.Texts(r.Strategy.Create.Validate(t.Context(), b))); diff != "" {
+		t.Errorf("create (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{nobody}, registrytest.Texts(r.Strategy.Update.Validate(t.Context(), b, b))); diff != "" {
+		t.Errorf("update (-want +got):\n%s", diff)
 	}
 }
 

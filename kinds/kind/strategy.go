@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -35,10 +36,29 @@ func (b builder) strategy() registry.Strategy {
 	}
 	s.Create.Prepare = b.prepareCreate
 	s.Update.Prepare = b.prepareUpdate
+	if b.Finalizers != nil {
+		s.Create.Validate, s.Update.Validate = b.validateCreate, b.validateUpdate
+	}
 	if s.Update.Owns == nil && b.Status {
 		s.Update.Owns = exceptStatus
 	}
 	return s
+}
+
+func (b builder) validateCreate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	errs := b.Finalizers(objectMeta(obj))
+	if own := b.Strategy.Create.Validate; own != nil {
+		errs = append(errs, own(ctx, obj)...)
+	}
+	return errs
+}
+
+func (b builder) validateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	errs := b.Finalizers(objectMeta(obj))
+	if own := b.Strategy.Update.Validate; own != nil {
+		errs = append(errs, own(ctx, obj, old)...)
+	}
+	return errs
 }
 
 func (b builder) prepareCreate(ctx context.Context, obj runtime.Object) {

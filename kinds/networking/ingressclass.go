@@ -14,6 +14,7 @@ func ingressClasses() *registry.Resource {
 		Object:       &networkingv1.IngressClass{},
 		List:         &networkingv1.IngressClassList{},
 		Resource:     "ingressclasses",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultIngressClass),
 		Generation:   true,
 		Strategy: registry.Strategy{

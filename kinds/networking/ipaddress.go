@@ -19,6 +19,7 @@ func ipAddresses() *registry.Resource {
 		Object:       &networkingv1.IPAddress{},
 		List:         &networkingv1.IPAddressList{},
 		Resource:     "ipaddresses",
+		Finalizers:   kind.Finalizers,
 		ShortNames:   []string{"ip"},
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{ValidateName: validateAddressName, Validate: kind.CheckCreate(validateAddress)},

@@ -14,6 +14,7 @@ func networkPolicies() *registry.Resource {
 		Object:       &networkingv1.NetworkPolicy{},
 		List:         &networkingv1.NetworkPolicyList{},
 		Resource:     "networkpolicies",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultNetworkPolicy),
 		ShortNames:   []string{"netpol"},
 		Namespaced:   true,

@@ -19,6 +19,7 @@ func serviceCIDRs() *registry.Resource {
 		Object:       &networkingv1.ServiceCIDR{},
 		List:         &networkingv1.ServiceCIDRList{},
 		Resource:     "servicecidrs",
+		Finalizers:   kind.Finalizers,
 		Status:       true,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCIDRs)},

@@ -16,6 +16,7 @@ func clusterRoles() *registry.Resource {
 		Object:       &rbacv1.ClusterRole{},
 		List:         &rbacv1.ClusterRoleList{},
 		Resource:     "clusterroles",
+		Finalizers:   kind.Finalizers,
 		Strategy:     rules,
 	}.Build()
 }

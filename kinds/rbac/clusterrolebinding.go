@@ -18,6 +18,7 @@ func clusterRoleBindings() *registry.Resource {
 		Object:       &rbacv1.ClusterRoleBinding{},
 		List:         &rbacv1.ClusterRoleBindingList{},
 		Resource:     "clusterrolebindings",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultClusterRoleBinding),
 		Strategy:     rules,
 		Columns: registry.Columns{

@@ -16,6 +16,7 @@ func roles() *registry.Resource {
 		Object:       &rbacv1.Role{},
 		List:         &rbacv1.RoleList{},
 		Resource:     "roles",
+		Finalizers:   kind.Finalizers,
 		Namespaced:   true,
 		Strategy:     rules,
 	}.Build()

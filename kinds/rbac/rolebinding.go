@@ -18,6 +18,7 @@ func roleBindings() *registry.Resource {
 		Object:       &rbacv1.RoleBinding{},
 		List:         &rbacv1.RoleBindingList{},
 		Resource:     "rolebindings",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultRoleBinding),
 		Namespaced:   true,
 		Strategy:     rules,

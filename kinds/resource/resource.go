@@ -28,6 +28,7 @@ func definition(resource string, object, list runtime.Object) kind.Definition {
 		Object:       object,
 		List:         list,
 		Resource:     resource,
+		Finalizers:   kind.Finalizers,
 		Strategy: registry.Strategy{
 			Update: registry.UpdateStrategy{AllowUnconditional: true},
 			Delete: registry.DeleteStrategy{ReturnObject: true},

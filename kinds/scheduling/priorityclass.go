@@ -20,6 +20,7 @@ func priorityClasses() *registry.Resource {
 		Object:       &schedulingv1.PriorityClass{},
 		List:         &schedulingv1.PriorityClassList{},
 		Resource:     "priorityclasses",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultPriorityClass),
 		ShortNames:   []string{"pc"},
 		Generation:   true,

@@ -17,6 +17,7 @@ func csiDrivers() *registry.Resource {
 		Object:       &storagev1.CSIDriver{},
 		List:         &storagev1.CSIDriverList{},
 		Resource:     "csidrivers",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultCSIDriver),
 		Restore:      kind.Defaults(defaultCSIDriver),
 		Strategy: registry.Strategy{

@@ -14,6 +14,7 @@ func csiNodes() *registry.Resource {
 		Object:       &storagev1.CSINode{},
 		List:         &storagev1.CSINodeList{},
 		Resource:     "csinodes",
+		Finalizers:   kind.Finalizers,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode)},
 			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeUpdate)},

@@ -13,6 +13,7 @@ func csiStorageCapacities() *registry.Resource {
 		Object:       &storagev1.CSIStorageCapacity{},
 		List:         &storagev1.CSIStorageCapacityList{},
 		Resource:     "csistoragecapacities",
+		Finalizers:   kind.Finalizers,
 		Namespaced:   true,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCapacity)},

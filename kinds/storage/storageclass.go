@@ -17,6 +17,7 @@ func storageClasses() *registry.Resource {
 		Object:       &storagev1.StorageClass{},
 		List:         &storagev1.StorageClassList{},
 		Resource:     "storageclasses",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultStorageClass),
 		ShortNames:   []string{"sc"},
 		Strategy: registry.Strategy{

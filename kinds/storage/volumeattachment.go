@@ -15,6 +15,7 @@ func volumeAttachments() *registry.Resource {
 		Object:       &storagev1.VolumeAttachment{},
 		List:         &storagev1.VolumeAttachmentList{},
 		Resource:     "volumeattachments",
+		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultVolumeAttachment),
 		Status:       true,
 		Strategy: registry.Strategy{

@@ -14,6 +14,7 @@ func volumeAttributesClasses() *registry.Resource {
 		Object:       &storagev1.VolumeAttributesClass{},
 		List:         &storagev1.VolumeAttributesClassList{},
 		Resource:     "volumeattributesclasses",
+		Finalizers:   kind.Finalizers,
 		ShortNames:   []string{"vac"},
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAttributesClass)},
