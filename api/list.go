@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,11 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 			return err
 		}
 	}
-	table, err := newTable(c.columns(), objects, options)
+	columns := c.columns()
+	if columns.Compare != nil {
+		slices.SortStableFunc(objects, columns.Compare)
+	}
+	table, err := newTable(columns, objects, options)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,8 @@ type Columns struct {
 	Definitions []metav1.TableColumnDefinition
 	// Row returns one cell a definition, and the row's conditions if it has any.
 	Row func(obj runtime.Object) (cells []any, conditions []metav1.TableRowCondition)
+	// Compare puts the rows of a list into an order. Nil: that of the list.
+	Compare func(a, b runtime.Object) int
 }
 
 // Subresource is a part or an action of a resource. Exactly one of Update,

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
@@ -32,31 +31,31 @@ func metricsCell(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.Metr
 }
 
 func metricCell(spec *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) string {
-	var current autoscalingv2.MetricValueStatus
+	var current *autoscalingv2.MetricValueStatus // nil: nobody has looked yet
 	switch {
 	case spec.Type == autoscalingv2.ExternalMetricSourceType && spec.External != nil:
 		if status.External != nil {
-			current = status.External.Current
+			current = &status.External.Current
 		}
 		return valueCell(spec.External.Target, current)
 	case spec.Type == autoscalingv2.ObjectMetricSourceType && spec.Object != nil:
 		if status.Object != nil {
-			current = status.Object.Current
+			current = &status.Object.Current
 		}
 		return valueCell(spec.Object.Target, current)
 	case spec.Type == autoscalingv2.PodsMetricSourceType && spec.Pods != nil:
 		if status.Pods != nil {
-			current = status.Pods.Current
+			current = &status.Pods.Current
 		}
-		return quantityCell(current.AverageValue) + "/" + quantityCell(spec.Pods.Target.AverageValue)
+		return averageCell(current) + "/" + spec.Pods.Target.AverageValue.String()
 	case spec.Type == autoscalingv2.ResourceMetricSourceType && spec.Resource != nil:
 		if status.Resource != nil {
-			current = status.Resource.Current
+			current = &status.Resource.Current
 		}
 		return resourceCell(string(spec.Resource.Name), spec.Resource.Target, current)
 	case spec.Type == autoscalingv2.ContainerResourceMetricSourceType && spec.ContainerResource != nil:
 		if status.ContainerResource != nil {
-			current = status.ContainerResource.Current
+			current = &status.ContainerResource.Current
 		}
 		return resourceCell(string(spec.ContainerResource.Name), spec.ContainerResource.Target, current)
 	default:
@@ -64,29 +63,41 @@ func metricCell(spec *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStat
 	}
 }
 
+const unknown = "<unknown>"
+
 // valueCell is for metrics with a value, absolute or on average over the pods.
-func valueCell(target autoscalingv2.MetricTarget, current autoscalingv2.MetricValueStatus) string {
-	if target.AverageValue != nil {
-		return quantityCell(current.AverageValue) + "/" + quantityCell(target.AverageValue) + " (avg)"
+// An absolute one that is missing from a status shows as the quantity nil does.
+func valueCell(target autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus) string {
+	cell := unknown
+	switch {
+	case target.AverageValue == nil && current != nil:
+		cell = current.Value.String()
+	case target.AverageValue != nil && current != nil && current.AverageValue != nil:
+		cell = current.AverageValue.String()
 	}
-	return quantityCell(current.Value) + "/" + quantityCell(target.Value)
+	if target.AverageValue != nil {
+		return cell + "/" + target.AverageValue.String() + " (avg)"
+	}
+	return cell + "/" + target.Value.String()
 }
 
 // resourceCell is for metrics with an average value or utilization.
-func resourceCell(name string, target autoscalingv2.MetricTarget, current autoscalingv2.MetricValueStatus) string {
+func resourceCell(name string, target autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus) string {
 	if target.AverageValue != nil {
-		return fmt.Sprintf("%s: %s/%s", name, quantityCell(current.AverageValue), quantityCell(target.AverageValue))
+		return fmt.Sprintf("%s: %s/%s", name, averageCell(current), target.AverageValue.String())
 	}
-	return fmt.Sprintf("%s: %s/%s", name, percentCell(current.AverageUtilization, unknown), percentCell(target.AverageUtilization, "<auto>"))
+	var used *int32
+	if current != nil {
+		used = current.AverageUtilization
+	}
+	return fmt.Sprintf("%s: %s/%s", name, percentCell(used, unknown), percentCell(target.AverageUtilization, "<auto>"))
 }
 
-const unknown = "<unknown>"
-
-func quantityCell(q *resource.Quantity) string {
-	if q == nil {
+func averageCell(current *autoscalingv2.MetricValueStatus) string {
+	if current == nil {
 		return unknown
 	}
-	return q.String()
+	return current.AverageValue.String()
 }
 
 func percentCell(percent *int32, otherwise string) string {

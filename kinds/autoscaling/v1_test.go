@@ -121,20 +121,3 @@ func TestVersion1Defaults(t *testing.T) {
 		}
 	}
 }
-
-func TestMetricsCell(t *testing.T) {
-	h := everything()
-	for i, want := range []string{"1/100m", "1k/2k", "3/7 (avg)", "memory: <unknown>/1Gi", "cpu: <unknown>/60%", "cpu: <unknown>/70%"} {
-		spec := h.Spec.Metrics[i : i+1]
-		status := h.Status.CurrentMetrics[min(i, 2) : min(i, 2)+1]
-		if got := metricsCell(spec, status); got != want {
-			t.Errorf("metric %d: %s, want %s", i, got, want)
-		}
-	}
-	if got := metricsCell(h.Spec.Metrics, nil); got != "<unknown>/100m, <unknown>/2k + 4 more..." {
-		t.Errorf("all: %s", got)
-	}
-	if got := metricsCell(nil, nil); got != "<none>" {
-		t.Errorf("none: %s", got)
-	}
-}

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -107,11 +108,8 @@ func portCells(ports []discoveryv1.EndpointPort) []string {
 
 func firstThree(cells []string) string {
 	const limit = 3
-	switch {
-	case len(cells) == 0:
-		return "<unset>"
-	case len(cells) > limit:
+	if len(cells) > limit {
 		return fmt.Sprintf("%s + %d more...", strings.Join(cells[:limit], ","), len(cells)-limit)
 	}
-	return strings.Join(cells, ",")
+	return cmp.Or(strings.Join(cells, ","), "<unset>")
 }

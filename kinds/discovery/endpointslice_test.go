@@ -93,6 +93,10 @@ func TestPortsAndEndpointsColumns(t *testing.T) {
 	if cells[2] != "80,web,*" || cells[3] != "1,2,3 + 2 more..." {
 		t.Errorf("ports %q, endpoints %q", cells[2], cells[3])
 	}
+	s.Ports = []discoveryv1.EndpointPort{{Name: ptr.To("")}}
+	if cells = endpointSliceRow(s); cells[2] != "<unset>" {
+		t.Errorf("a port without number and name: %q", cells[2])
+	}
 	if cells = endpointSliceRow(slice()); cells[2] != "<unset>" || cells[3] != "<unset>" {
 		t.Errorf("without any: ports %q, endpoints %q", cells[2], cells[3])
 	}

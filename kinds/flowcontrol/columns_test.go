@@ -1,10 +1,12 @@
 package flowcontrol
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
@@ -38,5 +40,19 @@ func TestFlowSchemaWithoutItsLevelIsShown(t *testing.T) {
 	cells := flowSchemaRow(schema)
 	if cells[3] != "ByUser" || cells[5] != "True" {
 		t.Errorf("distinguisher %v, missing level %v", cells[3], cells[5])
+	}
+}
+
+func TestRowsOfFlowSchemasAreInTheOrderOfMatching(t *testing.T) {
+	schema := func(name string, precedence int32) runtime.Object {
+		s := &flowcontrolv1.FlowSchema{Spec: flowcontrolv1.FlowSchemaSpec{MatchingPrecedence: precedence}}
+		s.Name = name
+		return s
+	}
+	rows := []runtime.Object{schema("b", 2), schema("a", 2), schema("z", 1)}
+	slices.SortFunc(rows, flowSchemas().Columns.Compare)
+	want := []runtime.Object{schema("z", 1), schema("a", 2), schema("b", 2)}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,8 +1,11 @@
 package flowcontrol
 
 import (
+	"cmp"
+
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -34,8 +37,16 @@ func flowSchemas() *registry.Resource {
 				kind.Column("MissingPL", "string", "references a broken or non-existent PriorityLevelConfiguration"),
 			},
 			Row: kind.Row(flowSchemaRow),
+			Compare: func(a, b runtime.Object) int {
+				return comparePrecedence(a.(*flowcontrolv1.FlowSchema), b.(*flowcontrolv1.FlowSchema))
+			},
 		},
 	}.Build()
+}
+
+// comparePrecedence puts first what is matched first.
+func comparePrecedence(a, b *flowcontrolv1.FlowSchema) int {
+	return cmp.Or(cmp.Compare(a.Spec.MatchingPrecedence, b.Spec.MatchingPrecedence), cmp.Compare(a.Name, b.Name))
 }
 
 func flowSchemaRow(schema *flowcontrolv1.FlowSchema) []any {
