@@ -90,7 +90,7 @@ func (s *Server) writeOpenAPI(w http.ResponseWriter, r *http.Request, version st
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body := document.JSON
+	body := document.JSON()
 	if contentType != "application/json" {
 		var err error
 		if body, err = document.Protobuf(); err != nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"weak"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/api/openapi"
+	"github.com/miniapi/miniapi/internal/weakmap"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -33,36 +33,24 @@ type content struct {
 	resources []*registry.Resource
 	scheme    *runtime.Scheme
 	release   string
+	openID    bool
 }
 
 func contentOf(snapshot *registry.Snapshot, config Config) content {
-	c := content{groups: snapshot.Groups, scheme: config.Scheme, release: openapi.Release(config.Version)}
+	c := content{
+		groups: snapshot.Groups, scheme: config.Scheme,
+		release: openapi.Release(config.Version), openID: config.OpenID != nil,
+	}
 	for _, store := range snapshot.Stores() {
 		c.resources = append(c.resources, store.Resource())
 	}
 	return c
 }
 
-// typed is the part of the content that has Go types.
-func (c content) typed() openapi.Config {
-	config := openapi.Config{Scheme: c.scheme, Release: c.release}
-	for _, g := range c.groups {
-		if !g.Custom {
-			config.Groups = append(config.Groups, g)
-		}
-	}
-	for _, r := range c.resources {
-		if !r.Custom {
-			config.Resources = append(config.Resources, r)
-		}
-	}
-	return config
-}
-
 // key is the same for contents that look the same: resources do not change.
 func (c content) key() string {
 	var key strings.Builder
-	fmt.Fprintf(&key, "%s %p", c.release, c.scheme)
+	fmt.Fprintf(&key, "%s %t %p", c.release, c.openID, c.scheme)
 	for _, r := range c.resources {
 		fmt.Fprintf(&key, " %p", r)
 	}
@@ -73,37 +61,15 @@ func newSurface(c content) *surface {
 	return &surface{
 		content:   c,
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
-		openapi:   openapi.New(c.typed()),
+		openapi: openapi.New(openapi.Config{
+			Groups: c.groups, Resources: c.resources, Scheme: c.scheme, Release: c.release, OpenID: c.openID,
+		}),
 	}
 }
 
 // surfaces are shared between the servers of a process, for most serve the same
-// resources, and a test suite has many servers. It is the package's only state,
-// holds nothing that a server does not hold, and no outcome depends on it.
-var surfaces = sharedSurfaces{known: map[string]weak.Pointer[surface]{}}
-
-type sharedSurfaces struct {
-	mu    sync.Mutex // guards known
-	known map[string]weak.Pointer[surface]
-}
-
-// of returns the surface of a content.
-func (c *sharedSurfaces) of(content content) *surface {
-	key := content.key()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.known[key].Value(); s != nil {
-		return s
-	}
-	for key, pointer := range c.known {
-		if pointer.Value() == nil {
-			delete(c.known, key)
-		}
-	}
-	s := newSurface(content)
-	c.known[key] = weak.Make(s)
-	return s
-}
+// resources, and a test suite has many servers. No outcome depends on it.
+var surfaces weakmap.Map[string, surface]
 
 // info holds what the informational endpoints of a server keep.
 type info struct {
@@ -124,10 +90,11 @@ func (i *info) surface(ctx context.Context) *surface {
 		i.config.Settle(ctx)
 	}
 	snapshot := i.config.Catalog.Snapshot()
-	if c := i.current.Load(); c != nil && c.generation == snapshot.Generation {
-		return c.surface
+	if s := i.current.Load(); s != nil && s.generation == snapshot.Generation {
+		return s.surface
 	}
-	s := surfaces.of(contentOf(snapshot, i.config))
+	c := contentOf(snapshot, i.config)
+	s := surfaces.Of(c.key(), func() *surface { return newSurface(c) })
 	i.current.Store(&currentSurface{s, snapshot.Generation})
 	return s
 }

@@ -6,11 +6,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -51,23 +49,6 @@ func modelName(obj any) string {
 	return ""
 }
 
-// kindsOf lists, sorted, the kinds that each model is known as in a scheme.
-func kindsOf(scheme *runtime.Scheme) map[string][]schema.GroupVersionKind {
-	kinds := map[string][]schema.GroupVersionKind{}
-	for gvk, t := range scheme.AllKnownTypes() {
-		if gvk.Version == runtime.APIVersionInternal {
-			continue
-		}
-		if name := modelName(reflect.New(t).Interface()); name != "" {
-			kinds[name] = append(kinds[name], gvk)
-		}
-	}
-	for _, list := range kinds {
-		slices.SortFunc(list, compareKinds)
-	}
-	return kinds
-}
-
 func compareKinds(a, b schema.GroupVersionKind) int {
 	return slices.Compare([]string{a.Group, a.Version, a.Kind}, []string{b.Group, b.Version, b.Kind})
 }
@@ -76,34 +57,30 @@ func compareKinds(a, b schema.GroupVersionKind) int {
 func closure(all map[string]definition, names []string) []string {
 	seen := map[string]bool{}
 	var found []string
-	for len(names) > 0 {
-		name := names[len(names)-1]
-		names = names[:len(names)-1]
+	for todo := slices.Clone(names); len(todo) > 0; {
+		name := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
 		if _, known := all[name]; !known || seen[name] {
 			continue
 		}
 		seen[name] = true
 		found = append(found, name)
-		names = append(slices.Clip(names), all[name].Deps...)
+		todo = append(todo, all[name].Deps...)
 	}
 	slices.Sort(found)
 	return found
 }
 
 // withKinds adds to a schema the kinds that its type is known as.
-func withKinds(body json.RawMessage, kinds []schema.GroupVersionKind) (json.RawMessage, error) {
+func withKinds(body json.RawMessage, kinds []schema.GroupVersionKind) pieces {
 	if len(kinds) == 0 {
-		return body, nil
+		return pieces{body}
 	}
 	var list []groupVersionKind
 	for _, gvk := range kinds {
 		list = append(list, groupVersionKind(gvk))
 	}
-	extension, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(body[:len(body)-len("}")], []byte(`,"x-kubernetes-group-version-kind":`), extension, []byte("}")), nil
+	return pieces{body[:len(body)-len("}")], []byte(`,"x-kubernetes-group-version-kind":`), encode(list), []byte("}")}
 }
 
 // groupVersionKind is a kind as the extension writes it.

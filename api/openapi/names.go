@@ -2,22 +2,25 @@ package openapi
 
 import (
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// camel joins the parts of a group's name: "RbacAuthorization". What Kubernetes
+// camel joins the words of a group's name: "RbacAuthorization". What Kubernetes
 // itself owns goes without its domain; the legacy group is called core.
 func camel(group string) string {
 	if group == "" {
 		return "Core"
 	}
 	var name strings.Builder
-	for part := range strings.SplitSeq(strings.TrimSuffix(group, ".k8s.io"), ".") {
-		name.WriteString(title(part))
+	for word := range strings.FieldsFuncSeq(strings.TrimSuffix(group, ".k8s.io"), isPunctuation) {
+		name.WriteString(title(word))
 	}
 	return name.String()
 }
+
+func isPunctuation(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 
 // tagOf is what operations of a group version are filed under.
 func tagOf(gv schema.GroupVersion) string {

@@ -22,6 +22,7 @@ var pretty = parameter{name: "pretty", in: "query", kind: "string", description:
 
 // Parameters of the verbs.
 var (
+	getParameters              = sync.OnceValue(func() []parameter { return fromOptions(metav1.GetOptions{}) })
 	listParameters             = sync.OnceValue(func() []parameter { return fromOptions(metav1.ListOptions{}) })
 	createParameters           = sync.OnceValue(func() []parameter { return fromOptions(metav1.CreateOptions{}) })
 	updateParameters           = sync.OnceValue(func() []parameter { return fromOptions(metav1.UpdateOptions{}) })

@@ -14,6 +14,9 @@ var (
 	statusModel = modelName(metav1.Status{})
 	patchModel  = modelName(metav1.Patch{})
 	deleteModel = modelName(metav1.DeleteOptions{})
+
+	objectMetaModel = modelName(metav1.ObjectMeta{})
+	listMetaModel   = modelName(metav1.ListMeta{})
 )
 
 // resourceRoutes makes the routes of one resource in one version.
@@ -25,16 +28,22 @@ type resourceRoutes struct {
 	options func(kind schema.GroupVersionKind) any
 }
 
-func (b resourceRoutes) root() string {
-	if b.gv.Group == "" {
-		return "/api/" + b.gv.Version
+func (b resourceRoutes) root() string { return rootOf(b.gv) }
+
+// rootOf is the path of a group version.
+func rootOf(gv schema.GroupVersion) string {
+	if gv.Group == "" {
+		return "/api/" + gv.Version
 	}
-	return "/apis/" + b.gv.Group + "/" + b.gv.Version
+	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
 // build returns all routes: the resource itself, its subresources, the list
 // across namespaces, and the watches of old.
 func (b resourceRoutes) build() []route {
+	if b.resource.Custom {
+		return b.buildCustom()
+	}
 	routes := []route{
 		b.collection(b.scoped(b.root()), b.scopedKind(""), ""),
 		b.item(),
@@ -91,9 +100,17 @@ func (b resourceRoutes) operation(method, action, id, description string) operat
 
 func (b resourceRoutes) has(verb string) bool { return slices.Contains(b.resource.Verbs, verb) }
 
-func (b resourceRoutes) model() string { return modelName(b.version.New()) }
+func (b resourceRoutes) model() string {
+	if b.resource.Custom {
+		return customName(b.gv.WithKind(b.resource.Kind))
+	}
+	return modelName(b.version.New())
+}
 
 func (b resourceRoutes) listModel() string {
+	if b.resource.Custom {
+		return customName(b.gv.WithKind(b.listKind()))
+	}
 	if b.version.NewList == nil {
 		return ""
 	}

@@ -1,61 +1,62 @@
 package openapi
 
 import (
-	"encoding/json"
+	"slices"
 	"strconv"
 )
 
 const v2Refs = "#/definitions/"
 
-// v2Document describes everything in one document.
-func (d *Documents) v2Document(routes []route) ([]byte, error) {
-	all, err := definitions()
-	if err != nil {
-		return nil, err
-	}
-	schemas := map[string]json.RawMessage{}
-	for _, name := range closure(all, models(routes)) {
-		if schemas[name], err = withKinds(all[name].V2, d.kinds()[name]); err != nil {
-			return nil, err
-		}
-	}
-	paths := object{}
-	for _, r := range routes {
-		paths[r.path] = v2Path(r)
-	}
-	return json.Marshal(object{
-		"swagger":             "2.0",
-		"info":                d.info(),
-		"paths":               paths,
-		"definitions":         schemas,
-		"securityDefinitions": object{"BearerToken": bearerToken},
-		"security":            []object{{"BearerToken": []string{}}},
-	})
+// v2Header is what the document of version 2 has beside paths and definitions.
+func v2Header(release string) members {
+	var header members
+	header.set("swagger", []byte(`"2.0"`))
+	header.set("info", encode(serverInfo(release)))
+	header.set("securityDefinitions", encode(object{"BearerToken": bearerToken}))
+	header.set("security", encode([]object{{"BearerToken": []string{}}}))
+	return header
 }
 
-func v2Path(r route) object {
+func v2Text(header members, s sections) pieces {
+	document := members{slices.Clone(header.text)}
+	document.set("paths", s.paths.object()...)
+	document.set("definitions", s.definitions.object()...)
+	document.set("parameters", s.parameters.object()...)
+	return document.object()
+}
+
+// v2Writer describes routes. Like kube-apiserver it puts most parameters apart,
+// and refers to them: there are some 40 of them, and thousands of operations.
+type v2Writer struct {
+	shared map[string][]byte // parameters by the names that they are referred to
+	known  map[parameter]any // what stands for a parameter in an operation
+}
+
+func newV2Writer() v2Writer {
+	return v2Writer{shared: map[string][]byte{}, known: map[parameter]any{}}
+}
+
+func (w v2Writer) path(r route) object {
 	common, own := r.shared()
 	path := object{}
 	if len(common) > 0 {
-		path["parameters"] = v2Parameters(common)
+		path["parameters"] = w.parameters(common)
 	}
 	for i, o := range r.operations {
-		path[o.method] = v2Operation(o, own[i])
+		path[o.method] = w.operation(o, own[i])
 	}
 	return path
 }
 
-func v2Operation(o operation, params []parameter) object {
+func (w v2Writer) operation(o operation, params []parameter) object {
 	operation := describe(o)
-	list := v2Parameters(params)
-	operation["consumes"] = anything
+	list := w.parameters(params)
+	operation["consumes"] = o.body.media
+	if o.body.media == nil {
+		operation["consumes"] = anything
+	}
 	if o.body.model != "" {
-		operation["consumes"] = o.body.media
-		in := object{"name": "body", "in": "body", "schema": schemaOf(v2Refs, o.body.model)}
-		if o.body.required {
-			in["required"] = true
-		}
-		list = append(list, in)
+		list = append(list, w.body(o.body))
 	}
 	if len(list) > 0 {
 		operation["parameters"] = list
@@ -71,16 +72,4 @@ func v2Operation(o operation, params []parameter) object {
 	}
 	operation["responses"] = responses
 	return operation
-}
-
-func v2Parameters(params []parameter) []object {
-	var list []object
-	for _, p := range params {
-		out := object{"name": p.name, "in": p.in, "description": p.description, "type": p.kind, "uniqueItems": true}
-		if p.in == "path" {
-			out["required"] = true
-		}
-		list = append(list, out)
-	}
-	return list
 }

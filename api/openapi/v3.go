@@ -2,8 +2,11 @@ package openapi
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -13,47 +16,90 @@ type object = map[string]any
 
 const v3Refs = "#/components/schemas/"
 
-// v3Document describes one group version, or one of the roots above them.
-func (d *Documents) v3Document(gv schema.GroupVersion, routes []route) ([]byte, error) {
+func (p *part) buildV3() (*Document, error) {
+	routes := p.routes()
+	schemas, err := p.v3Schemas(routes)
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI of %s: %w", p.name, err)
+	}
+	var components, document members
+	components.set("schemas", schemas.object()...)
+	info := customInfo
+	if !p.custom() {
+		components.set("securitySchemes", encode(object{"BearerToken": bearerToken}))
+		info = serverInfo(p.release)
+	}
+	paths := encodePaths(routes, v3Path)
+	document.set("openapi", []byte(`"3.0.0"`))
+	document.set("info", encode(info))
+	document.set("paths", paths.object()...)
+	document.set("components", components.object()...)
+	text := document.object()
+	protobuf := sync.OnceValues(func() ([]byte, error) { return v3Protobuf(text) })
+	return &Document{Hash: text.hash(), text: text, protobuf: protobuf}, nil
+}
+
+func (p *part) v3Schemas(routes []route) (members, error) {
 	all, err := definitions()
 	if err != nil {
-		return nil, err
+		return members{}, err
 	}
-	schemas := map[string]json.RawMessage{}
-	for _, name := range closure(all, models(routes)) {
-		kinds := kindsFor(gv, d.kinds()[name])
-		if schemas[name], err = withKinds(all[name].V3, kinds); err != nil {
-			return nil, err
-		}
+	schemas, err := p.customModels(false)
+	if err != nil {
+		return members{}, err
 	}
-	paths := object{}
-	for _, r := range routes {
-		paths[r.path] = v3Path(r)
+	for _, name := range closure(all, p.models(routes)) {
+		schemas[name] = withKinds(all[name].V3, p.kindsOf(name))
 	}
-	return json.Marshal(object{
-		"openapi": "3.0.0",
-		"info":    d.info(),
-		"paths":   paths,
-		"components": object{
-			"schemas":         schemas,
-			"securitySchemes": object{"BearerToken": bearerToken},
-		},
-	})
+	var sorted members
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		sorted.set(name, schemas[name]...)
+	}
+	return sorted, nil
 }
 
 // bearerToken is how clients may show who they are.
 var bearerToken = object{"type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header"}
 
-// kindsFor leaves out what a type that belongs to every group is called in the
-// others.
-func kindsFor(gv schema.GroupVersion, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+// kindsOf are the kinds that a definition of the library is known as. Documents
+// of built-in kinds leave out what a type that belongs to every group is called in
+// the others.
+func (p *part) kindsOf(name string) []schema.GroupVersionKind {
+	kinds := p.library.kinds()[name]
+	if p.custom() {
+		return kindsOfClients(name, kinds)
+	}
 	if len(kinds) < 2 {
 		return kinds
 	}
 	return slices.DeleteFunc(slices.Clone(kinds), func(gvk schema.GroupVersionKind) bool {
-		return gvk.Group != "" && gvk.GroupVersion() != gv
+		return gvk.Group != "" && gvk.GroupVersion() != p.gv
 	})
 }
+
+// encodePaths describes routes in one of the versions.
+func encodePaths(routes []route, describe func(r route) object) members {
+	var paths members
+	for _, r := range routes {
+		paths.set(r.path, encode(describe(r)))
+	}
+	return paths
+}
+
+// encode makes JSON of what can always be encoded: descriptions have no values of
+// other types than strings, numbers, booleans, and lists and objects of them.
+func encode(description any) []byte {
+	text, err := json.Marshal(description)
+	if err != nil {
+		panic(fmt.Sprintf("openapi: %v", err))
+	}
+	return text
+}
+
+func serverInfo(release string) object { return object{"title": "Kubernetes", "version": release} }
+
+// customInfo stands in the documents of custom resources.
+var customInfo = object{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 func v3Path(r route) object {
 	common, own := r.shared()

@@ -1,0 +1,180 @@
+package openapi_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	"google.golang.org/protobuf/proto"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/miniapi/miniapi/api/openapi"
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// custom is a custom resource, as far as documents tell of one.
+func custom(group, version, kind string) *registry.Resource {
+	return &registry.Resource{
+		Group: group, Name: strings.ToLower(kind) + "s", Kind: kind, Custom: true,
+		Versions: []registry.Version{{
+			Name: version,
+			Model: func(bool) (*spec.Schema, error) {
+				return new(spec.Schema).Typed("object", "").WithDescription(kind + " of " + group), nil
+			},
+		}},
+	}
+}
+
+// with returns the documents of all built-in kinds and custom resources.
+func with(t testing.TB, resources ...*registry.Resource) *openapi.Documents {
+	t.Helper()
+	catalog := registry.NewCatalog(registry.CatalogConfig{
+		Storage: func(storage.Codec) storage.Interface { return nil },
+	})
+	resources = append(slices.Clone(kinds.Resources()), resources...)
+	if err := catalog.Add(resources...); err != nil {
+		t.Fatal(err)
+	}
+	return openapi.New(openapi.Config{
+		Groups: catalog.Snapshot().Groups, Resources: resources,
+		Scheme: kinds.Scheme(), Release: "1.36", OpenID: true,
+	})
+}
+
+// must returns what takes the value out of a result that is no error.
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Names of groups become names of models and of operations.
+func TestCustomNames(t *testing.T) {
+	for group, want := range map[string][2]string{
+		"example.com":         {"com.example.v1.Glass", "createExampleComV1Glass"},
+		"my-shop.example.com": {"com.example.my-shop.v1.Glass", "createMyShopExampleComV1Glass"},
+		"things.k8s.io":       {"io.k8s.things.v1.Glass", "createThingsV1Glass"},
+	} {
+		d, err := with(t, custom(group, "v1", "Glass")).V3("apis/" + group + "/v1")
+		got := parse(t, d, err)
+		if got.Components.Schemas[want[0]] == nil || got.Components.Schemas[want[0]+"List"] == nil {
+			t.Errorf("%s: there is no %s, or no list of it", group, want[0])
+		}
+		create, _ := got.Paths["/apis/"+group+"/v1/glasss"].(map[string]any)["post"].(map[string]any)
+		if create["operationId"] != want[1] {
+			t.Errorf("%s: the operation is %v, want %s", group, create["operationId"], want[1])
+		}
+	}
+}
+
+// Only what changed is built again, and only that has another hash.
+func TestPartsAreKept(t *testing.T) {
+	a, b, c := custom("a.example.com", "v1", "A"), custom("b.example.com", "v1", "B"), custom("b.example.com", "v1", "C")
+	before, after := with(t, a, b), with(t, a, b, c)
+	v3 := func(d *openapi.Documents, path string) *openapi.Document {
+		return must[*openapi.Document](t)(d.V3(path))
+	}
+	for _, path := range []string{"api/v1", "apis", "apis/apps/v1", "apis/a.example.com/v1"} {
+		if v3(before, path) != v3(after, path) {
+			t.Errorf("%s was built again", path)
+		}
+	}
+	if v3(before, "apis/b.example.com/v1").Hash == v3(after, "apis/b.example.com/v1").Hash {
+		t.Error("a group version has one more resource and the same hash")
+	}
+	again := with(t, b, a)
+	if v2 := must[*openapi.Document](t); v2(before.V2()).Hash == v2(after.V2()).Hash || v2(before.V2()).Hash != v2(again.V2()).Hash {
+		t.Error("the hash of version 2 does not follow the content")
+	}
+	if index := must[[]byte](t); bytes.Equal(index(before.Index()), index(after.Index())) || !bytes.Equal(index(before.Index()), index(again.Index())) {
+		t.Error("the index does not follow the content")
+	}
+}
+
+// A custom group has no document but those of its versions.
+func TestCustomGroupsHaveNoRoot(t *testing.T) {
+	documents := with(t, custom("example.com", "v1", "A"))
+	for _, path := range []string{"apis/example.com", "apis/example.com/v2"} {
+		if d, err := documents.V3(path); d != nil || err != nil {
+			t.Errorf("%s: %v, %v", path, d, err)
+		}
+	}
+}
+
+// Parameters stand apart under the names that kube-apiserver has made for them;
+// kubectl looks for some in the operations.
+func TestV2SharesParameters(t *testing.T) {
+	d, err := with(t, custom("example.com", "v1", "A")).V2()
+	var got struct {
+		Parameters map[string]any
+		Paths      map[string]map[string]json.RawMessage
+	}
+	if err != nil || json.Unmarshal(d.JSON(), &got) != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"allowWatchBookmarks-HC2hJt-J", "body-2Y1dVQaQ", "fieldSelector-xIcQKXFG", "namespace-vgWSWtn3", "path-z6Ciiujn", "pretty-tJGM1-ng",
+	} {
+		if got.Parameters[name] == nil {
+			t.Errorf("there is no parameter %s, but %v", name, slices.Sorted(maps.Keys(got.Parameters)))
+		}
+	}
+	for _, path := range []string{"/api/v1/namespaces/{namespace}/pods/{name}", "/apis/example.com/v1/as/{name}"} {
+		patch := string(got.Paths[path]["patch"])
+		if !strings.Contains(patch, `"name":"fieldValidation"`) || !strings.Contains(patch, `"name":"dryRun"`) {
+			t.Errorf("%s: %s", path, patch)
+		}
+	}
+}
+
+// The protobuf of version 2, which is put together, is that of the whole document.
+func TestV2ProtobufIsThatOfTheJSON(t *testing.T) {
+	d, err := with(t, custom("example.com", "v1", "A"), custom("b.example.com", "v1", "B")).V2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := must[*openapi_v2.Document](t)(openapi_v2.ParseDocument(d.JSON()))
+	got := &openapi_v2.Document{}
+	if err := proto.Unmarshal(must[[]byte](t)(d.Protobuf()), got); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*openapi_v2.Document{want, got} {
+		byName(m.Paths.Path)
+		byName(m.Definitions.AdditionalProperties)
+		byName(m.Parameters.AdditionalProperties)
+	}
+	if !proto.Equal(want, got) {
+		t.Errorf("%d paths, %d definitions and %d parameters, which are not those of the JSON",
+			len(got.Paths.Path), len(got.Definitions.AdditionalProperties), len(got.Parameters.AdditionalProperties))
+	}
+}
+
+func byName[T interface{ GetName() string }](list []T) {
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
+}
+
+// A server that has an issuer of tokens describes that too.
+func TestOpenIDIsDescribed(t *testing.T) {
+	documents := with(t)
+	for path, want := range map[string]string{
+		".well-known/openid-configuration": "getServiceAccountIssuerOpenIDConfiguration",
+		"openid/v1/jwks":                   "getServiceAccountIssuerOpenIDKeyset",
+	} {
+		d, err := documents.V3(path)
+		get, _ := parse(t, d, err).Paths["/"+path+"/"].(map[string]any)["get"].(map[string]any)
+		if get["operationId"] != want {
+			t.Errorf("%s: the operation is %v, want %s", path, get["operationId"], want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package openapi
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/internal/weakmap"
+)
+
+// library is the definitions together with the kinds that a scheme knows their
+// types as. Safe for concurrent use.
+type library struct {
+	scheme *runtime.Scheme
+	// kinds of each definition, sorted.
+	kinds func() map[string][]schema.GroupVersionKind
+	// excerpts are definitions of version 2, by name.
+	excerpts sync.Map
+}
+
+// libraries are shared as parts are.
+var libraries weakmap.Map[*runtime.Scheme, library]
+
+func libraryOf(scheme *runtime.Scheme) *library {
+	return libraries.Of(scheme, func() *library {
+		l := &library{scheme: scheme}
+		l.kinds = sync.OnceValue(l.collectKinds)
+		return l
+	})
+}
+
+func (l *library) collectKinds() map[string][]schema.GroupVersionKind {
+	kinds := map[string][]schema.GroupVersionKind{}
+	for gvk, t := range l.scheme.AllKnownTypes() {
+		if gvk.Version == runtime.APIVersionInternal {
+			continue
+		}
+		if name := modelName(reflect.New(t).Interface()); name != "" {
+			kinds[name] = append(kinds[name], gvk)
+		}
+	}
+	for _, list := range kinds {
+		slices.SortFunc(list, compareKinds)
+	}
+	return kinds
+}
+
+// newObject returns an object of a kind, nil for one that nobody knows.
+func (l *library) newObject(kind schema.GroupVersionKind) any {
+	obj, err := l.scheme.New(kind)
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// excerpt is a definition in the document of version 2.
+func (l *library) excerpt(all map[string]definition, name string) *excerpt {
+	if known, ok := l.excerpts.Load(name); ok {
+		return known.(*excerpt)
+	}
+	var s sections
+	s.definitions.set(name, withKinds(all[name].V2, l.kinds()[name])...)
+	known, _ := l.excerpts.LoadOrStore(name, newExcerpt(s))
+	return known.(*excerpt)
+}

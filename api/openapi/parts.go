@@ -1,0 +1,128 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/internal/weakmap"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// part is what one document of version 3 is about: a root, a group or a group
+// version. The document of version 2 is made of all parts.
+type part struct {
+	partConfig
+	v2 func() (*fragment, error)
+	v3 func() (*Document, error)
+}
+
+type partConfig struct {
+	name    string // its path
+	library *library
+	release string
+	// gv and resources of a group version.
+	gv        schema.GroupVersion
+	resources []*registry.Resource
+	// root is the route of what is no group version. The same name always has the
+	// same.
+	root *route
+}
+
+// parts are shared by the contents that a catalog has one after another, and by
+// the servers of a process. They keep their resources, so that no others can have
+// the same addresses.
+var parts weakmap.Map[partKey, part]
+
+type partKey struct {
+	name, release string
+	library       *library
+	resources     string // their addresses
+}
+
+func newPart(config partConfig) *part {
+	key := partKey{name: config.name, release: config.release, library: config.library}
+	for _, r := range config.resources {
+		key.resources += fmt.Sprintf("%p ", r)
+	}
+	return parts.Of(key, func() *part {
+		p := &part{partConfig: config}
+		p.v2 = sync.OnceValues(p.buildV2)
+		p.v3 = sync.OnceValues(p.buildV3)
+		return p
+	})
+}
+
+// partsOf lists the parts of a catalog by name.
+func partsOf(config Config, library *library) []*part {
+	var list []*part
+	for _, r := range roots(config) {
+		list = append(list, newPart(partConfig{
+			name: r.name, library: library, release: config.Release,
+			root: &route{"/" + r.name + "/", []operation{r.operation}},
+		}))
+	}
+	resources := byGroupVersion(config.Resources)
+	for _, g := range config.Groups {
+		for _, v := range g.Versions {
+			gv := schema.GroupVersion{Group: g.Name, Version: v}
+			list = append(list, newPart(partConfig{
+				name: strings.TrimPrefix(rootOf(gv), "/"), library: library, release: config.Release,
+				gv: gv, resources: resources[gv],
+			}))
+		}
+	}
+	slices.SortFunc(list, func(a, b *part) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
+
+func byGroupVersion(resources []*registry.Resource) map[schema.GroupVersion][]*registry.Resource {
+	served := map[schema.GroupVersion][]*registry.Resource{}
+	for _, r := range resources {
+		for _, v := range r.Versions {
+			gv := schema.GroupVersion{Group: r.Group, Version: v.Name}
+			served[gv] = append(served[gv], r)
+		}
+	}
+	return served
+}
+
+// custom tells whether a part has nothing but custom resources.
+func (p *part) custom() bool {
+	return len(p.resources) > 0 && !slices.ContainsFunc(p.resources, func(r *registry.Resource) bool { return !r.Custom })
+}
+
+// routes of the part, by path.
+func (p *part) routes() []route {
+	if p.root != nil {
+		return []route{*p.root}
+	}
+	var routes []route
+	if !p.custom() {
+		routes = append(routes, listOfResources(p.gv))
+	}
+	for _, r := range p.resources {
+		routes = append(routes, p.describe(r).build()...)
+	}
+	slices.SortFunc(routes, func(a, b route) int { return cmp.Compare(a.path, b.path) })
+	return routes
+}
+
+func (p *part) describe(r *registry.Resource) resourceRoutes {
+	b := resourceRoutes{resource: r, gv: p.gv, options: p.library.newObject}
+	b.version, _ = r.Version(p.gv.Version)
+	return b
+}
+
+// models of the library that routes of the part need.
+func (p *part) models(routes []route) []string {
+	names := models(routes)
+	if slices.ContainsFunc(p.resources, func(r *registry.Resource) bool { return r.Custom }) {
+		names = append(names, objectMetaModel, listMetaModel)
+	}
+	return names
+}
