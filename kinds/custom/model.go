@@ -22,7 +22,7 @@ const (
 
 // model describes the objects of the version in OpenAPI. Version 2 can say less:
 // what allows unknown fields is an object, and nothing more, for otherwise kubectl
-// would refuse them.
+// would refuse them, and there are no defaults.
 func (v *version) model(v2 bool) (*spec.Schema, error) {
 	structure, err := v.published()
 	if err != nil {
@@ -64,12 +64,21 @@ func (m modeler) model(structure *structuralschema.Structural, preserves bool) *
 	}
 	if m.v2 {
 		structure = openapiv2.ToStructuralOpenAPIV2(structure)
+		withoutDefaults.Visit(structure)
 	}
 	model := structure.ToKubeOpenAPI()
 	docs := metav1.TypeMeta{}.SwaggerDoc()
 	m.addHeader(model, docs["apiVersion"], docs["kind"])
 	m.describeEmbedded(model)
 	return model
+}
+
+// withoutDefaults: what version 2 describes has none, built-in kinds included.
+var withoutDefaults = structuralschema.Visitor{
+	Structural: func(structure *structuralschema.Structural) bool {
+		structure.Default = structuralschema.JSON{}
+		return true
+	},
 }
 
 // addHeader adds what every object has.

@@ -1,0 +1,229 @@
+package miniapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	definitions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi3"
+
+	"github.com/miniapi/miniapi"
+)
+
+// definition is of a kind in a group of its own.
+func definition(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	name, group := strings.ToLower(kind), strings.ToLower(kind)+".example.com"
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	check(t, json.Unmarshal(fmt.Appendf(nil, `{"metadata":{"name":"%[1]ss.%[2]s"},
+		"spec":{"group":"%[2]s","scope":"Namespaced","names":{"plural":"%[1]ss","singular":"%[1]s","kind":"%[3]s","listKind":"%[3]sList"},
+			"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+				"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+					"color":{"type":"string","default":"red","enum":["red","green"]},
+					"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`, name, group, kind), crd))
+	return crd
+}
+
+// described is a server and clients of what it tells of itself.
+type described struct {
+	*miniapi.Server
+	definitions definitions.CustomResourceDefinitionInterface
+	discovery   *discovery.DiscoveryClient
+	http        *http.Client
+}
+
+func startDescribed(t *testing.T) described {
+	t.Helper()
+	server := start(t, miniapi.Config{})
+	client, err := definitions.NewForConfig(server.RESTConfig())
+	check(t, err)
+	discovery, err := discovery.NewDiscoveryClientForConfig(server.RESTConfig())
+	check(t, err)
+	d := described{server, client.CustomResourceDefinitions(), discovery, &http.Client{Transport: &http.Transport{}}}
+	t.Cleanup(d.http.CloseIdleConnections)
+	return d
+}
+
+func (d described) define(t *testing.T, kind string) {
+	t.Helper()
+	_, err := d.definitions.Create(t.Context(), definition(t, kind), metav1.CreateOptions{})
+	check(t, err)
+}
+
+// read returns a document, its ETag, and its status.
+func (d described) read(path string) (body []byte, etag string, status int, err error) {
+	resp, err := d.http.Get(d.URL() + path)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	return body, resp.Header.Get("ETag"), resp.StatusCode, err
+}
+
+func (d described) etag(t *testing.T, path string) string {
+	t.Helper()
+	_, etag, status, err := d.read(path)
+	check(t, err)
+	if status != http.StatusOK || etag == "" {
+		t.Fatalf("%s: status %d, ETag %q", path, status, etag)
+	}
+	return etag
+}
+
+// A definition is in the documents when the request that makes it is answered, as
+// clients read them: client-go's of version 3, and kubectl's of version 2, which
+// asks for protobuf.
+func TestDefinitionsAreDescribedAtOnce(t *testing.T) {
+	d := startDescribed(t)
+	d.define(t, "Gadget")
+	document, err := openapi3.NewRoot(d.discovery.OpenAPIV3()).GVSpec(schema.GroupVersion{Group: "gadget.example.com", Version: "v1"})
+	check(t, err)
+	model := document.Components.Schemas["com.example.gadget.v1.Gadget"]
+	if model == nil || model.Properties["spec"].Properties["color"].Default != "red" {
+		t.Errorf("the model of version 3 is %v", model)
+	}
+	path := document.Paths.Paths["/apis/gadget.example.com/v1/namespaces/{namespace}/gadgets/{name}/status"]
+	if path == nil || path.Patch == nil || path.Patch.OperationId != "patchGadgetExampleComV1NamespacedGadgetStatus" {
+		t.Errorf("the path of the status is %v", path)
+	}
+	old, err := d.discovery.OpenAPISchema()
+	check(t, err)
+	color := definitionOf(old, "com.example.gadget.v1.Gadget", "spec", "color")
+	if color == nil || color.Default != nil || color.GetType().GetValue()[0] != "string" {
+		t.Errorf("the color of version 2 is %v", color)
+	}
+}
+
+// definitionOf finds a field in a document of version 2.
+func definitionOf(document *openapi_v2.Document, name string, fields ...string) *openapi_v2.Schema {
+	properties := document.GetDefinitions().GetAdditionalProperties()
+	for {
+		i := slices.IndexFunc(properties, func(s *openapi_v2.NamedSchema) bool { return s.Name == name })
+		if i < 0 {
+			return nil
+		}
+		found := properties[i].Value
+		if len(fields) == 0 {
+			return found
+		}
+		name, fields, properties = fields[0], fields[1:], found.GetProperties().GetAdditionalProperties()
+	}
+}
+
+// What did not change keeps its ETag, so that clients do not read it again.
+func TestDocumentsChangeWithTheirContent(t *testing.T) {
+	d := startDescribed(t)
+	d.define(t, "Gadget")
+	others := []string{"/openapi/v3/api/v1", "/openapi/v3/apis/gadget.example.com/v1"}
+	all := []string{"/openapi/v2", "/openapi/v3"}
+	before := map[string]string{}
+	for _, path := range append(others, all...) {
+		before[path] = d.etag(t, path)
+	}
+	d.define(t, "Widget")
+	for _, path := range others {
+		if got := d.etag(t, path); got != before[path] {
+			t.Errorf("%s has another ETag, since something else changed", path)
+		}
+	}
+	for _, path := range all {
+		if got := d.etag(t, path); got == before[path] {
+			t.Errorf("%s has the ETag of before", path)
+		}
+	}
+	check(t, d.definitions.Delete(t.Context(), "widgets.widget.example.com", metav1.DeleteOptions{}))
+	d.awaitGone(t, "/openapi/v3/apis/widget.example.com/v1")
+	for _, path := range all {
+		if got := d.etag(t, path); got != before[path] {
+			t.Errorf("%s is as before, but not its ETag", path)
+		}
+	}
+}
+
+// awaitGone returns when a document is no more: a definition goes when its objects
+// are gone.
+func (d described) awaitGone(t *testing.T, path string) {
+	t.Helper()
+	for {
+		_, _, status, err := d.read(path)
+		check(t, err)
+		check(t, t.Context().Err())
+		if status == http.StatusNotFound {
+			return
+		}
+	}
+}
+
+// Documents are whole at any time: whoever follows a link of the index finds what
+// it leads to, or that it has gone.
+func TestDocumentsWhileDefinitionsChange(t *testing.T) {
+	d := startDescribed(t)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if err := d.follow(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		d.define(t, fmt.Sprintf("Gadget%d", i))
+		if i%2 == 1 {
+			check(t, d.definitions.Delete(t.Context(), fmt.Sprintf("gadget%[1]ds.gadget%[1]d.example.com", i), metav1.DeleteOptions{}))
+		}
+	}
+	close(done)
+	readers.Wait()
+}
+
+// follow reads the documents of custom resources that the index has.
+func (d described) follow() error {
+	body, _, _, err := d.read("/openapi/v3")
+	if err != nil {
+		return err
+	}
+	var index struct {
+		Paths map[string]struct{ ServerRelativeURL string }
+	}
+	if err := json.Unmarshal(body, &index); err != nil {
+		return fmt.Errorf("the index: %w", err)
+	}
+	for path, link := range index.Paths {
+		if !strings.HasSuffix(path, ".example.com/v1") {
+			continue
+		}
+		body, _, status, err := d.read(link.ServerRelativeURL)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusOK && !json.Valid(body) || status != http.StatusOK && status != http.StatusNotFound {
+			return fmt.Errorf("%s: status %d, %.100s", link.ServerRelativeURL, status, body)
+		}
+	}
+	body, _, _, err = d.read("/openapi/v2")
+	if err == nil && !json.Valid(body) {
+		err = fmt.Errorf("version 2: %.100s", body)
+	}
+	return err
+}
