@@ -58,7 +58,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *a
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	s.writePrepared(w, r, f, aggregated.versions[f.as.GroupVersion()])
+	s.writePrepared(w, r, f, aggregated.version(f.as.GroupVersion()))
 }
 
 // serveGroup answers /apis/{group}.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	apidiscoveryv2beta1 "k8s.io/api/apidiscovery/v2beta1"
@@ -20,29 +21,38 @@ const aggregatedKind = "APIGroupDiscoveryList"
 //
 // Invariant: it never changes after it is built.
 type aggregatedDiscovery struct {
-	etag     string // in quotes
-	versions map[schema.GroupVersion]*prepared
+	etag    string // in quotes
+	current *prepared
+	// beta is the version before, which differs in nothing but its name. Few
+	// clients still ask for it.
+	beta func() *prepared
 }
 
 func newAggregatedDiscovery(groups []apidiscoveryv2.APIGroupDiscovery) *aggregatedDiscovery {
-	// Types without functions and channels always encode.
-	items, _ := json.Marshal(groups)
-	// The two versions differ in nothing but their name.
 	current := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apidiscoveryv2.SchemeGroupVersion.String()},
 		Items:    groups,
 	}
-	beta := &apidiscoveryv2beta1.APIGroupDiscoveryList{
-		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apidiscoveryv2beta1.SchemeGroupVersion.String()},
-	}
-	_ = json.Unmarshal(items, &beta.Items)
+	// Types without functions and channels always encode.
+	document, _ := json.Marshal(current)
 	return &aggregatedDiscovery{
-		etag: etagOf(items),
-		versions: map[schema.GroupVersion]*prepared{
-			apidiscoveryv2.SchemeGroupVersion:      newPrepared(current),
-			apidiscoveryv2beta1.SchemeGroupVersion: newPrepared(beta),
-		},
+		etag:    etagOf(document),
+		current: newPrepared(current),
+		beta: sync.OnceValue(func() *prepared {
+			beta := &apidiscoveryv2beta1.APIGroupDiscoveryList{}
+			_ = json.Unmarshal(document, beta)
+			beta.APIVersion = apidiscoveryv2beta1.SchemeGroupVersion.String()
+			return newPrepared(beta)
+		}),
 	}
+}
+
+// version of the document that a client asked for.
+func (d *aggregatedDiscovery) version(gv schema.GroupVersion) *prepared {
+	if gv == apidiscoveryv2beta1.SchemeGroupVersion {
+		return d.beta()
+	}
+	return d.current
 }
 
 // etagOf names a content, in the quotes that the header wants.

@@ -38,13 +38,14 @@ func buildDiscovery(c content) *discovery {
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	var legacy, named []apidiscoveryv2.APIGroupDiscovery
+	resources := c.byGroupVersion()
 	for _, g := range c.groups {
 		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
 		for _, version := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: version}
-			found, resources := discoverVersion(c, gv)
+			found, list := discoverVersion(gv, resources[gv], c.scheme)
 			group.Versions = append(group.Versions, found)
-			d.resources[gv] = newPrepared(resources)
+			d.resources[gv] = newPrepared(list)
 		}
 		d.typed[g.Name] = !g.Custom
 		if g.Name == "" {
@@ -79,7 +80,7 @@ func legacyGroup(g registry.Group) metav1.APIGroup {
 }
 
 // discoverVersion describes one group version, aggregated and legacy.
-func discoverVersion(c content, gv schema.GroupVersion) (apidiscoveryv2.APIVersionDiscovery, *metav1.APIResourceList) {
+func discoverVersion(gv schema.GroupVersion, resources []*registry.Resource, scheme *runtime.Scheme) (apidiscoveryv2.APIVersionDiscovery, *metav1.APIResourceList) {
 	version := apidiscoveryv2.APIVersionDiscovery{Version: gv.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	list := &metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
@@ -89,27 +90,27 @@ func discoverVersion(c content, gv schema.GroupVersion) (apidiscoveryv2.APIVersi
 		// The legacy group's lists come without apiVersion from kube-apiserver.
 		list.APIVersion = ""
 	}
-	for _, r := range c.resourcesOf(gv) {
+	for _, r := range resources {
 		resource := discoverResource(r, gv)
 		version.Resources = append(version.Resources, resource)
-		list.APIResources = append(list.APIResources, legacyResources(resource, storageVersionHash(r, c.scheme))...)
+		list.APIResources = append(list.APIResources, legacyResources(resource, storageVersionHash(r, scheme))...)
 	}
 	return version, list
 }
 
-// resourcesOf lists what is served in a group version, by name.
-func (c content) resourcesOf(gv schema.GroupVersion) []*registry.Resource {
-	var found []*registry.Resource
+// byGroupVersion lists what is served in each group version, by name.
+func (c content) byGroupVersion() map[schema.GroupVersion][]*registry.Resource {
+	served := map[schema.GroupVersion][]*registry.Resource{}
 	for _, r := range c.resources {
-		if r.Group != gv.Group {
-			continue
-		}
-		if _, ok := r.Version(gv.Version); ok {
-			found = append(found, r)
+		for _, v := range r.Versions {
+			gv := schema.GroupVersion{Group: r.Group, Version: v.Name}
+			served[gv] = append(served[gv], r)
 		}
 	}
-	slices.SortFunc(found, func(a, b *registry.Resource) int { return strings.Compare(a.Name, b.Name) })
-	return found
+	for _, resources := range served {
+		slices.SortFunc(resources, func(a, b *registry.Resource) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return served
 }
 
 func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscoveryv2.APIResourceDiscovery {
