@@ -66,3 +66,14 @@ func TestOpenAPIInProtobuf(t *testing.T) {
 	}
 	s.must(http.StatusNotAcceptable, s.do("GET", "/openapi/v2", "", "Accept: text/html"))
 }
+
+// Who serves the documents of OpenID describes them.
+func TestOpenIDIsInTheIndex(t *testing.T) {
+	for _, issuer := range []*OpenID{nil, {}} {
+		s := newInformed(t, func(c *Config) { c.OpenID = issuer })
+		index := s.must(http.StatusOK, s.do("GET", "/openapi/v3", "")).body
+		if got := strings.Contains(index, `"openid/v1/jwks"`); got != (issuer != nil) {
+			t.Errorf("the issuer is %v, and keys are described: %t", issuer, got)
+		}
+	}
+}
