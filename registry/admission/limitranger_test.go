@@ -86,6 +86,9 @@ func TestLimitRangerRefuses(t *testing.T) {
 			`pods "p" is forbidden: maximum memory usage per Pod is 1Gi, but limit is 1200Mi`},
 		{"what the pod says comes first", pod, func(p *corev1.Pod) {
 			two(p)
+			for i := range p.Spec.Containers {
+				p.Spec.Containers[i].Resources.Requests = amounts("memory", "100Mi")
+			}
 			p.Spec.Resources = &corev1.ResourceRequirements{Limits: amounts("memory", "1Gi"), Requests: amounts("memory", "1Gi")}
 		}, ""},
 		{"init containers run before", pod, func(p *corev1.Pod) {
