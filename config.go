@@ -58,6 +58,13 @@ type Config struct {
 	// Bootstrap says which objects exist from the start. Default:
 	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
+	// CRDs are files and folders of CustomResourceDefinitions that are served from
+	// the start, as by InstallCRDs.
+	CRDs []string
+	// Manifests is a folder whose objects exist from the start. They are applied
+	// (server-side, as field manager "miniapi"), and again when a file changes; an
+	// object that is no longer in any file stays. Default: none.
+	Manifests string
 
 	// Logger takes the server's and the embedded etcd's log. Default: none.
 	Logger *slog.Logger

@@ -16,6 +16,7 @@ import (
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/custom"
+	"github.com/miniapi/miniapi/manifests"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
@@ -40,6 +41,7 @@ type Server struct {
 	store   *store
 	backend *etcd.Backend
 	cache   *watchcache.Cache
+	folder  *manifests.Folder // nil without Config.Manifests
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -57,12 +59,15 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: config.withDefaults(), done: make(chan struct{})}
-	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed} {
+	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed, s.openManifests} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 		}
 	}
 	s.run()
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
+	}
 	return s, nil
 }
 
@@ -134,6 +139,9 @@ func (s *Server) run() {
 	}
 	if s.rbac != nil {
 		s.group.Go(func() error { return s.rbac.Run(ctx) })
+	}
+	if s.folder != nil {
+		s.group.Go(func() error { return s.folder.Run(ctx) })
 	}
 	s.group.Go(func() error { return s.store.watch(ctx) })
 	if s.config.CompactionInterval > 0 {

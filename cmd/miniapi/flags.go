@@ -28,6 +28,8 @@ type options struct {
 
 	serviceRange string
 	bootstrap    string
+	crds         []string
+	manifests    string
 	verbosity    int
 
 	secure  secureOptions
@@ -62,6 +64,8 @@ func (o *options) flagSets() []flagSet {
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
+	cluster.StringSliceVar(&o.crds, "crds", nil, "`PATHS` of files and folders with CustomResourceDefinitions to serve, comma-separated")
+	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at the start, and again when one changes")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
 	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 what happens, 4 everything")
@@ -85,6 +89,8 @@ func (o *options) config() (miniapi.Config, error) {
 		CompactionInterval:                o.compaction,
 		ServiceClusterIPRange:             o.serviceRange,
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
+		CRDs:                              o.crds,
+		Manifests:                         o.manifests,
 		Logger:                            newLogger(o.verbosity),
 	}
 	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))

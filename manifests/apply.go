@@ -1,0 +1,121 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// Manager is who owns the fields that are applied.
+const Manager = "miniapi"
+
+// Applier applies objects to a server. Safe for concurrent use.
+type Applier struct {
+	objects   dynamic.Interface
+	discovery discovery.DiscoveryInterface
+}
+
+// NewApplier returns one for the server and the user of a config.
+func NewApplier(config *rest.Config) (*Applier, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	found, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	return &Applier{objects: objects, discovery: found}, nil
+}
+
+// Apply creates the objects, or changes them to what is said here, whoever owned
+// the fields before. CustomResourceDefinitions and Namespaces come first, and
+// what they define is served before the rest comes; what failed is tried again as
+// long as something else succeeds. The error joins those of all objects that
+// could not be applied, a line for each.
+func (a *Applier) Apply(ctx context.Context, objects []Object) error {
+	pending := inOrder(objects)
+	for {
+		failed, err := a.round(ctx, pending)
+		if len(failed) == 0 || len(failed) == len(pending) || ctx.Err() != nil {
+			return err
+		}
+		pending = failed
+	}
+}
+
+// round tries each object once, and returns those that failed.
+func (a *Applier) round(ctx context.Context, objects []Object) ([]Object, error) {
+	var failed []Object
+	var errs []error
+	served := servedResources{}
+	for _, object := range objects {
+		if err := a.apply(ctx, object, served); err != nil {
+			failed = append(failed, object)
+			errs = append(errs, fmt.Errorf("%s: %w", object, err))
+		}
+	}
+	return failed, errors.Join(errs...)
+}
+
+func (a *Applier) apply(ctx context.Context, object Object, served servedResources) error {
+	resource, err := a.resource(object, served)
+	if err != nil {
+		return err
+	}
+	applied, err := resource.Apply(ctx, object.GetName(), object.Unstructured, metav1.ApplyOptions{FieldManager: Manager, Force: true})
+	if err != nil {
+		return err
+	}
+	if isDefinition(object) {
+		return a.awaitEstablished(ctx, applied)
+	}
+	return nil
+}
+
+// servedResources are those of each group version that was asked for.
+type servedResources map[schema.GroupVersion][]metav1.APIResource
+
+// resource finds where objects of a kind are served.
+func (a *Applier) resource(object Object, served servedResources) (dynamic.ResourceInterface, error) {
+	kind := object.GroupVersionKind()
+	if kind.Version == "" || kind.Kind == "" {
+		return nil, errors.New("apiVersion and kind are needed to say what it is")
+	}
+	gv := kind.GroupVersion()
+	if _, known := served[gv]; !known {
+		list, err := a.discovery.ServerResourcesForGroupVersion(gv.String())
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, err
+		}
+		if err == nil {
+			served[gv] = list.APIResources
+		}
+	}
+	i := slices.IndexFunc(served[gv], func(r metav1.APIResource) bool { return r.Kind == kind.Kind && !strings.Contains(r.Name, "/") })
+	if i < 0 {
+		return nil, fmt.Errorf("the server has no kind %s in %s: is its CustomResourceDefinition missing?", kind.Kind, gv)
+	}
+	all := a.objects.Resource(gv.WithResource(served[gv][i].Name))
+	if !served[gv][i].Namespaced {
+		return all, nil
+	}
+	if object.GetNamespace() == "" {
+		return all.Namespace(metav1.NamespaceDefault), nil
+	}
+	return all.Namespace(object.GetNamespace()), nil
+}
