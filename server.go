@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
@@ -35,6 +36,7 @@ type Server struct {
 	rbac    *rbac.Authorizer // nil unless it decides
 	catalog *registry.Catalog
 	custom  *custom.Controller
+	others  *aggregator.Aggregator
 	http    *http.Server
 	conns   *connections
 	api     *api.Server
@@ -103,6 +105,7 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
+	s.others = aggregator.New(aggregator.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "aggregator")})
 	s.api, err = api.New(api.Config{
 		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),
@@ -113,7 +116,7 @@ func (s *Server) build(context.Context) error {
 		Collectors: []prometheus.Collector{recorder, s.cache},
 		User:       s.userFunc(),
 		OpenID:     s.openID(),
-		Settle:     s.custom.Settle,
+		Settle:     s.settle,
 
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
@@ -131,6 +134,7 @@ func (s *Server) run() {
 	s.group, ctx = errgroup.WithContext(ctx)
 	s.group.Go(func() error { return s.cache.Run(ctx) })
 	s.group.Go(func() error { return s.custom.Run(ctx) })
+	s.group.Go(func() error { return s.others.Run(ctx) })
 	if s.plain != nil {
 		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
 	}
@@ -157,6 +161,12 @@ func (s *Server) run() {
 		<-ctx.Done()
 		s.Stop(context.Background())
 	}()
+}
+
+// settle returns when the catalog has what was stored before the call.
+func (s *Server) settle(ctx context.Context) {
+	s.custom.Settle(ctx)
+	s.others.Settle(ctx)
 }
 
 // EtcdClient is the client of the etcd behind the server, for looking at keys

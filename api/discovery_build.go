@@ -42,6 +42,10 @@ func buildDiscovery(c content) *discovery {
 		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
 		for _, version := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: version}
+			if remote, ok := c.remotes[gv]; ok {
+				group.Versions = append(group.Versions, remoteVersion(remote))
+				continue
+			}
 			found, resources := discoverVersion(c, gv)
 			group.Versions = append(group.Versions, found)
 			d.resources[gv] = newPrepared(resources)
@@ -59,6 +63,18 @@ func buildDiscovery(c content) *discovery {
 	d.groupList = newPrepared(list)
 	d.legacy, d.named = newAggregatedDiscovery(legacy), newAggregatedDiscovery(named)
 	return d
+}
+
+// remoteVersion describes what another server has; that server itself answers who
+// asks for the list of resources.
+func remoteVersion(r *registry.Remote) apidiscoveryv2.APIVersionDiscovery {
+	version := apidiscoveryv2.APIVersionDiscovery{
+		Version: r.Version, Resources: r.Resources, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent,
+	}
+	if r.Stale {
+		version.Freshness = apidiscoveryv2.DiscoveryFreshnessStale
+	}
+	return version
 }
 
 func withGroupHeader(group metav1.APIGroup) *metav1.APIGroup {

@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/registry"
@@ -31,12 +32,13 @@ type surface struct {
 type content struct {
 	groups    []registry.Group
 	resources []*registry.Resource
+	remotes   map[schema.GroupVersion]*registry.Remote
 	scheme    *runtime.Scheme
 	release   string
 }
 
 func contentOf(snapshot *registry.Snapshot, config Config) content {
-	c := content{groups: snapshot.Groups, scheme: config.Scheme, release: openapi.Release(config.Version)}
+	c := content{groups: snapshot.Groups, remotes: snapshot.Remotes(), scheme: config.Scheme, release: openapi.Release(config.Version)}
 	for _, store := range snapshot.Stores() {
 		c.resources = append(c.resources, store.Resource())
 	}
@@ -65,6 +67,9 @@ func (c content) key() string {
 	fmt.Fprintf(&key, "%s %p", c.release, c.scheme)
 	for _, r := range c.resources {
 		fmt.Fprintf(&key, " %p", r)
+	}
+	if len(c.remotes) > 0 { // which no other server has
+		fmt.Fprintf(&key, " %p", c.remotes)
 	}
 	return key.String()
 }

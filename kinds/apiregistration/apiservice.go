@@ -14,7 +14,7 @@ import (
 )
 
 func apiServices() *registry.Resource {
-	return kind.Definition{
+	r := kind.Definition{
 		GroupVersion: apiregistrationv1.SchemeGroupVersion,
 		Object:       &apiregistrationv1.APIService{},
 		List:         &apiregistrationv1.APIServiceList{},
@@ -25,9 +25,10 @@ func apiServices() *registry.Resource {
 		JSON:         true,
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: prepareCreate},
+			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Prepare: prepareCreate, Validate: validate},
+			Update: registry.UpdateStrategy{Validate: validateUpdate},
 		},
-		StatusStrategy: kind.BareStatus(),
+		StatusStrategy: statusStrategy(),
 		Columns: registry.Columns{
 			Definitions: []metav1.TableColumnDefinition{
 				kind.NameColumn(),
@@ -38,6 +39,14 @@ func apiServices() *registry.Resource {
 			Row: kind.Row(apiServiceRow),
 		},
 	}.Build()
+	r.Defines = true
+	return r
+}
+
+func statusStrategy() registry.UpdateStrategy {
+	strategy := kind.BareStatus()
+	strategy.Validate = validateStatus
+	return strategy
 }
 
 func defaultAPIService(service *apiregistrationv1.APIService) {
