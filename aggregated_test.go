@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,9 +30,10 @@ import (
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"
 
-// extension is an API server that an APIService can name. It answers with the
-// request's headers, and streams where it is asked for a watch.
-func extension(t *testing.T) (port string, authority *certs.Authority) {
+// extension is an API server that an APIService can name. It talks to those who have
+// a certificate of the front proxy, answers with the request's headers, and
+// streams where it is asked for a watch.
+func extension(t *testing.T, front []byte) (port string, authority *certs.Authority) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/apis/ext.example.org/v1", func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +61,11 @@ func extension(t *testing.T) (port string, authority *certs.Authority) {
 	certificate, err := pair.TLS()
 	check(t, err)
 	server := httptest.NewUnstartedServer(mux)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(front)
+	server.TLS = &tls.Config{
+		Certificates: []tls.Certificate{certificate}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()[len("127.0.0.1:"):], authority
@@ -135,15 +141,16 @@ func (w *world) await(reason string) map[string]any {
 }
 
 // extend runs an extension and registers it.
-func (w *world) extend() (port string) {
+func (w *world) extend() {
 	w.t.Helper()
-	port, authority := extension(w.t)
+	front, err := w.server.FrontProxyCA()
+	check(w.t, err)
+	port, authority := extension(w.t, front)
 	w.create(w.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
 	bundle, err := json.Marshal(authority.CertificatePEM())
 	check(w.t, err)
 	w.register(`,"caBundle":` + string(bundle) + `,"service":{"namespace":"default","name":"ext","port":` + port + `}`)
 	w.await("Passed")
-	return port
 }
 
 // fetch sends a request as a user.

@@ -37,6 +37,7 @@ type Server struct {
 	catalog *registry.Catalog
 	custom  *custom.Controller
 	others  *aggregator.Aggregator
+	front   func() (*frontProxy, error) // made when it is first needed
 	http    *http.Server
 	conns   *connections
 	api     *api.Server
@@ -60,7 +61,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), done: make(chan struct{})}
+	s := &Server{config: config.withDefaults(), front: sync.OnceValues(newFrontProxy), done: make(chan struct{})}
 	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed, s.openManifests} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
@@ -105,7 +106,9 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
-	s.others = aggregator.New(aggregator.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "aggregator")})
+	s.others = aggregator.New(aggregator.Config{
+		Catalog: s.catalog, Certificate: s.showFrontProxy, Logger: s.config.Logger.With("component", "aggregator"),
+	})
 	s.api, err = api.New(api.Config{
 		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),
