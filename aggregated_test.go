@@ -20,12 +20,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/kinds/bootstrap"
 )
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"
@@ -341,4 +343,35 @@ func TestAvailabilityFollowsTheService(t *testing.T) {
 	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusNotFound {
 		t.Errorf("without an APIService: %d", status)
 	}
+}
+
+// A server that has APIServices at all has one for each version of a custom
+// resource.
+func TestCustomResourcesHaveAnAPIService(t *testing.T) {
+	w := newWorld(t, miniapi.Config{Bootstrap: bootstrap.Full})
+	watcher, err := w.apiServices().Watch(t.Context(), metav1.ListOptions{LabelSelector: "kube-aggregator.kubernetes.io/automanaged=true"})
+	check(t, err)
+	defer watcher.Stop()
+	await := func(event watch.EventType) *unstructured.Unstructured {
+		t.Helper()
+		got := <-watcher.ResultChan()
+		service, ok := got.Object.(*unstructured.Unstructured)
+		if !ok || got.Type != event || service.GetName() != "v1.example.org" {
+			t.Fatalf("%s of %v, want %s of v1.example.org", got.Type, got.Object, event)
+		}
+		return service
+	}
+	crd := write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget")+"---\n"+definition("gadgets", "Gadget"))
+	check(t, w.server.InstallCRDs(t.Context(), crd))
+	want := map[string]any{"group": "example.org", "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
+	if diff := cmp.Diff(want, await(watch.Added).Object["spec"]); diff != "" {
+		t.Error(diff)
+	}
+	definitions := w.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	check(t, w.apiServices().Delete(t.Context(), "v1.example.org", metav1.DeleteOptions{}))
+	await(watch.Deleted)
+	await(watch.Added) // for the resources are still there
+	check(t, definitions.Delete(t.Context(), "widgets.example.org", metav1.DeleteOptions{}))
+	check(t, definitions.Delete(t.Context(), "gadgets.example.org", metav1.DeleteOptions{}))
+	await(watch.Deleted) // with the last of them, and not with the first
 }

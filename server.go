@@ -16,6 +16,7 @@ import (
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/bootstrap"
 	"github.com/miniapi/miniapi/kinds/custom"
 	"github.com/miniapi/miniapi/manifests"
 	"github.com/miniapi/miniapi/registry"
@@ -138,6 +139,9 @@ func (s *Server) run() {
 	s.group.Go(func() error { return s.cache.Run(ctx) })
 	s.group.Go(func() error { return s.custom.Run(ctx) })
 	s.group.Go(func() error { return s.others.Run(ctx) })
+	if s.config.Bootstrap == bootstrap.Full { // which has APIServices
+		s.group.Go(func() error { return s.others.Register(ctx) })
+	}
 	if s.plain != nil {
 		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
 	}

@@ -67,7 +67,7 @@ func New(config Config) *Aggregator {
 
 // Run follows the APIServices until ctx ends, which is no error.
 func (a *Aggregator) Run(ctx context.Context) error {
-	ctx = registry.WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
+	ctx = asServer(ctx)
 	var servers sync.WaitGroup
 	defer servers.Wait()
 	for ctx.Err() == nil {
@@ -82,6 +82,11 @@ func (a *Aggregator) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// asServer returns a context in which this server itself asks.
+func asServer(ctx context.Context) context.Context {
+	return registry.WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
 }
 
 // Settle returns when every APIService that was there before the call has been

@@ -20,7 +20,6 @@ import (
 	"k8s.io/kube-aggregator/pkg/apis/apiregistration/v1/helper"
 
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/storage"
 )
 
 const (
@@ -129,46 +128,18 @@ func (s *server) run(ctx context.Context) {
 
 // watchService says when the Service may lead somewhere else.
 func (s *server) watchService(ctx context.Context, watches *sync.WaitGroup, changed chan<- struct{}) {
-	name := s.service.Spec.Service.Name
+	namespace, name := s.service.Spec.Service.Namespace, s.service.Spec.Service.Name
 	watches.Go(func() {
 		byName := fields.OneTermEqualSelector(metav1.ObjectNameField, name)
-		s.watch(ctx, corev1.Resource("services"), registry.ListRequest{Field: byName}, changed)
+		s.notify(ctx, corev1.Resource("services"), registry.ListRequest{Namespace: namespace, Field: byName}, changed)
 	})
 	watches.Go(func() {
 		ofService := labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: name})
-		s.watch(ctx, endpointSlices, registry.ListRequest{Label: ofService}, changed)
+		s.notify(ctx, endpointSlices, registry.ListRequest{Namespace: namespace, Label: ofService}, changed)
 	})
 }
 
 var endpointSlices = schema.GroupResource{Group: discoveryv1.GroupName, Resource: "endpointslices"}
-
-// watch says when something that a request selects has changed, until ctx ends.
-func (s *server) watch(ctx context.Context, resource schema.GroupResource, req registry.ListRequest, changed chan<- struct{}) {
-	req.Namespace = s.service.Spec.Service.Namespace
-	for ctx.Err() == nil {
-		if watcher, err := s.open(ctx, resource, req); err == nil {
-			for range watcher.Events() {
-				select {
-				case changed <- struct{}{}:
-				default: // it is known already
-				}
-			}
-			watcher.Stop()
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryAfter):
-		}
-	}
-}
-
-func (s *server) open(ctx context.Context, resource schema.GroupResource, req registry.ListRequest) (storage.Watcher, error) {
-	store, err := s.store(resource)
-	if err != nil {
-		return nil, err
-	}
-	return store.Watch(ctx, req)
-}
 
 // check finds out whether the server answers, and notes what it says.
 func (s *server) check(ctx context.Context) bool {

@@ -27,8 +27,8 @@ type Remote struct {
 	Handler http.Handler
 }
 
-// What kube-apiserver gives to custom resources, wherever it serves them.
-const customGroupPriority, customVersionPriority = 1000, 100
+// The priorities of custom resources.
+const CustomGroupPriority, CustomVersionPriority = 1000, 100
 
 // SetRemotes replaces the group versions that other servers serve. Where this
 // server has one of them too, the other server comes first.
@@ -88,7 +88,7 @@ func (s *Snapshot) sortGroups() {
 func (s *Snapshot) groupPriority(g Group) int32 {
 	var priority int32
 	for _, v := range g.Versions {
-		of := int32(customGroupPriority)
+		of := int32(CustomGroupPriority)
 		if remote, ok := s.remotes[schema.GroupVersion{Group: g.Name, Version: v}]; ok {
 			of = remote.GroupPriority
 		}
@@ -101,5 +101,5 @@ func (s *Snapshot) versionPriority(g Group, v string) int32 {
 	if remote, ok := s.remotes[schema.GroupVersion{Group: g.Name, Version: v}]; ok {
 		return remote.VersionPriority
 	}
-	return customVersionPriority
+	return CustomVersionPriority
 }
