@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
@@ -21,17 +17,15 @@ const Manager = "miniapi"
 
 // Applier applies objects to a server. Safe for concurrent use.
 type Applier struct {
-	objects   dynamic.Interface
-	discovery discovery.DiscoveryInterface
+	objects dynamic.Interface
+	client  *http.Client
+	url     string
 }
 
-// NewApplier returns one for the server and the user of a config.
+// NewApplier returns one for the server and the user of a config, whose Host is a
+// URL.
 func NewApplier(config *rest.Config) (*Applier, error) {
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	found, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +33,7 @@ func NewApplier(config *rest.Config) (*Applier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Applier{objects: objects, discovery: found}, nil
+	return &Applier{objects: objects, client: client, url: config.Host}, nil
 }
 
 // Apply creates the objects, or changes them to what is said here, whoever owned
@@ -73,7 +67,7 @@ func (a *Applier) round(ctx context.Context, objects []Object) ([]Object, error)
 }
 
 func (a *Applier) apply(ctx context.Context, object Object, served servedResources) error {
-	resource, err := a.resource(object, served)
+	resource, err := a.resource(ctx, object, served)
 	if err != nil {
 		return err
 	}
@@ -85,37 +79,4 @@ func (a *Applier) apply(ctx context.Context, object Object, served servedResourc
 		return a.awaitEstablished(ctx, applied)
 	}
 	return nil
-}
-
-// servedResources are those of each group version that was asked for.
-type servedResources map[schema.GroupVersion][]metav1.APIResource
-
-// resource finds where objects of a kind are served.
-func (a *Applier) resource(object Object, served servedResources) (dynamic.ResourceInterface, error) {
-	kind := object.GroupVersionKind()
-	if kind.Version == "" || kind.Kind == "" {
-		return nil, errors.New("apiVersion and kind are needed to say what it is")
-	}
-	gv := kind.GroupVersion()
-	if _, known := served[gv]; !known {
-		list, err := a.discovery.ServerResourcesForGroupVersion(gv.String())
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
-		}
-		if err == nil {
-			served[gv] = list.APIResources
-		}
-	}
-	i := slices.IndexFunc(served[gv], func(r metav1.APIResource) bool { return r.Kind == kind.Kind && !strings.Contains(r.Name, "/") })
-	if i < 0 {
-		return nil, fmt.Errorf("the server has no kind %s in %s: is its CustomResourceDefinition missing?", kind.Kind, gv)
-	}
-	all := a.objects.Resource(gv.WithResource(served[gv][i].Name))
-	if !served[gv][i].Namespaced {
-		return all, nil
-	}
-	if object.GetNamespace() == "" {
-		return all.Namespace(metav1.NamespaceDefault), nil
-	}
-	return all.Namespace(object.GetNamespace()), nil
 }
