@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -19,6 +20,7 @@ import (
 // why that is not known.
 func (s *server) resolve(ctx context.Context) (string, *apiregistrationv1.APIServiceCondition) {
 	ref := s.service.Spec.Service
+	port := ptr.Deref(ref.Port, 443)
 	service, err := s.serviceOf(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -26,11 +28,11 @@ func (s *server) resolve(ctx context.Context) (string, *apiregistrationv1.APISer
 	case err != nil:
 		return "", unknown("ServiceAccessError", ref, err)
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
-		return net.JoinHostPort(service.Spec.ExternalName, strconv.Itoa(int(*ref.Port))), nil
+		return net.JoinHostPort(service.Spec.ExternalName, strconv.Itoa(int(port))), nil
 	}
-	i := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == *ref.Port })
+	i := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == port })
 	if i < 0 {
-		return "", unavailable("ServicePortError", "service/%s in %q is not listening on port %d", ref.Name, ref.Namespace, *ref.Port)
+		return "", unavailable("ServicePortError", "service/%s in %q is not listening on port %d", ref.Name, ref.Namespace, port)
 	}
 	return s.endpoint(ctx, service.Spec.Ports[i].Name)
 }
