@@ -2,7 +2,9 @@
 PKG ?= ./...
 REF ?= HEAD
 
-.PHONY: help build test race lint fix bench bench-compare golden fuzz run
+SUITES := builder cache certwatcher client cluster controller/... envtest handler internal/controller internal/recorder manager source webhook/...
+
+.PHONY: help build test suites race lint fix bench bench-compare golden fuzz run
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -12,6 +14,9 @@ build: ## build bin/miniapi
 
 test: ## run all tests
 	go test $(PKG) && go -C e2e test ./...
+
+suites: build ## run controller-runtime's own suites, with miniapi in the place of envtest's binaries
+	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
 
 race: ## run all tests with the race detector
 	go test -race $(PKG) && go -C e2e test -race ./...

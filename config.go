@@ -67,6 +67,13 @@ type Config struct {
 	// Bootstrap says which objects exist from the start. Default:
 	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
+	// CRDs are files and folders of CustomResourceDefinitions that are served from
+	// the start, as by InstallCRDs.
+	CRDs []string
+	// Manifests is a folder whose objects exist from the start. They are applied
+	// (server-side, as field manager "miniapi"), and again when a file changes; an
+	// object that is no longer in any file stays. Default: none.
+	Manifests string
 
 	// ResolveService returns the host:port at which a port of a Service can be
 	// reached that a webhook names. Default: its cluster IP or external name.

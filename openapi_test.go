@@ -21,8 +21,8 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// definition is of a kind in a group of its own.
-func definition(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
+// definitionObject is of a kind in a group of its own.
+func definitionObject(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	name, group := strings.ToLower(kind), strings.ToLower(kind)+".example.com"
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -57,7 +57,7 @@ func startDescribed(t *testing.T) described {
 
 func (d described) define(t *testing.T, kind string) {
 	t.Helper()
-	_, err := d.definitions.Create(t.Context(), definition(t, kind), metav1.CreateOptions{})
+	_, err := d.definitions.Create(t.Context(), definitionObject(t, kind), metav1.CreateOptions{})
 	check(t, err)
 }
 

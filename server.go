@@ -14,10 +14,13 @@ import (
 
 	"github.com/miniapi/miniapi/admission/policy"
 	"github.com/miniapi/miniapi/admission/webhook"
+	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/bootstrap"
 	"github.com/miniapi/miniapi/kinds/custom"
+	"github.com/miniapi/miniapi/manifests"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
@@ -39,12 +42,15 @@ type Server struct {
 	webhooks *webhook.Dispatcher
 	catalog  *registry.Catalog
 	custom   *custom.Controller
+	others   *aggregator.Aggregator
+	front    func() (*frontProxy, error) // made when it is first needed
 	http     *http.Server
 	conns    *connections
 	api      *api.Server
 	store    *store
 	backend  *etcd.Backend
 	cache    *watchcache.Cache
+	folder   *manifests.Folder // nil without Config.Manifests
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -61,13 +67,16 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), done: make(chan struct{})}
-	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed} {
+	s := &Server{config: config.withDefaults(), front: sync.OnceValues(newFrontProxy), done: make(chan struct{})}
+	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed, s.openManifests} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 		}
 	}
 	s.run()
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
+	}
 	return s, nil
 }
 
@@ -108,6 +117,9 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
+	s.others = aggregator.New(aggregator.Config{
+		Catalog: s.catalog, Certificate: s.showFrontProxy, Logger: s.config.Logger.With("component", "aggregator"),
+	})
 	s.api, err = api.New(api.Config{
 		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),
@@ -118,7 +130,7 @@ func (s *Server) build(context.Context) error {
 		Collectors: []prometheus.Collector{recorder, s.cache},
 		User:       s.userFunc(),
 		OpenID:     s.openID(),
-		Settle:     s.custom.Settle,
+		Settle:     s.settle,
 
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
@@ -136,6 +148,10 @@ func (s *Server) run() {
 	s.group, ctx = errgroup.WithContext(ctx)
 	s.group.Go(func() error { return s.cache.Run(ctx) })
 	s.group.Go(func() error { return s.custom.Run(ctx) })
+	s.group.Go(func() error { return s.others.Run(ctx) })
+	if s.config.Bootstrap == bootstrap.Full { // which has APIServices
+		s.group.Go(func() error { return s.others.Register(ctx) })
+	}
 	if s.plain != nil {
 		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
 	}
@@ -144,6 +160,9 @@ func (s *Server) run() {
 	}
 	if s.rbac != nil {
 		s.group.Go(func() error { return s.rbac.Run(ctx) })
+	}
+	if s.folder != nil {
+		s.group.Go(func() error { return s.folder.Run(ctx) })
 	}
 	s.group.Go(func() error { return s.store.watch(ctx) })
 	if s.config.CompactionInterval > 0 {
@@ -159,6 +178,12 @@ func (s *Server) run() {
 		<-ctx.Done()
 		s.Stop(context.Background())
 	}()
+}
+
+// settle returns when the catalog has what was stored before the call.
+func (s *Server) settle(ctx context.Context) {
+	s.custom.Settle(ctx)
+	s.others.Settle(ctx)
 }
 
 // EtcdClient is the client of the etcd behind the server, for looking at keys

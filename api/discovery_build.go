@@ -43,6 +43,10 @@ func buildDiscovery(c content) *discovery {
 		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
 		for _, version := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: version}
+			if remote, ok := c.remotes[gv]; ok {
+				group.Versions = append(group.Versions, remoteVersion(remote))
+				continue
+			}
 			found, list := discoverVersion(gv, resources[gv], c.scheme)
 			group.Versions = append(group.Versions, found)
 			d.resources[gv] = newPrepared(list)
@@ -60,6 +64,18 @@ func buildDiscovery(c content) *discovery {
 	d.groupList = newPrepared(list)
 	d.legacy, d.named = newAggregatedDiscovery(legacy), newAggregatedDiscovery(named)
 	return d
+}
+
+// remoteVersion describes what another server has; that server itself answers who
+// asks for the list of resources.
+func remoteVersion(r *registry.Remote) apidiscoveryv2.APIVersionDiscovery {
+	version := apidiscoveryv2.APIVersionDiscovery{
+		Version: r.Version, Resources: r.Resources, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent,
+	}
+	if r.Stale {
+		version.Freshness = apidiscoveryv2.DiscoveryFreshnessStale
+	}
+	return version
 }
 
 func withGroupHeader(group metav1.APIGroup) *metav1.APIGroup {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/internal/weakmap"
@@ -31,6 +32,7 @@ type surface struct {
 type content struct {
 	groups    []registry.Group
 	resources []*registry.Resource
+	remotes   map[schema.GroupVersion]*registry.Remote
 	scheme    *runtime.Scheme
 	release   string
 	openID    bool
@@ -38,7 +40,7 @@ type content struct {
 
 func contentOf(snapshot *registry.Snapshot, config Config) content {
 	c := content{
-		groups: snapshot.Groups, scheme: config.Scheme,
+		groups: snapshot.Groups, remotes: snapshot.Remotes(), scheme: config.Scheme,
 		release: openapi.Release(config.Version), openID: config.OpenID != nil,
 	}
 	for _, store := range snapshot.Stores() {
@@ -53,6 +55,9 @@ func (c content) key() string {
 	fmt.Fprintf(&key, "%s %t %p", c.release, c.openID, c.scheme)
 	for _, r := range c.resources {
 		fmt.Fprintf(&key, " %p", r)
+	}
+	if len(c.remotes) > 0 { // which no other server has
+		fmt.Fprintf(&key, " %p", c.remotes)
 	}
 	return key.String()
 }

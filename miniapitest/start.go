@@ -3,6 +3,7 @@ package miniapitest
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/miniapi/miniapi"
@@ -12,6 +13,9 @@ import (
 type Options struct {
 	// Config is the server's own. Its Logger replaces the log of the test.
 	Config miniapi.Config
+	// CRDs are files and folders of CustomResourceDefinitions that are served from
+	// the start, beside those of Config: "../config/crd/bases".
+	CRDs []string
 	// LogLevel is the least level that the test logs. Default: slog.LevelWarn.
 	LogLevel slog.Leveler
 	// FailOnLeak fails the test if requests are open at its end. Default: they
@@ -28,6 +32,7 @@ func Start(t testing.TB, options Options) *miniapi.Server {
 	if config.Logger == nil {
 		config.Logger = newLogger(t, options.LogLevel)
 	}
+	config.CRDs = slices.Concat(config.CRDs, options.CRDs)
 	server, err := miniapi.Start(t.Context(), config)
 	if err != nil {
 		t.Fatalf("miniapitest: the server of %s did not start: %v", t.Name(), err)

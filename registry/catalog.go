@@ -3,13 +3,11 @@ package registry
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -47,7 +45,8 @@ type Cache interface {
 // read it, and it may change while they do. Safe for concurrent use.
 type Catalog struct {
 	config  CatalogConfig
-	mu      sync.Mutex // serialises writers of current
+	mu      sync.Mutex // serialises writers of what follows
+	remotes []*Remote
 	current atomic.Pointer[Snapshot]
 }
 
@@ -64,13 +63,15 @@ type Snapshot struct {
 	preferred map[schema.GroupResource]*Store
 	served    map[schema.GroupVersionResource]*Store
 	order     []*Store
+	remotes   map[schema.GroupVersion]*Remote // nil where there is none
 }
 
 // Group is an API group and its versions, the preferred one first.
 type Group struct {
 	Name     string
 	Versions []string
-	// Custom groups have nothing but custom resources.
+	// Custom groups have nothing but custom resources and what other servers
+	// serve.
 	Custom bool
 }
 
@@ -149,6 +150,9 @@ func (c *Catalog) publish(stores []*Store) {
 	for _, s := range stores {
 		next.add(s)
 	}
+	for _, r := range c.remotes {
+		next.addRemote(r)
+	}
 	next.sortGroups()
 	c.current.Store(next)
 }
@@ -159,36 +163,23 @@ func (s *Snapshot) add(store *Store) {
 	if _, known := s.preferred[name]; !known {
 		s.preferred[name] = store
 	}
-	i := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == r.Group })
-	if i < 0 {
-		i = len(s.Groups)
-		s.Groups = append(s.Groups, Group{Name: r.Group, Custom: r.Custom})
-	}
+	group := s.group(r.Group, r.Custom)
 	for _, v := range r.Versions {
 		s.served[name.WithVersion(v.Name)] = store
-		if !slices.Contains(s.Groups[i].Versions, v.Name) {
-			s.Groups[i].Versions = append(s.Groups[i].Versions, v.Name)
+		if !slices.Contains(group.Versions, v.Name) {
+			group.Versions = append(group.Versions, v.Name)
 		}
 	}
 }
 
-// sortGroups: the groups of custom resources stand behind all others, by name,
-// and of the versions of a group the most stable and latest one is preferred.
-func (s *Snapshot) sortGroups() {
-	slices.SortStableFunc(s.Groups, func(a, b Group) int {
-		switch {
-		case a.Custom && b.Custom:
-			return strings.Compare(a.Name, b.Name)
-		case a.Custom:
-			return 1
-		case b.Custom:
-			return -1
-		}
-		return 0
-	})
-	for _, g := range s.Groups {
-		slices.SortFunc(g.Versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+// group finds a group, or adds it.
+func (s *Snapshot) group(name string, custom bool) *Group {
+	i := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == name })
+	if i < 0 {
+		i = len(s.Groups)
+		s.Groups = append(s.Groups, Group{Name: name, Custom: custom})
 	}
+	return &s.Groups[i]
 }
 
 // Store finds the store of a resource, whichever version that serves.

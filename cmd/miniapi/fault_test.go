@@ -22,6 +22,8 @@ func TestFaults(t *testing.T) {
 	serve(t, "--data-dir", locked)
 	file := filepath.Join(t.TempDir(), "file")
 	check(t, os.WriteFile(file, nil, 0o600))
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	check(t, os.WriteFile(broken, []byte("a: b: c"), 0o600))
 
 	for name, tc := range map[string]struct {
 		args []string
@@ -54,6 +56,9 @@ func TestFaults(t *testing.T) {
 		},
 		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
 		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is kube-apiserver's alone: here users can be given rights by RBAC`},
+		"definitions that are not there":     {[]string{"--crds", "/nowhere"}, "definitions to serve (--crds): stat /nowhere: no such file or directory"},
+		"definitions that are no YAML":       {[]string{"--crds", broken}, broken + ": document 1 is no object in YAML or JSON: "},
+		"manifests that are no folder":       {[]string{"--manifests", file}, "manifests to apply (--manifests): " + file + " is not a folder of manifests"},
 		"a certificate that is not there": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",

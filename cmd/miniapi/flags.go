@@ -31,6 +31,8 @@ type options struct {
 	enablePlugins  []string
 	disablePlugins []string
 	bootstrap      string
+	crds           []string
+	manifests      string
 	verbosity      int
 
 	secure  secureOptions
@@ -68,6 +70,8 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "`NAMES` of kube-apiserver's admission plugins to run beside the default ones; ServiceAccount is not among those")
 	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "`NAMES` of those not to run")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
+	cluster.StringSliceVar(&o.crds, "crds", nil, "`PATHS` of files and folders with CustomResourceDefinitions to serve, comma-separated")
+	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at the start, and again when one changes")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
 	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 what happens, 4 everything")
@@ -94,6 +98,8 @@ func (o *options) config() (miniapi.Config, error) {
 		EnableAdmissionPlugins:            o.enablePlugins,
 		DisableAdmissionPlugins:           o.disablePlugins,
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
+		CRDs:                              o.crds,
+		Manifests:                         o.manifests,
 		Logger:                            newLogger(o.verbosity),
 	}
 	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))

@@ -17,6 +17,7 @@ const exampleHelp = `  miniapi                                   serve on http:/
   miniapi --listen 127.0.0.1:0              take any free port and print it
   miniapi --data-dir ./data                 keep the data, synced to disk
   miniapi --etcd-servers http://HOST:2379   use an etcd cluster
+  miniapi --crds config/crd/bases           serve your own kinds
   miniapi assets DIR                        make a KUBEBUILDER_ASSETS for envtest`
 
 // helpColumn is where the text of a flag begins, helpWidth where it ends.

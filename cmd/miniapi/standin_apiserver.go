@@ -33,7 +33,8 @@ func newKubeAPIServer(args []string) *cobra.Command {
 
 // own are miniapi's own flags, which kube-apiserver does not have.
 var own = []string{
-	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url", "bootstrap",
+	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
+	"bootstrap", "crds", "manifests",
 }
 
 // kubeAPIServerFlags are those flags of miniapi that are named as in

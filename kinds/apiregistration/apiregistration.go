@@ -1,5 +1,5 @@
-// Package apiregistration holds the kinds of apiregistration.k8s.io. They are
-// stored and served; requests are not passed on to the servers they name.
+// Package apiregistration holds the kinds of apiregistration.k8s.io. Package
+// aggregator does what they ask for.
 package apiregistration
 
 import "github.com/miniapi/miniapi/registry"

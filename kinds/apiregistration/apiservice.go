@@ -14,7 +14,7 @@ import (
 )
 
 func apiServices() *registry.Resource {
-	return kind.Definition{
+	r := kind.Definition{
 		GroupVersion: apiregistrationv1.SchemeGroupVersion,
 		Object:       &apiregistrationv1.APIService{},
 		List:         &apiregistrationv1.APIServiceList{},
@@ -43,6 +43,8 @@ func apiServices() *registry.Resource {
 			Row: kind.Row(apiServiceRow),
 		},
 	}.Build()
+	r.Defines = true
+	return r
 }
 
 func defaultAPIService(service *apiregistrationv1.APIService) {

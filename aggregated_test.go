@@ -1,0 +1,377 @@
+package miniapi_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/kinds/bootstrap"
+)
+
+const things = "/apis/ext.example.org/v1/namespaces/default/things"
+
+// extension is an API server that an APIService can name. It talks to those who have
+// a certificate of the front proxy, answers with the request's headers, and
+// streams where it is asked for a watch.
+func extension(t *testing.T, front []byte) (port string, authority *certs.Authority) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/apis/ext.example.org/v1", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"ext.example.org/v1","resources":[
+			{"name":"things","singularName":"thing","namespaced":true,"kind":"Thing","verbs":["get","list"],"shortNames":["th"]},
+			{"name":"things/status","namespaced":true,"kind":"Thing","verbs":["get"]}]}`)
+	})
+	mux.HandleFunc(things, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Upgrade") != "":
+			echo(w)
+		case r.URL.Query().Has("watch"):
+			io.WriteString(w, "first\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			w.WriteHeader(http.StatusTeapot)
+			json.NewEncoder(w).Encode(r.Header)
+		}
+	})
+	authority, err := certs.NewAuthority("extension")
+	check(t, err)
+	pair, err := authority.IssueServing("ext.default.svc")
+	check(t, err)
+	certificate, err := pair.TLS()
+	check(t, err)
+	server := httptest.NewUnstartedServer(mux)
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(front)
+	server.TLS = &tls.Config{
+		Certificates: []tls.Certificate{certificate}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()[len("127.0.0.1:"):], authority
+}
+
+// echo speaks another protocol, in which each line comes back.
+func echo(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	line, _ := bufio.NewReader(conn).ReadString('\n')
+	io.WriteString(conn, line)
+}
+
+// resources of a server that the tests of this file write.
+type world struct {
+	t      *testing.T
+	server *miniapi.Server
+	client dynamic.Interface
+}
+
+func newWorld(t *testing.T, config miniapi.Config) *world {
+	t.Helper()
+	w := &world{t: t, server: start(t, config)}
+	var err error
+	w.client, err = dynamic.NewForConfig(w.server.RESTConfig())
+	check(t, err)
+	return w
+}
+
+func (w *world) services() dynamic.ResourceInterface {
+	return w.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace("default")
+}
+
+func (w *world) apiServices() dynamic.ResourceInterface {
+	return w.client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+}
+
+func (w *world) create(in dynamic.ResourceInterface, object string) {
+	w.t.Helper()
+	var u unstructured.Unstructured
+	check(w.t, u.UnmarshalJSON([]byte(object)))
+	_, err := in.Create(w.t.Context(), &u, metav1.CreateOptions{})
+	check(w.t, err)
+}
+
+// register creates an APIService of ext.example.org/v1.
+func (w *world) register(spec string) {
+	w.t.Helper()
+	w.create(w.apiServices(), `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.ext.example.org"},
+		"spec":{"group":"ext.example.org","version":"v1","groupPriorityMinimum":100,"versionPriority":100`+spec+`}}`)
+}
+
+// await returns the Available condition once its reason is the one given.
+func (w *world) await(reason string) map[string]any {
+	w.t.Helper()
+	watcher, err := w.apiServices().Watch(w.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=v1.ext.example.org"})
+	check(w.t, err)
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
+		conditions, _, _ := unstructured.NestedSlice(event.Object.(*unstructured.Unstructured).Object, "status", "conditions")
+		for _, c := range conditions {
+			if condition := c.(map[string]any); condition["type"] == "Available" && condition["reason"] == reason {
+				return condition
+			}
+		}
+	}
+	w.t.Fatal("the watch has ended")
+	return nil
+}
+
+// extend runs an extension and registers it.
+func (w *world) extend() {
+	w.t.Helper()
+	front, err := w.server.FrontProxyCA()
+	check(w.t, err)
+	port, authority := extension(w.t, front)
+	w.create(w.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
+	bundle, err := json.Marshal(authority.CertificatePEM())
+	check(w.t, err)
+	w.register(`,"caBundle":` + string(bundle) + `,"service":{"namespace":"default","name":"ext","port":` + port + `}`)
+	w.await("Passed")
+}
+
+// fetch sends a request as a user.
+func fetch(t *testing.T, config *rest.Config, path string) (status int, body string) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	check(t, err)
+	resp, err := client.Get(config.Host + path)
+	check(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	check(t, err)
+	return resp.StatusCode, string(data)
+}
+
+func TestRequestsToAnAggregatedAPIArePassedOn(t *testing.T) {
+	for name, config := range map[string]miniapi.Config{
+		"plain, where a user is impersonated": {},
+		"over TLS":                            {Secure: &miniapi.Secure{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, config)
+			w.extend()
+			jane, err := w.server.AddUser("jane", "devs")
+			check(t, err)
+			status, body := fetch(t, jane, things)
+			var headers http.Header
+			check(t, json.Unmarshal([]byte(body), &headers))
+			if status != http.StatusTeapot {
+				t.Errorf("status %d", status)
+			}
+			got := map[string][]string{"user": headers["X-Remote-User"], "groups": headers["X-Remote-Group"]}
+			want := map[string][]string{"user": {"jane"}, "groups": {"devs", "system:authenticated"}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			for header := range headers {
+				if strings.HasPrefix(header, "Impersonate-") || header == "Authorization" {
+					t.Errorf("%s was passed on", header)
+				}
+			}
+		})
+	}
+}
+
+func TestStreamsOfAnAggregatedAPI(t *testing.T) {
+	w := newWorld(t, miniapi.Config{})
+	w.extend()
+	resp, err := http.Get(w.server.URL() + things + "?watch=true")
+	check(t, err)
+	defer resp.Body.Close()
+	stream := bufio.NewReader(resp.Body)
+	if line, err := stream.ReadString('\n'); err != nil || line != "first\n" {
+		t.Errorf("watch: %q, %v", line, err)
+	}
+
+	at, err := url.Parse(w.server.URL())
+	check(t, err)
+	conn, err := net.Dial("tcp", at.Host)
+	check(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n", things)
+	reader := bufio.NewReader(conn)
+	upgraded, err := http.ReadResponse(reader, nil)
+	check(t, err)
+	if upgraded.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("upgrade: %s", upgraded.Status)
+	}
+	io.WriteString(conn, "hello\n")
+	if line, err := reader.ReadString('\n'); err != nil || line != "hello\n" {
+		t.Errorf("echo: %q, %v", line, err)
+	}
+
+	// The server's end is that of its streams.
+	check(t, w.server.Stop(context.Background()))
+	if rest, _ := io.ReadAll(stream); len(rest) > 0 {
+		t.Errorf("the watch goes on with %q", rest)
+	}
+}
+
+func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
+	w := newWorld(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
+	w.extend()
+	for name, client := range map[string]discovery.DiscoveryInterface{
+		"aggregated": discovery.NewDiscoveryClientForConfigOrDie(w.server.RESTConfig()),
+		"legacy":     discovery.NewDiscoveryClientForConfigOrDie(w.server.RESTConfig()).WithLegacy(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			groups, lists, err := client.ServerGroupsAndResources()
+			check(t, err)
+			var last []string
+			for _, group := range groups[len(groups)-2:] {
+				last = append(last, group.Name)
+			}
+			if diff := cmp.Diff([]string{"example.org", "ext.example.org"}, last); diff != "" {
+				t.Errorf("the least priority comes last:\n%s", diff)
+			}
+			i := slices.IndexFunc(lists, func(l *metav1.APIResourceList) bool { return l.GroupVersion == "ext.example.org/v1" })
+			if i < 0 {
+				t.Fatal("the group version is missing")
+			}
+			var found []string
+			for _, r := range lists[i].APIResources {
+				found = append(found, fmt.Sprintf("%s %s %v %v %v", r.Name, r.Kind, r.Namespaced, r.Verbs, r.ShortNames))
+			}
+			if diff := cmp.Diff([]string{"things Thing true [get list] [th]", "things/status Thing true [get] []"}, found); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAvailabilityOfAnAggregatedAPI(t *testing.T) {
+	const service = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"ports":[{"name":"https","port":443}]}}`
+	slice := func(ready, port string) string {
+		return `{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"ext-1","labels":{"kubernetes.io/service-name":"ext"}},
+			"addressType":"IPv4","endpoints":[{"addresses":["192.0.2.1"],"conditions":{"ready":` + ready + `}}],"ports":[{"name":"` + port + `","port":8443}]}`
+	}
+	const remote = `,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"ext"}`
+	for name, c := range map[string]struct {
+		service, slice, spec string
+		reason, message      string
+		status               string
+	}{
+		"served here": {spec: "", reason: "Local", message: "Local APIServices are always available", status: "True"},
+		"no service":  {spec: remote, reason: "ServiceNotFound", message: `service/ext in "default" is not present`, status: "False"},
+		"another port": {
+			service: service, spec: strings.Replace(remote, `"ext"`, `"ext","port":444`, 1),
+			reason: "ServicePortError", message: `service/ext in "default" is not listening on port 444`, status: "False",
+		},
+		"no endpoints": {
+			service: service, spec: remote,
+			reason: "EndpointsNotFound", message: `cannot find endpointslices for service/ext in "default"`, status: "False",
+		},
+		"endpoints that are not ready": {
+			service: service, slice: slice("false", "https"), spec: remote,
+			reason: "MissingEndpoints", message: `endpointslices for service/ext in "default" have no addresses with port name "https"`, status: "False",
+		},
+		"endpoints with another port": {
+			service: service, slice: slice("true", "http"), spec: remote,
+			reason: "MissingEndpoints", message: `endpointslices for service/ext in "default" have no addresses with port name "https"`, status: "False",
+		},
+		"a bundle that is none": {
+			service: `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`,
+			spec:    `,"caBundle":"bm9uZQ==","service":{"namespace":"default","name":"ext"}`,
+			reason:  "FailedDiscoveryCheck", message: "unable to load root certificates: unable to parse bytes as PEM block", status: "False",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, miniapi.Config{})
+			if c.service != "" {
+				w.create(w.services(), c.service)
+			}
+			if c.slice != "" {
+				w.create(w.client.Resource(schema.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}).Namespace("default"), c.slice)
+			}
+			w.register(c.spec)
+			condition := w.await(c.reason)
+			if condition["message"] != c.message || condition["status"] != c.status {
+				t.Errorf("%v", condition)
+			}
+			want := http.StatusServiceUnavailable
+			if c.status == "True" {
+				want = http.StatusNotFound // nothing is there
+			}
+			if status, body := fetch(t, w.server.RESTConfig(), things); status != want || want == http.StatusServiceUnavailable && body != "service unavailable\n" {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+}
+
+// What becomes of the Service shows at once.
+func TestAvailabilityFollowsTheService(t *testing.T) {
+	w := newWorld(t, miniapi.Config{})
+	w.extend()
+	check(t, w.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
+	w.await("ServiceNotFound")
+	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusServiceUnavailable {
+		t.Errorf("without a service: %d", status)
+	}
+	w.create(w.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"127.0.0.1"}}`)
+	w.await("Passed")
+	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusTeapot {
+		t.Errorf("with another service: %d", status)
+	}
+	check(t, w.apiServices().Delete(t.Context(), "v1.ext.example.org", metav1.DeleteOptions{}))
+	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusNotFound {
+		t.Errorf("without an APIService: %d", status)
+	}
+}
+
+// A server that has APIServices at all has one for each version of a custom
+// resource.
+func TestCustomResourcesHaveAnAPIService(t *testing.T) {
+	w := newWorld(t, miniapi.Config{Bootstrap: bootstrap.Full})
+	watcher, err := w.apiServices().Watch(t.Context(), metav1.ListOptions{LabelSelector: "kube-aggregator.kubernetes.io/automanaged=true"})
+	check(t, err)
+	defer watcher.Stop()
+	await := func(event watch.EventType) *unstructured.Unstructured {
+		t.Helper()
+		got := <-watcher.ResultChan()
+		service, ok := got.Object.(*unstructured.Unstructured)
+		if !ok || got.Type != event || service.GetName() != "v1.example.org" {
+			t.Fatalf("%s of %v, want %s of v1.example.org", got.Type, got.Object, event)
+		}
+		return service
+	}
+	crd := write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget")+"---\n"+definition("gadgets", "Gadget"))
+	check(t, w.server.InstallCRDs(t.Context(), crd))
+	want := map[string]any{"group": "example.org", "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
+	if diff := cmp.Diff(want, await(watch.Added).Object["spec"]); diff != "" {
+		t.Error(diff)
+	}
+	definitions := w.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	check(t, w.apiServices().Delete(t.Context(), "v1.example.org", metav1.DeleteOptions{}))
+	await(watch.Deleted)
+	await(watch.Added) // for the resources are still there
+	check(t, definitions.Delete(t.Context(), "widgets.example.org", metav1.DeleteOptions{}))
+	check(t, definitions.Delete(t.Context(), "gadgets.example.org", metav1.DeleteOptions{}))
+	await(watch.Deleted) // with the last of them, and not with the first
+}

@@ -1,0 +1,136 @@
+package manifests
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Object is what a file says of an object.
+type Object struct {
+	*unstructured.Unstructured
+	// File is where it stands.
+	File string
+}
+
+// String names the object, for those who have to find it.
+func (o Object) String() string {
+	name := o.GetName()
+	if namespace := o.GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return fmt.Sprintf("%s: %s %s", o.File, o.GetKind(), name)
+}
+
+// Read returns the objects of files and folders. A file has one document of JSON,
+// or any number of YAML; the items of a List stand for themselves. Of a folder
+// those files are read whose names end in .yaml, .yml or .json, but not what is
+// in folders below it.
+func Read(paths ...string) ([]Object, error) {
+	var objects []Object
+	for _, path := range paths {
+		files, err := filesOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			found, err := parse(file, data)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, found...)
+		}
+	}
+	return objects, nil
+}
+
+// Definitions returns those objects which are CustomResourceDefinitions.
+func Definitions(objects []Object) []Object {
+	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !isDefinition(o) })
+}
+
+func isDefinition(o Object) bool {
+	return o.GroupVersionKind().Group == definitions.Group && o.GetKind() == "CustomResourceDefinition"
+}
+
+// filesOf returns a file as it is, and of a folder those that are manifests.
+func filesOf(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, entry := range entries {
+		if isManifest(entry.Name()) && !entry.IsDir() {
+			files = append(files, filepath.Join(path, entry.Name()))
+		}
+	}
+	return files, nil
+}
+
+func isManifest(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
+}
+
+// parse returns the objects of a file's content.
+func parse(file string, data []byte) ([]Object, error) {
+	var objects []Object
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for n := 1; ; n++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		var content map[string]any
+		if err == nil {
+			err = yaml.Unmarshal(document, &content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d is no object in YAML or JSON: %w", file, n, err)
+		}
+		if len(content) == 0 { // nothing but comments
+			continue
+		}
+		found, err := expand(&unstructured.Unstructured{Object: content})
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
+		}
+		for _, obj := range found {
+			objects = append(objects, Object{obj, file})
+		}
+	}
+}
+
+// expand returns the items of a list, or the object itself.
+func expand(obj *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	if !obj.IsList() {
+		return []*unstructured.Unstructured{obj}, nil
+	}
+	var items []*unstructured.Unstructured
+	err := obj.EachListItem(func(item runtime.Object) error {
+		items = append(items, item.(*unstructured.Unstructured))
+		return nil
+	})
+	return items, err
+}
