@@ -2,6 +2,7 @@ package miniapi
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -58,6 +59,10 @@ type Config struct {
 	// Bootstrap says which objects exist from the start. Default:
 	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
+
+	// ResolveService returns the host:port at which a port of a Service can be
+	// reached that a webhook names. Default: its cluster IP or external name.
+	ResolveService func(ctx context.Context, namespace, name string, port int32) (address string, err error)
 
 	// Logger takes the server's and the embedded etcd's log. Default: none.
 	Logger *slog.Logger

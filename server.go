@@ -97,7 +97,11 @@ func (s *Server) build(context.Context) error {
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
-	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
+	s.custom = custom.NewController(custom.Config{
+		Catalog: s.catalog,
+		Resolve: s.resolver(),
+		Logger:  s.config.Logger.With("component", "custom resources"),
+	})
 	s.api, err = api.New(api.Config{
 		Catalog: s.catalog,
 		Scheme:  kinds.Scheme(),

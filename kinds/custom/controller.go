@@ -3,23 +3,15 @@ package custom
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"path"
-	"slices"
 	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/storage"
 )
 
 const (
@@ -35,6 +27,8 @@ const (
 // CustomResourceDefinitions when the controller runs.
 type Config struct {
 	Catalog *registry.Catalog
+	// Resolve finds the Services that conversion webhooks name.
+	Resolve webhooks.ResolveFunc
 	// Logger takes what operators should know. Nil discards it.
 	Logger *slog.Logger
 }
@@ -42,25 +36,16 @@ type Config struct {
 // Controller serves what CustomResourceDefinitions define. Several may run on
 // one store: they come to the same results.
 type Controller struct {
-	config     Config
-	converters converters
+	config   Config
+	webhooks *webhooks.Clients // that convert
 
 	mu sync.Mutex // guards what follows
 	// known are the definitions that have been seen, by name.
 	known map[string]*known
-	// changed is closed when known has changed.
-	changed chan struct{}
-}
-
-// known is what has become of a definition.
-type known struct {
-	crd *apiextensionsv1.CustomResourceDefinition
-	// revision of it that was seen last.
-	revision int64
-	// resources of it that are in the catalog.
-	resources []*registry.Resource
-	// cleaning: its objects are being deleted.
-	cleaning bool
+	// reached is the revision up to which all events have been dealt with.
+	reached int64
+	// advanced is closed when reached has risen.
+	advanced chan struct{}
 }
 
 // NewController returns a controller. It starts nothing.
@@ -68,7 +53,10 @@ func NewController(config Config) *Controller {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Controller{config: config, known: map[string]*known{}, changed: make(chan struct{})}
+	return &Controller{
+		config: config, webhooks: webhooks.NewClients(config.Resolve),
+		known: map[string]*known{}, advanced: make(chan struct{}),
+	}
 }
 
 // Run follows the definitions until ctx ends, which is no error.
@@ -76,6 +64,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	ctx = registry.WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
 	var cleanups sync.WaitGroup
 	defer cleanups.Wait()
+	defer c.webhooks.Close()
 	for ctx.Err() == nil {
 		err := c.follow(ctx, &cleanups)
 		if ctx.Err() != nil {
@@ -103,26 +92,40 @@ func (c *Controller) Settle(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	var latest int64
+	for _, entry := range page.Entries {
+		latest = max(latest, entry.Revision)
+	}
+	c.await(ctx, latest)
+}
+
+// await returns when all events up to a revision have been dealt with, or ctx
+// ends.
+func (c *Controller) await(ctx context.Context, revision int64) {
 	for {
 		c.mu.Lock()
-		changed := c.changed
-		lags := slices.ContainsFunc(page.Entries, c.lags)
+		reached, advanced := c.reached, c.advanced
 		c.mu.Unlock()
-		if !lags {
+		if reached >= revision {
 			return
 		}
 		select {
-		case <-changed:
+		case <-advanced:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// lags is called with mu held.
-func (c *Controller) lags(entry *storage.Entry) bool {
-	k := c.known[path.Base(entry.Key)]
-	return k == nil || k.revision < entry.Revision
+// advance tells those who wait how far the controller is.
+func (c *Controller) advance(revision int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if revision > c.reached {
+		c.reached = revision
+		close(c.advanced)
+		c.advanced = make(chan struct{})
+	}
 }
 
 func (c *Controller) store() (*registry.Store, error) {
@@ -149,187 +152,9 @@ func (c *Controller) follow(ctx context.Context, cleanups *sync.WaitGroup) error
 		if err := f.take(ctx, event); err != nil {
 			return err
 		}
+		if f.initial == nil { // until then events come by name, not by revision
+			f.advance(event.Revision)
+		}
 	}
 	return errWatchEnded
-}
-
-// follower is one watch of the definitions.
-type follower struct {
-	*Controller
-	store    *registry.Store
-	cleanups *sync.WaitGroup
-	// initial are the names that were there at the beginning; nil afterwards.
-	initial map[string]bool
-}
-
-func (f *follower) take(ctx context.Context, event storage.Event) error {
-	switch {
-	case event.Type == watch.Error:
-		return event.Err
-	case event.Type == watch.Bookmark:
-		if event.InitialEventsEnd {
-			return f.endInitial(ctx)
-		}
-		return nil
-	}
-	obj, err := event.Entry.Object()
-	if err != nil {
-		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be read", "key", event.Entry.Key, "error", err)
-		return nil
-	}
-	crd := obj.(*apiextensionsv1.CustomResourceDefinition)
-	if event.Type == watch.Deleted {
-		return f.forget(ctx, crd.Name)
-	}
-	if f.initial != nil {
-		f.initial[crd.Name] = true
-	}
-	return f.reconcile(ctx, crd, event.Revision)
-}
-
-// endInitial forgets what went while nobody watched.
-func (f *follower) endInitial(ctx context.Context) error {
-	var gone []string
-	f.mu.Lock()
-	for name := range f.known {
-		if !f.initial[name] {
-			gone = append(gone, name)
-		}
-	}
-	f.mu.Unlock()
-	f.initial = nil
-	for _, name := range gone {
-		if err := f.forget(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reconcile does what a definition asks for.
-func (f *follower) reconcile(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
-	settled := crd.DeepCopy()
-	settle(settled, f.taken(crd))
-	resources, err := f.serve(settled)
-	if err != nil {
-		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be served", "name", crd.Name, "error", err)
-	}
-	if !equality.Semantic.DeepEqual(crd.Status, settled.Status) {
-		if err := f.writeStatus(ctx, settled); err != nil {
-			return err
-		}
-	}
-	f.note(settled, revision, resources)
-	if crd.DeletionTimestamp != nil {
-		f.beginCleanup(ctx, settled)
-	}
-	if !equality.Semantic.DeepEqual(crd.Status.AcceptedNames, settled.Status.AcceptedNames) {
-		return f.reconsider(ctx, crd)
-	}
-	return nil
-}
-
-// taken are the names that other definitions of the group hold.
-func (f *follower) taken(crd *apiextensionsv1.CustomResourceDefinition) *takenNames {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	taken := &takenNames{}
-	for name, k := range f.known {
-		if name != crd.Name && k.crd.Spec.Group == crd.Spec.Group {
-			taken.add(k.crd.Status.AcceptedNames)
-		}
-	}
-	return taken
-}
-
-// serve puts what a definition defines into the catalog, unless it is there.
-func (f *follower) serve(crd *apiextensionsv1.CustomResourceDefinition) ([]*registry.Resource, error) {
-	f.mu.Lock()
-	before := f.known[crd.Name]
-	f.mu.Unlock()
-	var old, next []*registry.Resource
-	if before != nil {
-		old = before.resources
-		if looksTheSame(before.crd, crd) {
-			return old, nil
-		}
-	}
-	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
-		next = newDefinition(crd, f.converters).resources()
-	}
-	if err := f.config.Catalog.Replace(old, next); err != nil {
-		return old, err
-	}
-	return next, nil
-}
-
-func looksTheSame(a, b *apiextensionsv1.CustomResourceDefinition) bool {
-	established := func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-		return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
-	}
-	return a.UID == b.UID && established(a) == established(b) && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
-		equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
-}
-
-// note tells those who wait how far the controller is.
-func (f *follower) note(crd *apiextensionsv1.CustomResourceDefinition, revision int64, resources []*registry.Resource) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k := f.known[crd.Name]
-	if k == nil {
-		k = &known{}
-		f.known[crd.Name] = k
-	}
-	k.crd, k.revision, k.resources = crd, revision, resources
-	close(f.changed)
-	f.changed = make(chan struct{})
-}
-
-// writeStatus writes the status of the very state that was looked at. If there is
-// another one by now, that comes next.
-func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	_, err := f.store.Update(ctx, registry.UpdateRequest{
-		Name: crd.Name, Subresource: "status", UID: crd.UID,
-		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd, nil },
-		Options: registry.WriteOptions{FieldManager: manager},
-	})
-	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("write the status of %s: %w", crd.Name, err)
-	}
-	return nil
-}
-
-// forget takes what a definition defined out of the catalog.
-func (f *follower) forget(ctx context.Context, name string) error {
-	f.mu.Lock()
-	k := f.known[name]
-	delete(f.known, name)
-	f.mu.Unlock()
-	if k == nil {
-		return nil
-	}
-	if err := f.config.Catalog.Replace(k.resources, nil); err != nil {
-		return err
-	}
-	return f.reconsider(ctx, k.crd)
-}
-
-// reconsider looks again at the other definitions of a group: a name may be free
-// now.
-func (f *follower) reconsider(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	var others []*known
-	f.mu.Lock()
-	for name, k := range f.known {
-		waits := !equality.Semantic.DeepEqual(k.crd.Spec.Names, k.crd.Status.AcceptedNames)
-		if waits && name != crd.Name && k.crd.Spec.Group == crd.Spec.Group {
-			others = append(others, k)
-		}
-	}
-	f.mu.Unlock()
-	for _, k := range others {
-		if err := f.reconcile(ctx, k.crd, k.revision); err != nil {
-			return err
-		}
-	}
-	return nil
 }
