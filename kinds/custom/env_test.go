@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi"
@@ -192,7 +193,11 @@ func (e *env) widgets(version string) dynamic.ResourceInterface {
 // object returns a widget in a version.
 func object(version, name, body string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := yaml.Unmarshal([]byte(body), &u.Object); err != nil {
+	text, err := yaml.YAMLToJSON([]byte(body))
+	if err == nil && body != "" {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
+	}
+	if err != nil {
 		panic(err)
 	}
 	u.SetAPIVersion(group + "/" + version)
@@ -219,6 +224,30 @@ func (e *env) get(version, name string) *unstructured.Unstructured {
 		e.Fatal(err)
 	}
 	return u
+}
+
+// list returns all widgets in a version.
+func (e *env) list(version string) *unstructured.UnstructuredList {
+	e.Helper()
+	list, err := e.widgets(version).List(e.Context(), metav1.ListOptions{})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return list
+}
+
+// stored returns version and spec of a widget as they are in etcd.
+func (e *env) stored(name string) string {
+	e.Helper()
+	answer, err := e.server.EtcdClient().Get(e.Context(), "/registry/"+group+"/widgets/default/"+name)
+	if err != nil || len(answer.Kvs) != 1 {
+		e.Fatal(answer, err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(answer.Kvs[0].Value); err != nil {
+		e.Fatal(err)
+	}
+	return u.GetAPIVersion() + " " + spec(u)
 }
 
 // spec returns the spec of a widget as JSON, "" if there is none.
