@@ -92,7 +92,7 @@ func (f *follower) endInitial(ctx context.Context) error {
 
 // reconcile does what a definition asks for.
 func (f *follower) reconcile(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	settled := crd.DeepCopy()
+	settled := withOwnStatus(crd)
 	settle(settled, f.taken(crd))
 	served, err := f.serve(settled)
 	if err != nil {
@@ -111,6 +111,14 @@ func (f *follower) reconcile(ctx context.Context, crd *apiextensionsv1.CustomRes
 		return f.reconsider(ctx, crd)
 	}
 	return nil
+}
+
+// withOwnStatus returns a copy that shares everything but the status: schemas are
+// large.
+func withOwnStatus(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	copied := *crd
+	copied.Status = *crd.Status.DeepCopy()
+	return &copied
 }
 
 // taken are the names that other definitions of the group hold.
@@ -135,6 +143,7 @@ func (f *follower) serve(crd *apiextensionsv1.CustomResourceDefinition) (served,
 	if before != nil {
 		old = before.served
 		if looksTheSame(before.crd, crd) {
+			crd.Spec = before.crd.Spec // what is served keeps that one
 			return old, nil
 		}
 	}
@@ -174,7 +183,7 @@ func (f *follower) note(crd *apiextensionsv1.CustomResourceDefinition, served se
 func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	_, err := f.store.Update(ctx, registry.UpdateRequest{
 		Name: crd.Name, Subresource: "status", UID: crd.UID,
-		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd, nil },
+		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd.DeepCopy(), nil },
 		Options: registry.WriteOptions{FieldManager: manager},
 	})
 	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
