@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// hook is a conversion webhook. In v1 a widget has spec.hostPort, in v2
-// spec.host and spec.port.
+// hook is a conversion webhook. In v2 a widget has spec.host and spec.port, in
+// all other versions spec.hostPort.
 type hook struct {
 	*httptest.Server
 	mu      sync.Mutex // guards what follows
@@ -100,15 +100,16 @@ func convertReview(review *apiextensionsv1.ConversionReview) {
 }
 
 func convertSpec(fields map[string]any, apiVersion string) {
-	if strings.HasSuffix(apiVersion, "/v2") {
-		host, port, _ := strings.Cut(fmt.Sprint(fields["hostPort"]), ":")
-		fields["host"], fields["port"] = host, port
+	_, joined := fields["hostPort"]
+	switch apart := strings.HasSuffix(apiVersion, "/v2"); {
+	case apart && joined:
+		fields["host"], fields["port"], _ = strings.Cut(fmt.Sprint(fields["hostPort"]), ":")
 		delete(fields, "hostPort")
-		return
+	case !apart && !joined:
+		fields["hostPort"] = fmt.Sprintf("%v:%v", fields["host"], fields["port"])
+		delete(fields, "host")
+		delete(fields, "port")
 	}
-	fields["hostPort"] = fmt.Sprintf("%v:%v", fields["host"], fields["port"])
-	delete(fields, "host")
-	delete(fields, "port")
 }
 
 // take returns what has been asked since the last time.
