@@ -116,7 +116,11 @@ func (s *Server) build(context.Context) error {
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
-	s.custom = custom.NewController(custom.Config{Catalog: s.catalog, Logger: s.config.Logger.With("component", "custom resources")})
+	s.custom = custom.NewController(custom.Config{
+		Catalog: s.catalog,
+		Resolve: s.resolver(),
+		Logger:  s.config.Logger.With("component", "custom resources"),
+	})
 	s.others = aggregator.New(aggregator.Config{
 		Catalog: s.catalog, Certificate: s.showFrontProxy, Logger: s.config.Logger.With("component", "aggregator"),
 	})

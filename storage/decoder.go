@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/versioner"
@@ -16,7 +18,7 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 			err = v.UpdateObject(obj, revision)
 		}
 		if err != nil {
-			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: fmt.Errorf("%w: %w", ErrCorrupt, err)}
+			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: undecoded(err)}
 		}
 		return obj, nil
 	}}
@@ -24,6 +26,15 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 		d.Message = codec.Message
 	}
 	return d
+}
+
+// undecoded: an error that is a Status is not about the bytes.
+func undecoded(err error) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
 // BrokenEntry returns the entry of bytes that cannot be read: err, which wraps

@@ -29,7 +29,7 @@ type Entry struct {
 // one.
 type Decoder struct {
 	// Decode returns the object of data, stamped with revision. An error wraps
-	// ErrCorrupt.
+	// ErrCorrupt, or a Status that clients are to see.
 	Decode func(key string, revision int64, data []byte) (runtime.Object, error)
 	// Message returns the protobuf message within data: the object's own, but
 	// without a resourceVersion. False where there is none, or where decoding
@@ -62,7 +62,7 @@ func NewEntry(key string, revision int64, make func() (runtime.Object, error)) *
 }
 
 // Object returns the decoded object, which must not be written to. An error
-// means that the stored bytes cannot be read: it wraps ErrCorrupt.
+// means that the stored bytes cannot be read: see Decoder.
 func (e *Entry) Object() (runtime.Object, error) {
 	m, err := e.slot(objectForm).value(e.decoder.Memo, e.makeObject)
 	if err != nil {

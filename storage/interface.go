@@ -60,6 +60,8 @@ type Interface interface {
 // must not change the object. Both are safe for concurrent use.
 type Codec interface {
 	Encode(obj runtime.Object) ([]byte, error)
+	// Decode returns the object of data. An error that is a Status says that
+	// data is sound, but cannot be used at present.
 	Decode(data []byte) (runtime.Object, error)
 }
 

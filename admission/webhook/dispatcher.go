@@ -10,25 +10,23 @@ import (
 
 	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/admission/source"
+	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Config of a dispatcher. The zero value is usable.
 type Config struct {
-	// Resolve returns the host:port at which a port of a Service can be reached.
-	// ClusterIP makes one; nil is for webhooks with URLs only.
-	Resolve ResolveFunc
+	// Resolve returns the host:port at which a port of a Service can be reached;
+	// nil is for webhooks with URLs only.
+	Resolve webhooks.ResolveFunc
 	// Logger says which webhooks failed. Nil: nobody does.
 	Logger *slog.Logger
 }
 
-// ResolveFunc finds a Service.
-type ResolveFunc func(ctx context.Context, service Service) (address string, err error)
-
 // Dispatcher asks webhooks. Safe for concurrent use.
 type Dispatcher struct {
 	log        *slog.Logger
-	clients    *clients
+	clients    *webhooks.Clients
 	mutating   *source.Source[[]*hook]
 	validating *source.Source[[]*hook]
 }
@@ -38,7 +36,7 @@ type Dispatcher struct {
 func New(config Config) *Dispatcher {
 	d := &Dispatcher{
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
-		clients: newClients(config.Resolve),
+		clients: webhooks.NewClients(config.Resolve),
 	}
 	d.mutating = source.New(admissionregistrationv1.Resource("mutatingwebhookconfigurations"), d.mutatingHooks)
 	d.validating = source.New(admissionregistrationv1.Resource("validatingwebhookconfigurations"), d.validatingHooks)
@@ -46,7 +44,7 @@ func New(config Config) *Dispatcher {
 }
 
 // Close ends all connections. No webhook may be asked afterwards.
-func (d *Dispatcher) Close() { d.clients.close() }
+func (d *Dispatcher) Close() { d.clients.Close() }
 
 // hooksFor returns a write as webhooks see it, and those there are; none for
 // what is no business of theirs.

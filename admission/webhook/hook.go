@@ -47,7 +47,7 @@ func (d *Dispatcher) newHook(configuration string, index int, w *admissionregist
 		sideEffects:   w.SideEffects,
 		reviews:       w.AdmissionReviewVersions,
 		client: sync.OnceValues(func() (*rest.RESTClient, error) {
-			return d.clients.client(w.ClientConfig)
+			return d.clients.Client(targetOf(w.ClientConfig), reviewSerializer())
 		}),
 	}
 	if w.TimeoutSeconds != nil {

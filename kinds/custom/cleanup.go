@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
@@ -40,7 +41,7 @@ func (f *follower) beginCleanup(ctx context.Context, crd *apiextensionsv1.Custom
 			f.config.Logger.WarnContext(ctx, "custom resources: objects of a definition cannot be deleted", "name", crd.Name, "error", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(retryCleanupAfter):
+			case <-time.After(retryRefusedAfter):
 			}
 		}
 	})
@@ -54,7 +55,11 @@ func (f *follower) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResou
 		Reason: "NeverEstablished", Message: "resource was never established",
 	}
 	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
-		if err := f.deleteObjects(ctx, crd); err != nil {
+		err := f.deleteObjects(ctx, crd)
+		if errors.Is(err, errReplaced) || apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		done.Reason, done.Message = "InstanceDeletionCompleted", "removed all instances"
@@ -67,7 +72,9 @@ func (f *follower) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResou
 
 // deleteObjects returns when there are no objects any more.
 func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	store, end := f.config.Catalog.Detached(newDefinition(crd, f.converters).storage.resource())
+	definition := newDefinition(crd, f.webhooks)
+	defer definition.converter.close()
+	store, end := f.config.Catalog.Detached(definition.storage.resource())
 	defer end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -76,24 +83,44 @@ func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.Custo
 		return err
 	}
 	defer watcher.Stop()
-	if _, err := store.DeleteCollection(ctx, registry.DeleteRequest{Options: &metav1.DeleteOptions{}}, registry.ListRequest{}); err != nil {
-		return err
-	}
-	for told := false; ; {
+	for round := 0; ; round++ {
 		page, err := store.List(ctx, registry.ListRequest{Limit: 1})
 		if err != nil || len(page.Entries) == 0 {
 			return err
 		}
-		if !told { // finalizers keep them
-			told = true
-			if err := f.change(ctx, crd, tellProgress); err != nil {
-				return err
-			}
+		switch round {
+		case 0:
+			err = f.deleteAt(ctx, store, crd, page.Revision)
+		case 1: // finalizers keep what is left
+			err = f.change(ctx, crd, tellProgress)
+		default:
+			err = awaitDeletion(watcher.Events())
 		}
-		if err := awaitDeletion(watcher.Events()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// deleteAt deletes the objects that there were at a revision, if the definition
+// has outlived that. If not, another server has done it, and they may be those of
+// a new definition of the name.
+func (f *follower) deleteAt(ctx context.Context, objects *registry.Store, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
+	entry, err := f.store.Get(ctx, "", crd.Name, "")
+	if err != nil {
+		return err
+	}
+	current, err := entry.Object()
+	if err != nil {
+		return err
+	}
+	if current.(*apiextensionsv1.CustomResourceDefinition).UID != crd.UID {
+		return errReplaced
+	}
+	_, err = objects.DeleteCollection(ctx, registry.DeleteRequest{Options: &metav1.DeleteOptions{}}, registry.ListRequest{
+		ResourceVersion: strconv.FormatInt(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+	})
+	return err
 }
 
 func tellProgress(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -103,7 +130,10 @@ func tellProgress(crd *apiextensionsv1.CustomResourceDefinition) {
 	})
 }
 
-var errWatchEnded = errors.New("the watch ended")
+var (
+	errWatchEnded = errors.New("the watch ended")
+	errReplaced   = errors.New("there is another definition of that name")
+)
 
 // awaitDeletion returns when an object is gone.
 func awaitDeletion(events <-chan storage.Event) error {

@@ -24,10 +24,7 @@ func (v *version) coerce(object map[string]any, how coercion) (unknown []string,
 	if err != nil {
 		return nil, err
 	}
-	metadata, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{
-		DropMalformedFields: how.repair, ReturnUnknownFieldPaths: how.report,
-	})
-	if err != nil {
+	if unknown, err = coerceMetadata(object, how); err != nil {
 		return nil, err
 	}
 	if !v.preserve {
@@ -41,13 +38,7 @@ func (v *version) coerce(object map[string]any, how coercion) (unknown []string,
 	if fault != nil {
 		return nil, fault
 	}
-	if found {
-		if how.repair && metadata.Generation == 0 {
-			metadata.Generation = 1
-		}
-		err = objectmeta.SetObjectMeta(object, metadata)
-	}
-	return append(unknown, more...), err
+	return append(unknown, more...), nil
 }
 
 // prune is the coercion of what clients send. It is nobody's fault but theirs.

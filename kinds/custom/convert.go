@@ -4,6 +4,8 @@ import (
 	"maps"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/miniapi/miniapi/internal/webhooks"
 )
 
 // converter converts objects of one kind from version to version. It must be
@@ -12,12 +14,15 @@ type converter interface {
 	// convert returns an object, which names its kind, in another version. It does
 	// not write to the object; the result may share memory with it.
 	convert(object map[string]any, apiVersion string) (map[string]any, error)
+	// close gives back what is not in use. Who still converts may go on.
+	close()
 }
 
-// converters makes the converter of a definition.
-type converters struct{}
-
-func (c converters) of(*apiextensionsv1.CustomResourceDefinition) converter {
+// converterOf returns the converter of a definition.
+func converterOf(crd *apiextensionsv1.CustomResourceDefinition, clients *webhooks.Clients) converter {
+	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter && c.Webhook != nil {
+		return newWebhook(clients, c.Webhook)
+	}
 	return rename{}
 }
 
@@ -29,3 +34,5 @@ func (rename) convert(object map[string]any, apiVersion string) (map[string]any,
 	out["apiVersion"] = apiVersion
 	return out, nil
 }
+
+func (rename) close() {}

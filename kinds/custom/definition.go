@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	apiversion "k8s.io/apimachinery/pkg/version"
 
+	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -39,15 +40,16 @@ type definition struct {
 	types func() (managedfields.TypeConverter, error)
 }
 
-// newDefinition reads a CustomResourceDefinition whose names are accepted.
-func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, converters converters) *definition {
+// newDefinition reads a CustomResourceDefinition whose names are accepted. Its
+// converter is to be closed.
+func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, clients *webhooks.Clients) *definition {
 	d := &definition{
 		group:       crd.Spec.Group,
 		names:       crd.Status.AcceptedNames,
 		namespaced:  crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		preserve:    crd.Spec.PreserveUnknownFields,
 		terminating: crd.DeletionTimestamp != nil,
-		converter:   converters.of(crd),
+		converter:   converterOf(crd, clients),
 	}
 	d.types = sync.OnceValues(d.compileTypes)
 	for i := range crd.Spec.Versions {

@@ -1,4 +1,4 @@
-package webhook
+package webhooks
 
 import (
 	"context"
@@ -13,12 +13,6 @@ import (
 
 	"github.com/miniapi/miniapi/registry"
 )
-
-// Service is what a webhook may name instead of a URL.
-type Service struct {
-	Namespace, Name string
-	Port            int32
-}
 
 // ClusterIP resolves a Service to its cluster IP or its external name, as
 // kube-apiserver does. find returns the store of Services.
