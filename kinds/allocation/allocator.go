@@ -56,6 +56,9 @@ type finishFunc = func(ctx context.Context, written bool)
 func (a *Allocator) beginCreate(ctx context.Context, store *registry.Store, obj runtime.Object, opts registry.WriteOptions) (finishFunc, error) {
 	d := a.deal(store, obj, opts)
 	core.LinkServiceFields(d.service, nil)
+	if validate := store.Resource().Strategy.Create.ValidateName; len(validate(d.service.Name, false)) > 0 {
+		return nil, nil // it is about to be refused, and no address could name it as its holder
+	}
 	return d.settle(ctx, func() error {
 		if err := d.settleFamilies(nil); err != nil {
 			return err
