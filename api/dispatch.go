@@ -86,7 +86,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	t, parsed := parseTarget(r.URL.Path)
 	snapshot := s.config.Catalog.Snapshot()
 	if !parsed || !hasVersion(snapshot, t.Group, t.Version) {
-		if strings.HasPrefix(r.URL.Path, "/api/") {
+		if strings.HasPrefix(r.URL.Path, "/api/") || parsed && isBuiltIn(snapshot, t.Group) {
 			return nil, genericError(http.StatusNotFound, "")
 		}
 		return nil, nil
@@ -103,6 +103,11 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 		}
 	}
 	return c, nil
+}
+
+// isBuiltIn tells whether a group has kinds that are there in every server.
+func isBuiltIn(snapshot *registry.Snapshot, group string) bool {
+	return slices.ContainsFunc(snapshot.Groups, func(g registry.Group) bool { return g.Name == group && !g.Custom })
 }
 
 func hasVersion(snapshot *registry.Snapshot, group, version string) bool {

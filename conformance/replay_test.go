@@ -44,6 +44,12 @@ var areas = []struct {
 	{"admission", "x-admission", map[string]func(*replay){"": setUpAdmission, "admission/plugins/priority default": removeQuota}},
 	{"apply", "x-apply", map[string]func(*replay){"apply/deployment/create": removeInvalidDeployment}},
 	{"subresources", "x-subs", nil},
+	{"manifests", "x-manifests", map[string]func(*replay){
+		"": setUpManifests,
+		"manifests/test/fixtures/doc-yaml/user-guide/persistent-volumes/volumes/nfs.yaml-1/create-dryrun": removeVolume,
+		"manifests/testdata/apply/patch.json-1/create-dryrun":                                             removeController,
+	}},
+	{"testdata", "x-testdata", nil},
 	{"crd", "x-crd", map[string]func(*replay){"crd/change/create": removeGadgets}},
 	{"lifecycle", "x-lifecycle", map[string]func(*replay){
 		"lifecycle/v1.ResourceQuota-rq-one/create-dryrun": func(r *replay) { r.namespace("x-lifecycle-resourcequota") },

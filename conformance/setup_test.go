@@ -51,3 +51,18 @@ func setUpAdmission(r *replay) {
 func removeQuota(r *replay) {
 	r.must("DELETE", "/api/v1/namespaces/x-admission/resourcequotas/q", "", "")
 }
+
+func setUpManifests(r *replay) {
+	r.namespace("x-manifests-limitrange")
+	r.namespace("x-manifests-resourcequota")
+}
+
+// removeVolume does what a controller does to a deleted volume that nobody uses.
+func removeVolume(r *replay) {
+	r.must("PATCH", "/api/v1/persistentvolumes/pv0003", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+}
+
+// removeController deletes that of a chain before, which is cut.
+func removeController(r *replay) {
+	r.must("DELETE", "/api/v1/namespaces/x-manifests/replicationcontrollers/test-rc?propagationPolicy=Background", "", "")
+}

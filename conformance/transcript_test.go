@@ -26,10 +26,14 @@ type step struct {
 	Text     *string         `json:"text"`
 }
 
-// chain is the part of the id within which ordinals hold.
+// chain is the part of the id within which ordinals hold: its first two parts, or
+// for manifests, which are named by their files, all but the last.
 func (s *step) chain() string {
+	if strings.HasPrefix(s.ID, "manifests/") {
+		return s.ID[:strings.LastIndexByte(s.ID, '/')]
+	}
 	parts := strings.SplitN(s.ID, "/", 3)
-	return parts[0] + "/" + parts[1]
+	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
 // load reads the recordings of an area.

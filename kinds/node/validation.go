@@ -28,7 +28,7 @@ func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 }
 
 func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass) field.ErrorList {
-	return kind.Immutable(field.NewPath("handler"), c.Handler, old.Handler)
+	return append(validateRuntimeClass(c), kind.Immutable(field.NewPath("handler"), c.Handler, old.Handler)...)
 }
 
 func warnOfSelector(c *nodev1.RuntimeClass) []string {
