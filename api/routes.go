@@ -10,11 +10,11 @@ import (
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(
+		setHeaders,
+		s.countRequests, // who waits for all requests waits for what is noted of them too
 		s.logRequests,
 		s.measureRequests,
 		s.recoverPanics,
-		setHeaders,
-		s.countRequests,
 		s.guardHost,
 		s.identifyUser,
 		s.impersonate,

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"sigs.k8s.io/yaml"
@@ -240,6 +241,9 @@ func (r *replay) step(s *step, known *differences) {
 		r.skipped++
 		return
 	}
+	if strings.HasSuffix(s.ID, "/get-deleted") && strings.Contains(s.Path, "/customresourcedefinitions/") {
+		r.awaitGone(s)
+	}
 	found := r.compare(s, r.send(s))
 	if len(found) == 0 {
 		r.same++
@@ -247,6 +251,18 @@ func (r *replay) step(s *step, known *differences) {
 	}
 	r.differing = append(r.differing, s.ID)
 	known.check(r.t, s.ID, found)
+}
+
+// awaitGone waits for those who clean up behind a deletion.
+func (r *replay) awaitGone(s *step) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	for r.send(s).status != http.StatusNotFound {
+		if ctx.Err() != nil {
+			r.t.Fatalf("%s is still there", s.Path)
+		}
+	}
 }
 
 // isAbridged: the recording says only how long the body was.
