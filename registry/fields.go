@@ -133,7 +133,7 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 		return known.(*fieldManager), nil
 	}
 	versions := s.resource.fieldVersions(version, subresource)
-	types, err := s.types(versions)
+	types, err := s.Types(subresource)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +151,15 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	return made.(*fieldManager), nil
 }
 
-// types knows how the fields of what is written belong together.
-func (s *Store) types(versions *fieldVersions) (managedfields.TypeConverter, error) {
+// Types returns what knows how the fields of objects belong together, of the
+// resource or of a subresource's own kind.
+func (s *Store) Types(subresource string) (managedfields.TypeConverter, error) {
+	sub, ok := s.resource.Subresource(subresource)
+	ownKind := ok && sub.New != nil
 	switch {
 	case s.catalog.config.Types == nil:
 		return nil, errors.New("server-side apply: the catalog has no types")
-	case s.resource.Types != nil && versions.body == nil:
+	case s.resource.Types != nil && !ownKind:
 		return s.resource.Types()
 	}
 	return s.catalog.config.Types, nil

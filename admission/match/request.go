@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,6 +79,7 @@ func (r *Request) equivalents() []Target {
 	r.others = []Target{}
 	for _, store := range r.Store.Equivalents() {
 		for _, version := range store.Resource().Versions {
+			version = fromHubOf(r.Store.Resource(), version)
 			other, ok := newTarget(store, version, r.Subresource)
 			if ok && other.Resource != r.Resource {
 				r.others = append(r.others, other)
@@ -85,6 +87,16 @@ func (r *Request) equivalents() []Target {
 		}
 	}
 	return r.others
+}
+
+// fromHubOf returns a version as it is made of a resource's own objects: each
+// version of a custom resource is a hub of its own.
+func fromHubOf(r *registry.Resource, version registry.Version) registry.Version {
+	i := slices.IndexFunc(r.Related, func(other registry.Version) bool { return other.Name == version.Name })
+	if i < 0 {
+		return version
+	}
+	return r.Related[i]
 }
 
 // SentOptions returns the options of the request as an object that names its

@@ -82,12 +82,16 @@ func (p *Policies) mutateOnce(ctx context.Context, r *match.Request, one *applic
 // others from it.
 func (p *Policies) mutations(ctx context.Context, r *match.Request, one *application[*mutating], program *mutating) ([]fault, error) {
 	var faults []fault
+	types, err := r.Store.Types(r.Subresource)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
 	for _, mutation := range program.mutations {
 		input, err := p.input(ctx, r, one)
 		if err != nil {
 			return nil, err
 		}
-		mutated, err := program.mutate(ctx, mutation, input, one.target, p.types)
+		mutated, err := program.mutate(ctx, mutation, input, one.target, types)
 		if err == nil {
 			err = r.Replace(*one.target, mutated)
 		}

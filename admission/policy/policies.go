@@ -8,7 +8,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/admission/source"
@@ -17,16 +16,12 @@ import (
 
 // Config of policies.
 type Config struct {
-	// Types knows how the fields of objects belong together, for those policies
-	// that apply configurations.
-	Types managedfields.TypeConverter
 	// Logger is told what an audit log would be. Nil: nobody is.
 	Logger *slog.Logger
 }
 
 // Policies are those of one server. Safe for concurrent use.
 type Policies struct {
-	types      managedfields.TypeConverter
 	log        *slog.Logger
 	validating set[*validating]
 	mutating   set[*mutating]
@@ -59,8 +54,7 @@ type binding struct {
 // New returns the policies of a server. It starts nothing.
 func New(config Config) *Policies {
 	return &Policies{
-		types: config.Types,
-		log:   cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
+		log: cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		validating: set[*validating]{
 			source.New(resource("validatingadmissionpolicies"), newValidating),
 			source.New(resource("validatingadmissionpolicybindings"), newValidatingBinding),

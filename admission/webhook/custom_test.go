@@ -1,0 +1,62 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+)
+
+const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.org"},
+	"spec":{"group":"example.org","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[
+		{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+			"size":{"type":"integer","maximum":5},"color":{"type":"string","default":"red"}}}}}}},
+		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+			"size":{"type":"integer"}}}}}}}]}}`
+
+// A webhook for one version of a custom resource sees writes in the other one too,
+// in the version and with the fields that it knows, and what it changes is
+// validated as what the client wrote.
+func TestEquivalentVersionsOfCustomResources(t *testing.T) {
+	e := start(t)
+	post := func(path, body string) ([]byte, error) {
+		return e.client.CoreV1().RESTClient().Post().AbsPath(path).Body([]byte(body)).Do(t.Context()).Raw()
+	}
+	if _, err := post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", widgets); err != nil {
+		t.Fatal(err)
+	}
+	e.mutating("grow", func(w *admissionregistrationv1.MutatingWebhook) {
+		w.Rules = rules("CREATE", "example.org", "v1", "widgets")
+	})
+	e.handle("/grow", patch(`[{"op":"replace","path":"/spec/size","value":4}]`))
+	const v2 = "/apis/example.org/v2/namespaces/default/widgets"
+	created, err := post(v2, `{"apiVersion":"example.org/v2","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		APIVersion string
+		Spec       map[string]any
+	}
+	if err := json.Unmarshal(created, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"size": 4.0}, got.Spec); diff != "" || got.APIVersion != "example.org/v2" {
+		t.Errorf("version %s, spec (-want +got):\n%s", got.APIVersion, diff)
+	}
+	questions := e.questions()
+	if len(questions) != 1 {
+		t.Fatalf("%d questions", len(questions))
+	}
+	asked := questions[0]
+	if asked.Kind.Version != "v1" || asked.RequestKind.Version != "v2" {
+		t.Errorf("asked of %v about %v", asked.Kind, asked.RequestKind)
+	}
+	if err := json.Unmarshal(asked.Object.Raw, &got); err != nil || got.APIVersion != "example.org/v1" {
+		t.Errorf("shown was %s: %v", asked.Object.Raw, err)
+	}
+	e.handle("/grow", patch(`[{"op":"replace","path":"/spec/size","value":6}]`))
+	_, err = post("/apis/example.org/v1/namespaces/default/widgets", `{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"b"},"spec":{"size":1}}`)
+	wantStatus(t, err, 422, "Invalid", `Widget.example.org "b" is invalid: spec.size: Invalid value: 6: spec.size in body should be less than or equal to 5`)
+}
