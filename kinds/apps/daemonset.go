@@ -31,11 +31,13 @@ func daemonSets() *registry.Resource {
 			Create: registry.CreateStrategy{
 				Prepare:  kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) }),
 				Validate: kind.CheckCreate(validateDaemonSet),
+				Warnings: kind.WarnCreate(warnOfDaemonSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
 				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
+				Warnings:           kind.WarnGeneration(warnOfDaemonSet),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateDaemonSetStatus)},

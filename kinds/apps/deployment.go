@@ -29,11 +29,12 @@ func deployments() *registry.Resource {
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
 				Validate: kind.CheckCreate(validateDeployment),
-				Warnings: kind.WarnCreate(func(d *appsv1.Deployment) []string { return kind.WarnOfName(d.Name) }),
+				Warnings: kind.WarnCreate(warnOfNewDeployment),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateDeploymentUpdate),
+				Warnings:           kind.WarnGeneration(warnOfDeployment),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{

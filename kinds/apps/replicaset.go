@@ -27,11 +27,12 @@ func replicaSets() *registry.Resource {
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
 				Validate: kind.CheckCreate(validateReplicaSet),
-				Warnings: kind.WarnCreate(func(r *appsv1.ReplicaSet) []string { return kind.WarnOfName(r.Name) }),
+				Warnings: kind.WarnCreate(warnOfNewReplicaSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateReplicaSetUpdate),
+				Warnings:           kind.WarnGeneration(warnOfReplicaSet),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicaSetStatus)},

@@ -29,12 +29,12 @@ func statefulSets() *registry.Resource {
 			Create: registry.CreateStrategy{
 				ValidateName: validation.NameIsDNSLabel,
 				Validate:     kind.CheckCreate(validateNewStatefulSet),
-				Warnings:     kind.WarnCreate(warnOfHistory),
+				Warnings:     kind.WarnCreate(warnOfNewStatefulSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
-				Warnings:           kind.WarnAgain(warnOfHistory),
+				Warnings:           kind.WarnUpdate(warnOfChangedStatefulSet),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateStatefulSetStatus)},

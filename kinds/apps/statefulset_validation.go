@@ -128,10 +128,3 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
 			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 }
-
-func warnOfHistory(s *appsv1.StatefulSet) []string {
-	if limit := s.Spec.RevisionHistoryLimit; limit == nil || *limit >= 0 {
-		return nil
-	}
-	return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
-}

@@ -36,7 +36,7 @@ func jobs() *registry.Resource {
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Validate:           kind.CheckUpdate(validateJobUpdate),
-				Warnings:           kind.WarnUpdate(warnOfChangedJob),
+				Warnings:           kind.WarnGeneration(warnOfJob),
 			},
 			Delete: registry.DeleteStrategy{
 				DefaultPropagation: metav1.DeletePropagationOrphan,

@@ -7,21 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 func warnOfNewJob(j *batchv1.Job) []string {
-	return append(kind.WarnOfName(j.Name), warnOfManyIndexes(&j.Spec, field.NewPath("spec"))...)
+	return append(kind.WarnOfName(j.Name), warnOfJob(j)...)
 }
 
-func warnOfChangedJob(j, old *batchv1.Job) []string {
-	if j.Generation == old.Generation {
-		return nil
-	}
-	return warnOfManyIndexes(&j.Spec, field.NewPath("spec"))
-}
+func warnOfJob(j *batchv1.Job) []string { return warnOfJobSpec(&j.Spec, field.NewPath("spec")) }
 
 func warnOfNewCronJob(c *batchv1.CronJob) []string {
-	return append(kind.WarnOfName(c.Name), warnOfManyIndexes(&c.Spec.JobTemplate.Spec, field.NewPath("spec", "jobTemplate", "spec"))...)
+	return append(kind.WarnOfName(c.Name), warnOfJobTemplate(c)...)
 }
 
 // warnOfChangedCronJob names the schedule by a path which it does not have, for
@@ -29,13 +25,21 @@ func warnOfNewCronJob(c *batchv1.CronJob) []string {
 func warnOfChangedCronJob(c, old *batchv1.CronJob) []string {
 	var warnings []string
 	if c.Generation != old.Generation {
-		warnings = warnOfManyIndexes(&c.Spec.JobTemplate.Spec, field.NewPath("spec", "jobTemplate", "spec"))
+		warnings = warnOfJobTemplate(c)
 	}
 	if strings.Contains(c.Spec.Schedule, "TZ") {
 		warnings = append(warnings, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, "+
 			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
 	}
 	return warnings
+}
+
+func warnOfJobTemplate(c *batchv1.CronJob) []string {
+	return warnOfJobSpec(&c.Spec.JobTemplate.Spec, field.NewPath("spec", "jobTemplate", "spec"))
+}
+
+func warnOfJobSpec(spec *batchv1.JobSpec, at *field.Path) []string {
+	return append(warnOfManyIndexes(spec, at), podspec.TemplateWarnings(&spec.Template, at.Child("template"))...)
 }
 
 func warnOfManyIndexes(spec *batchv1.JobSpec, at *field.Path) []string {

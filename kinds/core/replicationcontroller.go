@@ -29,7 +29,7 @@ func replicationControllers() *registry.Resource {
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController)},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate:           kind.CheckAgain(validateReplicationControllerUpdate), Warnings: kind.WarnUpdate(warnOfChangedReplicationController),
+				Validate:           kind.CheckAgain(validateReplicationControllerUpdate), Warnings: kind.WarnGeneration(warnOfReplicationController),
 			},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},

@@ -2,12 +2,12 @@ package core
 
 import (
 	"crypto/tls"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
@@ -18,19 +18,11 @@ func warnOfPodTemplate(t *corev1.PodTemplate) []string {
 }
 
 func warnOfNewReplicationController(r *corev1.ReplicationController) []string {
-	var warnings []string
-	if messages := utilvalidation.IsDNS1123Label(r.Name); len(messages) > 0 {
-		warnings = append(warnings, fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", messages))
-	}
-	return append(warnings, podspec.TemplateWarnings(r.Spec.Template, field.NewPath("template"))...)
+	return append(kind.WarnOfName(r.Name), warnOfReplicationController(r)...)
 }
 
-// warnOfChangedReplicationController has nothing to say again where the spec is
-// what it was.
-func warnOfChangedReplicationController(r, old *corev1.ReplicationController) []string {
-	if r.Generation == old.Generation {
-		return nil
-	}
+// warnOfReplicationController leaves spec out of the paths, as kube-apiserver does.
+func warnOfReplicationController(r *corev1.ReplicationController) []string {
 	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("template"))
 }
 

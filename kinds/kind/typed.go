@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,6 +52,22 @@ func WarnUpdate[T runtime.Object](warn func(obj, old T) []string) func(ctx conte
 // WarnAgain adapts a function that looks at an object by itself for updates.
 func WarnAgain[T runtime.Object](warn func(obj T) []string) func(ctx context.Context, obj, old runtime.Object) []string {
 	return func(_ context.Context, obj, _ runtime.Object) []string { return warn(obj.(T)) }
+}
+
+// object is what a kind's type is.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// WarnGeneration is WarnAgain for what is not said again of the same generation.
+func WarnGeneration[T object](warn func(obj T) []string) func(ctx context.Context, obj, old runtime.Object) []string {
+	return WarnUpdate(func(obj, old T) []string {
+		if obj.GetGeneration() == old.GetGeneration() {
+			return nil
+		}
+		return warn(obj)
+	})
 }
 
 // Fields adapts a function that returns what an object can be selected by.
