@@ -90,9 +90,7 @@ func TestEnvtestInstallsWebhooks(t *testing.T) {
 	})})
 	check(t, ctrl.NewWebhookManagedBy(mgr, &corev1.ConfigMap{}).WithDefaulter(sizes{}).WithValidator(sizes{}).Complete())
 	background(t, mgr.Start)
-	for mgr.GetWebhookServer().StartedChecker()(nil) != nil { // as suites wait for it
-		check(t, t.Context().Err())
-	}
+	awaitWebhooks(t, mgr)
 
 	c, err := client.New(config, client.Options{})
 	check(t, err)
@@ -109,6 +107,14 @@ func TestEnvtestInstallsWebhooks(t *testing.T) {
 	refused(t, c.Update(t.Context(), filled), "the size may not change")
 	refused(t, c.Delete(t.Context(), filled), "it may not go")
 	check(t, env.WebhookInstallOptions.Cleanup())
+}
+
+// awaitWebhooks asks again and again, as suites do.
+func awaitWebhooks(t *testing.T, mgr ctrl.Manager) {
+	t.Helper()
+	for mgr.GetWebhookServer().StartedChecker()(nil) != nil {
+		check(t, t.Context().Err())
+	}
 }
 
 func refused(t *testing.T, err error, why string) {

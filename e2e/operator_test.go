@@ -1,9 +1,10 @@
 package e2e_test
 
 import (
-	"context"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,36 +12,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/miniapi/miniapi/e2e/suite/operator"
+	"github.com/miniapi/miniapi/e2e/suite/operator/v1beta1"
 	"github.com/miniapi/miniapi/miniapitest"
 )
 
 // An operator with a kind of its own cannot tell what it runs on.
 func TestOperator(t *testing.T) {
-	const crds = "suite/operator/config"
-	for name, start := range map[string]func(t *testing.T) *rest.Config{
-		"with envtest": func(t *testing.T) *rest.Config {
-			useAssets(t)
-			env := &envtest.Environment{CRDDirectoryPaths: []string{crds}, ErrorIfCRDPathMissing: true}
-			config, err := env.Start()
-			check(t, err)
-			t.Cleanup(func() { check(t, env.Stop()) })
-			return config
-		},
-		"in the process of the test": func(t *testing.T) *rest.Config {
-			return miniapitest.Start(t, miniapitest.Options{CRDs: []string{crds}}).RESTConfig()
+	for name, prepare := range map[string]func(t *testing.T, env *envtest.Environment){
+		"with envtest": func(t *testing.T, _ *envtest.Environment) { useAssets(t) },
+		"in the process of the test": func(t *testing.T, env *envtest.Environment) {
+			env.UseExistingCluster = new(true)
+			env.Config = miniapitest.Start(t, miniapitest.Options{}).RESTConfig()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newOperatorStory(t, start(t))
+			env := operatorEnvironment(t)
+			prepare(t, env)
+			s := newOperatorStory(t, env)
 			s.whatIsInvalidIsRefused()
 			s.copiesAreMade()
+			s.versionsAreConverted()
+			s.otherVersionsAreAdmitted()
+			s.staleCopiesConflict()
 			s.copiesThatGoComeBack()
 			s.copiesThatAreNotWantedGo()
 			s.theLastOneOutTakesItsCopiesAlong()
@@ -53,23 +53,41 @@ type operatorStory struct {
 	client client.WithWatch
 }
 
-// newOperatorStory runs the operator until the test ends.
-func newOperatorStory(t *testing.T, config *rest.Config) *operatorStory {
+// operatorEnvironment is what the suite_test.go of a project with webhooks has.
+func operatorEnvironment(t *testing.T) *envtest.Environment {
 	t.Helper()
 	known := runtime.NewScheme()
-	check(t, scheme.AddToScheme(known))
-	check(t, operator.AddToScheme(known))
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: known, Metrics: metricsserver.Options{BindAddress: "0"}})
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, operator.AddToScheme, v1beta1.AddToScheme} {
+		check(t, add(known))
+	}
+	return &envtest.Environment{
+		Scheme:                known,
+		CRDDirectoryPaths:     []string{"suite/operator/config/crd"},
+		ErrorIfCRDPathMissing: true,
+		WebhookInstallOptions: envtest.WebhookInstallOptions{Paths: []string{"suite/operator/config/webhook"}},
+	}
+}
+
+// newOperatorStory runs the operator until the test ends.
+func newOperatorStory(t *testing.T, env *envtest.Environment) *operatorStory {
+	t.Helper()
+	config, err := env.Start()
+	check(t, err)
+	t.Cleanup(func() { check(t, env.Stop()) })
+	local := env.WebhookInstallOptions
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:  env.Scheme,
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Host: local.LocalServingHost, Port: local.LocalServingPort, CertDir: local.LocalServingCertDir,
+		}),
+	})
 	check(t, err)
 	check(t, (&operator.MirrorReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr))
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		check(t, <-ended)
-	})
-	c, err := client.NewWithWatch(config, client.Options{Scheme: known})
+	check(t, operator.MirrorWebhook{}.SetupWithManager(mgr))
+	background(t, mgr.Start)
+	awaitWebhooks(t, mgr)
+	c, err := client.NewWithWatch(config, client.Options{Scheme: env.Scheme})
 	check(t, err)
 	return &operatorStory{t, c}
 }
@@ -107,6 +125,15 @@ func (s *operatorStory) awaitReady(copies int) {
 	})
 }
 
+// remove returns when the operator has let a Mirror go.
+func (s *operatorStory) remove(m *operator.Mirror) {
+	s.t.Helper()
+	act := func() { check(s.t, s.client.Delete(s.t.Context(), m)) }
+	s.await(&operator.MirrorList{}, act, func(event watch.EventType, object client.Object) bool {
+		return event == watch.Deleted && object.GetName() == m.Name
+	})
+}
+
 func (s *operatorStory) copies() []corev1.ConfigMap {
 	s.t.Helper()
 	var list corev1.ConfigMapList
@@ -120,6 +147,12 @@ func (s *operatorStory) whatIsInvalidIsRefused() {
 	invalid.Spec.Copies = new(11)
 	if err := s.client.Create(s.t.Context(), invalid); !apierrors.IsInvalid(err) {
 		s.t.Errorf("eleven copies: %v", err)
+	}
+	long := s.mirror()
+	long.Spec.Text, long.Spec.Copies = strings.Repeat("a", 60), new(2)
+	const want = `admission webhook "vmirror-v1.kb.io" denied the request: the copies have 120 bytes, and may have 100`
+	if err := s.client.Create(s.t.Context(), long); !apierrors.IsForbidden(err) || err.Error() != want {
+		s.t.Errorf("long copies: %v, want %s", err, want)
 	}
 }
 
@@ -136,6 +169,54 @@ func (s *operatorStory) copiesAreMade() {
 	copies := s.copies()
 	if len(copies) != 3 || copies[2].Data["text"] != "hi" {
 		s.t.Errorf("copies: %v", copies)
+	}
+}
+
+func (s *operatorStory) versionsAreConverted() {
+	s.t.Helper()
+	check(s.t, s.client.Patch(s.t.Context(), s.mirror(), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"text":"hi\nthere"}}`))))
+	want := v1beta1.MirrorSpec{Lines: []string{"hi", "there"}, Copies: new(3)}
+	var got v1beta1.Mirror
+	check(s.t, s.client.Get(s.t.Context(), client.ObjectKeyFromObject(s.mirror()), &got))
+	if diff := cmp.Diff(want, got.Spec); diff != "" {
+		s.t.Errorf("one (-want +got):\n%s", diff)
+	}
+	var list v1beta1.MirrorList
+	check(s.t, s.client.List(s.t.Context(), &list, client.InNamespace(namespace)))
+	if len(list.Items) != 1 || !cmp.Equal(list.Items[0].Spec, want) {
+		s.t.Errorf("all: %v", list.Items)
+	}
+}
+
+// otherVersionsAreAdmitted: webhooks see what they know, whatever the client wrote.
+func (s *operatorStory) otherVersionsAreAdmitted() {
+	s.t.Helper()
+	silent := &v1beta1.Mirror{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "silent"}}
+	check(s.t, s.client.Create(s.t.Context(), silent))
+	if diff := cmp.Diff([]string{"silent"}, silent.Spec.Lines); diff != "" {
+		s.t.Errorf("lines by default (-want +got):\n%s", diff)
+	}
+	stored := &operator.Mirror{}
+	check(s.t, s.client.Get(s.t.Context(), client.ObjectKeyFromObject(silent), stored))
+	if stored.Spec.Text != "silent" {
+		s.t.Errorf("text by default: %q", stored.Spec.Text)
+	}
+	s.remove(stored)
+}
+
+func (s *operatorStory) staleCopiesConflict() {
+	s.t.Helper()
+	var stale operator.Mirror
+	var staleLines v1beta1.Mirror
+	key := client.ObjectKeyFromObject(s.mirror())
+	check(s.t, s.client.Get(s.t.Context(), key, &stale))
+	check(s.t, s.client.Get(s.t.Context(), key, &staleLines))
+	check(s.t, s.client.Patch(s.t.Context(), s.mirror(), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"text":"hi"}}`))))
+	stale.Spec.Text, staleLines.Spec.Lines = "mine", []string{"mine"}
+	for _, object := range []client.Object{&stale, &staleLines} {
+		if err := s.client.Update(s.t.Context(), object); !apierrors.IsConflict(err) {
+			s.t.Errorf("a stale %T: %v, want a conflict", object, err)
+		}
 	}
 }
 
@@ -160,8 +241,7 @@ func (s *operatorStory) copiesThatAreNotWantedGo() {
 
 func (s *operatorStory) theLastOneOutTakesItsCopiesAlong() {
 	s.t.Helper()
-	remove := func() { check(s.t, s.client.Delete(s.t.Context(), s.mirror())) }
-	s.await(&operator.MirrorList{}, remove, func(event watch.EventType, _ client.Object) bool { return event == watch.Deleted })
+	s.remove(s.mirror())
 	if copies := s.copies(); len(copies) > 0 {
 		s.t.Errorf("copies of nothing: %v", copies)
 	}

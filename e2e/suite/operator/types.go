@@ -57,11 +57,21 @@ func (m *Mirror) DeepCopy() *Mirror {
 	if m.Spec.Copies != nil {
 		c.Spec.Copies = new(*m.Spec.Copies)
 	}
-	c.Status.Conditions = nil
-	for _, condition := range m.Status.Conditions {
-		c.Status.Conditions = append(c.Status.Conditions, *condition.DeepCopy())
-	}
+	c.Status = m.Status.DeepCopy()
 	return &c
+}
+
+// Hub implements conversion.Hub: other versions are converted by way of this one.
+func (*Mirror) Hub() {}
+
+// DeepCopy returns a copy that shares nothing.
+func (s MirrorStatus) DeepCopy() MirrorStatus {
+	conditions := s.Conditions
+	s.Conditions = nil
+	for _, condition := range conditions {
+		s.Conditions = append(s.Conditions, *condition.DeepCopy())
+	}
+	return s
 }
 
 // DeepCopyObject implements runtime.Object.
