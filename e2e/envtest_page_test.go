@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestEnvtestPage: what docs/envtest.md shows in Go is in the suites, which
-// are tests themselves.
+// TestEnvtestPage: what docs/envtest.md shows in Go is in the suites and the
+// operator's test, which run themselves.
 func TestEnvtestPage(t *testing.T) {
 	files, err := filepath.Glob("suite/*/*_test.go")
 	check(t, err)
 	var suites strings.Builder
-	for _, file := range files {
+	for _, file := range append(files, "operator_test.go") {
 		text, err := os.ReadFile(file)
 		check(t, err)
 		suites.Write(text)
