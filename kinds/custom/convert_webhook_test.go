@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -286,5 +287,31 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 	e.widget("w", "spec: {hostPort: 'a:1'}")
 	if got := spec(e.get("v2", "w")); got != `{"host":"a","port":"1"}` {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestAdmissionSeesTheVersionThatItKnows(t *testing.T) {
+	e, h := start(t), startHook(t)
+	e.create(define(hostPort, converted(h)))
+	for _, config := range []struct{ resource, kind, spec string }{
+		{"mutatingadmissionpolicies", "MutatingAdmissionPolicy", `{
+  matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: ["*"], resources: [widgets]}]},
+  reinvocationPolicy: Never,
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "replace", path: "/spec/hostPort", value: object.spec.hostPort + "23"}]'}}]}`},
+		{"mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", "{policyName: p}"},
+	} {
+		gv := schema.GroupVersion{Group: "admissionregistration.k8s.io", Version: "v1"}
+		u := object("v1", "p", "spec: "+config.spec)
+		u.SetGroupVersionKind(gv.WithKind(config.kind))
+		if _, err := e.client.Resource(gv.WithResource(config.resource)).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	created, err := e.widgets("v2").Create(t.Context(), object("v2", "w", "spec: {host: a, port: '1'}"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spec(created); got != `{"host":"a","port":"123"}` {
+		t.Errorf("created %s", got)
 	}
 }
