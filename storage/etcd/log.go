@@ -3,9 +3,11 @@ package etcd
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -85,8 +87,22 @@ func (b *Backend) followMember(ctx context.Context, after int64, ask <-chan stru
 			if resp.CompactRevision > 0 {
 				return failed("watch", "/", after, storage.ErrCompacted, nil)
 			}
+			b.awaitReadable(ctx, resp)
 			b.report(ctx, resp.Events, resp.Revision, report)
 		}
+	}
+}
+
+// awaitReadable returns when the member lets everybody read what a response
+// tells of, which it does a moment after it has told its watchers: whoever sees it
+// in a cache must not miss it in a read of the store afterwards.
+func (b *Backend) awaitReadable(ctx context.Context, resp mvcc.WatchResponse) {
+	revision := resp.Revision
+	if n := len(resp.Events); n > 0 {
+		revision = resp.Events[n-1].Kv.ModRevision
+	}
+	for b.cfg.Member.Rev() < revision && ctx.Err() == nil {
+		runtime.Gosched() // the writer is about to end its transaction
 	}
 }
 
