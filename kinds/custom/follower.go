@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strconv"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type known struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 	// served is what is in the catalog of it.
 	served served
+	// written is the resourceVersion of the status that was written last, until
+	// its event comes: that says nothing new.
+	written string
 	// cleaning: its objects are being deleted.
 	cleaning bool
 }
@@ -69,6 +73,9 @@ func (f *follower) take(ctx context.Context, event storage.Event) error {
 	if f.initial != nil {
 		f.initial[name] = true
 	}
+	if f.wrote(name, event.Entry.Revision) {
+		return nil
+	}
 	obj, err := event.Entry.Object()
 	if err != nil {
 		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be read", "name", name, "error", err)
@@ -104,12 +111,13 @@ func (f *follower) reconcile(ctx context.Context, crd *apiextensionsv1.CustomRes
 	if err != nil {
 		f.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be served", "name", crd.Name, "error", err)
 	}
+	written := ""
 	if !equality.Semantic.DeepEqual(crd.Status, settled.Status) {
-		if err := f.writeStatus(ctx, settled); err != nil {
+		if written, err = f.writeStatus(ctx, settled); err != nil {
 			f.unwritten, f.retry = err, time.After(retryRefusedAfter)
 		}
 	}
-	f.note(settled, served)
+	f.note(settled, served, written)
 	if crd.DeletionTimestamp != nil {
 		f.beginCleanup(ctx, settled)
 	}
@@ -173,7 +181,7 @@ func looksTheSame(a, b *apiextensionsv1.CustomResourceDefinition) bool {
 }
 
 // note remembers what has become of a definition.
-func (f *follower) note(crd *apiextensionsv1.CustomResourceDefinition, served served) {
+func (f *follower) note(crd *apiextensionsv1.CustomResourceDefinition, served served, written string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := f.known[crd.Name]
@@ -181,21 +189,38 @@ func (f *follower) note(crd *apiextensionsv1.CustomResourceDefinition, served se
 		k = &known{}
 		f.known[crd.Name] = k
 	}
-	k.crd, k.served = crd, served
+	k.crd, k.served, k.written = crd, served, written
 }
 
-// writeStatus writes the status of the very state that was looked at. If there is
-// another one by now, that comes next.
-func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	_, err := f.store.Update(ctx, registry.UpdateRequest{
+// wrote tells whether a revision is the status that the follower wrote itself.
+func (f *follower) wrote(name string, revision int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := f.known[name]
+	if k == nil || k.written != strconv.FormatInt(revision, 10) {
+		return false
+	}
+	k.written = ""
+	return true
+}
+
+// writeStatus writes the status of the very state that was looked at, notes in it
+// what the write changed, and returns the new version. If there is another state
+// by now, that comes next.
+func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (string, error) {
+	result, err := f.store.Update(ctx, registry.UpdateRequest{
 		Name: crd.Name, Subresource: "status", UID: crd.UID,
 		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd.DeepCopy(), nil },
 		Options: registry.WriteOptions{FieldManager: manager},
 	})
-	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("write the status of %s: %w", crd.Name, err)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("write the status of %s: %w", crd.Name, err)
 	}
-	return nil
+	crd.ObjectMeta = result.Object.(*apiextensionsv1.CustomResourceDefinition).ObjectMeta
+	return crd.ResourceVersion, nil
 }
 
 // forget takes what a definition defined out of the catalog.
@@ -220,8 +245,7 @@ func (f *follower) reconsider(ctx context.Context, crd *apiextensionsv1.CustomRe
 	var others []*known
 	f.mu.Lock()
 	for name, k := range f.known {
-		waits := !equality.Semantic.DeepEqual(k.crd.Spec.Names, k.crd.Status.AcceptedNames)
-		if waits && name != crd.Name && k.crd.Spec.Group == crd.Spec.Group {
+		if name != crd.Name && k.crd.Spec.Group == crd.Spec.Group && !apihelpers.IsCRDConditionTrue(k.crd, apiextensionsv1.NamesAccepted) {
 			others = append(others, k)
 		}
 	}
