@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,14 +51,10 @@ func (v *version) decode(data []byte) (*unstructured.Unstructured, error) {
 	}
 	delete(object, "apiVersion")
 	delete(object, "kind")
-	structure, err := stored.structure()
-	if err != nil {
-		return nil, err
-	}
 	if _, err := stored.coerce(object, coercion{repair: true}); err != nil {
 		return nil, err
 	}
-	defaulting.Default(object, structure)
+	stored.fillContent(object)
 	return stored.to(v, object)
 }
 

@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"slices"
+
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
@@ -30,7 +32,12 @@ func (v *version) coerce(object map[string]any, how coercion) (unknown []string,
 	if !v.preserve {
 		options := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: how.report}
 		unknown = append(unknown, pruning.PruneWithOptions(object, structure, true, options)...)
-		defaulting.PruneNonNullableNullsWithoutDefaults(object, structure)
+		if hasNull(object) {
+			defaulting.PruneNonNullableNullsWithoutDefaults(object, structure)
+		}
+	}
+	if !v.traits().embedded {
+		return unknown, nil
 	}
 	fault, more := objectmeta.CoerceWithOptions(nil, object, structure, false, objectmeta.CoerceOptions{
 		DropInvalidFields: how.repair, ReturnUnknownFieldPaths: how.report,
@@ -41,14 +48,32 @@ func (v *version) coerce(object map[string]any, how coercion) (unknown []string,
 	return append(unknown, more...), nil
 }
 
+func hasNull(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, item := range value {
+			if hasNull(item) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, hasNull)
+	}
+	return false
+}
+
 // prune is the coercion of what clients send. It is nobody's fault but theirs.
 func (v *version) prune(obj runtime.Object) (unknown []string, err error) {
 	return v.coerce(content(obj), coercion{report: true})
 }
 
 // fill sets the defaults of the schema.
-func (v *version) fill(obj runtime.Object) {
-	if structure, err := v.structure(); err == nil {
-		defaulting.Default(content(obj), structure)
+func (v *version) fill(obj runtime.Object) { v.fillContent(content(obj)) }
+
+func (v *version) fillContent(object map[string]any) {
+	if structure, err := v.structure(); err == nil && v.traits().defaults {
+		defaulting.Default(object, structure)
 	}
 }

@@ -35,11 +35,12 @@ func (v *version) validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	if err != nil {
 		return unusable(err)
 	}
+	c := change{object: object, structure: structure}
 	faults := validation.ValidateCustomResource(nil, v.named(object), validator)
 	faults = append(faults, v.validateScale(object)...)
-	faults = append(faults, objectmeta.Validate(ctx, nil, object, structure, false)...)
-	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, structure, object)...)
-	return append(faults, v.validateRules(ctx, faults, change{object: object, structure: structure})...)
+	faults = append(faults, v.validateEmbedded(ctx, c)...)
+	faults = append(faults, v.validateLists(c)...)
+	return append(faults, v.validateRules(ctx, faults, c)...)
 }
 
 // validateUpdate looks at a changed object. What was wrong before and has not
@@ -55,8 +56,8 @@ func (v *version) validateUpdate(ctx context.Context, obj, old runtime.Object) f
 	}
 	faults := validation.ValidateCustomResourceUpdate(nil, v.named(c.object), v.named(c.old), validator, validation.WithRatcheting(c.correlated))
 	faults = append(faults, v.validateScale(c.object)...)
-	faults = append(faults, objectmeta.Validate(ctx, nil, c.object, c.structure, false)...)
-	faults = append(faults, c.validateLists()...)
+	faults = append(faults, v.validateEmbedded(ctx, c)...)
+	faults = append(faults, v.validateLists(c)...)
 	return append(faults, v.validateRules(ctx, faults, c)...)
 }
 
@@ -79,7 +80,7 @@ func (v *version) validateStatus(ctx context.Context, obj, old runtime.Object) f
 		faults = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, c.old["status"], validator, options...)
 	}
 	faults = append(faults, v.validateScaleStatus(c.object)...)
-	faults = append(faults, c.validateLists()...)
+	faults = append(faults, v.validateLists(c)...)
 	return append(faults, v.validateRules(ctx, faults, c)...)
 }
 
@@ -101,8 +102,19 @@ func (v *version) change(object, old map[string]any) (change, error) {
 	return c, nil
 }
 
+// validateEmbedded looks at the metadata of objects within the object.
+func (v *version) validateEmbedded(ctx context.Context, c change) field.ErrorList {
+	if !v.traits().embedded {
+		return nil
+	}
+	return objectmeta.Validate(ctx, nil, c.object, c.structure, false)
+}
+
 // validateLists lets items that come twice pass where some did before.
-func (c change) validateLists() field.ErrorList {
+func (v *version) validateLists(c change) field.ErrorList {
+	if !v.traits().lists {
+		return nil
+	}
 	faults := listtype.ValidateListSetsAndMaps(nil, c.structure, c.object)
 	if len(faults) == 0 || len(listtype.ValidateListSetsAndMaps(nil, c.structure, c.old)) > 0 {
 		return nil

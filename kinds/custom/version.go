@@ -26,6 +26,8 @@ type version struct {
 
 	// structure of the objects; nil: there is no schema, and any field.
 	structure func() (*structuralschema.Structural, error)
+	// traits of the structure.
+	traits func() traits
 	// validator holds objects against the schema, statusValidator their status.
 	validator, statusValidator func() (validation.SchemaValidator, error)
 	// rules are the CEL expressions of the schema; nil: there are none.
@@ -41,6 +43,10 @@ func newVersion(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVer
 	}
 	v.schemaOnce = sync.OnceValues(v.internalSchema)
 	v.structure = sync.OnceValues(v.compileStructure)
+	v.traits = sync.OnceValue(func() traits {
+		structure, _ := v.structure()
+		return traitsOf(structure)
+	})
 	v.validator = sync.OnceValues(func() (validation.SchemaValidator, error) {
 		props, err := v.schemaOnce()
 		return compileValidator(props, err)
