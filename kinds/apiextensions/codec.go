@@ -1,6 +1,7 @@
 package apiextensions
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -24,11 +25,15 @@ type codec struct{}
 // Encode returns the bytes of a definition of v1.
 func (codec) Encode(obj runtime.Object) ([]byte, error) {
 	old := &apiextensionsv1beta1.CustomResourceDefinition{}
-	// The conversion takes parts of its input over and changes them.
-	if err := convert(obj.DeepCopyObject(), old); err != nil {
+	if err := convert(obj, old); err != nil {
 		return nil, fmt.Errorf("encode CustomResourceDefinition: %w", err)
 	}
-	return atRest().Encode(old)
+	old.SetGroupVersionKind(atRest().Kind)
+	data, err := json.Marshal(old)
+	if err != nil {
+		return nil, fmt.Errorf("encode CustomResourceDefinition: %w", err)
+	}
+	return append(data, '\n'), nil
 }
 
 // Decode returns a definition of v1.
@@ -50,7 +55,6 @@ var atRest = sync.OnceValue(func() *kind.Codec {
 	return &kind.Codec{
 		Kind: apiextensionsv1beta1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
 		New:  func() runtime.Object { return &apiextensionsv1beta1.CustomResourceDefinition{} },
-		JSON: true,
 		More: []registry.Version{{
 			Name: "v1",
 			New:  func() runtime.Object { return &apiextensionsv1.CustomResourceDefinition{} },
@@ -70,6 +74,7 @@ var conversions = sync.OnceValue(func() *runtime.Scheme {
 })
 
 // convert goes from one external version to another by way of the internal one.
+// The result shares memory with what it was made of, which is not written to.
 func convert(from, to runtime.Object) error {
 	internal := &apiextensions.CustomResourceDefinition{}
 	if err := conversions().Convert(from, internal, nil); err != nil {

@@ -47,11 +47,10 @@ func compare(ctx context.Context, obj, old runtime.Object, validate comparison) 
 	return validate(ctx, definition, before)
 }
 
-// internal converts a copy: the conversion takes parts of its input over and
-// changes them.
+// internal shares memory with what it was made of: neither may be written to.
 func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
 	definition := &apiextensions.CustomResourceDefinition{}
-	return definition, conversions().Convert(obj.DeepCopyObject(), definition, nil)
+	return definition, conversions().Convert(obj, definition, nil)
 }
 
 func unreadable(err error) field.ErrorList {
