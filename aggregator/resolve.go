@@ -48,15 +48,7 @@ func (s *server) serviceOf(ctx context.Context) (*corev1.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := store.Get(ctx, s.service.Spec.Service.Namespace, s.service.Spec.Service.Name, "")
-	if err != nil {
-		return nil, err
-	}
-	obj, err := entry.Object()
-	if err != nil {
-		return nil, err
-	}
-	return obj.(*corev1.Service), nil
+	return registry.Read[*corev1.Service](ctx, store, s.service.Spec.Service.Namespace, s.service.Spec.Service.Name, "")
 }
 
 // endpoint returns the address of an endpoint that is ready.
@@ -88,20 +80,8 @@ func (s *server) listEndpointSlices(ctx context.Context) ([]*discoveryv1.Endpoin
 	if err != nil {
 		return nil, err
 	}
-	page, err := store.List(ctx, registry.ListRequest{
+	return registry.ReadAll[*discoveryv1.EndpointSlice](ctx, store, registry.ListRequest{
 		Namespace: s.service.Spec.Service.Namespace,
 		Label:     labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.service.Spec.Service.Name}),
 	})
-	if err != nil {
-		return nil, err
-	}
-	var found []*discoveryv1.EndpointSlice
-	for _, entry := range page.Entries {
-		obj, err := entry.Object()
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, obj.(*discoveryv1.EndpointSlice))
-	}
-	return found, nil
 }

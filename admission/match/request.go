@@ -3,7 +3,6 @@ package match
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -128,19 +127,7 @@ func readNamespace(ctx context.Context, from *registry.Store, name string) (*cor
 	if !ok {
 		return nil, apierrors.NewNotFound(namespaces, name)
 	}
-	entry, err := store.Get(ctx, "", name, "")
-	if err != nil {
-		return nil, err
-	}
-	obj, err := entry.Object()
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	namespace, ok := obj.(*corev1.Namespace)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("namespace %s is stored as %T", name, obj))
-	}
-	return namespace, nil
+	return registry.Read[*corev1.Namespace](ctx, store, "", name, "")
 }
 
 // ShownName is what errors call an object that may not have a name yet.

@@ -22,18 +22,14 @@ func ClusterIP(find func() (*registry.Store, bool)) ResolveFunc {
 		if !ok {
 			return "", errors.New("there are no services")
 		}
-		entry, err := store.Get(ctx, wanted.Namespace, wanted.Name, "")
+		service, err := registry.Read[*corev1.Service](ctx, store, wanted.Namespace, wanted.Name, "")
 		if apierrors.IsNotFound(err) {
 			return "", apierrors.NewNotFound(corev1.Resource("service"), wanted.Name) // not the plural, as in kube-apiserver
 		}
 		if err != nil {
 			return "", err
 		}
-		obj, err := entry.Object()
-		if err != nil {
-			return "", err
-		}
-		host, err := hostOf(obj.(*corev1.Service), wanted.Port)
+		host, err := hostOf(service, wanted.Port)
 		return net.JoinHostPort(host, strconv.Itoa(int(wanted.Port))), err
 	}
 }

@@ -37,7 +37,7 @@ func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.I
 // claim takes an address by creating its object: it is an AlreadyExists if
 // somebody has it.
 func (d *deal) claim(ctx context.Context, address netip.Addr) error {
-	store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+	store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return err
 	}
@@ -63,11 +63,11 @@ func (d *deal) releaseAddresses(ips []string, version string) {
 			continue // such as None
 		}
 		d.after = append(d.after, func(ctx context.Context) {
-			store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+			store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
 			if err != nil {
 				return
 			}
-			claim, err := read[*networkingv1.IPAddress](ctx, store, "", address.String())
+			claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
 			if err == nil && isParent(claim.Spec.ParentRef, d.service) && isOlder(claim.ResourceVersion, version) {
 				_ = remove(ctx, store, claim)
 			}
@@ -106,18 +106,18 @@ func (d *deal) mayBeLost(claim *networkingv1.IPAddress) bool {
 // reclaim removes the claim to an address that its service does not use, and
 // tells whether the address is free now.
 func (d *deal) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
-	store, err := sibling(d.store, networkingv1.Resource("ipaddresses"))
+	store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return false, err
 	}
-	claim, err := read[*networkingv1.IPAddress](ctx, store, "", address.String())
+	claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
 	if err != nil {
 		return apierrors.IsNotFound(err), ignoreAbsent(err)
 	}
 	if d.dry || !d.mayBeLost(claim) {
 		return false, nil
 	}
-	service, err := read[*corev1.Service](ctx, d.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name)
+	service, err := registry.Read[*corev1.Service](ctx, d.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name, "")
 	if err == nil && slices.Contains(addressesOf(service), address) {
 		return false, nil
 	}

@@ -45,7 +45,7 @@ func connectNode(ctx context.Context, store *registry.Store, req registry.Connec
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("invalid node request %q", req.Name))
 	}
-	node, err := read[*corev1.Node](ctx, store, "", name)
+	node, err := registry.Read[*corev1.Node](ctx, store, "", name, "")
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func connectService(ctx context.Context, store *registry.Store, req registry.Con
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("invalid service request %q", req.Name))
 	}
-	service, err := read[*corev1.Service](ctx, store, req.Namespace, name)
+	service, err := registry.Read[*corev1.Service](ctx, store, req.Namespace, name, "")
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func connectService(ctx context.Context, store *registry.Store, req registry.Con
 			return err
 		}
 	}
-	all, err := sibling(store, "endpoints")
+	all, err := store.Require(corev1.Resource("endpoints"))
 	if err != nil {
 		return err
 	}
-	list, err := read[*corev1.Endpoints](ctx, all, req.Namespace, name)
+	list, err := registry.Read[*corev1.Endpoints](ctx, all, req.Namespace, name, "")
 	if apierrors.IsNotFound(err) {
 		// It is the service that is reported, for the request names it.
 		return apierrors.NewNotFound(corev1.Resource("services"), name)

@@ -38,7 +38,7 @@ func bindings() *registry.Resource {
 		Verbs:        []string{"create"},
 	}.BuildVirtual(registry.Virtual{
 		Create: func(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
-			pods, err := sibling(store, "pods")
+			pods, err := store.Require(corev1.Resource("pods"))
 			if err != nil {
 				return nil, err
 			}

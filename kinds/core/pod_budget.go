@@ -24,11 +24,7 @@ const maxDisruptedPods = 2000
 const wouldViolate = "Cannot evict pod as it would violate the pod's disruption budget."
 
 func (e *eviction) budgets() (*registry.Store, error) {
-	name := policyv1.Resource("poddisruptionbudgets")
-	if store, ok := e.pods.Sibling(name); ok {
-		return store, nil
-	}
-	return nil, notServed(name)
+	return e.pods.Require(policyv1.Resource("poddisruptionbudgets"))
 }
 
 // budgetOf returns the budget of a pod, nil if it has none.
@@ -37,18 +33,13 @@ func (e *eviction) budgetOf(ctx context.Context, pod *corev1.Pod) (*policyv1.Pod
 	if err != nil {
 		return nil, err
 	}
-	page, err := store.List(ctx, registry.ListRequest{Namespace: pod.Namespace})
+	budgets, err := registry.ReadAll[*policyv1.PodDisruptionBudget](ctx, store, registry.ListRequest{Namespace: pod.Namespace})
 	if err != nil {
 		return nil, err
 	}
 	var found *policyv1.PodDisruptionBudget
-	for _, entry := range page.Entries {
-		obj, err := entry.Object()
-		if err != nil {
-			return nil, err
-		}
-		budget, ok := obj.(*policyv1.PodDisruptionBudget)
-		if !ok || !selectsPod(budget, pod) {
+	for _, budget := range budgets {
+		if !selectsPod(budget, pod) {
 			continue
 		}
 		if found != nil {

@@ -49,7 +49,7 @@ func podProxy() registry.Subresource {
 
 // connectContainer is for exec and attach.
 func connectContainer(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
-	pod, err := read[*corev1.Pod](ctx, store, req.Namespace, req.Name)
+	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func connectContainer(ctx context.Context, store *registry.Store, req registry.C
 
 // connectPod is for what needs no container.
 func connectPod(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
-	pod, err := read[*corev1.Pod](ctx, store, req.Namespace, req.Name)
+	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func dialKubelet(ctx context.Context, store *registry.Store, pod *corev1.Pod) er
 
 // connectLog returns nil for a pod without a node: its log is empty.
 func connectLog(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
-	pod, err := read[*corev1.Pod](ctx, store, req.Namespace, req.Name)
+	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
 		return err
 	}
@@ -98,11 +98,11 @@ func connectLog(ctx context.Context, store *registry.Store, req registry.Connect
 
 // hostAddress is where the kubelet of a pod's node should be.
 func hostAddress(ctx context.Context, store *registry.Store, pod *corev1.Pod) (string, error) {
-	nodes, err := sibling(store, "nodes")
+	nodes, err := store.Require(corev1.Resource("nodes"))
 	if err != nil {
 		return "", err
 	}
-	node, err := read[*corev1.Node](ctx, nodes, "", pod.Spec.NodeName)
+	node, err := registry.Read[*corev1.Node](ctx, nodes, "", pod.Spec.NodeName, "")
 	if apierrors.IsNotFound(err) {
 		// kube-apiserver names the resource of the request, not that of the node.
 		return "", apierrors.NewNotFound(corev1.Resource("pods"), pod.Spec.NodeName)
@@ -168,7 +168,7 @@ func connectPodPort(ctx context.Context, store *registry.Store, req registry.Con
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("invalid pod request %q", req.Name))
 	}
-	pod, err := read[*corev1.Pod](ctx, store, req.Namespace, name)
+	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, name, "")
 	if err != nil {
 		return err
 	}

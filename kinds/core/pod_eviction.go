@@ -82,7 +82,7 @@ func (e *eviction) pinned() bool {
 }
 
 func (e *eviction) attempt(ctx context.Context) error {
-	pod, err := read[*corev1.Pod](ctx, e.pods, e.namespace, e.name)
+	pod, err := registry.Read[*corev1.Pod](ctx, e.pods, e.namespace, e.name, "")
 	if err != nil {
 		return err
 	}

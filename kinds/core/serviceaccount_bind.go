@@ -48,11 +48,11 @@ func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.T
 
 // bindToPod names the pod's node too, by its name alone if it is not there.
 func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, name string) error {
-	store, err := sibling(accounts, "pods")
+	store, err := accounts.Require(corev1.Resource("pods"))
 	if err != nil {
 		return err
 	}
-	pod, err := read[*corev1.Pod](ctx, store, claims.Namespace, name)
+	pod, err := registry.Read[*corev1.Pod](ctx, store, claims.Namespace, name, "")
 	if err != nil {
 		return err
 	}
@@ -71,11 +71,11 @@ func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.T
 }
 
 func tokenObject[T runtime.Object](ctx context.Context, accounts *registry.Store, resource, namespace, name string) (*registry.TokenObject, error) {
-	store, err := sibling(accounts, resource)
+	store, err := accounts.Require(corev1.Resource(resource))
 	if err != nil {
 		return nil, err
 	}
-	obj, err := read[T](ctx, store, namespace, name)
+	obj, err := registry.Read[T](ctx, store, namespace, name, "")
 	if err != nil {
 		return nil, err
 	}

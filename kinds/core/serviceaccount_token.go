@@ -42,7 +42,7 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 		kind := authenticationv1.SchemeGroupVersion.WithKind("TokenRequest").GroupKind()
 		return nil, apierrors.NewInvalid(kind, "", errs)
 	}
-	account, err := read[*corev1.ServiceAccount](ctx, store, req.Namespace, req.Name)
+	account, err := registry.Read[*corev1.ServiceAccount](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Read is Get for those who know the Go type of the hub. The object must not be
+// written to.
+func Read[T runtime.Object](ctx context.Context, store *Store, namespace, name, resourceVersion string) (T, error) {
+	entry, err := store.Get(ctx, namespace, name, resourceVersion)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return As[T](entry)
+}
+
+// ReadAll is List for those who know the Go type of the hub. The objects must not
+// be written to.
+func ReadAll[T runtime.Object](ctx context.Context, store *Store, req ListRequest) ([]T, error) {
+	page, err := store.List(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]T, len(page.Entries))
+	for i, entry := range page.Entries {
+		if list[i], err = As[T](entry); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// As returns the object of an entry, which must not be written to. Bytes that
+// cannot be read, or are of something else, are a 500.
+func As[T runtime.Object](entry *storage.Entry) (T, error) {
+	var none T
+	obj, err := entry.Object()
+	if err != nil {
+		return none, apierrors.NewInternalError(err)
+	}
+	object, ok := obj.(T)
+	if !ok {
+		return none, apierrors.NewInternalError(fmt.Errorf("%s is stored as %T", entry.Key, obj))
+	}
+	return object, nil
+}
+
+// Require is Sibling for a resource without which nothing can be done: that a
+// catalog leaves it out is a 500.
+func (s *Store) Require(name schema.GroupResource) (*Store, error) {
+	if found, ok := s.Sibling(name); ok {
+		return found, nil
+	}
+	return nil, apierrors.NewInternalError(fmt.Errorf("this server has no %s", name))
+}
