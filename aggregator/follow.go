@@ -3,6 +3,7 @@ package aggregator
 import (
 	"context"
 	"errors"
+	"path"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -52,18 +53,20 @@ func (f *follower) take(ctx context.Context, event storage.Event) error {
 	case event.Type == watch.Bookmark:
 		return nil
 	}
-	obj, err := event.Entry.Object()
-	if err != nil {
-		f.config.Logger.ErrorContext(ctx, "aggregator: an APIService cannot be read", "key", event.Entry.Key, "error", err)
-		return nil
-	}
-	service := obj.(*apiregistrationv1.APIService)
+	name := path.Base(event.Entry.Key)
 	if event.Type == watch.Deleted {
-		f.forget(service.Name)
+		f.forget(name)
 		return nil
 	}
 	if f.initial != nil {
-		f.initial[service.Name] = true
+		f.initial[name] = true
+	}
+	service, err := registry.As[*apiregistrationv1.APIService](event.Entry)
+	if err != nil {
+		f.config.Logger.ErrorContext(ctx, "aggregator: an APIService cannot be read", "name", name, "error", err)
+		// Nothing is served for it, and nobody need wait for it.
+		f.note(name, &known{revision: event.Revision})
+		return nil
 	}
 	f.reconcile(ctx, service, event.Revision)
 	return nil
@@ -122,9 +125,19 @@ func (f *follower) reconcile(ctx context.Context, service *apiregistrationv1.API
 		next.server = newServer(f.Aggregator, service)
 		next.server.begin(ctx, f.servers)
 	}
+	f.note(service.Name, next)
+}
+
+// note puts what is known now in the place of what was, whose server ends if it
+// is another one.
+func (f *follower) note(name string, next *known) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known[service.Name] = next
+	before := f.known[name]
+	if before == nil {
+		before = &known{}
+	}
+	f.known[name] = next
 	if before.server != next.server {
 		if before.server != nil {
 			before.server.stop()
