@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -53,7 +54,7 @@ func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyReques
 	if err != nil {
 		return nil, m.unapplied(err, current)
 	}
-	if keepTimes(applied, current) && known {
+	if known && onlyTimesDiffer(applied, current) {
 		m.applied.remember(state)
 	}
 	return applied, nil
@@ -184,29 +185,33 @@ func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fiel
 
 // keepTimes takes back the times at which managers were last seen, if nothing
 // else of an object has changed, so that a write which changes nothing is none.
-// It tells whether that is so.
-func keepTimes(obj, old runtime.Object) bool {
-	next, err := meta.Accessor(obj)
-	if err != nil {
+func keepTimes(obj, old runtime.Object) {
+	before := managersOf(old)
+	if slices.EqualFunc(managersOf(obj), before, sameManager) || !onlyTimesDiffer(obj, old) {
+		return
+	}
+	accessor, err := meta.Accessor(obj)
+	if err == nil {
+		accessor.SetManagedFields(before)
+	}
+}
+
+// onlyTimesDiffer tells whether an object is what it was, but for its version
+// and the times in managedFields.
+func onlyTimesDiffer(obj, old runtime.Object) bool {
+	if !slices.EqualFunc(managersOf(obj), managersOf(old), sameButTime) {
 		return false
 	}
-	last, err := meta.Accessor(old)
-	if err != nil {
+	now, before := withoutManagers(obj), withoutManagers(old)
+	if copyVersion(now, before) != nil {
 		return false
 	}
-	now, before := next.GetManagedFields(), last.GetManagedFields()
-	if len(now) == 0 || !slices.EqualFunc(now, before, sameButTime) {
-		return false
-	}
-	version := next.GetResourceVersion()
-	next.SetManagedFields(before)
-	next.SetResourceVersion(last.GetResourceVersion())
-	same := equality.Semantic.DeepEqualWithNilDifferentFromEmpty(obj, old)
-	if !same {
-		next.SetManagedFields(now)
-	}
-	next.SetResourceVersion(version)
-	return same
+	// What is the same in memory is the same, and that is found out faster.
+	return reflect.DeepEqual(now, before) || equality.Semantic.DeepEqualWithNilDifferentFromEmpty(now, before)
+}
+
+func sameManager(a, b metav1.ManagedFieldsEntry) bool {
+	return a.Time.Equal(b.Time) && sameButTime(a, b)
 }
 
 func sameButTime(a, b metav1.ManagedFieldsEntry) bool {

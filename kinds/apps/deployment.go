@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -54,8 +53,7 @@ func deployments() *registry.Resource {
 // deploymentChanged looks at annotations too: some of them steer a rollout.
 func deploymentChanged(obj, old runtime.Object) bool {
 	now, before := obj.(*appsv1.Deployment), old.(*appsv1.Deployment)
-	return !equality.Semantic.DeepEqual(now.Spec, before.Spec) ||
-		!equality.Semantic.DeepEqual(now.Annotations, before.Annotations)
+	return !kind.Same(&now.Spec, &before.Spec) || !kind.Same(now.Annotations, before.Annotations)
 }
 
 func deploymentColumns() []metav1.TableColumnDefinition {
