@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
@@ -132,7 +133,7 @@ func (c content) byGroupVersion() map[schema.GroupVersion][]*registry.Resource {
 func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscoveryv2.APIResourceDiscovery {
 	resource := apidiscoveryv2.APIResourceDiscovery{
 		Resource:         r.Name,
-		ResponseKind:     &metav1.GroupVersionKind{Kind: r.Kind},
+		ResponseKind:     responseKind(r, r.Kind, gv),
 		Scope:            apidiscoveryv2.ScopeCluster,
 		SingularResource: r.Singular,
 		Verbs:            r.Verbs,
@@ -158,16 +159,20 @@ func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscovery
 	return resource
 }
 
-// subresourceKind leaves group and version empty where they are those of the
-// document that the subresource stands in.
+// responseKind leaves group and version of built-in kinds empty where they are
+// those of the document, as kube-apiserver does.
+func responseKind(r *registry.Resource, kind string, gv schema.GroupVersion) *metav1.GroupVersionKind {
+	if !r.Custom {
+		return &metav1.GroupVersionKind{Kind: kind}
+	}
+	return &metav1.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind}
+}
+
 func subresourceKind(r *registry.Resource, sub registry.Subresource, gv schema.GroupVersion) *metav1.GroupVersionKind {
+	if sub.Kind.Empty() || sub.Kind.GroupVersion() == gv {
+		return responseKind(r, cmp.Or(sub.Kind.Kind, r.Kind), gv)
+	}
 	kind := metav1.GroupVersionKind(sub.Kind)
-	if kind.Kind == "" {
-		kind.Kind = r.Kind
-	}
-	if sub.Kind.GroupVersion() == gv {
-		kind.Group, kind.Version = "", ""
-	}
 	return &kind
 }
 
@@ -185,14 +190,16 @@ func legacyResources(resource apidiscoveryv2.APIResourceDiscovery, hash string) 
 		StorageVersionHash: hash,
 	}}
 	for _, sub := range resource.Subresources {
-		lines = append(lines, metav1.APIResource{
+		line := metav1.APIResource{
 			Name:       resource.Resource + "/" + sub.Subresource,
 			Namespaced: namespaced,
-			Group:      sub.ResponseKind.Group,
-			Version:    sub.ResponseKind.Version,
 			Kind:       sub.ResponseKind.Kind,
 			Verbs:      sub.Verbs,
-		})
+		}
+		if own := resource.ResponseKind; sub.ResponseKind.Group != own.Group || sub.ResponseKind.Version != own.Version {
+			line.Group, line.Version = sub.ResponseKind.Group, sub.ResponseKind.Version
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -210,7 +217,7 @@ func storageVersionHash(r *registry.Resource, scheme *runtime.Scheme) string {
 
 // hubKind is the kind that a resource's objects are stored as.
 func hubKind(r *registry.Resource, scheme *runtime.Scheme) schema.GroupVersionKind {
-	if r.Custom {
+	if r.StorageVersion != "" {
 		return r.GroupKind().WithVersion(r.StorageVersion)
 	}
 	version := r.Versions[0]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -42,6 +43,7 @@ func definitions() *registry.Resource {
 		StatusStrategy: registry.UpdateStrategy{Validate: validateDefinitionStatus},
 	}.Build()
 	r.Defines = true
+	r.StorageVersion = apiextensionsv1beta1.SchemeGroupVersion.Version
 	return r
 }
 
