@@ -25,6 +25,13 @@ func (c *call) update() error {
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
+	// What names another object is refused even if there is none of that name.
+	if err := c.store.CheckNamespace(accessor, c.Namespace); err != nil {
+		return err
+	}
+	if err := c.store.CheckName(accessor, c.Name); err != nil {
+		return err
+	}
 	propose := func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
 	return c.write(registry.UpdateRequest{
 		Namespace:      c.Namespace,

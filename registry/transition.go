@@ -72,10 +72,8 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	if err != nil {
 		return nil, err
 	}
-	if op.view.Validate != nil {
-		if err := op.view.Validate(wanted); err != nil {
-			return nil, err
-		}
+	if err := op.checkView(wanted, shown); err != nil {
+		return nil, err
 	}
 	obj := old.DeepCopyObject()
 	if err := op.view.ToObject(wanted, obj); err != nil {
@@ -85,6 +83,26 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 		return nil, err
 	}
 	return obj, copyVersion(obj, wanted)
+}
+
+// checkView looks at a view that a client sent in the place of another.
+func (op *updateOp) checkView(wanted, shown runtime.Object) error {
+	if op.view.Validate != nil {
+		if err := op.view.Validate(wanted); err != nil {
+			return err
+		}
+	}
+	asked, err := meta.NewAccessor().UID(wanted)
+	if err != nil {
+		return err
+	}
+	stored, err := meta.NewAccessor().UID(shown)
+	if err != nil || asked == "" || asked == stored {
+		return err
+	}
+	resource := op.call().resource
+	resource.Resource += "/" + op.req.Subresource
+	return apierrors.NewConflict(resource, op.req.Name, fmt.Errorf("Precondition failed: "+otherUIDText, asked, stored))
 }
 
 // copyVersion: the version that a view names is that of its object.
@@ -145,9 +163,12 @@ func (op *updateOp) uidOfNothing(uid types.UID) error {
 		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
+// otherUIDText is that of kube-apiserver.
+const otherUIDText = "UID in precondition: %v, UID in object meta: %v"
+
 // checkUID refuses to write to another object than the one that is meant. What
 // a proposal says of its UID is not looked at here, for it may be a patch that
-// tries to change it.
+// tries to change it; that of a view is.
 func (op *updateOp) checkUID(current runtime.Object) error {
 	var stored types.UID
 	if current != nil {
@@ -157,10 +178,10 @@ func (op *updateOp) checkUID(current runtime.Object) error {
 		}
 		stored = accessor.GetUID()
 	}
-	if op.req.UID == "" || op.req.UID == stored {
+	if op.req.UID == "" || op.req.UID == stored || op.view != nil {
 		return nil
 	}
-	return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, op.req.UID, stored)
+	return fmt.Errorf("%w: "+otherUIDText, storage.ErrPrecondition, op.req.UID, stored)
 }
 
 // settleVersion holds the version that a proposal names against the stored one.

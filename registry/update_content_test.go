@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -103,8 +104,8 @@ func TestViews(t *testing.T) {
 		other := scale(e).DeepCopy()
 		other.UID = "7"
 		_, err := e.Store("deployments.apps").Update(t.Context(), to("scale", put(other)))
-		if !apierrors.IsConflict(err) {
-			t.Errorf("got %v", err)
+		if want := "Precondition failed: UID in precondition: 7, UID in object meta: "; !apierrors.IsConflict(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a conflict: %s", err, want)
 		}
 	})
 	t.Run("the view is validated", func(t *testing.T) {

@@ -95,7 +95,8 @@ func ValidateScale(view runtime.Object) error {
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %v", view))
 	}
-	errs := validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
+	errs := validation.ValidateObjectMeta(&scale.ObjectMeta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))...)
 	if len(errs) == 0 {
 		return nil
 	}
