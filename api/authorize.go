@@ -18,7 +18,7 @@ import (
 func (s *Server) authorizeRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.authorize(r.Context(), accessOf(r)); err != nil {
-			s.writeError(w, r, err)
+			s.refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)

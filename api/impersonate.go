@@ -12,6 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -30,7 +31,7 @@ func (s *Server) impersonate(next http.Handler) http.Handler {
 			err = s.checkImpersonation(r.Context(), wanted)
 		}
 		if err != nil {
-			s.writeError(w, r, err)
+			s.refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), completed(wanted))))
@@ -62,9 +63,22 @@ func impersonated(h http.Header) (*authenticationv1.UserInfo, error) {
 		return wanted, nil
 	}
 	if wanted.UID != "" || len(wanted.Groups) > 0 || wanted.Extra != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", wanted))
+		return nil, nameless(wanted)
 	}
 	return nil, nil
+}
+
+// nameless is the 400 for parts of an identity without a name. kube-apiserver
+// shows the Go struct that it has made of them.
+func nameless(wanted *authenticationv1.UserInfo) error {
+	shown := &user.DefaultInfo{UID: wanted.UID, Groups: wanted.Groups}
+	for key, values := range wanted.Extra {
+		if shown.Extra == nil {
+			shown.Extra = map[string][]string{}
+		}
+		shown.Extra[key] = values
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", shown))
 }
 
 // checkImpersonation asks for each part of another identity.
@@ -99,19 +113,19 @@ func (s *Server) checkImpersonation(ctx context.Context, wanted *authenticationv
 }
 
 // completed adds the groups that everybody of this kind is in.
-func completed(user *authenticationv1.UserInfo) *authenticationv1.UserInfo {
+func completed(who *authenticationv1.UserInfo) *authenticationv1.UserInfo {
 	const authenticated, unauthenticated = "system:authenticated", "system:unauthenticated"
-	if namespace, _, ok := serviceAccountOf(user.Username); ok && len(user.Groups) == 0 {
-		user.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
+	if namespace, _, ok := serviceAccountOf(who.Username); ok && len(who.Groups) == 0 {
+		who.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 	}
 	group := authenticated
-	if user.Username == "system:anonymous" {
+	if who.Username == "system:anonymous" {
 		group = unauthenticated
 	}
-	if !slices.Contains(user.Groups, group) && !slices.Contains(user.Groups, unauthenticated) {
-		user.Groups = append(user.Groups, group)
+	if !slices.Contains(who.Groups, group) && !slices.Contains(who.Groups, unauthenticated) {
+		who.Groups = append(who.Groups, group)
 	}
-	return user
+	return who
 }
 
 // serviceAccountOf takes system:serviceaccount:NAMESPACE:NAME apart.

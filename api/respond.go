@@ -71,6 +71,13 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	s.writeStatus(w, r, status)
 }
 
+// refuse answers those who may not do what they ask for. The header is
+// kube-apiserver's.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.writeError(w, r, err)
+}
+
 func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))

@@ -1,11 +1,8 @@
 package apps
 
 import (
-	"strconv"
-
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -36,11 +33,7 @@ func replicaSets() *registry.Resource {
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicaSetStatus)},
-		FieldLabel:     kind.FieldLabels("status.replicas"),
-		Fields: kind.Fields(func(r *appsv1.ReplicaSet) fields.Set {
-			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
-		}),
-		Columns: registry.Columns{Definitions: replicaSetColumns(), Row: kind.Row(replicaSetRow)},
+		Columns:        registry.Columns{Definitions: replicaSetColumns(), Row: kind.Row(replicaSetRow)},
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(r *appsv1.ReplicaSet) (kind.Scaling, error) {
 				return scaling(&r.Spec.Replicas, r.Status.Replicas, r.Spec.Selector)

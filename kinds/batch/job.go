@@ -44,7 +44,7 @@ func jobs() *registry.Resource {
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateJobStatus)},
-		FieldLabel:     kind.FieldLabels("status.successful"),
+		FieldLabel:     kind.FieldLabelsElse("field label %q not supported for Job", "metadata.name", "metadata.namespace", "status.successful"),
 		Fields: kind.Fields(func(j *batchv1.Job) fields.Set {
 			return fields.Set{"status.successful": strconv.Itoa(int(j.Status.Succeeded))}
 		}),

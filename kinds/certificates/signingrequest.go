@@ -44,7 +44,7 @@ func signingRequests() *registry.Resource {
 			Validate: validateStatusUpdate,
 			Owns:     kind.Except("spec", "status.conditions"),
 		},
-		FieldLabel: kind.FieldLabels(signerField),
+		FieldLabel: kind.FieldLabels("metadata.name", signerField),
 		Fields:     signingRequestFields,
 		Columns:    registry.Columns{Definitions: signingRequestColumns(), Row: kind.Row(signingRequestRow)},
 		Subresources: []registry.Subresource{

@@ -44,6 +44,7 @@ func Events() *registry.Resource {
 			TTL:    func(runtime.Object, bool) int64 { return eventTTL },
 		},
 		FieldLabel: kind.FieldLabels(
+			"metadata.name", "metadata.namespace",
 			"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
 			"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
 			"reason", "reportingComponent", "source", "type"),

@@ -33,7 +33,7 @@ func namespaces() *registry.Resource {
 		Strategy:       namespaceStrategy(),
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNamespaceStatus)},
 		Default:        kind.Defaults(defaultNamespace),
-		FieldLabel:     kind.FieldLabels("status.phase"),
+		FieldLabel:     kind.FieldLabels("metadata.name", "status.phase"),
 		Fields: kind.Fields(func(n *corev1.Namespace) fields.Set {
 			return fields.Set{"status.phase": string(n.Status.Phase)}
 		}),

@@ -34,7 +34,7 @@ func nodes() *registry.Resource {
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeStatus)},
-		FieldLabel:     kind.FieldLabels("spec.unschedulable"),
+		FieldLabel:     kind.FieldLabels("metadata.name", "spec.unschedulable"),
 		Fields: kind.Fields(func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}
 		}),

@@ -123,6 +123,7 @@ func podFieldLabel(label, value string) (hubLabel, hubValue string, err error) {
 		label = "spec.nodeName"
 	}
 	return kind.FieldLabels(
+		"metadata.name", "metadata.namespace",
 		"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
 		"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
 	)(label, value)

@@ -34,7 +34,7 @@ func replicationControllers() *registry.Resource {
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},
 		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicationControllerStatus)},
-		FieldLabel:     kind.FieldLabels("status.replicas"),
+		FieldLabel:     kind.FieldLabels("metadata.name", "metadata.namespace", "status.replicas"),
 		Fields: kind.Fields(func(r *corev1.ReplicationController) fields.Set {
 			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
 		}),

@@ -27,7 +27,7 @@ func secrets() *registry.Resource {
 			},
 		},
 		Default:    kind.Defaults(defaultSecret),
-		FieldLabel: kind.FieldLabels("type"),
+		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "type"),
 		Fields: kind.Fields(func(s *corev1.Secret) fields.Set {
 			return fields.Set{"type": string(s.Type)}
 		}),

@@ -43,7 +43,7 @@ func services() *registry.Resource {
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
-		FieldLabel: kind.FieldLabels("spec.clusterIP", "spec.type"),
+		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 		Fields: kind.Fields(func(s *corev1.Service) fields.Set {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
 		}),

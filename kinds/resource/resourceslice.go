@@ -25,7 +25,8 @@ func resourceSlices() *registry.Resource {
 	d.Strategy.Create.Warnings = kind.WarnCreate(driverWarnings)
 	d.Strategy.Update.Validate = kind.CheckUpdate(validateSliceUpdate)
 	d.Strategy.Update.Warnings = kind.WarnAgain(driverWarnings)
-	d.FieldLabel = kind.FieldLabels(resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
+	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
+		"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
 	d.Fields = resourceSliceFields
 	d.Default = kind.Defaults(defaultSlice)
 	d.Columns = registry.Columns{Definitions: resourceSliceColumns(), Row: kind.Row(resourceSliceRow)}
