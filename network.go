@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -13,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// hooks surround the writes of resources that get something handed out.
+// hooks surround the writes of resources that get something handed out, or noted.
 func (s *Server) hooks() (map[schema.GroupResource]registry.Hooks, error) {
 	ranges, err := parseServiceRanges(s.config.ServiceClusterIPRange)
 	if err != nil {
@@ -24,7 +25,10 @@ func (s *Server) hooks() (map[schema.GroupResource]registry.Hooks, error) {
 		return nil, err
 	}
 	allocator := allocation.New(allocation.Config{ServiceRanges: ranges, NodePorts: ports})
-	return map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): allocator.Hooks()}, nil
+	return map[schema.GroupResource]registry.Hooks{
+		corev1.Resource("services"):                                     allocator.Hooks(),
+		admissionregistrationv1.Resource("validatingadmissionpolicies"): s.policies.Hooks(),
+	}, nil
 }
 
 func validateServiceRange(ranges string) error {

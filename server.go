@@ -106,7 +106,7 @@ func (s *Server) build(context.Context) error {
 	}
 	recorder := metered.NewRecorder()
 	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types()}
-	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies")})
+	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Settle: s.settle})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
 	if config.Hooks, err = s.hooks(); err != nil {

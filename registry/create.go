@@ -163,6 +163,9 @@ func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor
 	if strategy.Canonicalize != nil {
 		strategy.Canonicalize(obj)
 	}
+	if s.hooks.Complete != nil {
+		s.hooks.Complete(ctx, s, obj, nil)
+	}
 	return nil
 }
 

@@ -103,6 +103,22 @@ func (s *Store) OfKind(kind schema.GroupVersionKind) (*Store, Version, bool) {
 	return nil, Version{}, false
 }
 
+// KindsOf returns the kinds of the objects that the same server has under a
+// resource's name in a version. The group "" is any.
+func (s *Store) KindsOf(resource schema.GroupVersionResource) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, other := range s.catalog.Snapshot().Stores() {
+		r := other.resource
+		if r.Name != resource.Resource || resource.Group != "" && r.Group != resource.Group {
+			continue
+		}
+		if _, ok := r.Version(resource.Version); ok {
+			kinds = append(kinds, schema.GroupVersionKind{Group: r.Group, Version: resource.Version, Kind: r.Kind})
+		}
+	}
+	return kinds
+}
+
 // Equivalents returns the stores of the same server that serve the same objects,
 // this one among them.
 func (s *Store) Equivalents() []*Store {

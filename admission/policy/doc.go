@@ -9,5 +9,9 @@
 // those that exist when the request comes, compiled on first use and kept until
 // they change.
 //
+// [Policies.Hooks] has what happens to a ValidatingAdmissionPolicy when it is
+// written: its expressions are held against the types of the objects that it is
+// about (check.go), and its status says what does not fit.
+//
 // The texts of errors are those of k8s.io/apiserver.
 package policy

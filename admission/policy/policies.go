@@ -18,11 +18,15 @@ import (
 type Config struct {
 	// Logger is told what an audit log would be. Nil: nobody is.
 	Logger *slog.Logger
+	// Settle returns when the catalog has what was defined before the call. Nil:
+	// it always has.
+	Settle func(ctx context.Context)
 }
 
 // Policies are those of one server. Safe for concurrent use.
 type Policies struct {
 	log        *slog.Logger
+	settle     func(ctx context.Context)
 	validating set[*validating]
 	mutating   set[*mutating]
 }
@@ -54,7 +58,8 @@ type binding struct {
 // New returns the policies of a server. It starts nothing.
 func New(config Config) *Policies {
 	return &Policies{
-		log: cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
+		log:    cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
+		settle: config.Settle,
 		validating: set[*validating]{
 			source.New(resource("validatingadmissionpolicies"), newValidating),
 			source.New(resource("validatingadmissionpolicybindings"), newValidatingBinding),

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/openapi"
+
+	"github.com/miniapi/miniapi/admission/expression"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// checksFor returns a check for each kind that has a schema. They know the
+// variables and the parameters of the policy.
+func (p *Policies) checksFor(ctx context.Context, store *registry.Store, kinds []schema.GroupVersionKind, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) []typeCheck {
+	var params *apiservercel.DeclType
+	if spec.ParamKind != nil {
+		params = typeOf(store, schema.FromAPIVersionAndKind(spec.ParamKind.APIVersion, spec.ParamKind.Kind), "Params")
+	}
+	var checks []typeCheck
+	for _, kind := range kinds {
+		object := typeOf(store, kind, "Object")
+		if object == nil {
+			continue
+		}
+		env, err := environmentOf(object, params, spec)
+		if err != nil {
+			p.log.WarnContext(ctx, "the expressions of a policy cannot be checked", "kind", kind, "error", err)
+			continue
+		}
+		checks = append(checks, typeCheck{kind, env})
+	}
+	return checks
+}
+
+// typeOf returns the type of the objects of a kind, under a name that ends in a
+// suffix; nil if nobody knows it.
+func typeOf(store *registry.Store, kind schema.GroupVersionKind, suffix string) *apiservercel.DeclType {
+	_, served, ok := store.OfKind(kind)
+	if !ok {
+		return nil
+	}
+	model, err := modelOf(served)
+	if err != nil {
+		return nil
+	}
+	declared := common.SchemaDeclType(&openapi.Schema{Schema: model}, true)
+	if declared == nil {
+		return nil
+	}
+	return declared.MaybeAssignTypeName(kind.Kind + suffix)
+}
+
+// environmentOf is what expressions are compiled in that may speak of objects and
+// parameters of these types. Without a type of parameters, these may be anything.
+func environmentOf(object, params *apiservercel.DeclType, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) (*cel.Env, error) {
+	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
+	types := []*apiservercel.DeclType{request, namespace, object}
+	variables := []cel.EnvOption{
+		cel.Variable(plugincel.RequestVarName, request.CelType()),
+		cel.Variable(plugincel.NamespaceVarName, namespace.CelType()),
+		cel.Variable(plugincel.ObjectVarName, object.CelType()),
+		cel.Variable(plugincel.OldObjectVarName, object.CelType()),
+		cel.Variable(plugincel.AuthorizerVarName, library.AuthorizerType),
+	}
+	switch {
+	case params != nil:
+		types = append(types, params)
+		variables = append(variables, cel.Variable(plugincel.ParamsVarName, params.CelType()))
+	case spec.ParamKind != nil:
+		variables = append(variables, cel.Variable(plugincel.ParamsVarName, cel.DynType))
+	}
+	typed, err := expression.Environment().Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: variables, DeclTypes: types,
+	})
+	if err != nil {
+		return nil, err
+	}
+	composed, err := plugincel.NewCompositedCompilerForTypeChecking(typed)
+	if err != nil {
+		return nil, err
+	}
+	composed.Compiler = outputTypes{composed}
+	for _, v := range spec.Variables {
+		composed.CompileAndStoreVariable(variable{v.Name, v.Expression}, plugincel.OptionalVariableDeclarations{}, environment.StoredExpressions)
+	}
+	return composed.Env(environment.StoredExpressions)
+}
+
+// outputTypes finds out the types of variables; what cannot be compiled may be
+// anything.
+type outputTypes struct{ in *plugincel.CompositedCompiler }
+
+// CompileCELExpression implements cel.Compiler.
+func (o outputTypes) CompileCELExpression(accessor plugincel.ExpressionAccessor, _ plugincel.OptionalVariableDeclarations, mode environment.Type) plugincel.CompilationResult {
+	result := plugincel.CompilationResult{ExpressionAccessor: accessor}
+	env, err := o.in.Env(mode)
+	if err != nil {
+		return result
+	}
+	if ast, issues := env.Compile(accessor.GetExpression()); issues.Err() == nil {
+		result.OutputType = ast.OutputType()
+	}
+	return result
+}
