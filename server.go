@@ -205,8 +205,8 @@ func (s *Server) EtcdClientURLs() []string {
 // Done is closed when the server has ended, by Stop or by itself.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Stop ends the server: open watches end cleanly, writes in flight finish, then
-// everything is closed. It is idempotent, returns when all is over, and never
+// Stop ends the server: open watches end cleanly, writes in flight finish, unless
+// they wait for a conversion webhook, then everything is closed. It is idempotent, returns when all is over, and never
 // takes longer than ctx or ten seconds. The error is that of a server which
 // failed by itself, or of a stop that had to break something off.
 func (s *Server) Stop(ctx context.Context) error {
@@ -214,6 +214,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 		defer cancel()
 		defer close(s.done)
+		s.custom.Close()
 		drained := s.api.Shutdown(ctx)
 		s.conns.drain(ctx)
 		closed := s.http.Close()

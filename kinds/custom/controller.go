@@ -67,7 +67,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	ctx = registry.WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
 	var cleanups sync.WaitGroup
 	defer cleanups.Wait()
-	defer c.webhooks.Close()
+	defer c.Close()
 	for ctx.Err() == nil {
 		err := c.follow(ctx, &cleanups)
 		if ctx.Err() != nil {
@@ -81,6 +81,10 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Close ends what conversion webhooks are being asked: who waits for that is told
+// that it failed. No webhook is asked afterwards.
+func (c *Controller) Close() { c.webhooks.Close() }
 
 // Settle returns when everything that was defined before the call is served, or
 // ctx ends.
