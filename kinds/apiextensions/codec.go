@@ -1,6 +1,7 @@
 package apiextensions
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	sigsjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -19,35 +21,63 @@ import (
 // codec writes definitions as kube-apiserver does to this day: as JSON of
 // v1beta1, a version that is served no more. The conversion is that of
 // apiextensions-apiserver, for it also moves what all versions have in common
-// to the top level and back.
+// to the top level and back. Schemas are left out of it where it would not change
+// them.
 type codec struct{}
 
 // Encode returns the bytes of a definition of v1.
 func (codec) Encode(obj runtime.Object) ([]byte, error) {
-	old := &apiextensionsv1beta1.CustomResourceDefinition{}
-	if err := convert(obj, old); err != nil {
-		return nil, fmt.Errorf("encode CustomResourceDefinition: %w", err)
-	}
-	old.SetGroupVersionKind(atRest().Kind)
-	data, err := json.Marshal(old)
+	data, err := encode(obj.(*apiextensionsv1.CustomResourceDefinition))
 	if err != nil {
 		return nil, fmt.Errorf("encode CustomResourceDefinition: %w", err)
 	}
 	return append(data, '\n'), nil
 }
 
+func encode(definition *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
+	if all(definition, hasNormalValues) {
+		s, err := newStored(definition)
+		if err != nil {
+			return nil, err
+		}
+		s.SetGroupVersionKind(atRest().Kind)
+		return json.Marshal(s)
+	}
+	old := &apiextensionsv1beta1.CustomResourceDefinition{}
+	if err := convert(definition, old); err != nil {
+		return nil, err
+	}
+	old.SetGroupVersionKind(atRest().Kind)
+	return json.Marshal(old)
+}
+
+// usual is how values at rest begin that an API server has written.
+var usual = []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",`)
+
 // Decode returns a definition of v1.
 func (codec) Decode(data []byte) (runtime.Object, error) {
+	definition, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode CustomResourceDefinition: %w", err)
+	}
+	definition.SetGroupVersionKind(schema.GroupVersionKind{})
+	return definition, nil
+}
+
+func decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
+	if bytes.HasPrefix(data, usual) {
+		s := &stored{}
+		if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, s); err != nil {
+			return nil, err
+		}
+		return s.definition()
+	}
 	old, err := atRest().Decode(data)
 	if err != nil {
 		return nil, err
 	}
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := convert(old, definition); err != nil {
-		return nil, fmt.Errorf("decode CustomResourceDefinition: %w", err)
-	}
-	definition.SetGroupVersionKind(schema.GroupVersionKind{})
-	return definition, nil
+	return definition, convert(old, definition)
 }
 
 // atRest reads both versions, for which one is written is a matter of release.

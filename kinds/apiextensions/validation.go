@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,8 +30,15 @@ func validateDefinitionUpdate(ctx context.Context, obj, old runtime.Object) fiel
 	return compare(ctx, obj, old, validation.ValidateCustomResourceDefinitionUpdate)
 }
 
+// validateDefinitionStatus looks at metadata and status only.
 func validateDefinitionStatus(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return compare(ctx, obj, old, validation.ValidateUpdateCustomResourceDefinitionStatus)
+	return compare(ctx, withoutSpec(obj), withoutSpec(old), validation.ValidateUpdateCustomResourceDefinitionStatus)
+}
+
+func withoutSpec(obj runtime.Object) runtime.Object {
+	definition := *obj.(*apiextensionsv1.CustomResourceDefinition)
+	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{}
+	return &definition
 }
 
 type comparison func(ctx context.Context, definition, before *apiextensions.CustomResourceDefinition) field.ErrorList
@@ -71,12 +79,8 @@ func warnings(obj, old runtime.Object) []string {
 
 // vainWishes: formats that nobody checks, and sets of what cannot be compared.
 func vainWishes(obj runtime.Object) []string {
-	definition, err := internal(obj)
-	if err != nil {
-		return nil
-	}
 	var formats, sets []string
-	look := func(props *apiextensions.JSONSchemaProps) bool {
+	all(obj.(*apiextensionsv1.CustomResourceDefinition), func(props *apiextensionsv1.JSONSchemaProps) bool {
 		if props.Format != "" {
 			formats = append(formats, unknownFormats(props)...)
 		}
@@ -86,35 +90,17 @@ func vainWishes(obj runtime.Object) []string {
 					"x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", t))
 			}
 		}
-		return false
-	}
-	for _, schema := range schemas(definition) {
-		validation.SchemaHas(schema, look)
-	}
+		return true
+	})
 	slices.Sort(sets)
 	return append(formats, slices.Compact(sets)...)
 }
 
-func unknownFormats(props *apiextensions.JSONSchemaProps) []string {
+func unknownFormats(props *apiextensionsv1.JSONSchemaProps) []string {
 	schema := &spec.Schema{SchemaProps: spec.SchemaProps{Format: props.Format, Type: []string{props.Type}}}
 	var texts []string
 	for _, format := range apiservervalidation.GetUnrecognizedFormats(schema, environment.DefaultCompatibilityVersion()) {
 		texts = append(texts, fmt.Sprintf("unrecognized format %q", format))
 	}
 	return texts
-}
-
-// schemas of all versions: one that all share stands at the top.
-func schemas(definition *apiextensions.CustomResourceDefinition) []*apiextensions.JSONSchemaProps {
-	var list []*apiextensions.JSONSchemaProps
-	add := func(v *apiextensions.CustomResourceValidation) {
-		if v != nil && v.OpenAPIV3Schema != nil {
-			list = append(list, v.OpenAPIV3Schema)
-		}
-	}
-	add(definition.Spec.Validation)
-	for i := range definition.Spec.Versions {
-		add(definition.Spec.Versions[i].Schema)
-	}
-	return list
 }

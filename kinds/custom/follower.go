@@ -210,7 +210,7 @@ func (f *follower) wrote(name string, revision int64) bool {
 func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (string, error) {
 	result, err := f.store.Update(ctx, registry.UpdateRequest{
 		Name: crd.Name, Subresource: "status", UID: crd.UID,
-		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd.DeepCopy(), nil },
+		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return crd, nil },
 		Options: registry.WriteOptions{FieldManager: manager},
 	})
 	switch {
