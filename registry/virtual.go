@@ -55,7 +55,7 @@ func (s *Store) createVirtual(ctx context.Context, req CreateRequest) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	obj, err := s.resource.Virtual.Create(ctx, s, req)
+	obj, err := s.resource.Virtual.Create(withAdmitted(ctx), s, req)
 	finish(ctx, wasWritten(err, req.Options))
 	if err != nil {
 		return Result{}, err

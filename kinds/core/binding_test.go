@@ -3,6 +3,7 @@ package core_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,15 +17,21 @@ func bindingTo(pod, node string) *corev1.Binding {
 
 func TestBindingAssignsAPodOnce(t *testing.T) {
 	e := newEnv(t)
-	e.Create("pods", newPod("p"))
+	unbound := newPod("p")
+	unbound.Labels = map[string]string{"zone": "own", "kept": "yes"}
+	e.Create("pods", unbound)
+	mustPut(e, "pods", "p", "status", func(p *corev1.Pod) { p.Status.NominatedNodeName = "n0" })
 	binding := bindingTo("p", "n1")
-	binding.Annotations = map[string]string{"a": "b"}
+	binding.Annotations, binding.Labels = map[string]string{"a": "b"}, map[string]string{"zone": "z"}
 	if err := e.post("pods", "p", "binding", binding); err != nil {
 		t.Fatal(err)
 	}
 	pod := get[*corev1.Pod](e, "pods", "p")
-	if pod.Spec.NodeName != "n1" || pod.Annotations["a"] != "b" || pod.Generation != 1 {
-		t.Errorf("node %q, annotations %v, generation %d", pod.Spec.NodeName, pod.Annotations, pod.Generation)
+	if pod.Spec.NodeName != "n1" || pod.Status.NominatedNodeName != "" || pod.Annotations["a"] != "b" || pod.Generation != 1 {
+		t.Errorf("node %q, nominated %q, annotations %v, generation %d", pod.Spec.NodeName, pod.Status.NominatedNodeName, pod.Annotations, pod.Generation)
+	}
+	if diff := cmp.Diff(map[string]string{"zone": "z", "kept": "yes"}, pod.Labels); diff != "" {
+		t.Errorf("the labels of the binding go before the pod's: %s", diff)
 	}
 	if c := pod.Status.Conditions; len(c) != 1 || c[0].Type != corev1.PodScheduled || c[0].Status != corev1.ConditionTrue {
 		t.Errorf("conditions %v, want PodScheduled", c)

@@ -95,6 +95,7 @@ func assign(current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	}
 	pod := current.DeepCopy()
 	pod.Spec.NodeName = b.Target.Name
+	pod.Status.NominatedNodeName = ""
 	if pod.Annotations == nil && len(b.Annotations) > 0 {
 		pod.Annotations = make(map[string]string, len(b.Annotations))
 	}
@@ -102,11 +103,7 @@ func assign(current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	if pod.Labels == nil && len(b.Labels) > 0 {
 		pod.Labels = make(map[string]string, len(b.Labels))
 	}
-	for k, v := range b.Labels {
-		if _, taken := pod.Labels[k]; !taken {
-			pod.Labels[k] = v
-		}
-	}
+	maps.Copy(pod.Labels, b.Labels)
 	setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	return pod, nil
 }
