@@ -29,10 +29,12 @@ func TestChain(t *testing.T) {
 		want   string
 	}{
 		"the default": {admission.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition Priority DefaultTolerationSeconds " +
-			"DefaultStorageClass StorageObjectInUseProtection DefaultIngressClass ResourceQuota"},
+			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
+			"CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
 		"policies and webhooks come before quotas, and can be turned off": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
-			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection DefaultIngressClass " +
-			"MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
+			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection " +
+			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass " +
+			"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
 	} {
 		if diff := cmp.Diff(strings.Fields(tc.want), names(admission.Default(tc.config))); diff != "" {
 			t.Errorf("%s: %s", rule, diff)

@@ -114,3 +114,45 @@ func TestStorageInUseIsProtected(t *testing.T) {
 		t.Error("the claim is not being deleted")
 	}
 }
+
+func TestClaimsGrow(t *testing.T) {
+	e := newKinds(t, admission.Config{})
+	for class, grows := range map[string]*bool{"grows": new(true), "fixed": new(false), "silent": nil} {
+		e.Create("storageclasses.storage.k8s.io", &storagev1.StorageClass{
+			ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "p", AllowVolumeExpansion: grows,
+		})
+	}
+	size := func(quantity string) func(*corev1.PersistentVolumeClaim) {
+		return func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = amounts("storage", quantity) }
+	}
+	const unsupported = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+	for _, tc := range []struct {
+		rule, class string
+		change      func(*corev1.PersistentVolumeClaim)
+		want        string
+	}{
+		{"if the class says so", "grows", size("2Gi"), ""},
+		{"not against the class", "fixed", size("2Gi"), unsupported},
+		{"nor if it says nothing", "silent", size("2Gi"), unsupported},
+		{"nor if it is not there", "absent", size("2Gi"), unsupported},
+		{"nor without one", "", size("2Gi"), unsupported},
+		{"what stays as large is nobody's business", "fixed", func(c *corev1.PersistentVolumeClaim) { c.Labels = map[string]string{"a": "b"} }, ""},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			e := env{e.With(t)}
+			claim := newClaim("")
+			claim.GenerateName, claim.Spec.StorageClassName = "c-", &tc.class
+			claim = mustCreate(e, "persistentvolumeclaims", claim)
+			if _, err := tryChange(e, "persistentvolumeclaims", "status", claim, func(c *corev1.PersistentVolumeClaim) { c.Status.Phase = corev1.ClaimBound }); err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			if tc.want != "" {
+				want = `persistentvolumeclaims "` + claim.Name + `" is forbidden: ` + tc.want
+			}
+			if _, err := tryChange(e, "persistentvolumeclaims", "", claim, tc.change); text(err) != want {
+				t.Errorf("got %q\nwant %q", text(err), want)
+			}
+		})
+	}
+}

@@ -64,9 +64,8 @@ func checkLimits(ctx context.Context, a *registry.Attributes) error {
 // limitedPod returns the pod of a write that decides on resources: its creation
 // or a resize.
 func limitedPod(a *registry.Attributes) (*corev1.Pod, bool) {
-	if a.Operation == registry.OperationUpdate && a.Subresource == "resize" && !leaving(a) {
-		pod, ok := a.Object.(*corev1.Pod)
-		return pod, ok
+	if pod, _, ok := updatedBy[*corev1.Pod](a, "resize"); ok && !leaving(a) {
+		return pod, true
 	}
 	return created[*corev1.Pod](a)
 }

@@ -48,8 +48,7 @@ func admitNamespace(ctx context.Context, a *registry.Attributes) error {
 }
 
 func terminating(a *registry.Attributes) error {
-	err := apierrors.NewForbidden(a.Store.Resource().GroupResource(), nameOf(a),
-		fmt.Errorf("unable to create new content in namespace %s because it is being terminated", a.Namespace))
+	err := forbidden(a, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", a.Namespace))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,
 		Message: fmt.Sprintf("namespace %s is being terminated", a.Namespace),

@@ -21,7 +21,7 @@ func podResources(spec *corev1.PodSpec, part func(*corev1.ResourceRequirements) 
 	for i := range spec.InitContainers {
 		container := &spec.InitContainers[i]
 		own := part(&container.Resources)
-		if policy := container.RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+		if isSidecar(container) {
 			addResources(total, own)
 			addResources(sidecars, own)
 			raiseResources(start, sidecars)
@@ -40,6 +40,11 @@ func podResources(spec *corev1.PodSpec, part func(*corev1.ResourceRequirements) 
 		}
 	}
 	return total
+}
+
+// isSidecar tells which init containers go on beside the others.
+func isSidecar(init *corev1.Container) bool {
+	return init.RestartPolicy != nil && *init.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // addResources adds to a list, whose quantities it may share with others.

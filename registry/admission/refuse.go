@@ -8,7 +8,7 @@ import (
 )
 
 // forbidden is the 403 by which a step refuses a write.
-func forbidden(a *registry.Attributes, reason error) error {
+func forbidden(a *registry.Attributes, reason error) *apierrors.StatusError {
 	return apierrors.NewForbidden(a.Store.Resource().GroupResource(), nameOf(a), reason)
 }
 
@@ -42,8 +42,11 @@ func created[T any](a *registry.Attributes) (T, bool) {
 
 // updated returns the object that a write of the resource itself changes, and
 // its stored state, if they are Ts.
-func updated[T any](a *registry.Attributes) (obj, old T, ok bool) {
-	if a.Operation != registry.OperationUpdate || a.Subresource != "" {
+func updated[T any](a *registry.Attributes) (obj, old T, ok bool) { return updatedBy[T](a, "") }
+
+// updatedBy is updated for a write of a subresource.
+func updatedBy[T any](a *registry.Attributes, subresource string) (obj, old T, ok bool) {
+	if a.Operation != registry.OperationUpdate || a.Subresource != subresource {
 		return obj, old, false
 	}
 	old, _ = a.OldObject.(T)

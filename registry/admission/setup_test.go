@@ -64,9 +64,19 @@ func mustCreate[T runtime.Object](e env, resource string, obj T) T {
 // change updates an object that must be there.
 func change[T runtime.Object](e env, resource string, obj T, change func(T)) T {
 	e.Helper()
+	changed, err := tryChange(e, resource, "", obj, change)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return changed
+}
+
+// tryChange updates an object, or a subresource of it, which may be refused.
+func tryChange[T runtime.Object](e env, resource, subresource string, obj T, change func(T)) (T, error) {
+	e.Helper()
 	m := registrytest.Meta(obj)
 	result, err := e.Store(resource).Update(e.Context(), registry.UpdateRequest{
-		Namespace: m.GetNamespace(), Name: m.GetName(),
+		Namespace: m.GetNamespace(), Name: m.GetName(), Subresource: subresource,
 		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
 			next := current.DeepCopyObject().(T)
 			change(next)
@@ -74,9 +84,17 @@ func change[T runtime.Object](e env, resource string, obj T, change func(T)) T {
 		},
 	})
 	if err != nil {
-		e.Fatal(err)
+		return obj, err
 	}
-	return result.Object.(T)
+	return result.Object.(T), nil
+}
+
+// text of an error, "" if there is none.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 func dry() registry.WriteOptions { return registry.WriteOptions{DryRun: true} }

@@ -1,0 +1,92 @@
+package miniapi_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"testing"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi"
+)
+
+// Who may write requests for certificates may decide on them only for signers
+// that they act for.
+func TestSignersAreActedFor(t *testing.T) {
+	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	admin := clientFor(t, server.RESTConfig())
+	acts := func(verb string, signers ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{certificatesv1.GroupName}, Resources: []string{"signers"}, ResourceNames: signers}
+	}
+	_, err := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "signers"}, Rules: []rbacv1.PolicyRule{
+		{Verbs: []string{"update"}, APIGroups: []string{certificatesv1.GroupName}, Resources: []string{"certificatesigningrequests/approval", "certificatesigningrequests/status"}},
+		acts("approve", "acme.io/*"), acts("sign", "acme.io/one"),
+	}}, metav1.CreateOptions{})
+	check(t, err)
+	_, err = admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "signers"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "signers"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "ann"}},
+	}, metav1.CreateOptions{})
+	check(t, err)
+	ann := userOf(t, server, "ann").CertificatesV1().CertificateSigningRequests()
+	approve := func(r *certificatesv1.CertificateSigningRequest) error {
+		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue})
+		_, err := ann.UpdateApproval(t.Context(), r.Name, r, metav1.UpdateOptions{})
+		return err
+	}
+	fail := func(r *certificatesv1.CertificateSigningRequest) error {
+		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateFailed, Status: corev1.ConditionTrue})
+		_, err := ann.UpdateStatus(t.Context(), r, metav1.UpdateOptions{})
+		return err
+	}
+	relabel := func(r *certificatesv1.CertificateSigningRequest) error {
+		r.Labels = map[string]string{"a": "b"}
+		_, err := ann.UpdateStatus(t.Context(), r, metav1.UpdateOptions{})
+		return err
+	}
+	for _, tc := range []struct {
+		rule, signer string
+		decide       func(*certificatesv1.CertificateSigningRequest) error
+		want         string // behind the request's name
+	}{
+		{"approves for all of a domain", "acme.io/two", approve, ""},
+		{"and for no other", "other.io/one", approve, `user not permitted to approve requests with signerName "other.io/one"`},
+		{"signs for the signer that is named", "acme.io/one", fail, ""},
+		{"and for no other", "acme.io/two", fail, `user not permitted to sign requests with signerName "acme.io/two"`},
+		{"what decides nothing needs no signer", "other.io/one", relabel, ""},
+	} {
+		request, err := admin.CertificatesV1().CertificateSigningRequests().Create(t.Context(), signingRequest(t, tc.signer), metav1.CreateOptions{})
+		check(t, err)
+		got, want := "", ""
+		if err := tc.decide(request); err != nil {
+			got = err.Error()
+		}
+		if tc.want != "" {
+			want = `certificatesigningrequests.certificates.k8s.io "` + request.Name + `" is forbidden: ` + tc.want
+		}
+		if got != want {
+			t.Errorf("%s: got %q\nwant %q", tc.rule, got, want)
+		}
+	}
+}
+
+func signingRequest(t *testing.T, signer string) *certificatesv1.CertificateSigningRequest {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(t, err)
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, key)
+	check(t, err)
+	return &certificatesv1.CertificateSigningRequest{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "r-"},
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			SignerName: signer, Usages: []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
+			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
+		},
+	}
+}
