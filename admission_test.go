@@ -6,15 +6,84 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"slices"
+	"sync"
 	"testing"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi"
 )
+
+// headers collects the warnings of a client.
+type headers struct {
+	mu    sync.Mutex // guards texts
+	texts []string
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (h *headers) HandleWarningHeader(_ int, _, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.texts = append(h.texts, text)
+}
+
+// take returns the warnings since the last call.
+func (h *headers) take() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	texts := h.texts
+	h.texts = nil
+	return texts
+}
+
+// A namespace is made stricter step by step, as the Kubernetes documentation
+// advises: first with warnings, then for good.
+func TestPodSecurityIsBroughtIn(t *testing.T) {
+	warnings := &headers{}
+	config := start(t, miniapi.Config{}).RESTConfig()
+	config.WarningHandler = warnings
+	client := clientFor(t, config).CoreV1()
+	pod := func(name string, hostNetwork bool) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+			HostNetwork: hostNetwork, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}
+	}
+	create := func(pod *corev1.Pod) error {
+		_, err := client.Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+		return err
+	}
+	label := func(mode string) {
+		t.Helper()
+		patch := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/` + mode + `":"baseline"}}}`)
+		_, err := client.Namespaces().Patch(t.Context(), "default", types.MergePatchType, patch, metav1.PatchOptions{})
+		check(t, err)
+	}
+	wantWarnings := func(want ...string) {
+		t.Helper()
+		if got := warnings.take(); !slices.Equal(got, want) {
+			t.Errorf("warnings %q\nwant %q", got, want)
+		}
+	}
+	check(t, create(pod("before", true)))
+	wantWarnings()
+	label("warn")
+	wantWarnings()
+	check(t, create(pod("warned-of", true)))
+	wantWarnings(`would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)
+	label("enforce")
+	wantWarnings(`existing pods in namespace "default" violate the new PodSecurity enforce level "baseline:latest"`, `before (and 1 other pod): host namespaces`)
+	const want = `pods "refused" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`
+	if err := create(pod("refused", true)); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	check(t, create(pod("good", false)))
+	wantWarnings()
+}
 
 // Who may write requests for certificates may decide on them only for signers
 // that they act for.

@@ -129,7 +129,10 @@ func (c Config) Validate() error {
 }
 
 func (c Config) admission() admission.Config {
-	return admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}
+	return admission.Config{
+		Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins,
+		Logger: c.Logger.With("component", "admission"),
+	}
 }
 
 func (c Config) validateListen() error {

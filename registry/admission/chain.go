@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/miniapi/miniapi/registry"
@@ -19,16 +20,23 @@ type Config struct {
 	// before those of webhooks; Validating ones behind them, before quotas are
 	// charged.
 	Mutating, Validating registry.Chain
+	// Logger takes at debug level what kube-apiserver annotates its audit log
+	// with. Nil: nothing does.
+	Logger *slog.Logger
 }
 
 // Default returns the steps in the order in which kube-apiserver runs them.
 func Default(c Config) registry.Chain {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
 	chain := slices.Concat(
 		registry.Chain{
 			NamespaceLifecycle(),
 			LimitRanger(),
 			ServiceAccount(),
 			TaintNodesByCondition(),
+			PodSecurity(c.Logger),
 			Priority(),
 			DefaultTolerationSeconds(),
 			DefaultStorageClass(),

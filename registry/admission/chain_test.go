@@ -20,7 +20,7 @@ func names(chain registry.Chain) []string {
 
 func TestChain(t *testing.T) {
 	own := admission.Config{
-		Disable: []string{"ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
+		Disable: []string{"PodSecurity", "ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
 		Mutating:   registry.Chain{{Name: "MutatingAdmissionPolicy"}, {Name: "MutatingAdmissionWebhook"}},
 		Validating: registry.Chain{{Name: "ValidatingAdmissionPolicy"}},
 	}
@@ -28,7 +28,7 @@ func TestChain(t *testing.T) {
 		config admission.Config
 		want   string
 	}{
-		"the default": {admission.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition Priority DefaultTolerationSeconds " +
+		"the default": {admission.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
 			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
 		"policies and webhooks come before quotas, and can be turned off": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
