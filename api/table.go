@@ -21,6 +21,8 @@ type tableOptions struct {
 	NoHeaders bool
 	// Version of the metadata that rows carry: the Table's own.
 	Version schema.GroupVersion
+	// Partial makes what a row carries under the policy Metadata.
+	Partial func(obj runtime.Object) (*metav1.PartialObjectMetadata, error)
 	// Full makes what a row carries under the policy Object: the object in the
 	// version the client asked for, type header included.
 	Full func(obj runtime.Object) (runtime.RawExtension, error)
@@ -73,7 +75,7 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (
 		}
 		row.Object = full
 	default:
-		partial, err := partialMetadata(obj)
+		partial, err := opts.Partial(obj)
 		if err != nil {
 			return row, fmt.Errorf("metadata of a table's row: %w", err)
 		}

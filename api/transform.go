@@ -84,7 +84,7 @@ func (c *call) show(obj runtime.Object) (metav1.TypeMeta, runtime.Object, error)
 		table, err := newTable(c.columns(), []runtime.Object{obj}, c.table)
 		return header, table, err
 	case "PartialObjectMetadata":
-		partial, err := partialMetadata(obj)
+		partial, err := c.partial(obj)
 		return header, partial, err
 	case "PartialObjectMetadataList":
 		return header, nil, notAList(obj)
@@ -113,6 +113,7 @@ func (c *call) readTableOptions() error {
 		IncludeObject: asked.IncludeObject,
 		NoHeaders:     asked.NoHeaders,
 		Version:       c.format.as.GroupVersion(),
+		Partial:       c.partial,
 		Full:          c.full,
 	}
 	return nil

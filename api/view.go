@@ -45,7 +45,7 @@ func (c *call) versionView() view {
 func (c *call) metadataView() view {
 	m, kind := c.format.media, c.format.as
 	kind.Kind = "PartialObjectMetadata"
-	show := func(obj runtime.Object) (runtime.Object, error) { return partialMetadata(obj) }
+	show := func(obj runtime.Object) (runtime.Object, error) { return c.partial(obj) }
 	return view{header: typeHeader(kind), form: m.form + " metadata", encode: encodeShown(m, show)}
 }
 

@@ -27,7 +27,7 @@ spec:
 			{"nothing", `{}`, ``},
 			{"what is set stays", `spec: {replicas: 0}`, ``},
 		}},
-		{resource: "daemonsets", always: `spec: {revisionHistoryLimit: 10, ` + template + `}`, cases: []defaultCase{
+		{resource: "daemonsets", always: `{metadata: {annotations: {deprecated.daemonset.template.generation: "0"}}, spec: {revisionHistoryLimit: 10, ` + template + `}}`, cases: []defaultCase{
 			{"nothing", `{}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}`},
 			{"half a strategy", `spec: {updateStrategy: {rollingUpdate: {maxSurge: 1}}}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}`},
 			{"on deletion", `spec: {revisionHistoryLimit: 1, updateStrategy: {type: OnDelete}}`, ``},

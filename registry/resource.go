@@ -58,7 +58,10 @@ type Resource struct {
 	// and metadata.namespace. Nil: nothing.
 	Fields func(obj runtime.Object) fields.Set
 	// Columns of the Table representation.
-	Columns      Columns
+	Columns Columns
+	// Metadata returns what is shown of an object's metadata to who asks for them
+	// alone. It may share memory with its argument. Nil: all of them.
+	Metadata     func(metav1.ObjectMeta) metav1.ObjectMeta
 	Subresources []Subresource
 	// Types knows how the fields of objects belong together. Nil: the catalog's
 	// does.

@@ -152,18 +152,31 @@ func TestDaemonSetCountsItsTemplates(t *testing.T) {
 	e := registrytest.New(t, nil, daemonSets())
 	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
-		rule   string
-		change func(*appsv1.DaemonSet)
-		want   string
+		rule, subresource string
+		change            func(*appsv1.DaemonSet)
+		want              string
 	}{
-		{"from 1", func(*appsv1.DaemonSet) {}, "1"},
-		{"the spec alone does not count", func(d *appsv1.DaemonSet) { d.Spec.MinReadySeconds = 1 }, "1"},
-		{"the template does", func(d *appsv1.DaemonSet) { d.Spec.Template.Spec.NodeName = "n" }, "2"},
-		{"a client cannot set it", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
+		{"from 1", "", func(*appsv1.DaemonSet) {}, "1"},
+		{"the spec alone does not count", "", func(d *appsv1.DaemonSet) { d.Spec.MinReadySeconds = 1 }, "1"},
+		{"the template does", "", func(d *appsv1.DaemonSet) { d.Spec.Template.Spec.NodeName = "n" }, "2"},
+		{"a client cannot set it", "", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
+		{"not with the status either", "status", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
 	} {
-		got := mustPut(e, "daemonsets.apps", "", step.change)
+		got := mustPut(e, "daemonsets.apps", step.subresource, step.change)
 		if n := got.Annotations[appsv1.DeprecatedTemplateGeneration]; n != step.want {
 			t.Errorf("%s: %s, want %s", step.rule, n, step.want)
+		}
+	}
+}
+
+func TestDaemonSetsMayBringTheirCount(t *testing.T) {
+	for given, want := range map[string]string{"5": "5", "+07": "7", "-5": "1", "0": "1", "five": "1"} {
+		e := registrytest.New(t, nil, daemonSets())
+		set := &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}}
+		set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: given}
+		got := e.Create("daemonsets.apps", set).(*appsv1.DaemonSet).Annotations[appsv1.DeprecatedTemplateGeneration]
+		if got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}
 }

@@ -1,11 +1,8 @@
 package apps
 
 import (
-	"strconv"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -29,38 +26,24 @@ func daemonSets() *registry.Resource {
 		Restore:      kind.Defaults(defaultDaemonSet),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, 1) }),
+				Prepare:  kind.OnCreate(startTemplateGeneration),
 				Validate: kind.CheckCreate(validateDaemonSet),
 				Warnings: kind.WarnCreate(warnOfDaemonSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
+				Prepare:            kind.OnUpdate(countTemplateGeneration),
 				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
 				Warnings:           kind.WarnGeneration(warnOfDaemonSet),
 			},
 		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateDaemonSetStatus)},
-		Columns:        registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
+		StatusStrategy: registry.UpdateStrategy{
+			Prepare:  kind.OnUpdate(keepTemplateGeneration),
+			Validate: kind.CheckUpdate(validateDaemonSetStatus),
+		},
+		Columns:  registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
+		Metadata: withoutTemplateGeneration,
 	}.Build()
-}
-
-// prepareDaemonSetUpdate counts the changes of the template for the controllers
-// of old clusters.
-func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
-	// What is no number counts as 0.
-	generation, _ := strconv.ParseInt(old.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
-	if !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template) {
-		generation++
-	}
-	setTemplateGeneration(d, generation)
-}
-
-func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
-	if d.Annotations == nil {
-		d.Annotations = make(map[string]string, 1)
-	}
-	d.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(generation, 10)
 }
 
 func daemonSetColumns() []metav1.TableColumnDefinition {

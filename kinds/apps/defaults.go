@@ -32,6 +32,7 @@ func defaultReplicaSet(r *appsv1.ReplicaSet) {
 }
 
 func defaultDaemonSet(d *appsv1.DaemonSet) {
+	setTemplateGeneration(d, templateGeneration(d))
 	spec := &d.Spec
 	podspec.DefaultTemplate(&spec.Template)
 	kind.FillNil(&spec.RevisionHistoryLimit, revisionHistory)

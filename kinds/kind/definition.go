@@ -73,6 +73,7 @@ type Definition struct {
 	FieldLabel   func(label, value string) (hubLabel, hubValue string, err error)
 	Fields       func(obj runtime.Object) fields.Set
 	Columns      registry.Columns
+	Metadata     func(metav1.ObjectMeta) metav1.ObjectMeta
 	Subresources []registry.Subresource
 	// MoreVersions are served behind the hub.
 	MoreVersions []registry.Version
@@ -98,6 +99,7 @@ func (d Definition) Build() *registry.Resource {
 		Strategy:     b.strategy(),
 		Fields:       d.Fields,
 		Columns:      d.Columns,
+		Metadata:     d.Metadata,
 		Subresources: b.subresources(name),
 	}
 	if r.Verbs == nil {

@@ -1,0 +1,52 @@
+package apps
+
+import (
+	"maps"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The templates of a DaemonSet are counted for the controllers of old clusters.
+// In kube-apiserver the number is a field, which v1 shows as an annotation: every
+// object has it, whatever a client sends, and its metadata alone do not.
+
+// templateGeneration of what has none, or one that is no number, is 0.
+func templateGeneration(d *appsv1.DaemonSet) int64 {
+	generation, _ := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	return generation
+}
+
+// setTemplateGeneration writes only what is not there: annotations may be shared.
+func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
+	text := strconv.FormatInt(generation, 10)
+	if d.Annotations[appsv1.DeprecatedTemplateGeneration] != text {
+		metav1.SetMetaDataAnnotation(&d.ObjectMeta, appsv1.DeprecatedTemplateGeneration, text)
+	}
+}
+
+func startTemplateGeneration(d *appsv1.DaemonSet) {
+	setTemplateGeneration(d, max(templateGeneration(d), 1))
+}
+
+func countTemplateGeneration(d, old *appsv1.DaemonSet) {
+	generation := templateGeneration(old)
+	if !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template) {
+		generation++
+	}
+	setTemplateGeneration(d, generation)
+}
+
+func keepTemplateGeneration(d, old *appsv1.DaemonSet) {
+	setTemplateGeneration(d, templateGeneration(old))
+}
+
+func withoutTemplateGeneration(m metav1.ObjectMeta) metav1.ObjectMeta {
+	if _, ok := m.Annotations[appsv1.DeprecatedTemplateGeneration]; ok {
+		m.Annotations = maps.Clone(m.Annotations)
+		delete(m.Annotations, appsv1.DeprecatedTemplateGeneration)
+	}
+	return m
+}
