@@ -1,25 +1,21 @@
 package core
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateResize lets CPU and memory change, of what stays.
+// validateResize lets CPU and memory change, of the pod and of containers that
+// stay.
 func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if message := unresizable(old); message != "" {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), message)}
 	}
 	spec := field.NewPath("spec")
-	switch {
-	case len(p.Spec.Containers) != len(old.Spec.Containers):
-		return field.ErrorList{field.Forbidden(spec.Child("containers"), "containers may not be added or removed on resize")}
-	case len(p.Spec.InitContainers) != len(old.Spec.InitContainers):
-		return field.ErrorList{field.Forbidden(spec.Child("initContainers"), "initContainers may not be added or removed on resize")}
-	case !sameContainers(p, old):
-		return field.ErrorList{field.Forbidden(spec, "containers may not be renamed or reordered on resize")}
-	}
+	inits, containers := spec.Child("initContainers"), spec.Child("containers")
 	errs := validatePod(p)
 	if podQOS(p) != old.Status.QOSClass {
 		errs = append(errs, field.Invalid(spec, old.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
@@ -27,13 +23,22 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if !nodeResizes(old) {
 		errs = append(errs, field.Forbidden(spec, "Pod running on node without support for resize"))
 	}
-	for i := range old.Spec.InitContainers {
-		errs = append(errs, validateResizedInit(&p.Spec.InitContainers[i], &old.Spec.InitContainers[i], spec.Child("initContainers").Index(i), spec)...)
+	errs = append(errs, validateResizedWhole(p.Spec.Resources, old.Spec.Resources, spec)...)
+	others := validateOrder(p.Spec.Containers, old.Spec.Containers, containers, "containers")
+	others = append(others, validateOrder(p.Spec.InitContainers, old.Spec.InitContainers, inits, "initContainers")...)
+	if len(others) > 0 {
+		return append(errs, others...)
 	}
+	errs = append(errs, validateNothingRemoved(p.Spec.InitContainers, old.Spec.InitContainers, inits)...)
+	errs = append(errs, validateNothingRemoved(p.Spec.Containers, old.Spec.Containers, containers)...)
 	for i := range old.Spec.Containers {
-		errs = append(errs, validateResized(&p.Spec.Containers[i], &old.Spec.Containers[i], spec.Child("containers").Index(i))...)
-		if !onlyCompute(p.Spec.Containers[i].Resources, old.Spec.Containers[i].Resources) {
+		if !onlyCompute(&p.Spec.Containers[i], &old.Spec.Containers[i]) {
 			errs = append(errs, field.Forbidden(spec, "only cpu and memory resources are mutable"))
+		}
+	}
+	for i := range old.Spec.InitContainers {
+		if !onlyCompute(&p.Spec.InitContainers[i], &old.Spec.InitContainers[i]) {
+			errs = append(errs, field.Forbidden(inits.Index(i), "only cpu and memory resources for init or sidecar containers are mutable"))
 		}
 	}
 	return errs
@@ -61,28 +66,54 @@ func nodeResizes(p *corev1.Pod) bool {
 	return true
 }
 
-// validateResizedInit: an init container that has run cannot be helped.
-func validateResizedInit(c, old *corev1.Container, at, spec *field.Path) field.ErrorList {
-	if old.RestartPolicy == nil || *old.RestartPolicy != corev1.ContainerRestartPolicyAlways {
-		if equality.Semantic.DeepEqual(c, old) {
-			return nil
-		}
-		return field.ErrorList{field.Forbidden(spec, "resources for non-sidecar init containers are immutable")}
+// validateResizedWhole looks at what the pod says for all of its containers.
+func validateResizedWhole(r, old *corev1.ResourceRequirements, spec *field.Path) field.ErrorList {
+	at := spec.Child("resources")
+	switch {
+	case old == nil && r == nil:
+		return nil
+	case old == nil:
+		old = &corev1.ResourceRequirements{}
+	case r == nil:
+		return field.ErrorList{field.Forbidden(at, "pod-level resources cannot be removed")}
 	}
-	errs := validateResized(c, old, at)
-	if !onlyCompute(c.Resources, old.Resources) {
-		errs = append(errs, field.Forbidden(spec, "only cpu and memory resources for sidecar containers are mutable"))
+	var errs field.ErrorList
+	if isRemoved(r.Requests, old.Requests) {
+		errs = append(errs, field.Forbidden(at.Child("requests"), "pod-level resource requests cannot be removed"))
+	}
+	if isRemoved(r.Limits, old.Limits) {
+		errs = append(errs, field.Forbidden(at.Child("limits"), "pod-level resource limits cannot be removed"))
+	}
+	if !sameButCompute(r, old) || !equality.Semantic.DeepEqual(r.Claims, old.Claims) {
+		errs = append(errs, field.Forbidden(spec, "only cpu and memory resources are mutable at pod-level"))
 	}
 	return errs
 }
 
-func validateResized(c, old *corev1.Container, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if isRemoved(c.Resources.Requests, old.Resources.Requests) {
-		errs = append(errs, field.Forbidden(at.Child("resources", "requests"), "resource requests cannot be removed"))
+// validateOrder: no container comes, goes or takes the place of another.
+func validateOrder(list, old []corev1.Container, at *field.Path, which string) field.ErrorList {
+	if len(list) != len(old) {
+		return field.ErrorList{field.Forbidden(at, which+" may not be added or removed on resize")}
 	}
-	if isRemoved(c.Resources.Limits, old.Resources.Limits) {
-		errs = append(errs, field.Forbidden(at.Child("resources", "limits"), "resource limits cannot be removed"))
+	var errs field.ErrorList
+	for i := range old {
+		if list[i].Name != old[i].Name {
+			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), which+" may not be renamed or reordered on resize"))
+		}
+	}
+	return errs
+}
+
+func validateNothingRemoved(list, old []corev1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range old {
+		resources := at.Index(i).Child("resources")
+		if isRemoved(list[i].Resources.Requests, old[i].Resources.Requests) {
+			errs = append(errs, field.Forbidden(resources.Child("requests"), "resource requests cannot be removed"))
+		}
+		if isRemoved(list[i].Resources.Limits, old[i].Resources.Limits) {
+			errs = append(errs, field.Forbidden(resources.Child("limits"), "resource limits cannot be removed"))
+		}
 	}
 	return errs
 }
@@ -96,18 +127,20 @@ func isRemoved(now, was corev1.ResourceList) bool {
 	return false
 }
 
-// onlyCompute tells whether nothing but CPU and memory differs.
-func onlyCompute(now, was corev1.ResourceRequirements) bool {
+// onlyCompute tells whether nothing but CPU and memory differs. As in
+// kube-apiserver who claims devices cannot be resized at all.
+func onlyCompute(c, old *corev1.Container) bool {
+	return sameButCompute(&c.Resources, &old.Resources) && len(old.Resources.Claims) == 0 &&
+		equality.Semantic.DeepEqual(c.ResizePolicy, old.ResizePolicy)
+}
+
+func sameButCompute(now, was *corev1.ResourceRequirements) bool {
 	rest := func(list corev1.ResourceList) corev1.ResourceList {
-		others := corev1.ResourceList{}
-		for name, quantity := range list {
-			if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
-				others[name] = quantity
-			}
-		}
+		others := maps.Clone(list)
+		delete(others, corev1.ResourceCPU)
+		delete(others, corev1.ResourceMemory)
 		return others
 	}
 	return equality.Semantic.DeepEqual(rest(now.Limits), rest(was.Limits)) &&
-		equality.Semantic.DeepEqual(rest(now.Requests), rest(was.Requests)) &&
-		equality.Semantic.DeepEqual(now.Claims, was.Claims)
+		equality.Semantic.DeepEqual(rest(now.Requests), rest(was.Requests))
 }

@@ -142,21 +142,46 @@ func TestPodStatusUpdates(t *testing.T) {
 }
 
 func TestPodResizes(t *testing.T) {
+	list := func(cpu string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	}
 	create := func() *corev1.Pod {
 		p := newPod("p")
-		c := &p.Spec.Containers[0]
-		c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("2"), Limits: list("9")}
+		p.Spec.Containers[0].Resources.Requests = list("1")
+		init := *p.Spec.Containers[0].DeepCopy()
+		init.Name = "i"
+		p.Spec.InitContainers = []corev1.Container{init}
 		return p
 	}
 	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
-		{"a container may get more", func(p *corev1.Pod) {
-			p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2")
-		}, ""},
+		{"a container may get more", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("2") }, ""},
+		{"so may one that runs before", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = list("2") }, ""},
+		{"and the pod as a whole", func(p *corev1.Pod) { p.Spec.Resources.Requests = list("3") }, ""},
 		{"not of what is no compute", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
+		{"neither before", func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
+		}, `Pod "p" is invalid: spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable`},
+		{"nor as a whole", func(p *corev1.Pod) {
+			p.Spec.Resources.Limits["hugepages-2Mi"], p.Spec.Resources.Requests["hugepages-2Mi"] = resource.MustParse("2Mi"), resource.MustParse("2Mi")
+		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable at pod-level`},
 		{"nor nothing", func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) },
 			`Pod "p" is invalid: spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed`},
+		{"neither before or as a whole", func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].Resources.Requests = nil
+			p.Spec.Resources = nil
+		}, `Pod "p" is invalid: [spec.resources: Forbidden: pod-level resources cannot be removed, ` +
+			`spec.initContainers[0].resources.requests: Forbidden: resource requests cannot be removed]`},
+		{"how it is done stays", func(p *corev1.Pod) {
+			p.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
+		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
+		{"containers keep their places", func(p *corev1.Pod) { p.Spec.InitContainers[0].Name, p.Spec.Containers[0].Name = "j", "d" },
+			`Pod "p" is invalid: [spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize, ` +
+				`spec.initContainers[0].name: Forbidden: initContainers may not be renamed or reordered on resize]`},
+		{"and are as many", func(p *corev1.Pod) { p.Spec.InitContainers = nil },
+			`Pod "p" is invalid: spec.initContainers: Forbidden: initContainers may not be added or removed on resize`},
 		{"requests stay within limits", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
 		}, `Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`},

@@ -50,6 +50,18 @@ func validateInitContainers(s *scope, names sets.Set[string], at *field.Path) fi
 			errs = append(errs, validateLife(s, c, at)...)
 		} else {
 			errs = append(errs, noLife(c, at, "may not be set for init containers without restartPolicy=Always")...)
+			errs = append(errs, neverAgain(c.ResizePolicy, at.Child("resizePolicy"))...)
+		}
+	}
+	return errs
+}
+
+// neverAgain: an init container that is through is not restarted to be resized.
+func neverAgain(list []corev1.ContainerResizePolicy, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, p := range list {
+		if p.RestartPolicy == corev1.RestartContainer {
+			errs = append(errs, field.Invalid(at.Index(i).Child("restartPolicy"), p.RestartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"))
 		}
 	}
 	return errs

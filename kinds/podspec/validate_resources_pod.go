@@ -23,8 +23,8 @@ func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	errs = append(errs, validateClaimNames(s, r.Claims, at.Child("claims"))...)
 	together := requestsOf(s.PodSpec)
 	for _, name := range slices.Sorted(maps.Keys(together)) {
-		own, sum := r.Requests[name], together[name]
-		if isPodLevel(name) && sum.Cmp(own) > 0 {
+		own, requested := r.Requests[name]
+		if sum := together[name]; requested && sum.Cmp(own) > 0 {
 			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), own.String(),
 				"must be greater than or equal to aggregate container requests of "+sum.String()))
 		}

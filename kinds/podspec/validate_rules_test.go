@@ -233,6 +233,19 @@ func TestContainers(t *testing.T) {
 			`spec.resources.requests[cpu]: Invalid value: "1500m": must be greater than or equal to aggregate container requests of 2`,
 			`spec.resources.containers[0][cpu].limits: Invalid value: "2": must be less than or equal to pod limits of 1500m`,
 		}},
+		{"of what the pod speaks of", func(s *corev1.PodSpec, c *corev1.Container) {
+			c.Resources = corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+			s.Resources = &corev1.ResourceRequirements{Requests: quantities("1")}
+		}, nil},
+		{"what is not run again is not restarted for a resize", func(s *corev1.PodSpec, _ *corev1.Container) {
+			again := []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
+			s.InitContainers = []corev1.Container{
+				{Name: "d", Image: "i", ResizePolicy: again},
+				{Name: "e", Image: "i", ResizePolicy: again, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
+			}
+		}, []string{
+			`spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to 'RestartContainer' for non-sidecar initContainers`,
+		}},
 		{"a container that looks into a pod is no part of it", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.EphemeralContainers = []corev1.EphemeralContainer{{TargetContainerName: "x", EphemeralContainerCommon: corev1.EphemeralContainerCommon{
 				Name: "c", Image: " i", Ports: []corev1.ContainerPort{{ContainerPort: 80}}, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),

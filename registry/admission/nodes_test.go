@@ -92,6 +92,12 @@ func TestPodResizes(t *testing.T) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Requests: amounts("cpu", quantity, "memory", "1Gi"), Limits: amounts("cpu", "100", "memory", "100Gi")}
 		}
 	}
+	before := func(quantity string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{*p.Spec.Containers[0].DeepCopy()}
+			p.Spec.InitContainers[0].Name, p.Spec.InitContainers[0].Resources.Requests = "i", amounts("cpu", quantity, "memory", "1Gi")
+		}
+	}
 	for _, tc := range []struct {
 		rule, node   string
 		from, to     func(*corev1.Pod)
@@ -110,6 +116,8 @@ func TestPodResizes(t *testing.T) {
 		{"and run Linux", "windows", cpu("1"), cpu("2"), `pod resize is only supported on linux nodes, node "windows" is "windows"`, []metav1.StatusCause{{Type: "UnsupportedPlatform"}}},
 		{"a node says that it can resize a pod as a whole", "able", whole("1"), whole("2"), "", nil},
 		{"else it cannot", "small", whole("1"), whole("2"), `pod update requires features InPlacePodLevelResourcesVerticalScaling which are not available on node "small"`, nil},
+		{"nor containers that run before the others", "small", before("1"), before("2"),
+			`pod update requires features InPlacePodVerticalScalingInitContainers which are not available on node "small"`, nil},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			e := env{e.With(t)}
