@@ -102,12 +102,12 @@ func TestUsersReviewThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := authorizationv1.SubjectRulesReviewStatus{
+	want := &authorizationv1.SelfSubjectRulesReview{Status: authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules:    []authorizationv1.ResourceRule{{Verbs: []string{"get"}}},
 		NonResourceRules: []authorizationv1.NonResourceRule{},
 		Incomplete:       true,
-	}
-	if diff := cmp.Diff(want, obj.(*authorizationv1.SelfSubjectRulesReview).Status); diff != "" {
+	}}
+	if diff := cmp.Diff(want, obj); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
 }

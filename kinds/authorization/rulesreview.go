@@ -20,14 +20,15 @@ func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.Cr
 		return nil, apierrors.NewBadRequest("no namespace on request")
 	}
 	rules, err := store.Authorizer().Rules(ctx, user, review.Spec.Namespace)
-	// Lists without rules are [] in JSON, never null.
-	review.Status = authorizationv1.SubjectRulesReviewStatus{
+	// As in kube-apiserver, and unlike the other reviews, the answer does not
+	// repeat the question. Lists without rules are [] in JSON, never null.
+	answer := &authorizationv1.SelfSubjectRulesReview{Status: authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules:    append([]authorizationv1.ResourceRule{}, rules.Resource...),
 		NonResourceRules: append([]authorizationv1.NonResourceRule{}, rules.NonResource...),
 		Incomplete:       rules.Incomplete,
-	}
+	}}
 	if err != nil {
-		review.Status.EvaluationError = err.Error()
+		answer.Status.EvaluationError = err.Error()
 	}
-	return review, nil
+	return answer, nil
 }

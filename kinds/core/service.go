@@ -34,16 +34,19 @@ func services() *registry.Resource {
 				ValidateName: validation.NameIsDNSLabel,
 				Prepare:      kind.OnCreate(func(s *corev1.Service) { LinkServiceFields(s, nil) }),
 				Validate:     kind.CheckCreate(validateNewService),
+				Warnings:     kind.WarnCreate(warnOfService),
 			},
 			Update: registry.UpdateStrategy{
 				AllowCreate:        true,
 				AllowUnconditional: true,
 				Prepare:            kind.OnUpdate(prepareServiceUpdate),
 				Validate:           kind.CheckUpdate(validateServiceUpdate),
+				Warnings:           kind.WarnAgain(warnOfService),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
-		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
+		StatusStrategy: registry.UpdateStrategy{Warnings: kind.WarnAgain(warnOfServiceStatus)},
+		FieldLabel:     kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 		Fields: kind.Fields(func(s *corev1.Service) fields.Set {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
 		}),

@@ -28,6 +28,15 @@ func TestWarnings(t *testing.T) {
 		{"addresses in another form", warnOfEndpoints(&corev1.Endpoints{Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "FD00::1"}}}}}), []string{
 			`subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`,
 		}},
+		{"external addresses of a service", warnOfService(&corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7", ExternalIPs: []string{"192.0.2.7"}}}), []string{
+			"spec.externalIPs is deprecated and may no longer be implemented in some clusters",
+		}},
+		{"what a headless service ignores", warnOfService(&corev1.Service{Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeClusterIP, ClusterIP: "None", ExternalIPs: []string{"192.0.2.7"}, SessionAffinity: corev1.ServiceAffinityClientIP,
+		}}), []string{"spec.externalIPs is ignored for headless services", "spec.SessionAffinity is ignored for headless services"}},
+		{"the address of a load balancer in another form", warnOfServiceStatus(&corev1.Service{Status: corev1.ServiceStatus{
+			LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{Hostname: "a"}, {IP: "FD00::1"}}},
+		}}), []string{`status.loadBalancer.ingress[1]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`}},
 		{"a name that is no label of DNS", warnOfPod(pod), []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; " +
 			"a DNS label is recommended: [must not contain dots]"}},
 	} {

@@ -1,0 +1,107 @@
+package core
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// warnOfService warns in the order of kube-apiserver.
+func warnOfService(s *corev1.Service) []string {
+	var warnings []string
+	if _, ok := s.Annotations[corev1.DeprecatedAnnotationTopologyAwareHints]; ok {
+		warnings = append(warnings, fmt.Sprintf("annotation %s is deprecated, please use %s instead",
+			corev1.DeprecatedAnnotationTopologyAwareHints, corev1.AnnotationTopologyMode))
+	}
+	for _, warn := range []func(*corev1.Service) []string{
+		warnOfClusterIPs, warnOfHeadless, warnOfExternalIPs, warnOfLoadBalancer, warnOfExternalName,
+	} {
+		warnings = append(warnings, warn(s)...)
+	}
+	if d := s.Spec.TrafficDistribution; d != nil && *d == corev1.ServiceTrafficDistributionPreferClose {
+		warnings = append(warnings, fmt.Sprintf("spec.trafficDistribution: %q is deprecated; use %q", *d, corev1.ServiceTrafficDistributionPreferSameZone))
+	}
+	return warnings
+}
+
+func warnOfClusterIPs(s *corev1.Service) []string {
+	if s.Spec.ClusterIP == "" || s.Spec.ClusterIP == corev1.ClusterIPNone {
+		return nil
+	}
+	return warnOfForms(field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs)
+}
+
+// warnOfForms is about addresses that are not written as they should be.
+func warnOfForms(at *field.Path, addresses []string) []string {
+	var warnings []string
+	for i, address := range addresses {
+		warnings = append(warnings, utilvalidation.GetWarningsForIP(at.Index(i), address)...)
+	}
+	return warnings
+}
+
+func warnOfHeadless(s *corev1.Service) []string {
+	if !withoutClusterIP(s) {
+		return nil
+	}
+	var warnings []string
+	if s.Spec.LoadBalancerIP != "" {
+		warnings = append(warnings, "spec.loadBalancerIP is ignored for headless services")
+	}
+	if len(s.Spec.ExternalIPs) > 0 {
+		warnings = append(warnings, "spec.externalIPs is ignored for headless services")
+	}
+	if s.Spec.SessionAffinity != corev1.ServiceAffinityNone {
+		warnings = append(warnings, "spec.SessionAffinity is ignored for headless services")
+	}
+	return warnings
+}
+
+// withoutClusterIP is false for the name of another service, whatever address
+// that is said to have.
+func withoutClusterIP(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeClusterIP && s.Spec.ClusterIP == corev1.ClusterIPNone
+}
+
+func warnOfExternalIPs(s *corev1.Service) []string {
+	warnings := warnOfForms(field.NewPath("spec", "externalIPs"), s.Spec.ExternalIPs)
+	if len(s.Spec.ExternalIPs) > 0 && !withoutClusterIP(s) && s.Spec.Type != corev1.ServiceTypeExternalName {
+		warnings = append(warnings, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+	}
+	return warnings
+}
+
+func warnOfLoadBalancer(s *corev1.Service) []string {
+	var warnings []string
+	if s.Spec.LoadBalancerIP != "" {
+		warnings = utilvalidation.GetWarningsForIP(field.NewPath("spec", "loadBalancerIP"), s.Spec.LoadBalancerIP)
+	}
+	for i, cidr := range s.Spec.LoadBalancerSourceRanges {
+		warnings = append(warnings, utilvalidation.GetWarningsForCIDR(field.NewPath("spec", "loadBalancerSourceRanges").Index(i), cidr)...)
+	}
+	return warnings
+}
+
+func warnOfExternalName(s *corev1.Service) []string {
+	switch named := s.Spec.Type == corev1.ServiceTypeExternalName; {
+	case named && len(s.Spec.ExternalIPs) > 0:
+		return []string{`spec.externalIPs is ignored when spec.type is "ExternalName"`}
+	case !named && s.Spec.ExternalName != "":
+		return []string{`spec.externalName is ignored when spec.type is not "ExternalName"`}
+	default:
+		return nil
+	}
+}
+
+// warnOfServiceStatus leaves the field out of the paths, as kube-apiserver does.
+func warnOfServiceStatus(s *corev1.Service) []string {
+	var warnings []string
+	for i, point := range s.Status.LoadBalancer.Ingress {
+		if point.IP != "" {
+			warnings = append(warnings, utilvalidation.GetWarningsForIP(field.NewPath("status", "loadBalancer", "ingress").Index(i), point.IP)...)
+		}
+	}
+	return warnings
+}
