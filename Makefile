@@ -4,7 +4,11 @@ REF ?= HEAD
 
 SUITES := builder cache certwatcher client cluster controller/... envtest handler internal/controller internal/recorder manager source webhook/...
 
-.PHONY: help build test suites race lint fix bench bench-compare golden fuzz run
+# The last patch of each release that the stories in e2e are told with, besides
+# that of e2e/go.mod.
+KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
+
+.PHONY: help build test suites skew race lint fix bench bench-compare golden fuzz run
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -17,6 +21,11 @@ test: ## run all tests
 
 suites: build ## run controller-runtime's own suites, with miniapi in the place of envtest's binaries
 	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
+
+skew: $(KUBECTLS:%=bin/kubectl-%) ## play the stories of kubectl with its older releases, which it builds
+	@status=0; for kubectl in $^; do echo $$kubectl; \
+	  go -C e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
+	done; exit $$status
 
 race: ## run all tests with the race detector
 	go test -race $(PKG) && go -C e2e test -race ./...
@@ -47,6 +56,12 @@ fuzz: ## run every fuzz target for a while
 
 run: ## run the server
 	go run ./cmd/miniapi
+
+# e2e/cmd/kubectl with the modules of another release in the place of go.mod's.
+bin/kubectl-%:
+	@mkdir -p bin
+	printf 'module github.com/miniapi/miniapi/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
+	go build -C e2e -modfile=../$@.mod -mod=mod -ldflags '-X k8s.io/component-base/version.gitVersion=v$*' -o ../$@ ./cmd/kubectl
 
 bin/staticcheck bin/benchstat: tools/go.mod
 	go build -C tools -o "$(CURDIR)/bin/" honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat

@@ -25,6 +25,7 @@ func TestKubectl(t *testing.T) {
 	if err != nil || len(stories) == 0 {
 		t.Fatal("no stories", err)
 	}
+	by := releaseOfKubectl(t)
 	for _, path := range stories {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			t.Parallel()
@@ -32,7 +33,7 @@ func TestKubectl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, string(story))
+			got := play(t, string(story), by)
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -45,44 +46,27 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// play returns the story as it went. A line that begins with "$ " is a command,
-// lines after it that begin with "> " continue it, "#" begins a comment; the
-// rest is what was printed.
-func play(t *testing.T, story string) string {
-	server := startServerOf(t, story)
+// play returns the story as it went with a kubectl of the given release.
+func play(t *testing.T, text string, by release) string {
+	server := startServerOf(t, text)
 	sh, masks := newShell(t, server), newVolatile(server)
-	var out strings.Builder
-	lines := strings.Split(strings.TrimSuffix(story, "\n"), "\n")
-	for i := 0; i < len(lines); i++ {
-		command, isCommand := strings.CutPrefix(lines[i], "$ ")
-		if strings.HasPrefix(lines[i], "#") || isCommand || lines[i] == "" && startsNew(lines[i+1:]) {
-			out.WriteString(lines[i] + "\n")
-		}
-		if !isCommand {
-			continue
-		}
-		for ; i+1 < len(lines) && strings.HasPrefix(lines[i+1], "> "); i++ {
-			command += "\n" + strings.TrimPrefix(lines[i+1], "> ")
-			out.WriteString(lines[i+1] + "\n")
-		}
-		out.WriteString(masks.replace(outcome(t, sh, command)))
+	story := parseStory(text)
+	for i := range story.steps {
+		step := &story.steps[i]
+		step.record(by, masks.replace(outcome(t, sh, step.command())))
 	}
-	return out.String()
+	return story.String()
 }
 
 // startServerOf starts what a story begins with: its first line may name the
-// flag for a server that decides by roles.
+// flags of another server than the default one.
 func startServerOf(t *testing.T, story string) *miniapi.Server {
 	t.Helper()
-	if strings.HasPrefix(story, "# --authorization-mode=RBAC\n") {
-		return startServerWith(t, miniapi.Config{Authorization: miniapi.RBAC})
-	}
-	return startServer(t)
-}
-
-// startsNew tells a blank line between steps from one that a command printed.
-func startsNew(rest []string) bool {
-	return len(rest) > 0 && (strings.HasPrefix(rest[0], "#") || strings.HasPrefix(rest[0], "$ "))
+	flags, _, _ := strings.Cut(story, "\n")
+	return startServerWith(t, map[string]miniapi.Config{
+		"# --authorization-mode=RBAC":                 {Authorization: miniapi.RBAC},
+		"# --secure-port=0 --authorization-mode=RBAC": {Authorization: miniapi.RBAC, Secure: &miniapi.Secure{}},
+	}[flags])
 }
 
 // logPattern is a line of client-go's log: when a watch meets its deadline, it

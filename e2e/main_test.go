@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,6 +49,9 @@ func startServerWith(t *testing.T, config miniapi.Config) *miniapi.Server {
 	return server
 }
 
+// otherKubectl takes the place of the kubectl that is built of this module.
+var otherKubectl = flag.String("kubectl", "", "`file` of a kubectl, of whatever release from v1.30, to run the tests with")
+
 // programs is a directory for a PATH with kubectl and miniapi.
 var programs struct {
 	sync.Once
@@ -69,12 +73,19 @@ func makePrograms() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for program, args := range map[string][]string{
+	builds := map[string][]string{
 		"miniapi": {"-C", "..", "./cmd/miniapi"},
 		// Without the race detector even where the tests have it: kubectl's own
 		// races are not what is tested, and it would start ten times as slowly.
 		"kubectl": {"-C", ".", "-race=false", "./cmd/kubectl"},
-	} {
+	}
+	if *otherKubectl != "" {
+		delete(builds, "kubectl")
+		if err := os.Symlink(*otherKubectl, filepath.Join(dir, "kubectl")); err != nil {
+			return dir, err
+		}
+	}
+	for program, args := range builds {
 		build := append([]string{"build", args[0], args[1], "-o", filepath.Join(dir, program)}, args[2:]...)
 		if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("build %s: %w: %s", program, err, out)

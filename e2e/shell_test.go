@@ -56,7 +56,7 @@ type volatile struct {
 
 func newVolatile(server *miniapi.Server) *volatile {
 	return &volatile{
-		host: strings.TrimPrefix(server.URL(), "http://"),
+		host: server.URL()[strings.Index(server.URL(), "//")+2:],
 		seen: map[string]string{}, next: map[string]int{},
 	}
 }
