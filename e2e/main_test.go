@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -73,23 +74,26 @@ func makePrograms() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	builds := map[string][]string{
-		"miniapi": {"-C", "..", "./cmd/miniapi"},
-		// Without the race detector even where the tests have it: kubectl's own
-		// races are not what is tested, and it would start ten times as slowly.
-		"kubectl": {"-C", ".", "-race=false", "./cmd/kubectl"},
+	if err := build(dir, "miniapi", "..", "./cmd/miniapi"); err != nil {
+		return dir, err
 	}
 	if *otherKubectl != "" {
-		delete(builds, "kubectl")
-		if err := os.Symlink(*otherKubectl, filepath.Join(dir, "kubectl")); err != nil {
+		file, err := filepath.Abs(*otherKubectl)
+		if err != nil {
 			return dir, err
 		}
+		return dir, os.Symlink(file, filepath.Join(dir, "kubectl"))
 	}
-	for program, args := range builds {
-		build := append([]string{"build", args[0], args[1], "-o", filepath.Join(dir, program)}, args[2:]...)
-		if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
-			return dir, fmt.Errorf("build %s: %w: %s", program, err, out)
-		}
+	// Without the race detector even where the tests have it: kubectl's own
+	// races are not what is tested, and it would start ten times as slowly.
+	return dir, build(dir, "kubectl", ".", "./cmd/kubectl", "-race=false")
+}
+
+// build makes a program of a module's package.
+func build(dir, program, module, pkg string, flags ...string) error {
+	args := slices.Concat([]string{"build", "-C", module, "-o", filepath.Join(dir, program)}, flags, []string{pkg})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", program, err, out)
 	}
-	return dir, nil
+	return nil
 }

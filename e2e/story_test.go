@@ -133,6 +133,7 @@ func (s *step) record(by release, text string) {
 		s.older = slices.DeleteFunc(s.older, func(p printout) bool { return p.upTo == by })
 		s.older = append(s.older, printout{upTo: by, text: text})
 		slices.SortFunc(s.older, func(a, b printout) int { return int(b.upTo - a.upTo) })
+		s.older = slices.CompactFunc(s.older, func(a, b printout) bool { return a.text == b.text })
 	}
 }
 
