@@ -32,6 +32,13 @@ import (
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"
 
+// thingsDocument describes things in OpenAPI.
+const thingsDocument = `{"openapi":"3.0.0","info":{"title":"things","version":"1"},
+	"paths":{"/apis/ext.example.org/v1/namespaces/{namespace}/things":{"get":{"x-kubernetes-action":"list",
+	"x-kubernetes-group-version-kind":{"group":"ext.example.org","kind":"Thing","version":"v1"},"responses":{}}}},"components":{"schemas":{"org.example.ext.v1.Thing":{
+	"type":"object","description":"A Thing is served elsewhere.","properties":{"spec":{"type":"string","description":"What it is."}},
+	"x-kubernetes-group-version-kind":[{"group":"ext.example.org","kind":"Thing","version":"v1"}]}}}}`
+
 // extension is an API server that an APIService can name. It talks to those who have
 // a certificate of the front proxy, answers with the request's headers, and
 // streams where it is asked for a watch.
@@ -42,6 +49,17 @@ func extension(t *testing.T, front []byte) (port string, authority *certs.Author
 		io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"ext.example.org/v1","resources":[
 			{"name":"things","singularName":"thing","namespaced":true,"kind":"Thing","verbs":["get","list"],"shortNames":["th"]},
 			{"name":"things/status","namespaced":true,"kind":"Thing","verbs":["get"]}]}`)
+	})
+	mux.HandleFunc("/openapi/v3", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"paths":{"version":{"serverRelativeURL":"/openapi/v3/version?hash=X"},"apis/ext.example.org/v1":{"serverRelativeURL":"/openapi/v3/apis/ext.example.org/v1?hash=ABC"}}}`)
+	})
+	mux.HandleFunc("/openapi/v3/apis/ext.example.org/v1", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("hash") != "ABC" {
+			http.Redirect(w, r, r.URL.Path+"?hash=ABC", http.StatusMovedPermanently)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, thingsDocument)
 	})
 	mux.HandleFunc(things, func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -262,6 +280,40 @@ func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The index of OpenAPI leads to what the other server says of its group version,
+// and of nothing else, as long as it answers.
+func TestOpenAPIOfAnAggregatedAPI(t *testing.T) {
+	w := newWorld(t, miniapi.Config{})
+	w.extend()
+	config := w.server.RESTConfig()
+	index := func() map[string]struct{ ServerRelativeURL string } {
+		t.Helper()
+		var index struct {
+			Paths map[string]struct{ ServerRelativeURL string }
+		}
+		_, body := fetch(t, config, "/openapi/v3")
+		check(t, json.Unmarshal([]byte(body), &index))
+		return index.Paths
+	}
+	link := index()["apis/ext.example.org/v1"].ServerRelativeURL
+	if link != "/openapi/v3/apis/ext.example.org/v1?hash=ABC" {
+		t.Errorf("the index leads to %q", link)
+	}
+	if version := index()["version"].ServerRelativeURL; strings.HasSuffix(version, "hash=X") {
+		t.Errorf("what this server describes leads to %s", version)
+	}
+	for _, path := range []string{link, "/openapi/v3/apis/ext.example.org/v1?hash=OLD"} {
+		if status, body := fetch(t, config, path); status != http.StatusOK || body != thingsDocument {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	check(t, w.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
+	w.await("ServiceNotFound")
+	if link := index()["apis/ext.example.org/v1"].ServerRelativeURL; strings.HasSuffix(link, "hash=ABC") {
+		t.Errorf("without a service the index leads to %s", link)
 	}
 }
 

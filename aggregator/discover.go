@@ -3,7 +3,9 @@ package aggregator
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,33 +13,75 @@ import (
 	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/transport"
 )
 
-// discoverTimeout is how long another server may take to describe itself.
-const discoverTimeout = 5 * time.Second
+const (
+	// discoverTimeout is how long another server may take to describe itself.
+	discoverTimeout = 5 * time.Second
+	// documentsTimeout is how long others wait for what is not needed.
+	documentsTimeout = time.Second
+)
 
-// discover asks the server for the resources of its group version. There are none
-// where it answers with something else; the error says that it is not available.
-func (s *server) discover(ctx context.Context, address string) ([]apidiscoveryv2.APIResourceDiscovery, error) {
+// description is what another server says of its group version.
+type description struct {
+	resources []apidiscoveryv2.APIResourceDiscovery
+	openAPI   map[string]string
+}
+
+func (d *description) equal(other *description) bool {
+	return equality.Semantic.DeepEqual(d.resources, other.resources) && maps.Equal(d.openAPI, other.openAPI)
+}
+
+// discover asks the server to describe its group version, nil where it answers
+// with something else; the error says that it is not available.
+func (s *server) discover(ctx context.Context, address string) (*description, error) {
 	if s.unusable != nil {
 		return nil, s.unusable
 	}
 	at := &url.URL{Scheme: "https", Host: address, Path: "/apis/" + s.groupVersion().String()}
-	resources, err := s.ask(ctx, at)
+	var list metav1.APIResourceList
+	err := s.ask(ctx, at, &list)
+	if errors.Is(err, errNotUnderstood) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("failing or missing response from %v: %w", at, err)
 	}
-	return resources, nil
+	return &description{resources: discovered(list.APIResources), openAPI: s.documents(ctx, address)}, nil
 }
 
-func (s *server) ask(ctx context.Context, at *url.URL) ([]apidiscoveryv2.APIResourceDiscovery, error) {
+// documents are those of OpenAPI about the group version, as far as the server
+// has any. It is available without.
+func (s *server) documents(ctx context.Context, address string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, documentsTimeout)
+	defer cancel()
+	var index struct {
+		Paths map[string]struct{ ServerRelativeURL string }
+	}
+	if err := s.ask(ctx, &url.URL{Scheme: "https", Host: address, Path: "/openapi/v3"}, &index); err != nil {
+		return nil
+	}
+	found := map[string]string{}
+	for _, name := range []string{"apis/" + s.groupVersion().Group, "apis/" + s.groupVersion().String()} {
+		if document, ok := index.Paths[name]; ok {
+			found[name] = document.ServerRelativeURL
+		}
+	}
+	return found
+}
+
+var errNotUnderstood = errors.New("the answer is not understood")
+
+// ask reads an answer in JSON.
+func (s *server) ask(ctx context.Context, at *url.URL, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Header.Set("Accept", "application/json")
 	transport.SetAuthProxyHeaders(req, "system:kube-aggregator", "", []string{"system:masters"}, nil)
@@ -47,17 +91,16 @@ func (s *server) ask(ctx context.Context, at *url.URL) ([]apidiscoveryv2.APIReso
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
+		return fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
 	}
-	var list metav1.APIResourceList
-	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
-		return nil, nil // it answers, if not with a list
+	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+		return errNotUnderstood
 	}
-	return discovered(list.APIResources), nil
+	return nil
 }
 
 // discovered puts subresources, which stand in a list as lines of their own,

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -42,8 +41,8 @@ type server struct {
 	mu sync.Mutex // guards what follows
 	// condition is what was found out last.
 	condition *apiregistrationv1.APIServiceCondition
-	// resources that it described last; stale if it does not any more.
-	resources []apidiscoveryv2.APIResourceDiscovery
+	// described is what it said last; stale if it does not answer any more.
+	described description
 	stale     bool
 }
 
@@ -81,8 +80,9 @@ func (s *server) describe() *registry.Remote {
 		GroupVersion:    s.groupVersion(),
 		GroupPriority:   s.service.Spec.GroupPriorityMinimum,
 		VersionPriority: s.service.Spec.VersionPriority,
-		Resources:       s.resources,
+		Resources:       s.described.resources,
 		Stale:           s.stale,
+		OpenAPI:         s.described.openAPI,
 		Handler:         s,
 	}
 }
@@ -149,8 +149,8 @@ func (s *server) check(ctx context.Context) bool {
 		s.conclude(ctx, *fault)
 		return false
 	}
-	resources, err := s.discover(ctx, address)
-	s.note(resources)
+	found, err := s.discover(ctx, address)
+	s.note(found)
 	if err != nil {
 		s.conclude(ctx, *unavailable("FailedDiscoveryCheck", "%v", err))
 		return false
@@ -161,13 +161,13 @@ func (s *server) check(ctx context.Context) bool {
 	return true
 }
 
-// note takes what the server described, nil if it did not, into the catalog.
-func (s *server) note(resources []apidiscoveryv2.APIResourceDiscovery) {
+// note takes what the server said, nil if it did not answer, into the catalog.
+func (s *server) note(found *description) {
 	s.mu.Lock()
-	same := s.stale == (resources == nil) && (resources == nil || equality.Semantic.DeepEqual(s.resources, resources))
-	s.stale = resources == nil
-	if resources != nil {
-		s.resources = resources
+	same := s.stale == (found == nil) && (found == nil || s.described.equal(found))
+	s.stale = found == nil
+	if found != nil {
+		s.described = *found
 	}
 	s.mu.Unlock()
 	if same {

@@ -51,12 +51,17 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
 	s.writeBytes(w, r, "text/plain; charset=utf-8", answer{http.StatusOK, index})
 }
 
-// serveOpenAPIV3 answers with the document of one group version. A URL that
-// names the content by its hash may be kept for ever; one that names another
-// content leads to the present one.
+// serveOpenAPIV3 answers with the document of one group version, or lets the
+// server do so that has it. A URL that names the content by its hash may be kept
+// for ever; one that names another content leads to the present one.
 func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(chi.URLParam(r, "*"), "/")
-	document, err := s.info.surface(r.Context()).openapi.V3(path)
+	surface := s.info.surface(r.Context())
+	if remote, ok := surface.elsewhere[path]; ok {
+		remote.Handler.ServeHTTP(w, r)
+		return
+	}
+	document, err := surface.openapi.V3(path)
 	if err != nil {
 		s.writeError(w, r, err)
 		return

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 // Invariant: it never changes after it is built.
 type surface struct {
 	content   content
+	elsewhere map[string]*registry.Remote // who has OpenAPI documents, by their names
 	discovery func() *discovery
 	openapi   *openapi.Documents
 }
@@ -63,13 +65,36 @@ func (c content) key() string {
 }
 
 func newSurface(c content) *surface {
+	elsewhere := c.documented()
+	links := map[string]string{}
+	for name, remote := range elsewhere {
+		links[name] = remote.OpenAPI[name]
+	}
 	return &surface{
 		content:   c,
+		elsewhere: elsewhere,
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
 		openapi: openapi.New(openapi.Config{
 			Groups: c.groups, Resources: c.resources, Scheme: c.scheme, Release: c.release, OpenID: c.openID,
+			Elsewhere: links,
 		}),
 	}
+}
+
+// documented are the servers that have OpenAPI documents, by the names of those.
+// None is about a group that is built in, or of a server that does not answer.
+func (c content) documented() map[string]*registry.Remote {
+	documents := map[string]*registry.Remote{}
+	for _, remote := range c.remotes {
+		builtIn := slices.ContainsFunc(c.groups, func(g registry.Group) bool { return g.Name == remote.Group && !g.Custom })
+		if builtIn || remote.Stale {
+			continue
+		}
+		for name := range remote.OpenAPI {
+			documents[name] = remote
+		}
+	}
+	return documents
 }
 
 // surfaces are shared between the servers of a process, for most serve the same

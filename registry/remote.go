@@ -23,6 +23,9 @@ type Remote struct {
 	// Resources as that server describes them, and Stale if it does not any more.
 	Resources []apidiscoveryv2.APIResourceDiscovery
 	Stale     bool
+	// OpenAPI are URLs of the documents of version 3 that it has about the group
+	// version, by their names, such as "apis/GROUP/VERSION".
+	OpenAPI map[string]string
 	// Handler passes requests on.
 	Handler http.Handler
 }

@@ -16,6 +16,7 @@ import (
 type Documents struct {
 	release string
 	library *library
+	others  map[string]string
 	parts   []*part // by name
 	named   map[string]*part
 	v2      func() (*Document, error)
@@ -33,12 +34,15 @@ type Config struct {
 	Release string
 	// OpenID: the server tells how to check its tokens.
 	OpenID bool
+	// Elsewhere are URLs of documents that others have, by their paths, such as
+	// "apis/GROUP/VERSION". They come before what is built here.
+	Elsewhere map[string]string
 }
 
 // New returns the documents of a catalog's content. Nothing is built yet, and
 // what other Documents have built is not built again.
 func New(config Config) *Documents {
-	d := &Documents{release: config.Release, library: libraryOf(config.Scheme), named: map[string]*part{}}
+	d := &Documents{release: config.Release, library: libraryOf(config.Scheme), others: config.Elsewhere, named: map[string]*part{}}
 	d.parts = partsOf(config, d.library)
 	for _, p := range d.parts {
 		d.named[p.name] = p
@@ -69,7 +73,13 @@ func (d *Documents) buildIndex() ([]byte, error) {
 		URL string `json:"serverRelativeURL"`
 	}
 	paths := map[string]link{}
+	for name, url := range d.others {
+		paths[name] = link{url}
+	}
 	for _, p := range d.parts {
+		if _, elsewhere := d.others[p.name]; elsewhere {
+			continue
+		}
 		document, err := p.v3()
 		if err != nil {
 			return nil, err
