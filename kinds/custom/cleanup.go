@@ -106,15 +106,11 @@ func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.Custo
 // has outlived that. If not, another server has done it, and they may be those of
 // a new definition of the name.
 func (f *follower) deleteAt(ctx context.Context, objects *registry.Store, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
-	entry, err := f.store.Get(ctx, "", crd.Name, "")
+	current, err := registry.Read[*apiextensionsv1.CustomResourceDefinition](ctx, f.store, "", crd.Name, "")
 	if err != nil {
 		return err
 	}
-	current, err := entry.Object()
-	if err != nil {
-		return err
-	}
-	if current.(*apiextensionsv1.CustomResourceDefinition).UID != crd.UID {
+	if current.UID != crd.UID {
 		return errReplaced
 	}
 	_, err = objects.DeleteCollection(ctx, registry.DeleteRequest{Options: &metav1.DeleteOptions{}}, registry.ListRequest{
