@@ -52,17 +52,18 @@ func writeGo(b *bytes.Buffer, v reflect.Value) {
 
 // writeGoFields writes embedded structs without braces of their own.
 func writeGoFields(b *bytes.Buffer, v reflect.Value) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
+	for _, f := range fieldsInside(v.Type()) {
 		var one bytes.Buffer
+		value := v.FieldByIndex(f.Index)
 		switch {
+		case newFields[v.Type().Name()+"."+f.Name] && isNil(value):
 		case !f.Anonymous:
 			one.WriteString(`"` + f.Name + `":`)
-			writeGo(&one, v.Field(i))
+			writeGo(&one, value)
 		case isOurs(f.Type):
-			writeGoFields(&one, v.Field(i))
+			writeGoFields(&one, value)
 		default:
-			writeGo(&one, v.Field(i))
+			writeGo(&one, value)
 			one = *bytes.NewBuffer(bytes.Trim(one.Bytes(), "{}"))
 		}
 		if one.Len() > 0 {

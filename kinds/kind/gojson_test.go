@@ -23,6 +23,7 @@ func TestGoJSON(t *testing.T) {
 		{"metadata too", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
 		{"quantities and ports as in JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
 		{"nothing is null", (*corev1.Pod)(nil), `null`},
+		{"what is new only where it is set", []corev1.KeyToPath{{}, {User: new(int64(1))}}, `[{"Key":"","Path":"","Mode":null},{"Key":"","Path":"","Mode":null,"User":1}]`},
 	} {
 		if got := string(GoJSON(tc.value)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.rule, got, tc.want)

@@ -1,0 +1,50 @@
+package kind
+
+import (
+	"reflect"
+	"slices"
+)
+
+// newFields are not there inside the release of kube-apiserver whose messages
+// these are: nothing is said of them where they are not set.
+var newFields = map[string]bool{
+	"ClusterTrustBundleProjection.User":   true,
+	"ConfigMapVolumeSource.DefaultUser":   true,
+	"DownwardAPIVolumeFile.User":          true,
+	"DownwardAPIVolumeSource.DefaultUser": true,
+	"EmptyDirVolumeSource.Mode":           true,
+	"GRPCAction.Mode":                     true,
+	"HTTPGetAction.Protocol":              true,
+	"KeyToPath.User":                      true,
+	"PodCertificateProjection.User":       true,
+	"ProjectedVolumeSource.DefaultUser":   true,
+	"SecretVolumeSource.DefaultUser":      true,
+	"ServiceAccountTokenProjection.User":  true,
+	"VolumeMount.BindMountOptions":        true,
+}
+
+// movedFields come after another field than in the API.
+var movedFields = map[string]string{
+	"PersistentVolumeSource.FlexVolume": "ISCSI",
+	"PersistentVolumeSource.Quobyte":    "RBD",
+	"VolumeSource.Quobyte":              "RBD",
+}
+
+// fieldsInside returns a struct's fields in the order that they have inside
+// kube-apiserver.
+func fieldsInside(t reflect.Type) []reflect.StructField {
+	var fields, moved []reflect.StructField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if movedFields[t.Name()+"."+f.Name] == "" {
+			fields = append(fields, f)
+		} else {
+			moved = append(moved, f)
+		}
+	}
+	for _, f := range moved {
+		at := slices.IndexFunc(fields, func(g reflect.StructField) bool { return g.Name == movedFields[t.Name()+"."+f.Name] })
+		fields = slices.Insert(fields, at+1, f)
+	}
+	return fields
+}
