@@ -28,6 +28,7 @@ func TestPodDefaults(t *testing.T) {
 		{"two service accounts", `spec: {serviceAccountName: a, serviceAccount: b}`, `spec: {serviceAccount: a}`},
 		{"address", `status: {podIP: 10.0.0.1}`, `status: {podIPs: [{ip: 10.0.0.1}]}`},
 		{"addresses", `status: {podIPs: [{ip: 10.0.0.1}, {ip: fd00::1}]}`, `status: {podIP: 10.0.0.1}`},
+		{"a negative time to end in is a second", `spec: {terminationGracePeriodSeconds: -1}`, `spec: {terminationGracePeriodSeconds: 1}`},
 		{"overhead is rounded", `spec: {overhead: {cpu: 1.0001, memory: 1Gi}}`, `spec: {overhead: {cpu: 1.001}}`},
 	}}.run(t)
 }

@@ -1,16 +1,15 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -28,11 +27,14 @@ func pods() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
-		Default:      kind.Defaults(defaultPod),
-		Strategy:     podStrategy(),
+		// Of the status that a client sends, one field counts, see preparePod.
+		StatusOnCreate: true,
+		Default:        kind.Defaults(defaultPod),
+		Strategy:       podStrategy(),
 		StatusStrategy: registry.UpdateStrategy{
 			Prepare:  kind.OnUpdate(preparePodStatus),
 			Validate: kind.CheckUpdate(validatePodStatus),
+			Warnings: kind.WarnAgain(warnOfPodStatus),
 			Owns:     kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
 		},
 		FieldLabel: podFieldLabel,
@@ -48,30 +50,21 @@ func pods() *registry.Resource {
 func podStrategy() registry.Strategy {
 	return registry.Strategy{
 		Create: registry.CreateStrategy{
-			Prepare:  kind.OnCreate(preparePod),
+			Prepare:  preparePod,
 			Validate: kind.CheckCreate(validateNewPod),
 			Warnings: kind.WarnCreate(warnOfPod),
 		},
-		Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validatePodUpdate)},
+		Update: registry.UpdateStrategy{
+			AllowUnconditional: true,
+			Prepare:            kind.OnUpdate(func(p, old *corev1.Pod) { podspec.DropDisabled(&p.Spec, &old.Spec) }),
+			Validate:           kind.CheckUpdate(validatePodUpdate),
+		},
 		Delete: registry.DeleteStrategy{
 			GracePeriod: func(obj runtime.Object, opts *metav1.DeleteOptions) *int64 {
 				return new(podGracePeriod(obj.(*corev1.Pod), opts))
 			},
 			ReturnObject: true,
 		},
-	}
-}
-
-func preparePod(p *corev1.Pod) {
-	p.Status.Phase = corev1.PodPending
-	p.Status.QOSClass = podQOS(p)
-	if len(p.Spec.SchedulingGates) > 0 {
-		p.Status.Conditions = []corev1.PodCondition{{
-			Type:    corev1.PodScheduled,
-			Status:  corev1.ConditionFalse,
-			Reason:  corev1.PodReasonSchedulingGated,
-			Message: "Scheduling is blocked due to non-empty scheduling gates",
-		}}
 	}
 }
 
@@ -91,29 +84,6 @@ func podGracePeriod(p *corev1.Pod, opts *metav1.DeleteOptions) int64 {
 		return 1
 	default:
 		return *period
-	}
-}
-
-// preparePodStatus keeps what a kubelet may not change, or forgets to send.
-func preparePodStatus(p, old *corev1.Pod) {
-	p.OwnerReferences = old.OwnerReferences
-	p.Status.QOSClass = cmp.Or(p.Status.QOSClass, old.Status.QOSClass)
-	p.Status.ObservedGeneration = cmp.Or(p.Status.ObservedGeneration, old.Status.ObservedGeneration)
-	generations := make(map[corev1.PodConditionType]int64, len(old.Status.Conditions))
-	for _, c := range old.Status.Conditions {
-		generations[c.Type] = c.ObservedGeneration
-	}
-	for i := range p.Status.Conditions {
-		c := &p.Status.Conditions[i]
-		c.ObservedGeneration = cmp.Or(c.ObservedGeneration, generations[c.Type])
-	}
-}
-
-// countPodGeneration is for the subresources that change the spec.
-func countPodGeneration(p, old *corev1.Pod) {
-	p.Generation = old.Generation
-	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
-		p.Generation++
 	}
 }
 
@@ -148,4 +118,16 @@ func warnOfPod(p *corev1.Pod) []string {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages))
 	}
 	return append(warnings, podspec.Warnings(p)...)
+}
+
+func warnOfPodStatus(p *corev1.Pod) []string {
+	var warnings []string
+	at := field.NewPath("status")
+	for i, ip := range p.Status.PodIPs {
+		warnings = append(warnings, validation.GetWarningsForIP(at.Child("podIPs").Index(i).Child("ip"), ip.IP)...)
+	}
+	for i, ip := range p.Status.HostIPs {
+		warnings = append(warnings, validation.GetWarningsForIP(at.Child("hostIPs").Index(i).Child("ip"), ip.IP)...)
+	}
+	return warnings
 }

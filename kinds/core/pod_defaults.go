@@ -19,7 +19,12 @@ func defaultPod(p *corev1.Pod) {
 		openHostPorts(p.Spec.Containers)
 	}
 	podspec.Default(&p.Spec)
+	if *p.Spec.TerminationGracePeriodSeconds < 0 {
+		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
 	defaultPodAddresses(&p.Status)
+	podspec.RoundUp(p.Status.AllocatedResources)
+	roundRequirements(p.Status.Resources)
 	roundStatuses(p.Status.InitContainerStatuses)
 	roundStatuses(p.Status.ContainerStatuses)
 	roundStatuses(p.Status.EphemeralContainerStatuses)
@@ -61,10 +66,14 @@ func defaultPodAddresses(s *corev1.PodStatus) {
 func roundStatuses(statuses []corev1.ContainerStatus) {
 	for i := range statuses {
 		podspec.RoundUp(statuses[i].AllocatedResources)
-		if r := statuses[i].Resources; r != nil {
-			podspec.RoundUp(r.Limits)
-			podspec.RoundUp(r.Requests)
-		}
+		roundRequirements(statuses[i].Resources)
+	}
+}
+
+func roundRequirements(r *corev1.ResourceRequirements) {
+	if r != nil {
+		podspec.RoundUp(r.Limits)
+		podspec.RoundUp(r.Requests)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // defaultPodResources fills in the resources of the pod as a whole, if the
@@ -15,16 +17,14 @@ func defaultPodResources(spec *corev1.PodSpec) {
 	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {
 		return
 	}
-	limits := sumOfContainers(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
-	r.Limits = fillSome(r.Limits, limits, func(name corev1.ResourceName) bool {
+	r.Limits = fillSome(r.Limits, podspec.LimitsTogether(spec), func(name corev1.ResourceName) bool {
 		_, requested := r.Requests[name]
 		return isHugePages(name) && !requested
 	})
 	if len(r.Limits) == 0 {
 		return
 	}
-	requests := sumOfContainers(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
-	r.Requests = fillSome(r.Requests, requests, isCPUOrMemory)
+	r.Requests = fillSome(r.Requests, podspec.RequestedTogether(spec), isCPUOrMemory)
 	r.Requests = fillSome(r.Requests, r.Limits, func(name corev1.ResourceName) bool {
 		return isCPUOrMemory(name) || isHugePages(name)
 	})
@@ -50,42 +50,4 @@ func isHugePages(name corev1.ResourceName) bool {
 
 func isCPUOrMemory(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory
-}
-
-// sumOfContainers is what a pod's containers need at most at one time: all that
-// stay, or one that prepares beside those before it that stay.
-func sumOfContainers(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
-	running, staying, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
-	for i := range spec.Containers {
-		addResources(running, of(&spec.Containers[i]))
-	}
-	for i := range spec.InitContainers {
-		c := &spec.InitContainers[i]
-		needs := corev1.ResourceList{}
-		addResources(needs, staying)
-		addResources(needs, of(c))
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			addResources(running, of(c))
-			staying = needs
-		}
-		raiseResources(most, needs)
-	}
-	raiseResources(most, running)
-	return most
-}
-
-func addResources(sum, list corev1.ResourceList) {
-	for name, quantity := range list {
-		total := sum[name].DeepCopy()
-		total.Add(quantity)
-		sum[name] = total
-	}
-}
-
-func raiseResources(most, list corev1.ResourceList) {
-	for name, quantity := range list {
-		if now, ok := most[name]; !ok || quantity.Cmp(now) > 0 {
-			most[name] = quantity.DeepCopy()
-		}
-	}
 }

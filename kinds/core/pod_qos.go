@@ -11,7 +11,7 @@ import (
 // whole count instead of the containers' where they are set.
 func podQOS(p *corev1.Pod) corev1.PodQOSClass {
 	var needs []corev1.ResourceRequirements
-	if p.Spec.Resources != nil && (len(p.Spec.Resources.Requests) > 0 || len(p.Spec.Resources.Limits) > 0) {
+	if p.Spec.Resources != nil {
 		needs = append(needs, *p.Spec.Resources)
 	} else {
 		for _, c := range p.Spec.Containers {

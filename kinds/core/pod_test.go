@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,6 +33,12 @@ func TestPodStartsPending(t *testing.T) {
 	}{
 		{"asks for nothing", func(*corev1.Pod) {}, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
 		{"a client's status is dropped", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
+		{"but for the class", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+		{"waits for a gate", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}} }, corev1.PodStatus{
+			QOSClass: corev1.PodQOSBestEffort,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
+				Message: "Scheduling is blocked due to non-empty scheduling gates"}},
+		}},
 		{"asks for something", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
@@ -54,7 +61,12 @@ func TestPodStartsPending(t *testing.T) {
 			tc.change(pod)
 			tc.want.Phase = corev1.PodPending
 			got := e.With(t).Create("pods", pod).(*corev1.Pod)
-			if diff := cmp.Diff(tc.want, got.Status); diff != "" {
+			for _, c := range got.Status.Conditions {
+				if c.LastTransitionTime.IsZero() {
+					t.Error("a condition since never")
+				}
+			}
+			if diff := cmp.Diff(tc.want, got.Status, cmpopts.IgnoreTypes(metav1.Time{})); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 		})

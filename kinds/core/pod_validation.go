@@ -32,21 +32,23 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 	return append(errs, podspec.ValidateProfiles(p.Annotations, &p.Spec, spec)...)
 }
 
-// validatePodUpdate allows what a running pod can follow.
+// validatePodUpdate allows what a running pod can follow. It tells the faults of
+// images and tolerations twice, for kube-apiserver does.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	errs := validatePod(p)
 	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {
 		name     string
-		now, was int
+		now, was []corev1.Container
 	}{
-		{"containers", len(p.Spec.Containers), len(old.Spec.Containers)},
-		{"initContainers", len(p.Spec.InitContainers), len(old.Spec.InitContainers)},
+		{"containers", p.Spec.Containers, old.Spec.Containers},
+		{"initContainers", p.Spec.InitContainers, old.Spec.InitContainers},
 	} {
-		if c.now != c.was {
+		if len(c.now) != len(c.was) {
 			return append(errs, field.Forbidden(spec.Child(c.name), "pod updates may not add or remove containers"))
 		}
+		errs = append(errs, validateChangedImages(c.now, spec.Child(c.name))...)
 	}
 	if faults := validateDeadlineUpdate(p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds, spec.Child("activeDeadlineSeconds")); len(faults) > 0 {
 		errs = append(errs, faults...)
@@ -57,6 +59,16 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
 	errs = append(errs, validateOpenedGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, validateFixedPodSpec(p, old, spec)...)
+}
+
+func validateChangedImages(containers []corev1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range containers {
+		at := at.Index(i).Child("image")
+		errs = append(errs, kind.Needed(at, containers[i].Image)...)
+		errs = append(errs, podspec.ValidateImage(containers[i].Image, at)...)
+	}
+	return errs
 }
 
 // validateFixedAnnotations keeps those that a kubelet has acted on.
@@ -112,7 +124,7 @@ func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) fiel
 			return field.ErrorList{field.Forbidden(at, "existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return nil
+	return podspec.ValidateTolerations(now, at)
 }
 
 // validateOpenedGates: gates are there from the start.

@@ -25,6 +25,9 @@ func TestPodUpdates(t *testing.T) {
 		}, ""},
 		{"tolerations may not go", func(p *corev1.Pod) { p.Spec.Tolerations = nil },
 			`Pod "p" is invalid: spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds`},
+		{"tolerations are as good as new ones", func(p *corev1.Pod) {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "b", Operator: "x"})
+		}, `Pod "p" is invalid: spec.tolerations[1].operator: Unsupported value: "x": supported values: "Equal", "Exists"`},
 		{"a deadline may come nearer", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(50)) }, ""},
 		{"a deadline may not be put off", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(200)) },
 			`Pod "p" is invalid: spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value`},

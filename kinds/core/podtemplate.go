@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -24,10 +25,18 @@ func podTemplates() *registry.Resource {
 		},
 		Default: kind.Defaults(defaultPodTemplate),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePodTemplate), Warnings: kind.WarnCreate(warnOfPodTemplate)},
+			Create: registry.CreateStrategy{
+				Prepare: kind.OnCreate(func(t *corev1.PodTemplate) {
+					podspec.DropDisabledOfTemplate(&t.Template, nil)
+				}),
+				Validate: kind.CheckCreate(validatePodTemplate), Warnings: kind.WarnCreate(warnOfPodTemplate),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
+				Prepare: kind.OnUpdate(func(t, old *corev1.PodTemplate) {
+					podspec.DropDisabledOfTemplate(&t.Template, &old.Template)
+				}),
+				Validate: kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},

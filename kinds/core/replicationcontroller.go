@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -26,10 +27,18 @@ func replicationControllers() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController)},
+			Create: registry.CreateStrategy{
+				Prepare: kind.OnCreate(func(r *corev1.ReplicationController) {
+					podspec.DropDisabledOfTemplate(r.Spec.Template, nil)
+				}),
+				Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Validate:           kind.CheckAgain(validateReplicationControllerUpdate), Warnings: kind.WarnGeneration(warnOfReplicationController),
+				Prepare: kind.OnUpdate(func(r, old *corev1.ReplicationController) {
+					podspec.DropDisabledOfTemplate(r.Spec.Template, old.Spec.Template)
+				}),
+				Validate: kind.CheckAgain(validateReplicationController), Warnings: kind.WarnUpdate(warnOfReplicationControllerUpdate),
 			},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},

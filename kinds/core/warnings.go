@@ -21,9 +21,17 @@ func warnOfNewReplicationController(r *corev1.ReplicationController) []string {
 	return append(kind.WarnOfName(r.Name), warnOfReplicationController(r)...)
 }
 
-// warnOfReplicationController leaves spec out of the paths, as kube-apiserver does.
 func warnOfReplicationController(r *corev1.ReplicationController) []string {
-	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("template"))
+	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("spec", "template"))
+}
+
+// warnOfReplicationControllerUpdate is about the template that was there, as
+// kube-apiserver's are.
+func warnOfReplicationControllerUpdate(r, old *corev1.ReplicationController) []string {
+	if r.Generation == old.Generation {
+		return nil
+	}
+	return warnOfReplicationController(old)
 }
 
 func warnOfClass(annotations map[string]string) []string {

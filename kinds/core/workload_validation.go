@@ -3,7 +3,6 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -19,7 +18,6 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 	spec := field.NewPath("spec")
 	errs := kind.Finalizers(r)
 	errs = append(errs, validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))...)
-	errs = append(errs, metavalidation.ValidateLabels(r.Spec.Selector, spec.Child("selector"))...)
 	if len(r.Spec.Selector) == 0 {
 		errs = append(errs, field.Required(spec.Child("selector"), ""))
 	}
@@ -30,15 +28,9 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 	if r.Spec.Template == nil {
 		return append(errs, field.Required(template, ""))
 	}
-	errs = append(errs, podspec.ValidateSelected(labels.SelectorFromSet(r.Spec.Selector), r.Spec.Template, template)...)
+	errs = append(errs, podspec.ValidateSelected(labels.Set(r.Spec.Selector).AsSelector(), r.Spec.Template, template)...)
 	errs = append(errs, podspec.ValidateTemplate(r.Spec.Template, template)...)
 	return append(errs, podspec.ValidateRunsForever(r.Spec.Template, "ReplicationController", template)...)
-}
-
-// validateReplicationControllerUpdate tells the faults of the spec twice, for
-// kube-apiserver does.
-func validateReplicationControllerUpdate(r *corev1.ReplicationController) field.ErrorList {
-	return append(validateReplicationController(r), validateReplicationController(r)...)
 }
 
 // validateReplicationControllerStatus: no more pods can be ready than there

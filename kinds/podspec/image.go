@@ -8,6 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// maxImage is how long the name of an image may be.
+const maxImage = 255
+
 // reference is what an image may be called: a registry, a path, a tag and a
 // digest.
 var reference = sync.OnceValue(func() *regexp.Regexp {
@@ -30,7 +33,7 @@ func pullPolicy(image string) corev1.PullPolicy {
 	name, _, digested := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
 	if tag == "latest" || !tagged && !digested {
-		if reference().MatchString(image) {
+		if len(name) <= maxImage && reference().MatchString(image) {
 			return corev1.PullAlways
 		}
 	}

@@ -21,9 +21,12 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 	errs := validateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
 	errs = append(errs, validateSpec(&scope{PodSpec: &p.Spec, pod: &p.ObjectMeta}, at)...)
 	errs = append(errs, validateTokens(&p.Spec, at.Child("volumes"))...)
-	visitContainers(&p.Spec, at, func(c *corev1.Container, at *field.Path) {
-		errs = append(errs, ValidateImage(c.Image, at.Child("image"))...)
-	})
+	for i := range p.Spec.Containers {
+		errs = append(errs, ValidateImage(p.Spec.Containers[i].Image, at.Child("containers").Index(i).Child("image"))...)
+	}
+	for i := range p.Spec.InitContainers {
+		errs = append(errs, ValidateImage(p.Spec.InitContainers[i].Image, at.Child("initContainers").Index(i).Child("image"))...)
+	}
 	return errs
 }
 
@@ -66,7 +69,8 @@ func validateSpec(s *scope, at *field.Path) field.ErrorList {
 	errs = append(errs, validateHostAliases(s.HostAliases, at.Child("hostAliases"))...)
 	errs = append(errs, validateClasses(s.PodSpec, at)...)
 	errs = append(errs, ValidateOverhead(s.Overhead, at.Child("overhead"))...)
-	return append(errs, validateOS(s.PodSpec, at)...)
+	errs = append(errs, validateOS(s.PodSpec, at)...)
+	return append(errs, validateFileVolumes(s.PodSpec, at)...)
 }
 
 func validatePolicies(spec *corev1.PodSpec, at *field.Path) field.ErrorList {

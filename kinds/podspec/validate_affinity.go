@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,7 +156,7 @@ func validateTerm(t *corev1.PodAffinityTerm, at *field.Path) field.ErrorList {
 	for _, name := range t.Namespaces {
 		errs = append(errs, kind.Invalid(at.Child("namespace"), name, validation.ValidateNamespaceName(name, false))...)
 	}
-	errs = append(errs, validateLabelKeys(t, at)...)
+	errs = append(errs, validateLabelKeys(t.MatchLabelKeys, t.MismatchLabelKeys, t.LabelSelector, at)...)
 	if t.TopologyKey == "" {
 		errs = append(errs, field.Required(at.Child("topologyKey"), "can not be empty"))
 	}
@@ -164,13 +166,13 @@ func validateTerm(t *corev1.PodAffinityTerm, at *field.Path) field.ErrorList {
 // validateLabelKeys looks at the keys whose values the pod itself has. Those to
 // match have been made requirements of the selector when the pod was created:
 // what says so twice is the client's own.
-func validateLabelKeys(t *corev1.PodAffinityTerm, at *field.Path) field.ErrorList {
-	errs := validateKeyNames(t.MatchLabelKeys, t.LabelSelector, at.Child("matchLabelKeys"))
-	errs = append(errs, validateKeyNames(t.MismatchLabelKeys, t.LabelSelector, at.Child("mismatchLabelKeys"))...)
-	if t.LabelSelector != nil {
-		selected := sets.KeySet(t.LabelSelector.MatchLabels)
-		for _, e := range t.LabelSelector.MatchExpressions {
-			for i, key := range t.MatchLabelKeys {
+func validateLabelKeys(match, mismatch []string, selector *metav1.LabelSelector, at *field.Path) field.ErrorList {
+	errs := validateKeyNames(match, selector, at.Child("matchLabelKeys"))
+	errs = append(errs, validateKeyNames(mismatch, selector, at.Child("mismatchLabelKeys"))...)
+	if selector != nil {
+		selected := sets.KeySet(selector.MatchLabels)
+		for _, e := range selector.MatchExpressions {
+			for i, key := range match {
 				if key == e.Key && selected.Has(key) {
 					errs = append(errs, field.Invalid(at.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
 				}
@@ -178,9 +180,8 @@ func validateLabelKeys(t *corev1.PodAffinityTerm, at *field.Path) field.ErrorLis
 			selected.Insert(e.Key)
 		}
 	}
-	mismatch := sets.New(t.MismatchLabelKeys...)
-	for i, key := range t.MatchLabelKeys {
-		if mismatch.Has(key) {
+	for i, key := range match {
+		if slices.Contains(mismatch, key) {
 			errs = append(errs, field.Invalid(at.Child("matchLabelKeys").Index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys"))
 		}
 	}

@@ -81,12 +81,13 @@ func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, at *field.Path)
 	if elsewhere {
 		errs = append(errs, kind.Invalid(at.Child("dataSourceRef", "namespace"), *ref.Namespace, validation.ValidateNamespaceName(*ref.Namespace, false))...)
 	}
+	shown := struct{}{} // kube-apiserver shows the path as JSON, which it has none of
 	switch {
 	case source == nil:
 	case elsewhere:
-		errs = append(errs, field.Invalid(at, at.Child("dataSource").String(), "may not be specified when dataSourceRef.namespace is specified"))
+		errs = append(errs, field.Invalid(at, shown, "may not be specified when dataSourceRef.namespace is specified"))
 	case !equality.Semantic.DeepEqual(source.APIGroup, ref.APIGroup) || source.Kind != ref.Kind || source.Name != ref.Name:
-		errs = append(errs, field.Invalid(at, at.Child("dataSource").String(), "must match dataSourceRef"))
+		errs = append(errs, field.Invalid(at, shown, "must match dataSourceRef"))
 	}
 	return errs
 }

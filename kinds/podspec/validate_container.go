@@ -19,14 +19,17 @@ func validateContainers(s *scope, at *field.Path) field.ErrorList {
 	}
 	var errs field.ErrorList
 	names := sets.New[string]()
-	ports := sets.New[string]()
 	for i := range s.Containers {
 		c, at := &s.Containers[i], at.Child("containers").Index(i)
 		errs = append(errs, validateContainer(s, c, at)...)
 		errs = append(errs, newName(names, c.Name, at)...)
+		names.Insert(c.Name) // even if it is none
 		errs = append(errs, validateLife(s, c, at)...)
 		errs = append(errs, validateRestarts(c, at)...)
-		errs = append(errs, newHostPorts(ports, c.Ports, at.Child("ports"))...)
+	}
+	ports := sets.New[string]()
+	for i := range s.Containers {
+		errs = append(errs, newHostPorts(ports, s.Containers[i].Ports, at.Child("containers").Index(i).Child("ports"))...)
 	}
 	return append(errs, validateOtherContainers(s, names, at)...)
 }
@@ -37,15 +40,16 @@ func validateOtherContainers(s *scope, names sets.Set[string], at *field.Path) f
 }
 
 // validateInitContainers: those that stay are looked at like any other, and
-// those that run one after the other may share ports.
-func validateInitContainers(s *scope, names sets.Set[string], at *field.Path) field.ErrorList {
+// those that run one after the other may share ports. Where one of them has a
+// port twice it is said of the first one, as kube-apiserver does.
+func validateInitContainers(s *scope, names sets.Set[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range s.InitContainers {
-		c, at := &s.InitContainers[i], at.Index(i)
+		c, at := &s.InitContainers[i], path.Index(i)
 		errs = append(errs, validateContainer(s, c, at)...)
-		errs = append(errs, validateRestarts(c, at)...)
+		errs = append(errs, validateInitRestarts(c, at)...)
 		errs = append(errs, newName(names, c.Name, at)...)
-		errs = append(errs, newHostPorts(sets.New[string](), c.Ports, at.Child("ports"))...)
+		errs = append(errs, newHostPorts(sets.New[string](), c.Ports, path.Index(0).Child("ports"))...)
 		if isSidecar(c) {
 			errs = append(errs, validateLife(s, c, at)...)
 		} else {
@@ -140,7 +144,7 @@ func validateContainer(s *scope, c *corev1.Container, at *field.Path) field.Erro
 	errs = append(errs, kind.OneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
 	errs = append(errs, validatePorts(c.Ports, at.Child("ports"))...)
-	errs = append(errs, validateEnv(s, c.Env, at.Child("env"))...)
+	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
 	errs = append(errs, validateEnvFrom(c.EnvFrom, at.Child("envFrom"))...)
 	errs = append(errs, validateMounts(s, c, at.Child("volumeMounts"))...)
 	errs = append(errs, validateDevices(s, c, at.Child("volumeDevices"))...)

@@ -301,7 +301,10 @@ func validateCSI(c *corev1.CSIVolumeSource, at *field.Path) field.ErrorList {
 
 // validateDriver does not mind capitals.
 func validateDriver(name string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at, name)
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
 	if len(name) > 63 {
 		errs = append(errs, field.TooLong(at, name, 63))
 	}

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,7 +12,7 @@ import (
 
 const oneSource = "may not have more than one field specified at a time"
 
-func validateEnv(s *scope, env []corev1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnv(env []corev1.EnvVar, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range env {
 		at := at.Index(i)
@@ -20,13 +22,13 @@ func validateEnv(s *scope, env []corev1.EnvVar, at *field.Path) field.ErrorList 
 			errs = append(errs, kind.Invalid(at.Child("name"), env[i].Name, utilvalidation.IsRelaxedEnvVarName(env[i].Name))...)
 		}
 		if env[i].ValueFrom != nil {
-			errs = append(errs, validateEnvSource(s, &env[i], at.Child("valueFrom"))...)
+			errs = append(errs, validateEnvSource(&env[i], at.Child("valueFrom"))...)
 		}
 	}
 	return errs
 }
 
-func validateEnvSource(s *scope, env *corev1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnvSource(env *corev1.EnvVar, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	source := env.ValueFrom
 	if ref := source.FieldRef; ref != nil {
@@ -44,7 +46,7 @@ func validateEnvSource(s *scope, env *corev1.EnvVar, at *field.Path) field.Error
 		errs = append(errs, validateKeyRef(ref.Name, ref.Key, at.Child("secretKeyRef"))...)
 	}
 	if ref := source.FileKeyRef; ref != nil {
-		errs = append(errs, validateFileKey(s, ref, at.Child("fileKeyRef"))...)
+		errs = append(errs, validateFileKey(ref, at.Child("fileKeyRef"))...)
 	}
 	n := count(source.FieldRef != nil, source.ResourceFieldRef != nil, source.ConfigMapKeyRef != nil,
 		source.SecretKeyRef != nil, source.FileKeyRef != nil)
@@ -68,28 +70,32 @@ func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
 }
 
 // validateFileKey looks at a variable that comes from a file in a volume.
-func validateFileKey(s *scope, ref *corev1.FileKeySelector, at *field.Path) field.ErrorList {
-	volume := at.Child("volumeName")
-	errs := dnsLabel(ref.VolumeName, volume)
+func validateFileKey(ref *corev1.FileKeySelector, at *field.Path) field.ErrorList {
+	errs := kind.Named(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName)
+	errs = append(errs, dnsLabel(ref.VolumeName, at.Child("volumeName"))...)
 	if ref.Path == "" {
-		errs = append(errs, field.Required(at.Child("path"), ""))
-	} else {
-		errs = append(errs, validateDescending(ref.Path, at.Child("path"))...)
+		return append(errs, field.Required(at.Child("path"), ""))
 	}
-	if ref.Key == "" {
-		errs = append(errs, field.Required(at.Child("key"), ""))
-	} else {
-		errs = append(errs, kind.Invalid(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName(ref.Key))...)
-	}
-	if ref.VolumeName == "" {
-		return errs
-	}
-	switch v := s.volumes[ref.VolumeName]; {
-	case v == nil:
-		errs = append(errs, field.NotFound(volume, ref.VolumeName))
-	case v.EmptyDir == nil:
-		errs = append(errs, field.Invalid(volume, ref.VolumeName, "referenced volume must be of type emptyDir"))
-	}
+	return append(errs, validateNoBacksteps(ref.Path, at.Child("path"))...)
+}
+
+// validateFileVolumes looks at the volumes that variables come from.
+func validateFileVolumes(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {
+		for i, env := range c.Env {
+			if env.ValueFrom == nil || env.ValueFrom.FileKeyRef == nil {
+				continue
+			}
+			at, name := at.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName"), env.ValueFrom.FileKeyRef.VolumeName
+			switch j := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name }); {
+			case j < 0:
+				errs = append(errs, field.NotFound(at, name))
+			case spec.Volumes[j].EmptyDir == nil:
+				errs = append(errs, field.Invalid(at, name, "referenced volume must be of type emptyDir"))
+			}
+		}
+	})
 	return errs
 }
 

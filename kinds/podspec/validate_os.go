@@ -136,7 +136,7 @@ func validateOS(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	}
 	switch spec.OS.Name {
 	case "":
-		return field.ErrorList{field.Required(at.Child("os", "name"), "cannot be empty")}
+		return field.ErrorList{field.Required(at.Child("os", "name"), "")}
 	case corev1.Linux:
 		return validateLinux(spec, at)
 	case corev1.Windows:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -12,8 +13,11 @@ import (
 // less than they request together, and no less than one of them is limited to.
 func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	r := s.Resources
-	if r == nil {
+	switch {
+	case r == nil:
 		return nil
+	case s.OS != nil && s.OS.Name == corev1.Windows:
+		return field.ErrorList{field.Forbidden(at, "may not be set for a windows pod")}
 	}
 	var errs field.ErrorList
 	if r.Claims != nil {
@@ -21,14 +25,7 @@ func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	}
 	errs = append(errs, validateRequirements(r, podLevel, at)...)
 	errs = append(errs, validateClaimNames(s, r.Claims, at.Child("claims"))...)
-	together := requestsOf(s.PodSpec)
-	for _, name := range slices.Sorted(maps.Keys(together)) {
-		own, requested := r.Requests[name]
-		if sum := together[name]; requested && sum.Cmp(own) > 0 {
-			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), own.String(),
-				"must be greater than or equal to aggregate container requests of "+sum.String()))
-		}
-	}
+	errs = append(errs, validateTogether(s.PodSpec, at)...)
 	for i := range s.Containers {
 		list := s.Containers[i].Resources.Limits
 		for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -42,23 +39,52 @@ func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// requestsOf is what the containers of a pod need at any one time: those that
+// validateTogether compares with what the containers have together. There are no
+// more huge pages than those.
+func validateTogether(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	compare := func(own, together corev1.ResourceList, at *field.Path, of string) {
+		for _, name := range slices.Sorted(maps.Keys(together)) {
+			amount, ok := own[name]
+			if sum := together[name]; ok && sum.Cmp(amount) > 0 {
+				errs = append(errs, field.Invalid(at.Key(string(name)), amount.String(), "must be greater than or equal to aggregate container "+of+" of "+sum.String()))
+			}
+		}
+	}
+	compare(spec.Resources.Requests, RequestedTogether(spec), at.Child("requests"), "requests")
+	limits := LimitsTogether(spec)
+	maps.DeleteFunc(limits, func(name corev1.ResourceName, _ resource.Quantity) bool { return !isHugePages(name) })
+	compare(spec.Resources.Limits, limits, at.Child("limits"), "limits")
+	return errs
+}
+
+// RequestedTogether is what the containers of a pod request at most at one time.
+func RequestedTogether(spec *corev1.PodSpec) corev1.ResourceList {
+	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
+}
+
+// LimitsTogether is what the containers of a pod are limited to together.
+func LimitsTogether(spec *corev1.PodSpec) corev1.ResourceList {
+	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
+}
+
+// together is what the containers of a pod need at any one time: those that
 // stay, together with the init container that needs most.
-func requestsOf(spec *corev1.PodSpec) corev1.ResourceList {
+func together(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	stay, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
 		if isSidecar(c) {
-			addResources(stay, c.Resources.Requests)
+			addResources(stay, of(c))
 			raiseResources(most, stay)
 			continue
 		}
 		starting := stay.DeepCopy()
-		addResources(starting, c.Resources.Requests)
+		addResources(starting, of(c))
 		raiseResources(most, starting)
 	}
 	for i := range spec.Containers {
-		addResources(stay, spec.Containers[i].Resources.Requests)
+		addResources(stay, of(&spec.Containers[i]))
 	}
 	raiseResources(stay, most)
 	return stay

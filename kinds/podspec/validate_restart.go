@@ -35,6 +35,14 @@ func validateRestarts(c *corev1.Container, at *field.Path) field.ErrorList {
 	return errs
 }
 
+// validateInitRestarts does not look at rules without a policy.
+func validateInitRestarts(c *corev1.Container, at *field.Path) field.ErrorList {
+	if c.RestartPolicy == nil && len(c.RestartPolicyRules) > 0 {
+		return field.ErrorList{field.Required(at.Child("restartPolicy"), "must specify restartPolicy when restart rules are used")}
+	}
+	return validateRestarts(c, at)
+}
+
 func validateRestartRule(r *corev1.ContainerRestartRule, at *field.Path) field.ErrorList {
 	errs := kind.Supported(at.Child("action"), r.Action,
 		corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)
@@ -64,7 +72,7 @@ func validateResizePolicy(s *scope, list []corev1.ContainerResizePolicy, at *fie
 		errs = append(errs, kind.OneOf(at, p.ResourceName, corev1.ResourceCPU, corev1.ResourceMemory)...)
 		errs = append(errs, kind.OneOf(at, p.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)...)
 		if s.RestartPolicy == corev1.RestartPolicyNever && p.RestartPolicy != corev1.NotRequired {
-			errs = append(errs, field.Invalid(at, p.RestartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
+			errs = append(errs, field.Invalid(at, p.RestartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
 		}
 	}
 	return errs

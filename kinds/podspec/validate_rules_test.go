@@ -145,7 +145,7 @@ func TestScheduling(t *testing.T) {
 			s.Tolerations = []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, Value: "b"}, {Key: "a", Operator: "Gt"}}
 		}, []string{
 			`spec.tolerations[0].operator: Invalid value: "b": value must be empty when ` + "`operator` is 'Exists'",
-			`spec.tolerations[1].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"`,
+			`spec.tolerations[1].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`,
 		}},
 		{"gates have names of their own", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}, {Name: "a"}}

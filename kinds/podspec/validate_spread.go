@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -34,7 +33,7 @@ func validateSpread(list []corev1.TopologySpreadConstraint, at *field.Path) fiel
 			}
 		}
 		errs = append(errs, validateDomains(c, at)...)
-		errs = append(errs, validateSpreadKeys(c, at.Child("matchLabelKeys"))...)
+		errs = append(errs, validateLabelKeys(c.MatchLabelKeys, nil, c.LabelSelector, at)...)
 		errs = append(errs, metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
 	}
 	return errs
@@ -60,28 +59,5 @@ func validateDomains(c *corev1.TopologySpreadConstraint, at *field.Path) field.E
 	}
 	policy("nodeAffinityPolicy", c.NodeAffinityPolicy)
 	policy("nodeTaintsPolicy", c.NodeTaintsPolicy)
-	return errs
-}
-
-func validateSpreadKeys(c *corev1.TopologySpreadConstraint, at *field.Path) field.ErrorList {
-	if len(c.MatchLabelKeys) == 0 {
-		return nil
-	}
-	var errs field.ErrorList
-	selected := sets.New[string]()
-	if c.LabelSelector == nil {
-		errs = append(errs, field.Forbidden(at, "must not be specified when labelSelector is not set"))
-	} else {
-		selected = sets.KeySet(c.LabelSelector.MatchLabels)
-		for _, e := range c.LabelSelector.MatchExpressions {
-			selected.Insert(e.Key)
-		}
-	}
-	for i, key := range c.MatchLabelKeys {
-		errs = append(errs, metavalidation.ValidateLabelName(key, at.Index(i))...)
-		if selected.Has(key) {
-			errs = append(errs, field.Invalid(at.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
-		}
-	}
 	return errs
 }

@@ -47,6 +47,9 @@ func validateTolerated(t *corev1.Toleration, at *field.Path) field.ErrorList {
 			return field.ErrorList{field.Invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")}
 		}
 		return nil
+	case corev1.TolerationOpLt, corev1.TolerationOpGt: // there, but turned off
+		return field.ErrorList{field.NotSupported(at, t.Operator,
+			[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
 	default:
 		return kind.Supported(at, t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
 	}

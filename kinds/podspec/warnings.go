@@ -2,10 +2,9 @@ package podspec
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,31 +15,34 @@ func Warnings(p *corev1.Pod) []string { return warnings(p.Annotations, &p.Spec, 
 
 // TemplateWarnings are those about a pod template.
 func TemplateWarnings(t *corev1.PodTemplateSpec, at *field.Path) []string {
-	list := warnings(t.Annotations, &t.Spec, at)
-	visitContainers(&t.Spec, nil, func(c *corev1.Container, _ *field.Path) {
-		key := corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + c.Name
-		if _, ok := t.Annotations[key]; ok && appArmorProfile(&t.Spec, c).kind == "" {
-			list = append(list, warn(at.Child("metadata", "annotations").Key(key), `deprecated since v1.30; use the "appArmorProfile" field instead`))
-		}
-	})
-	return list
+	return warnings(t.Annotations, &t.Spec, at)
 }
 
 func warn(at *field.Path, text string) string { return at.String() + ": " + text }
 
-func warnings(annotations map[string]string, spec *corev1.PodSpec, at *field.Path) []string {
-	list := warnOfNodes(spec, at.Child("spec"))
-	list = append(list, warnOfAnnotations(annotations, spec, at.Child("metadata", "annotations"))...)
-	at = at.Child("spec")
+// warnings goes by the order in which kube-apiserver tells them. template is nil
+// for a pod.
+func warnings(annotations map[string]string, spec *corev1.PodSpec, template *field.Path) []string {
+	at := template.Child("spec")
+	list := warnOfNodes(spec, at)
+	list = append(list, warnOfAnnotations(annotations, template)...)
 	for i := range spec.Volumes {
 		list = append(list, warnOfVolume(&spec.Volumes[i].VolumeSource, at.Child("volumes").Index(i))...)
 	}
 	list = append(list, warnOfPaths(spec.Volumes)...)
 	list = append(list, warnOfDuplicates(spec, at)...)
-	list = append(list, warnOfFractions(spec.Overhead, at.Child("overhead"))...)
+	for _, name := range inBytes {
+		list = append(list, warnOfFraction(spec.Overhead, name, at.Child("overhead"))...)
+	}
+	if podSeccomp(spec).kind == "" {
+		list = append(list, warnOfAnnotation(annotations, corev1.SeccompPodAnnotationKey, noSeccomp, template)...)
+	}
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {
-		list = append(list, warnOfFractions(c.Resources.Limits, at.Child("resources", "limits"))...)
-		list = append(list, warnOfFractions(c.Resources.Requests, at.Child("resources", "requests"))...)
+		list = append(list, warnOfProfiles(annotations, spec, c, template)...)
+		for _, name := range inBytes {
+			list = append(list, warnOfFraction(c.Resources.Limits, name, at.Child("resources", "limits"))...)
+			list = append(list, warnOfFraction(c.Resources.Requests, name, at.Child("resources", "requests"))...)
+		}
 		list = append(list, warnOfEnv(c.Env, at.Child("env"))...)
 	})
 	list = append(list, warnOfPorts(spec, at)...)
@@ -52,30 +54,46 @@ func warnings(annotations map[string]string, spec *corev1.PodSpec, at *field.Pat
 	return append(list, warnOfAddresses(spec, at)...)
 }
 
+const (
+	noSeccomp  = `non-functional in v1.27+; use the "seccompProfile" field instead`
+	noAppArmor = `deprecated since v1.30; use the "appArmorProfile" field instead`
+)
+
 // warnOfAnnotations is about annotations that mean nothing any more.
-func warnOfAnnotations(annotations map[string]string, spec *corev1.PodSpec, at *field.Path) []string {
-	if len(annotations) == 0 {
+func warnOfAnnotations(annotations map[string]string, template *field.Path) []string {
+	var list []string
+	for _, old := range []struct{ key, text string }{
+		{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
+		{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+		{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+	} {
+		list = append(list, warnOfAnnotation(annotations, old.key, old.text, template)...)
+	}
+	return list
+}
+
+func warnOfAnnotation(annotations map[string]string, key, text string, template *field.Path) []string {
+	if _, ok := annotations[key]; !ok {
 		return nil
 	}
+	return []string{warn(template.Child("metadata", "annotations").Key(key), text)}
+}
+
+// warnOfProfiles is about annotations that name profiles of a container, without
+// the fields that have taken their place. AdoptAppArmor has seen to those of pods.
+func warnOfProfiles(annotations map[string]string, spec *corev1.PodSpec, c *corev1.Container, template *field.Path) []string {
 	var list []string
-	old := func(key, text string) {
-		if _, ok := annotations[key]; ok {
-			list = append(list, warn(at.Key(key), text))
-		}
+	if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {
+		list = warnOfAnnotation(annotations, corev1.SeccompContainerAnnotationKeyPrefix+c.Name, noSeccomp, template)
 	}
-	old("scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`)
-	old("security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`)
-	old("security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`)
-	const seccomp = `non-functional in v1.27+; use the "seccompProfile" field instead`
-	if podSeccomp(spec).kind == "" {
-		old(corev1.SeccompPodAnnotationKey, seccomp)
+	if template == nil || c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
+		return list
 	}
-	visitContainers(spec, nil, func(c *corev1.Container, _ *field.Path) {
-		if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {
-			old(corev1.SeccompContainerAnnotationKeyPrefix+c.Name, seccomp)
-		}
-	})
-	return list
+	key := corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + c.Name
+	if p := podAppArmor(spec); p != nil && equality.Semantic.DeepEqual(p, annotatedAppArmor(annotations[key])) {
+		return list
+	}
+	return append(list, warnOfAnnotation(annotations, key, noAppArmor, template)...)
 }
 
 // warnOfDuplicates is about lists whose items should differ.
@@ -90,34 +108,35 @@ func warnOfDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
 	}
 	taken = sets.New[string]()
 	for i, secret := range spec.ImagePullSecrets {
-		at := at.Child("imagePullSecrets").Index(i).Child("name")
 		if taken.Has(secret.Name) {
-			list = append(list, warn(at, fmt.Sprintf("duplicate name %q", secret.Name)))
-		}
-		if secret.Name == "" {
-			list = append(list, warn(at, `invalid empty name ""`))
+			list = append(list, warn(at.Child("imagePullSecrets").Index(i).Child("name"), fmt.Sprintf("duplicate name %q", secret.Name)))
 		}
 		taken.Insert(secret.Name)
+	}
+	for i, secret := range spec.ImagePullSecrets {
+		if secret.Name == "" {
+			list = append(list, warn(at.Child("imagePullSecrets").Index(i).Child("name"), `invalid empty name ""`))
+		}
 	}
 	return list
 }
 
-// warnOfFractions is about fractions of a byte.
-func warnOfFractions(list corev1.ResourceList, at *field.Path) []string {
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(list)) {
-		bytes := name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || name == corev1.ResourceStorage
-		if q := list[name]; bytes && q.MilliValue()%1000 != 0 {
-			texts = append(texts, warn(at.Key(string(name)), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", q.String())))
-		}
+// inBytes are the resources of pods that come in bytes.
+var inBytes = []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
+
+// warnOfFraction is about fractions of a byte.
+func warnOfFraction(list corev1.ResourceList, name corev1.ResourceName, at *field.Path) []string {
+	q, ok := list[name]
+	if !ok || q.MilliValue()%1000 == 0 {
+		return nil
 	}
-	return texts
+	return []string{warn(at.Key(string(name)), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", q.String()))}
 }
 
 // ClaimWarnings are about the spec of a claim, or of a template of one.
 func ClaimWarnings(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) []string {
-	list := warnOfFractions(spec.Resources.Requests, at.Child("resources", "requests"))
-	return append(list, warnOfFractions(spec.Resources.Limits, at.Child("resources", "limits"))...)
+	list := warnOfFraction(spec.Resources.Requests, corev1.ResourceStorage, at.Child("resources", "requests"))
+	return append(list, warnOfFraction(spec.Resources.Limits, corev1.ResourceStorage, at.Child("resources", "limits"))...)
 }
 
 // warnOfAddresses is about addresses that could be spelled in another way.

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"cmp"
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// preparePod begins the status: a client may say no more of it than the class.
+func preparePod(ctx context.Context, obj runtime.Object) {
+	p := obj.(*corev1.Pod)
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(p.Status.QOSClass, podQOS(p))}
+	podspec.DropDisabled(&p.Spec, nil)
+	if len(p.Spec.SchedulingGates) > 0 {
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type:               corev1.PodScheduled,
+			Status:             corev1.ConditionFalse,
+			LastTransitionTime: metav1.Now(),
+			Reason:             corev1.PodReasonSchedulingGated,
+			Message:            "Scheduling is blocked due to non-empty scheduling gates",
+		}}
+	}
+	podspec.SelectByOwnLabels(p)
+	for _, text := range podspec.AdoptAppArmor(p) {
+		registry.AddWarning(ctx, text)
+	}
+}
+
+// preparePodStatus keeps what a kubelet may not change, or forgets to send.
+func preparePodStatus(p, old *corev1.Pod) {
+	p.OwnerReferences = old.OwnerReferences
+	p.Status.QOSClass = cmp.Or(p.Status.QOSClass, old.Status.QOSClass)
+	p.Status.ObservedGeneration = cmp.Or(p.Status.ObservedGeneration, old.Status.ObservedGeneration)
+	generations := make(map[corev1.PodConditionType][]int64, len(old.Status.Conditions))
+	for _, c := range old.Status.Conditions {
+		generations[c.Type] = append(generations[c.Type], c.ObservedGeneration)
+	}
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if list := generations[c.Type]; len(list) > 0 {
+			c.ObservedGeneration = cmp.Or(c.ObservedGeneration, list[0])
+			generations[c.Type] = list[1:]
+		}
+	}
+	dropDisabledStatus(&p.Status, &old.Status)
+}
+
+// dropDisabledStatus is for statuses what podspec.DropDisabled is for specs.
+func dropDisabledStatus(s, old *corev1.PodStatus) {
+	if len(old.NodeAllocatableResourceClaimStatuses) == 0 {
+		s.NodeAllocatableResourceClaimStatuses = nil
+	}
+	if hasImageStatuses(old) {
+		return
+	}
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
+		for i := range list {
+			for j := range list[i].VolumeMounts {
+				list[i].VolumeMounts[j].VolumeStatus = nil
+			}
+		}
+	}
+}
+
+func hasImageStatuses(s *corev1.PodStatus) bool {
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
+		for i := range list {
+			for j := range list[i].VolumeMounts {
+				if list[i].VolumeMounts[j].VolumeStatus != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// countPodGeneration is for the subresources that change the spec.
+func countPodGeneration(p, old *corev1.Pod) {
+	p.Generation = old.Generation
+	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		p.Generation++
+	}
+}

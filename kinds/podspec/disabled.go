@@ -1,0 +1,86 @@
+package podspec
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// DropDisabled takes out of a spec what kube-apiserver knows but has turned off.
+// Whoever has it already, since old has it, may keep it; old may be nil.
+func DropDisabled(spec, old *corev1.PodSpec) {
+	if old == nil {
+		old = &corev1.PodSpec{}
+	}
+	if old.SchedulingGroup == nil {
+		spec.SchedulingGroup = nil
+	}
+	if !hasStopSignals(old) {
+		dropStopSignals(spec)
+	}
+	for _, isDisabled := range []func(*corev1.VolumeProjection) bool{
+		func(p *corev1.VolumeProjection) bool { return p.ClusterTrustBundle != nil },
+		func(p *corev1.VolumeProjection) bool { return p.PodCertificate != nil },
+	} {
+		if !hasProjections(old, isDisabled) {
+			dropProjections(spec, isDisabled)
+		}
+	}
+}
+
+// DropDisabledOfTemplate does so for a template; both may be nil.
+func DropDisabledOfTemplate(template, old *corev1.PodTemplateSpec) {
+	switch {
+	case template == nil:
+	case old == nil:
+		DropDisabled(&template.Spec, nil)
+	default:
+		DropDisabled(&template.Spec, &old.Spec)
+	}
+}
+
+func hasStopSignals(spec *corev1.PodSpec) bool {
+	found := false
+	visitContainers(spec, nil, func(c *corev1.Container, _ *field.Path) {
+		found = found || c.Lifecycle != nil && c.Lifecycle.StopSignal != nil
+	})
+	return found
+}
+
+// dropStopSignals leaves no lifecycle that says nothing else.
+func dropStopSignals(spec *corev1.PodSpec) {
+	visitContainers(spec, nil, func(c *corev1.Container, _ *field.Path) {
+		if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+			return
+		}
+		c.Lifecycle = &corev1.Lifecycle{PostStart: c.Lifecycle.PostStart, PreStop: c.Lifecycle.PreStop}
+		if *c.Lifecycle == (corev1.Lifecycle{}) {
+			c.Lifecycle = nil
+		}
+	})
+}
+
+func hasProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) bool) bool {
+	for _, v := range spec.Volumes {
+		if v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(p corev1.VolumeProjection) bool { return wanted(&p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropProjections leaves a source of nothing in the place of each.
+func dropProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) bool) {
+	for _, v := range spec.Volumes {
+		if v.Projected == nil {
+			continue
+		}
+		for i := range v.Projected.Sources {
+			source := &v.Projected.Sources[i]
+			if wanted(source) {
+				source.ClusterTrustBundle, source.PodCertificate = nil, nil
+			}
+		}
+	}
+}
