@@ -40,11 +40,12 @@ func prepareVolume(v *corev1.PersistentVolume) {
 
 // stampPhase notes when the phase changed, unless the client did.
 func stampPhase(v, old *corev1.PersistentVolume) {
-	if v.Status.Phase == old.Status.Phase {
-		return
-	}
-	if v.Status.LastPhaseTransitionTime.Equal(old.Status.LastPhaseTransitionTime) || v.Status.LastPhaseTransitionTime == nil {
-		v.Status.LastPhaseTransitionTime = new(metav1.Now())
+	now, was := &v.Status, &old.Status
+	switch {
+	case now.Phase == was.Phase && now.LastPhaseTransitionTime == nil:
+		now.LastPhaseTransitionTime = was.LastPhaseTransitionTime
+	case now.Phase != was.Phase && (now.LastPhaseTransitionTime == nil || now.LastPhaseTransitionTime.Equal(was.LastPhaseTransitionTime)):
+		now.LastPhaseTransitionTime = new(metav1.Now())
 	}
 }
 

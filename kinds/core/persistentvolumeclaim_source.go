@@ -14,15 +14,27 @@ func restoreClaim(c *corev1.PersistentVolumeClaim) {
 }
 
 func prepareClaim(c *corev1.PersistentVolumeClaim) {
+	dropForeignSource(&c.Spec)
 	dropOddSource(&c.Spec)
 	pairDataSources(&c.Spec)
 }
 
 func prepareClaimUpdate(c, old *corev1.PersistentVolumeClaim) {
+	if old.Spec.DataSourceRef == nil {
+		dropForeignSource(&c.Spec)
+	}
 	if old.Spec.DataSource == nil && old.Spec.DataSourceRef == nil {
 		dropOddSource(&c.Spec)
 	}
 	pairDataSources(&c.Spec)
+}
+
+// dropForeignSource ignores a source in another namespace: kube-apiserver knows
+// those, but has turned them off.
+func dropForeignSource(spec *corev1.PersistentVolumeClaimSpec) {
+	if ref := spec.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" {
+		spec.DataSourceRef = nil
+	}
 }
 
 // dropOddSource ignores what the older of the two fields for a source was never

@@ -1,12 +1,16 @@
 package core
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -17,20 +21,13 @@ func validateClaim(c *corev1.PersistentVolumeClaim) field.ErrorList {
 }
 
 // validateClaimUpdate keeps what storage is found and counted by. A claim that
-// is bound may still ask for more, and for another class of attributes. It tells
-// the faults of the spec twice, for kube-apiserver does.
+// is bound may still ask for more, and for another class of attributes.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := append(validateClaim(c), validateClaim(c)...)
+	errs := validateClaim(c)
 	spec := field.NewPath("spec")
 	now, was := c.Spec.DeepCopy(), old.Spec.DeepCopy()
 	if was.VolumeName == "" {
 		was.VolumeName = now.VolumeName
-	}
-	if now.DataSourceRef == nil {
-		now.DataSourceRef = was.DataSourceRef // it follows from DataSource
-	}
-	if now.DataSource == nil {
-		now.DataSource = was.DataSource
 	}
 	errs = append(errs, validateClassUpdate(c, old)...)
 	if takesClass(c, old) {
@@ -38,9 +35,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	}
 	if c.Status.Phase == corev1.ClaimBound {
 		keepStorage(now.Resources.Requests, was.Resources.Requests)
-		if now.VolumeAttributesClassName != nil {
-			now.VolumeAttributesClassName = was.VolumeAttributesClassName
-		}
+		now.VolumeAttributesClassName = was.VolumeAttributesClassName
 	}
 	if !equality.Semantic.DeepEqual(now, was) {
 		errs = append(errs, field.Forbidden(spec,
@@ -48,7 +43,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	}
 	errs = append(errs, validateShrinking(c, old, spec)...)
 	errs = append(errs, validation.ValidateImmutableField(c.Spec.VolumeMode, old.Spec.VolumeMode, field.NewPath("volumeMode"))...)
-	return append(errs, validateKeptAttributes(c.Spec.VolumeAttributesClassName, old.Spec.VolumeAttributesClassName, spec)...)
+	return append(errs, validateKeptAttributes(c, old, spec.Child("volumeAttributesClassName"))...)
 }
 
 // takesClass tells whether a claim that had no class, or one in the annotation
@@ -82,15 +77,17 @@ func validateShrinking(c, old *corev1.PersistentVolumeClaim, spec *field.Path) f
 	return field.ErrorList{field.Forbidden(spec.Child("resources", "requests", "storage"), "field can not be less than status.capacity")}
 }
 
-func validateKeptAttributes(now, was *string, spec *field.Path) field.ErrorList {
-	at := spec.Child("volumeAttributesClassName")
+// validateKeptAttributes: a volume that has a class of attributes does not go
+// without one again.
+func validateKeptAttributes(c, old *corev1.PersistentVolumeClaim, at *field.Path) field.ErrorList {
+	now, was := c.Spec.VolumeAttributesClassName, old.Spec.VolumeAttributesClassName
 	switch {
-	case was == nil:
+	case ptr.Equal(now, was) || old.Status.CurrentVolumeAttributesClassName == nil:
 		return nil
 	case now == nil:
-		return field.ErrorList{field.Forbidden(at, "update from non-nil value to nil is forbidden")}
-	case *now == "" && *was != "":
-		return field.ErrorList{field.Forbidden(at, "update from non-nil value to an empty string is forbidden")}
+		return field.ErrorList{field.Forbidden(at, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil")}
+	case *now == "":
+		return field.ErrorList{field.Forbidden(at, "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil")}
 	}
 	return nil
 }
@@ -106,20 +103,24 @@ func keepStorage(requests, old map[corev1.ResourceName]resource.Quantity) {
 func validateClaimStatus(c, _ *corev1.PersistentVolumeClaim) field.ErrorList {
 	var errs field.ErrorList
 	status := field.NewPath("status")
-	for name, quantity := range c.Status.Capacity {
-		errs = append(errs, validateAmountGot(quantity, status.Child("capacity").Key(string(name)))...)
+	for _, name := range slices.Sorted(maps.Keys(c.Status.Capacity)) {
+		errs = append(errs, validateAmountGot(c.Status.Capacity[name], status.Child("capacity").Key(string(name)))...)
 	}
-	resizing := status.Child("allocatedResourceStatus")
-	for name, state := range c.Status.AllocatedResourceStatuses {
+	resizing := status.Child("allocatedResourceStatuses")
+	for _, name := range slices.Sorted(maps.Keys(c.Status.AllocatedResourceStatuses)) {
+		state := c.Status.AllocatedResourceStatuses[name]
 		errs = append(errs, validateClaimResource(name, resizing)...)
 		if len(kind.Supported(resizing, state, resizeStates...)) > 0 {
 			errs = append(errs, field.NotSupported(resizing, name, resizeStates))
 		}
 	}
 	allocated := status.Child("allocatedResources")
-	for name, quantity := range c.Status.AllocatedResources {
-		errs = append(errs, validateClaimResource(name, allocated)...)
-		errs = append(errs, validateAmountGot(quantity, allocated.Key(string(name)))...)
+	for _, name := range slices.Sorted(maps.Keys(c.Status.AllocatedResources)) {
+		faults := validateClaimResource(name, allocated)
+		if len(faults) == 0 {
+			faults = validateAmountGot(c.Status.AllocatedResources[name], allocated.Key(string(name)))
+		}
+		errs = append(errs, faults...)
 	}
 	return errs
 }
