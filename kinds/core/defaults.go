@@ -60,7 +60,7 @@ func defaultNamespace(n *corev1.Namespace) {
 
 // defaultNode gives to pods what the node has, unless it keeps some back.
 func defaultNode(n *corev1.Node) {
-	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
+	if len(n.Status.Allocatable) == 0 && n.Status.Capacity != nil {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
 	}
 	podspec.RoundUp(n.Status.Capacity)

@@ -27,20 +27,41 @@ func nodes() *registry.Resource {
 		StatusOnCreate: true,
 		Default:        kind.Defaults(defaultNode),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNode), Warnings: kind.WarnCreate(warnOfNode)},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }),
+				Validate: kind.CheckCreate(validateNode), Warnings: kind.WarnCreate(warnOfNode),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            kind.OnUpdate(dropConfigSource),
 				Validate:           kind.CheckUpdate(validateNodeUpdate), Warnings: kind.WarnAgain(warnOfNode),
 			},
 		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNodeStatus)},
-		FieldLabel:     kind.FieldLabels("metadata.name", "spec.unschedulable"),
+		StatusStrategy: registry.UpdateStrategy{
+			Prepare:  kind.OnUpdate(dropNodeConfig),
+			Validate: kind.CheckUpdate(validateNodeStatus),
+		},
+		FieldLabel: kind.FieldLabels("metadata.name", "spec.unschedulable"),
 		Fields: kind.Fields(func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}
 		}),
 		Columns:      registry.Columns{Definitions: nodeColumns(), Row: kind.Row(nodeRow)},
 		Subresources: []registry.Subresource{nodeProxy()},
 	}.Build()
+}
+
+// dropConfigSource leaves it to the nodes that have one: there are no kubelets
+// any more that would configure themselves from it.
+func dropConfigSource(n, old *corev1.Node) {
+	if old.Spec.ConfigSource == nil {
+		n.Spec.ConfigSource = nil
+	}
+}
+
+func dropNodeConfig(n, old *corev1.Node) {
+	if old.Status.Config == nil {
+		n.Status.Config = nil
+	}
 }
 
 func nodeColumns() []metav1.TableColumnDefinition {

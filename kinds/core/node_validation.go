@@ -1,11 +1,12 @@
 package core
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,8 +17,11 @@ import (
 )
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	errs := append(kind.Finalizers(n), validateNodeTaints(n)...)
+	errs := append(kind.Finalizers(n), validateNodeAnnotations(n.Annotations)...)
+	errs = append(errs, validateNodeTaints(n)...)
 	errs = append(errs, validateNodeResources(&n.Status)...)
+	errs = append(errs, validateSwap(n.Status.NodeInfo.Swap)...)
+	errs = append(errs, validateDeclaredFeatures(n.Status.DeclaredFeatures, field.NewPath("status", "declaredFeatures"))...)
 	return append(errs, validatePodCIDRs(n.Spec.PodCIDRs, field.NewPath("spec", "podCIDRs"))...)
 }
 
@@ -45,18 +49,50 @@ func validatePodCIDRs(list []string, at *field.Path) field.ErrorList {
 	for i, cidr := range list {
 		errs = append(errs, utilvalidation.IsValidCIDRForLegacyField(at.Index(i), cidr, true, nil)...)
 	}
-	if len(list) < 2 || len(errs) > 0 {
+	if len(list) < 2 {
 		return errs
 	}
-	if dual, err := netutils.IsDualStackCIDRStrings(list); err != nil || !dual || len(list) > 2 {
+	dual, err := netutils.IsDualStackCIDRStrings(list)
+	if err != nil {
+		errs = append(errs, field.InternalError(at, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+	}
+	if !dual || len(list) > 2 {
 		errs = append(errs, field.Invalid(at, list, "may specify no more than one CIDR for each IP family"))
 	}
-	taken := sets.New[string]()
-	for i, cidr := range list {
-		if taken.Has(cidr) {
-			errs = append(errs, field.Duplicate(at.Index(i), cidr))
+	return errs
+}
+
+// validateSwap reports at the metadata, as kube-apiserver does.
+func validateSwap(swap *corev1.NodeSwapStatus) field.ErrorList {
+	if swap == nil || swap.Capacity == nil || *swap.Capacity > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than zero")}
+}
+
+// featureName is made of words that are joined by slashes, the first of which is
+// capitalized.
+var featureName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[A-Za-z][A-Za-z0-9]*)*$`)
+
+// validateDeclaredFeatures wants each of them once, in order.
+func validateDeclaredFeatures(names []string, at *field.Path) field.ErrorList {
+	const most = utilvalidation.DNS1123SubdomainMaxLength
+	var errs field.ErrorList
+	for i, name := range names {
+		at := at.Index(i)
+		if i > 0 && names[i-1] == name {
+			errs = append(errs, field.Duplicate(at, name))
 		}
-		taken.Insert(cidr)
+		if i > 0 && names[i-1] > name {
+			errs = append(errs, field.Invalid(at, name, "list must be sorted alphabetically"))
+		}
+		switch {
+		case len(name) > most:
+			errs = append(errs, field.Invalid(at, name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, most)))
+		case !featureName.MatchString(name):
+			errs = append(errs, field.Invalid(at, name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, "+
+				"with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name)))
+		}
 	}
 	return errs
 }
@@ -70,7 +106,9 @@ func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 // node stays.
 func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
-	errs := validateNodeResources(&n.Status)
+	errs := validateNodeAnnotations(n.Annotations)
+	errs = append(errs, validateNodeResources(&n.Status)...)
+	errs = append(errs, validateDeclaredFeatures(n.Status.DeclaredFeatures, status.Child("declaredFeatures"))...)
 	addresses := sets.New[corev1.NodeAddress]()
 	for i, address := range n.Status.Addresses {
 		if addresses.Has(address) {
@@ -84,50 +122,9 @@ func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	if old.Spec.ProviderID != "" && n.Spec.ProviderID != old.Spec.ProviderID {
 		errs = append(errs, field.Forbidden(spec.Child("providerID"), `node updates may not change providerID except from "" to valid`))
 	}
-	errs = append(errs, validateConfigSource(n.Spec.ConfigSource, false, spec.Child("configSource"))...)
-	if c := n.Status.Config; c != nil {
-		at := status.Child("config")
-		errs = append(errs, validateConfigSource(c.Assigned, true, at.Child("assigned"))...)
-		errs = append(errs, validateConfigSource(c.Active, true, at.Child("active"))...)
-		errs = append(errs, validateConfigSource(c.LastKnownGood, true, at.Child("lastKnownGood"))...)
-	}
 	errs = append(errs, validateNodeTaints(n)...)
 	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
 		errs = append(errs, field.Forbidden(spec.Child("externalID"), "may not be updated"))
 	}
-	return errs
-}
-
-// validateConfigSource: a spec names a ConfigMap, a status one version of it.
-func validateConfigSource(source *corev1.NodeConfigSource, exact bool, at *field.Path) field.ErrorList {
-	switch {
-	case source == nil:
-		return nil
-	case source.ConfigMap == nil:
-		return field.ErrorList{field.Invalid(at, kind.GoJSON(source), "exactly one reference subfield must be non-nil")}
-	}
-	var errs field.ErrorList
-	at = at.Child("configMap")
-	for _, f := range []struct{ name, value string }{
-		{"uid", string(source.ConfigMap.UID)},
-		{"resourceVersion", source.ConfigMap.ResourceVersion},
-	} {
-		switch {
-		case exact && f.value == "":
-			errs = append(errs, field.Required(at.Child(f.name), f.name+" must be set in status"))
-		case !exact && f.value != "":
-			errs = append(errs, field.Forbidden(at.Child(f.name), f.name+" must not be set in spec"))
-		}
-	}
-	named := func(name, value string, valid func(string) []string) {
-		if value == "" {
-			errs = append(errs, field.Required(at.Child(name), name+" must be set"))
-		} else {
-			errs = append(errs, kind.Invalid(at.Child(name), value, valid(value))...)
-		}
-	}
-	named("namespace", source.ConfigMap.Namespace, func(s string) []string { return validation.ValidateNamespaceName(s, false) })
-	named("name", source.ConfigMap.Name, func(s string) []string { return validation.NameIsDNSSubdomain(s, false) })
-	named("kubeletConfigKey", source.ConfigMap.KubeletConfigKey, utilvalidation.IsConfigMapKey)
 	return errs
 }
