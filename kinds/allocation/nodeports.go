@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/core"
 )
@@ -35,7 +34,7 @@ func newPorts(s *corev1.Service) change {
 			p := &s.Spec.Ports[i]
 			first := shared[p.Port]
 			switch {
-			case p.NodePort == 0 && !getsNodePorts(&s.Spec):
+			case p.NodePort == 0 && !core.GetsNodePorts(&s.Spec):
 			case first == nil:
 				shared[p.Port] = c.wish(i, requested(s.Spec.Ports, p.Port), &p.NodePort)
 			case p.NodePort == 0:
@@ -60,7 +59,7 @@ func changedPorts(s, old *corev1.Service) change {
 			p := &s.Spec.Ports[i]
 			wished := slices.ContainsFunc(c.wishes, func(w *wish) bool { return w.number == int(p.NodePort) })
 			switch {
-			case p.NodePort == 0 && getsNodePorts(&s.Spec):
+			case p.NodePort == 0 && core.GetsNodePorts(&s.Spec):
 				c.wish(i, 0, &p.NodePort)
 			case p.NodePort != 0 && !wished && !slices.Contains(was, int(p.NodePort)):
 				c.wish(i, int(p.NodePort), &p.NodePort)
@@ -91,12 +90,6 @@ func (c *change) wish(index, number int, into *int32) *wish {
 func (c *change) healthCheck(s *corev1.Service) {
 	port := &s.Spec.HealthCheckNodePort
 	c.wishes = append(c.wishes, &wish{number: int(*port), into: []*int32{port}})
-}
-
-// getsNodePorts tells whether ports that ask for no node port get one.
-func getsNodePorts(spec *corev1.ServiceSpec) bool {
-	return spec.Type == corev1.ServiceTypeNodePort ||
-		spec.Type == corev1.ServiceTypeLoadBalancer && ptr.Deref(spec.AllocateLoadBalancerNodePorts, true)
 }
 
 // requested is the node port that one of the ports of a number asks for.

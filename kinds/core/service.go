@@ -43,10 +43,14 @@ func services() *registry.Resource {
 				Validate:           kind.CheckUpdate(validateServiceUpdate),
 				Warnings:           kind.WarnAgain(warnOfService),
 			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
+			Delete:       registry.DeleteStrategy{ReturnObject: true},
+			Canonicalize: kind.Defaults(dropInternalPolicy),
 		},
-		StatusStrategy: registry.UpdateStrategy{Warnings: kind.WarnAgain(warnOfServiceStatus)},
-		FieldLabel:     kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
+		StatusStrategy: registry.UpdateStrategy{
+			Validate: kind.CheckUpdate(validateServiceStatus),
+			Warnings: kind.WarnAgain(warnOfServiceStatus),
+		},
+		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 		Fields: kind.Fields(func(s *corev1.Service) fields.Set {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
 		}),

@@ -36,7 +36,7 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 		return errs
 	}
 	for i, ip := range ips {
-		if i < len(s.Spec.IPFamilies) && s.Spec.IPFamilies[i] != FamilyOf(ip) {
+		if i < len(s.Spec.IPFamilies) && slices.Contains(ipFamilies, s.Spec.IPFamilies[i]) && s.Spec.IPFamilies[i] != FamilyOf(ip) {
 			errs = append(errs, field.Invalid(at.Index(i), ip, fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", s.Spec.IPFamilies[i], i)))
 		}
 	}
@@ -58,12 +58,14 @@ func validateSameAddress(spec *corev1.ServiceSpec, at *field.Path) field.ErrorLi
 	return nil
 }
 
+var ipFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+
 func validateFamilies(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, family := range spec.IPFamilies {
 		at := at.Child("ipFamilies").Index(i)
-		if known := []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}; !slices.Contains(known, family) {
-			errs = append(errs, field.NotSupported(at, family, known))
+		if !slices.Contains(ipFamilies, family) {
+			errs = append(errs, field.NotSupported(at, family, ipFamilies))
 		}
 		if slices.Contains(spec.IPFamilies[:i], family) {
 			errs = append(errs, field.Duplicate(at, family))

@@ -21,7 +21,7 @@ func defaultService(s *corev1.Service) {
 	if isOpenToOutside(spec) {
 		kind.Fill(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
-	if spec.Type != corev1.ServiceTypeExternalName {
+	if spec.Type == corev1.ServiceTypeClusterIP || HasNodePorts(spec) {
 		kind.FillNil(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
 	}
 	if spec.Type == corev1.ServiceTypeLoadBalancer {
@@ -34,6 +34,15 @@ func defaultService(s *corev1.Service) {
 func restoreService(s *corev1.Service) {
 	defaultService(s)
 	LinkServiceFields(s, nil)
+	dropInternalPolicy(s)
+}
+
+// dropInternalPolicy: there is no traffic to an address that a service does not
+// have. It is not refused either, for older releases filled it in.
+func dropInternalPolicy(s *corev1.Service) {
+	if !hasClusterIP(&s.Spec) {
+		s.Spec.InternalTrafficPolicy = nil
+	}
 }
 
 // defaultAffinity keeps a timeout only for what has one.

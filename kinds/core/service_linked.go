@@ -26,7 +26,7 @@ func LinkServiceFields(s, old *corev1.Service) {
 			now.ClusterIPs = slices.Clone(was.ClusterIPs)
 		}
 	}
-	if HasNodePorts(was) && HasNodePorts(now) {
+	if GetsNodePorts(was) && GetsNodePorts(now) {
 		keepNodePorts(now, was)
 	}
 	if HasHealthCheck(was) && HasHealthCheck(now) && now.HealthCheckNodePort == 0 {

@@ -32,7 +32,11 @@ func dropUnneeded(s, old *corev1.Service) {
 	if HasHealthCheck(was) && !HasHealthCheck(now) && now.HealthCheckNodePort == was.HealthCheckNodePort {
 		now.HealthCheckNodePort = 0
 	}
-	if was.Type != corev1.ServiceTypeLoadBalancer || now.Type == corev1.ServiceTypeLoadBalancer {
+	if now.Type == corev1.ServiceTypeLoadBalancer {
+		return
+	}
+	s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+	if was.Type != corev1.ServiceTypeLoadBalancer {
 		return
 	}
 	if ptr.Equal(now.AllocateLoadBalancerNodePorts, was.AllocateLoadBalancerNodePorts) {
@@ -43,7 +47,6 @@ func dropUnneeded(s, old *corev1.Service) {
 	}
 }
 
-// dropAddresses drops what is about traffic to a service's own address too.
 func dropAddresses(now, was *corev1.ServiceSpec) {
 	if now.ClusterIP == was.ClusterIP && slices.Equal(now.ClusterIPs, was.ClusterIPs) {
 		now.ClusterIP, now.ClusterIPs = "", nil
@@ -53,9 +56,6 @@ func dropAddresses(now, was *corev1.ServiceSpec) {
 	}
 	if ptr.Equal(now.IPFamilyPolicy, was.IPFamilyPolicy) {
 		now.IPFamilyPolicy = nil
-	}
-	if ptr.Equal(now.InternalTrafficPolicy, was.InternalTrafficPolicy) {
-		now.InternalTrafficPolicy = nil
 	}
 }
 
@@ -72,6 +72,12 @@ func HasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
+// GetsNodePorts tells whether ports that ask for no node port get one.
+func GetsNodePorts(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeNodePort ||
+		spec.Type == corev1.ServiceTypeLoadBalancer && ptr.Deref(spec.AllocateLoadBalancerNodePorts, true)
+}
+
 // HasHealthCheck tells whether a load balancer has to find out which nodes have
 // endpoints.
 func HasHealthCheck(spec *corev1.ServiceSpec) bool {
@@ -79,7 +85,8 @@ func HasHealthCheck(spec *corev1.ServiceSpec) bool {
 }
 
 // validateServiceUpdate: an address stays, and so does its family; a second one
-// may come and go.
+// may come and go. It tells what is wrong with a class twice, for kube-apiserver
+// does.
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 	var errs field.ErrorList
 	if hasClusterIP(&s.Spec) && hasClusterIP(&old.Spec) {
@@ -91,8 +98,9 @@ func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 		!ptr.Equal(s.Spec.LoadBalancerClass, old.Spec.LoadBalancerClass) {
 		errs = append(errs, field.Invalid(spec.Child("loadBalancerClass"), s.Spec.LoadBalancerClass, "may not change once set"))
 	}
-	if HasHealthCheck(&s.Spec) && HasHealthCheck(&old.Spec) {
-		errs = append(errs, validation.ValidateImmutableField(s.Spec.HealthCheckNodePort, old.Spec.HealthCheckNodePort, spec.Child("healthCheckNodePort"))...)
+	errs = append(errs, validateBalancerClass(&s.Spec, spec.Child("loadBalancerClass"))...)
+	if HasHealthCheck(&s.Spec) && HasHealthCheck(&old.Spec) && s.Spec.HealthCheckNodePort != old.Spec.HealthCheckNodePort {
+		errs = append(errs, field.Forbidden(spec.Child("healthCheckNodePort"), validation.FieldImmutableErrorMsg))
 	}
 	return append(errs, validateService(s, old)...)
 }

@@ -19,16 +19,46 @@ func validateNewService(s *corev1.Service) field.ErrorList { return validateServ
 // validateService looks at a service by itself; old is nil for a new one.
 func validateService(s, old *corev1.Service) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validateServiceType(s, spec)
+	errs := validateTopologyMode(s.Annotations)
+	errs = append(errs, validateServiceType(s, spec)...)
 	errs = append(errs, validateServicePorts(s.Spec.Ports, spec.Child("ports"))...)
 	errs = append(errs, metavalidation.ValidateLabels(s.Spec.Selector, spec.Child("selector"))...)
 	errs = append(errs, kind.OneOf(spec.Child("sessionAffinity"), s.Spec.SessionAffinity,
 		corev1.ServiceAffinityClientIP, corev1.ServiceAffinityNone)...)
+	errs = append(errs, validateAffinityTimeout(&s.Spec, spec.Child("sessionAffinityConfig"))...)
 	errs = append(errs, ValidateServiceAddresses(s, old)...)
+	errs = append(errs, validateExternalIPs(s, old, spec.Child("externalIPs"))...)
 	errs = append(errs, kind.OneOf(spec.Child("type"), s.Spec.Type, corev1.ServiceTypeClusterIP,
 		corev1.ServiceTypeExternalName, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeNodePort)...)
 	errs = append(errs, validateNodePorts(&s.Spec, spec)...)
-	return append(errs, validateOutside(&s.Spec, spec)...)
+	errs = append(errs, validateDistinctPorts(s.Spec.Ports, spec.Child("ports"))...)
+	errs = append(errs, validateSourceRanges(s, old)...)
+	errs = append(errs, validateBalancer(&s.Spec, spec)...)
+	return append(errs, validateTraffic(&s.Spec, spec)...)
+}
+
+// validateTopologyMode: an annotation that has got a new name may come under
+// both, if they say the same.
+func validateTopologyMode(annotations map[string]string) field.ErrorList {
+	mode, ok := annotations[corev1.AnnotationTopologyMode]
+	hints, older := annotations[corev1.DeprecatedAnnotationTopologyAwareHints]
+	if !ok || !older || mode == hints {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations").Key(corev1.AnnotationTopologyMode), mode,
+		"must match annotations["+corev1.DeprecatedAnnotationTopologyAwareHints+"] when both are specified")}
+}
+
+func validateAffinityTimeout(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
+	const most = 86400
+	c := spec.SessionAffinityConfig
+	if spec.SessionAffinity != corev1.ServiceAffinityClientIP || c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
+		return nil
+	}
+	if seconds := *c.ClientIP.TimeoutSeconds; seconds <= 0 || seconds > most {
+		return field.ErrorList{field.Invalid(at.Child("clientIP", "timeoutSeconds"), seconds, fmt.Sprintf("must be greater than 0 and less than %d", most))}
+	}
+	return nil
 }
 
 // validateServiceType holds a service to what its type needs and forbids.
@@ -79,34 +109,6 @@ func validateNodePorts(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-// validateOutside looks at what is about traffic from outside of the cluster.
-func validateOutside(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
-	const balancersOnly = "may only be used when `type` is 'LoadBalancer'"
-	var errs field.ErrorList
-	isBalancer := spec.Type == corev1.ServiceTypeLoadBalancer
-	switch {
-	case !isBalancer && spec.AllocateLoadBalancerNodePorts != nil:
-		errs = append(errs, field.Forbidden(at.Child("allocateLoadBalancerNodePorts"), balancersOnly))
-	case isBalancer && spec.AllocateLoadBalancerNodePorts == nil:
-		errs = append(errs, field.Required(field.NewPath("allocateLoadBalancerNodePorts"), ""))
-	}
-	if !isBalancer && spec.LoadBalancerClass != nil {
-		errs = append(errs, field.Forbidden(at.Child("loadBalancerClass"), balancersOnly))
-	}
-	policy := at.Child("externalTrafficPolicy")
-	switch {
-	case isOpenToOutside(spec):
-		errs = append(errs, kind.OneOf(policy, spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
-	case spec.ExternalTrafficPolicy != "":
-		errs = append(errs, field.Invalid(policy, spec.ExternalTrafficPolicy, "may only be set for externally-accessible services"))
-	}
-	if spec.HealthCheckNodePort != 0 && !HasHealthCheck(spec) {
-		errs = append(errs, field.Invalid(at.Child("healthCheckNodePort"), spec.HealthCheckNodePort,
-			"may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
-	}
-	return errs
-}
-
 // validateExternalName allows the dot at the end of a full name.
 func validateExternalName(name string, at *field.Path) field.ErrorList {
 	name = strings.TrimSuffix(name, ".")
@@ -121,7 +123,6 @@ func validateExternalName(name string, at *field.Path) field.ErrorList {
 func validateServicePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := sets.New[string]()
-	taken := map[corev1.ServicePort]bool{}
 	for i := range ports {
 		p, at := &ports[i], at.Index(i)
 		switch {
@@ -135,9 +136,18 @@ func validateServicePorts(ports []corev1.ServicePort, at *field.Path) field.Erro
 			names.Insert(p.Name)
 		}
 		errs = append(errs, validateServicePort(p, at)...)
+	}
+	return errs
+}
+
+// validateDistinctPorts allows one number for several protocols.
+func validateDistinctPorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	taken := map[corev1.ServicePort]bool{}
+	for i, p := range ports {
 		key := corev1.ServicePort{Protocol: p.Protocol, Port: p.Port}
 		if taken[key] {
-			errs = append(errs, field.Duplicate(at, kind.GoJSON(key)))
+			errs = append(errs, field.Duplicate(at.Index(i), kind.GoJSON(key)))
 		}
 		taken[key] = true
 	}
@@ -149,7 +159,12 @@ func validateServicePort(p *corev1.ServicePort, at *field.Path) field.ErrorList 
 	errs = append(errs, kind.OneOf(at.Child("protocol"), p.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)...)
 	target := at.Child("targetPort")
 	if p.TargetPort.Type == intstr.Int {
-		return append(errs, kind.Invalid(target, p.TargetPort.IntVal, utilvalidation.IsValidPortNum(p.TargetPort.IntValue()))...)
+		errs = append(errs, kind.Invalid(target, p.TargetPort.IntVal, utilvalidation.IsValidPortNum(p.TargetPort.IntValue()))...)
+	} else {
+		errs = append(errs, kind.Invalid(target, p.TargetPort.StrVal, utilvalidation.IsValidPortName(p.TargetPort.StrVal))...)
 	}
-	return append(errs, kind.Invalid(target, p.TargetPort.StrVal, utilvalidation.IsValidPortName(p.TargetPort.StrVal))...)
+	if p.AppProtocol != nil {
+		errs = append(errs, metavalidation.ValidateLabelName(*p.AppProtocol, at.Child("appProtocol"))...)
+	}
+	return errs
 }

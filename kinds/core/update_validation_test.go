@@ -59,6 +59,37 @@ func TestNodeUpdates(t *testing.T) {
 	})
 }
 
+func TestServiceUpdates(t *testing.T) {
+	balancer := func() *corev1.Service {
+		return &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: new("a.b/c"), Ports: []corev1.ServicePort{{Port: 80}},
+		}}
+	}
+	testUpdates(t, "services", "", balancer, []update[*corev1.Service]{
+		{"a balancer keeps its class", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new("d") },
+			`Service "s" is invalid: spec.loadBalancerClass: Invalid value: "d": may not change once set`},
+		{"which is that of a balancer", func(s *corev1.Service) { s.Spec.Type, s.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, new("d") },
+			"Service \"s\" is invalid: spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"},
+	})
+	ingress := func(points ...corev1.LoadBalancerIngress) func(*corev1.Service) {
+		return func(s *corev1.Service) { s.Status.LoadBalancer.Ingress = points }
+	}
+	testUpdates(t, "services", "status", balancer, []update[*corev1.Service]{
+		{"a balancer has addresses or names", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}, corev1.LoadBalancerIngress{Hostname: "a.b"}), ""},
+		{"which are what they are called", ingress(corev1.LoadBalancerIngress{IP: "x"}, corev1.LoadBalancerIngress{Hostname: "10.0.0.1"}),
+			`Service "s" is invalid: [status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff), ` +
+				`status.loadBalancer.ingress[1].hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address]`},
+		{"a name has no mode", ingress(corev1.LoadBalancerIngress{Hostname: "a", IPMode: new(corev1.LoadBalancerIPModeProxy)}),
+			"Service \"s\" is invalid: status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not set"},
+	})
+	testUpdates(t, "services", "status", func() *corev1.Service {
+		return &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	}, []update[*corev1.Service]{
+		{"other services have no balancer", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}),
+			"Service \"s\" is invalid: status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"},
+	})
+}
+
 func TestPersistentVolumeUpdates(t *testing.T) {
 	testUpdates(t, "persistentvolumes", "", newVolume, []update[*corev1.PersistentVolume]{
 		{"it may be bound", func(v *corev1.PersistentVolume) {
@@ -128,6 +159,26 @@ func TestPodStatusUpdates(t *testing.T) {
 			`Pod "p" is invalid: status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family`},
 		{"the address of the node is the first", func(p *corev1.Pod) { p.Status.HostIPs = []corev1.HostIP{{IP: "10.0.0.1"}} },
 			`Pod "p" is invalid: status.hostIPs[0].ip: Invalid value: "10.0.0.1": must be equal to ` + "`hostIP`"},
+		{"generations and conditions are what they are called", func(p *corev1.Pod) {
+			p.Status.ObservedGeneration, p.Status.Conditions = -1, []corev1.PodCondition{{Type: "a b", ObservedGeneration: -1}}
+		}, `Pod "p" is invalid: [status.conditions[0].observedGeneration: Invalid value: -1: must be a non-negative integer, ` +
+			`status.conditions[0].Type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with ` +
+			`an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), ` +
+			`status.observedGeneration: Invalid value: -1: must be a non-negative integer]`},
+		{"containers get what they ask for, in good health or not", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", AllocatedResourcesStatus: []corev1.ResourceStatus{
+				{Name: "claim:a", Resources: []corev1.ResourceHealth{{ResourceID: "1", Health: "Fine", Message: new("")}}},
+			}}}
+		}, `Pod "p" is invalid: [status.containerStatuses[0].allocatedResourcesStatus[0].name: Invalid value: "claim:a": must match one of the container's resource claims ` +
+			`in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty, ` +
+			`status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Fine": supported values: "Healthy", "Unhealthy", "Unknown", ` +
+			`status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].message: Required value: must be non-empty if specified]`},
+		{"a claim stands in for what a container requests", func(p *corev1.Pod) {
+			p.Status.ExtendedResourceClaimStatus = &corev1.PodExtendedResourceClaimStatus{RequestMappings: []corev1.ContainerExtendedResourceRequest{
+				{ContainerName: "c", ResourceName: "a.b/c", RequestName: "r"},
+			}}
+		}, `Pod "p" is invalid: [status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "a.b/c": must match the extended resource name of an entry ` +
+			`in spec.initContainers.resources.requests or spec.containers.resources.requests, status.extendedResourceClaimStatus.resourceClaimName: Required value]`},
 		{"the class stays", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
 			`Pod "p" is invalid: status.qosClass: Invalid value: "Guaranteed": field is immutable`},
 	})

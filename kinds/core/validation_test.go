@@ -1,11 +1,13 @@
 package core_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -64,6 +66,43 @@ func TestNewObjects(t *testing.T) {
 			IPFamilies: []corev1.IPFamily{"IPv5"}, IPFamilyPolicy: new(corev1.IPFamilyPolicy("Any")), Ports: []corev1.ServicePort{port("", 80)},
 		}), `Service "x" is invalid: [spec.ipFamilies[0]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", ` +
 			`spec.ipFamilyPolicy: Unsupported value: "Any": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"]`},
+		{"who may use a balancer is said of balancers, in ranges", "services", service(corev1.ServiceSpec{
+			LoadBalancerSourceRanges: []string{" 10.0.0.0/8 ", "10.0.0.1"}, Ports: []corev1.ServicePort{port("", 80)},
+		}), "Service \"x\" is invalid: [spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer', " +
+			`spec.LoadBalancerSourceRanges[1]: Invalid value: "10.0.0.1": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)]`},
+		{"or in an annotation", "services", annotated(service(corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{port("", 80)}}),
+			corev1.AnnotationLoadBalancerSourceRangesKey, "10.0.0.0/8, x"), `Service "x" is invalid: metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: ` +
+			`Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`},
+		{"an address from outside is an ordinary one", "services", service(corev1.ServiceSpec{
+			ExternalIPs: []string{"x", "127.0.0.1"}, Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: [spec.externalIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff), ` +
+			`spec.externalIPs[1]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)]`},
+		{"traffic goes to one of a few sorts of endpoints", "services", service(corev1.ServiceSpec{
+			InternalTrafficPolicy: new(corev1.ServiceInternalTrafficPolicy("x")), TrafficDistribution: new("x"), Ports: []corev1.ServicePort{port("", 80)},
+		}), `Service "x" is invalid: [spec.internalTrafficPolicy: Unsupported value: "x": supported values: "Cluster", "Local", ` +
+			`spec.trafficDistribution: Unsupported value: "x": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"]`},
+		{"clients stay with an endpoint for a day at most", "services", service(corev1.ServiceSpec{
+			SessionAffinity: corev1.ServiceAffinityClientIP, Ports: []corev1.ServicePort{port("", 80)},
+			SessionAffinityConfig: &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(int32(86401))}},
+		}), `Service "x" is invalid: spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400`},
+		{"protocols above TCP have qualified names", "services", service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, AppProtocol: new("a/")}}}),
+			`Service "x" is invalid: [spec.ports[0].appProtocol: Invalid value: "a/": name part must be non-empty, ` +
+				`spec.ports[0].appProtocol: Invalid value: "a/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end ` +
+				`with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]`},
+		{"the two names of an annotation say the same", "services", annotated(annotated(service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("", 80)}}),
+			corev1.AnnotationTopologyMode, "auto"), corev1.DeprecatedAnnotationTopologyAwareHints, "x"),
+			`Service "x" is invalid: metadata.annotations[service.kubernetes.io/topology-mode]: Invalid value: "auto": ` +
+				`must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified`},
+		{"features of a node are in order", "nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}, Status: corev1.NodeStatus{DeclaredFeatures: []string{"B", "A", "A"}}},
+			`Node "x" is invalid: [status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically, status.declaredFeatures[2]: Duplicate value: "A"]`},
+		{"a node has some swap or none", "nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}, Status: corev1.NodeStatus{
+			NodeInfo: corev1.NodeSystemInfo{Swap: &corev1.NodeSwapStatus{Capacity: new(int64(0))}},
+		}}, `Node "x" is invalid: metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero`},
+		{"taints in an annotation are taints", "nodes", annotated(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, corev1.TaintsAnnotationKey, `[{"key":"a"}]`),
+			`Node "x" is invalid: metadata.annotations.scheduler.alpha.kubernetes.io/taints[0].effect: Required value`},
+		{"pods to avoid are those of a controller", "nodes", annotated(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}},
+			corev1.PreferAvoidPodsAnnotationKey, `{"preferAvoidPods":[{"podSignature":{}}]}`),
+			`Node "x" is invalid: metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[0].PodSignature: Required value`},
 		{"keys are names of files", "configmaps", &corev1.ConfigMap{ObjectMeta: named("x"), Data: map[string]string{"a/b": ""}},
 			`ConfigMap "x" is invalid: data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' ` +
 				`(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`},
@@ -114,11 +153,21 @@ func TestNewObjects(t *testing.T) {
 			e := env{e.With(t)}
 			e.Default(tc.resource, tc.object)
 			_, err := e.Store(tc.resource).Create(t.Context(), registry.CreateRequest{
-				Namespace: "default", Object: tc.object, Options: registry.WriteOptions{DryRun: true},
+				Namespace: namespaceOf(e, tc.resource), Object: tc.object, Options: registry.WriteOptions{DryRun: true},
 			})
 			check(t, err, tc.want)
 		})
 	}
+}
+
+func annotated[T metav1.Object](obj T, key, value string) T {
+	annotations := maps.Clone(obj.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	obj.SetAnnotations(annotations)
+	return obj
 }
 
 func finalized(names ...string) *corev1.ConfigMap {

@@ -37,6 +37,23 @@ func TestWarnings(t *testing.T) {
 		{"the address of a load balancer in another form", warnOfServiceStatus(&corev1.Service{Status: corev1.ServiceStatus{
 			LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{Hostname: "a"}, {IP: "FD00::1"}}},
 		}}), []string{`status.loadBalancer.ingress[1]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`}},
+		{"what headless services do without", warnOfService(&corev1.Service{Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, LoadBalancerIP: "10.0.0.1", SessionAffinity: corev1.ServiceAffinityClientIP, ExternalName: "a",
+		}}), []string{
+			"spec.loadBalancerIP is ignored for headless services",
+			"spec.SessionAffinity is ignored for headless services",
+			`spec.externalName is ignored when spec.type is not "ExternalName"`,
+		}},
+		{"old ways of a service", warnOfService(&corev1.Service{Spec: corev1.ServiceSpec{
+			ExternalIPs: []string{"FD00::1"}, TrafficDistribution: new(corev1.ServiceTrafficDistributionPreferClose),
+		}}), []string{
+			`spec.externalIPs[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`,
+			"spec.externalIPs is deprecated and may no longer be implemented in some clusters",
+			`spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`,
+		}},
+		{"addresses of names", warnOfService(&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalIPs: []string{"10.0.0.1"}}}), []string{
+			`spec.externalIPs is ignored when spec.type is "ExternalName"`,
+		}},
 		{"a name that is no label of DNS", warnOfPod(pod), []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; " +
 			"a DNS label is recommended: [must not contain dots]"}},
 	} {
