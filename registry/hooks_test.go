@@ -70,6 +70,9 @@ func (j *journal) hooks() registry.Hooks {
 			j.note("begin update")
 			return j.finish("end update"), nil
 		},
+		Complete: func(_ context.Context, _ *registry.Store, _, old runtime.Object) {
+			j.note(map[bool]string{true: "complete create", false: "complete update"}[old == nil])
+		},
 		AfterCreate: func(context.Context, *registry.Store, runtime.Object) { j.note("after create") },
 		AfterUpdate: func(context.Context, *registry.Store, runtime.Object) { j.note("after update") },
 		AfterDelete: func(context.Context, *registry.Store, runtime.Object) { j.note("after delete") },
@@ -98,13 +101,13 @@ func TestOrderOfAWrite(t *testing.T) {
 	j := &journal{}
 	e := registrytest.NewHooked(t, j.steps(), "configmaps", j.hooks(), journaled(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
-	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "admission validates CREATE ", "end create written", "after create")
+	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "complete create", "admission validates CREATE ", "end create written", "after create")
 
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n")))
-	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "admission validates UPDATE ", "end update written", "after update")
+	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written", "after update")
 
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(*corev1.ConfigMap) {}))
-	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "admission validates UPDATE ", "end update written")
+	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written")
 
 	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
 		t.Fatal(err)
@@ -188,7 +191,7 @@ func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 	if _, err := e.Store("configmaps").Update(ctx, req); err != nil {
 		t.Fatal(err)
 	}
-	attempt := []string{"begin update", "prepare update", "validate update", "canonicalize"}
+	attempt := []string{"begin update", "prepare update", "validate update", "canonicalize", "complete update"}
 	j.expect(t, slices.Concat(attempt, []string{"end update not written"}, attempt, []string{"end update written", "after update"})...)
 	if got := warnings.List(); len(got) != 1 || got[0] != "updated" {
 		t.Errorf("warnings %q", got)
@@ -275,7 +278,7 @@ func TestAfterHookOfTheLastFinalizer(t *testing.T) {
 	}
 	j.lines = nil
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(c *corev1.ConfigMap) { c.Finalizers = nil }))
-	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "end update not written", "after delete")
+	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "complete update", "end update not written", "after delete")
 }
 
 func TestAdmissionMayChangeAndRefuse(t *testing.T) {

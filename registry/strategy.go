@@ -84,10 +84,10 @@ type DeleteStrategy struct {
 // Hooks surround a write of a resource. A Begin hook may change the object and
 // write elsewhere, as in allocating an address; its finish is called exactly once
 // with whether the write happened: that an update took away the last finalizer,
-// so that the object went instead, is no such write. Begin hooks leave writes of
-// subresources alone. Complete adds to an object, which it finds valid and with
-// its new generation, what follows from it and from other objects; old is nil for
-// a new one. After hooks run once, after a successful write that was not a dry
+// so that the object went instead, is no such write. Complete adds to an object,
+// which it finds valid and with its new generation, what follows from it and from
+// other objects; old is nil for a new one. Neither concerns writes of
+// subresources. After hooks run once, after a successful write that was not a dry
 // run. The contexts of finish and of After hooks outlive the request's end.
 type Hooks struct {
 	BeginCreate func(ctx context.Context, store *Store, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)

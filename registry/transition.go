@@ -233,7 +233,7 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 	if canonicalize := op.store.resource.Strategy.Canonicalize; canonicalize != nil {
 		canonicalize(next.obj)
 	}
-	if complete := op.store.hooks.Complete; complete != nil {
+	if complete := op.store.hooks.Complete; complete != nil && op.req.Subresource == "" {
 		complete(ctx, op.store, next.obj, next.old)
 	}
 	return nil

@@ -47,9 +47,9 @@ type storedVersion struct {
 	SelectableFields         []apiextensionsv1beta1.SelectableField                `json:"selectableFields,omitempty"`
 }
 
-// schemas of a definition that is being converted. Numbers stand for them
-// meanwhile, the same for equal ones: those that all versions share stand at the
-// top in v1beta1.
+// schemaList has the schemas of a definition that is being converted. Numbers stand
+// for them meanwhile, the same for equal ones: those that all versions share stand
+// at the top in v1beta1.
 type schemaList []*apiextensionsv1.CustomResourceValidation
 
 // number of a schema, "" for none.
