@@ -64,7 +64,7 @@ func writeGoFields(b *bytes.Buffer, v reflect.Value) {
 			writeGoFields(&one, value)
 		default:
 			writeGo(&one, value)
-			one = *bytes.NewBuffer(bytes.Trim(one.Bytes(), "{}"))
+			one = *bytes.NewBuffer(one.Bytes()[1 : one.Len()-1])
 		}
 		if one.Len() > 0 {
 			separate(b)

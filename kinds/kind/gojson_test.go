@@ -20,6 +20,7 @@ func TestGoJSON(t *testing.T) {
 		{"fields by their names in Go", rbacv1.RoleRef{Kind: "Role", Name: "a"}, `{"APIGroup":"","Kind":"Role","Name":"a"}`},
 		{"apimachinery's by their names in JSON", &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, `{"matchLabels":{"a":"b"}}`},
 		{"what is embedded has no name", corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "n"}}, `{"Name":"n","Optional":null}`},
+		{"and keeps its own braces", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}.ObjectMeta, `{"labels":{"a":"b"}}`},
 		{"metadata too", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
 		{"quantities and ports as in JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
 		{"nothing is null", (*corev1.Pod)(nil), `null`},
