@@ -184,7 +184,7 @@ func TestDaemonSetsMayBringTheirCount(t *testing.T) {
 func TestClaimTemplatesNameTheirKind(t *testing.T) {
 	e := registrytest.New(t, nil, statefulSets())
 	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
-		Selector: selector(), Template: pods(), VolumeClaimTemplates: make([]corev1.PersistentVolumeClaim, 1),
+		Selector: selector(), Template: pods(), VolumeClaimTemplates: claims("data"),
 	}})
 	got := e.Get("statefulsets.apps", "default", "m").(*appsv1.StatefulSet).Spec.VolumeClaimTemplates[0]
 	if got.Kind != "PersistentVolumeClaim" || got.APIVersion != "v1" {

@@ -28,11 +28,13 @@ func statefulSets() *registry.Resource {
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
 				ValidateName: validation.NameIsDNSLabel,
+				Prepare:      kind.OnCreate(func(s *appsv1.StatefulSet) { dropMaxUnavailable(s, nil) }),
 				Validate:     kind.CheckCreate(validateNewStatefulSet),
 				Warnings:     kind.WarnCreate(warnOfNewStatefulSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            kind.OnUpdate(dropMaxUnavailable),
 				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
 				Warnings:           kind.WarnUpdate(warnOfChangedStatefulSet),
 			},
@@ -45,6 +47,17 @@ func statefulSets() *registry.Resource {
 			}),
 		},
 	}.Build()
+}
+
+// dropMaxUnavailable leaves the number to those that have it already: it is
+// behind a gate which is off.
+func dropMaxUnavailable(s, old *appsv1.StatefulSet) {
+	if old != nil && old.Spec.UpdateStrategy.RollingUpdate != nil && old.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable != nil {
+		return
+	}
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		rolling.MaxUnavailable = nil
+	}
 }
 
 func statefulSetColumns() []metav1.TableColumnDefinition {

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -12,28 +14,35 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
+// passed names the parts of a spec which a look at it leaves alone.
+type passed struct{ claims, service, pods bool }
+
 func validateNewStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	errs := validateStatefulSet(s)
-	if name := s.Spec.ServiceName; name != "" {
-		errs = append(errs, kind.Invalid(field.NewPath("spec", "serviceName"), name, utilvalidation.IsDNS1123Label(name))...)
-	}
-	return errs
+	return validateStatefulSet(s, passed{})
 }
 
-// validateStatefulSet leaves the pod spec alone, as kube-apiserver does: the
-// volumes that its containers mount may be those of the claim templates, which
-// are left alone too.
-func validateStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
+func validateStatefulSet(s *appsv1.StatefulSet, pass passed) field.ErrorList {
 	spec := field.NewPath("spec")
-	return slices.Concat(
+	errs := slices.Concat(
 		validateManagement(s.Spec.PodManagementPolicy, spec.Child("podManagementPolicy")),
 		validateStatefulStrategy(&s.Spec.UpdateStrategy, spec.Child("updateStrategy")),
 		validateRetention(s.Spec.PersistentVolumeClaimRetentionPolicy, spec.Child("persistentVolumeClaimRetentionPolicy")),
+	)
+	if !pass.claims {
+		for i := range s.Spec.VolumeClaimTemplates {
+			at := spec.Child("volumeClaimTemplates").Index(i).Child("spec")
+			errs = append(errs, podspec.ValidateClaimSpec(&s.Spec.VolumeClaimTemplates[i].Spec, at)...)
+		}
+	}
+	errs = slices.Concat(errs,
 		kind.NonNegative(spec.Child("replicas"), s.Spec.Replicas),
 		kind.NonNegative(spec.Child("minReadySeconds"), &s.Spec.MinReadySeconds),
 		validateOrdinals(s.Spec.Ordinals, spec.Child("ordinals.start")),
-		validateStatefulPods(&s.Spec, spec),
 	)
+	if name := s.Spec.ServiceName; name != "" && !pass.service {
+		errs = append(errs, kind.Invalid(spec.Child("serviceName"), name, utilvalidation.IsDNS1123Label(name))...)
+	}
+	return append(errs, validateStatefulPods(&s.Spec, pass, spec)...)
 }
 
 func validateManagement(policy appsv1.PodManagementPolicyType, at *field.Path) field.ErrorList {
@@ -95,22 +104,52 @@ func validateOrdinals(o *appsv1.StatefulSetOrdinals, at *field.Path) field.Error
 	return kind.NonNegative(at, &o.Start)
 }
 
-func validateStatefulPods(s *appsv1.StatefulSetSpec, spec *field.Path) field.ErrorList {
+func validateStatefulPods(s *appsv1.StatefulSetSpec, pass passed, spec *field.Path) field.ErrorList {
 	template := spec.Child("template")
 	selector, errs, ok := podspec.ValidateSelector(s.Selector, "statefulset", spec.Child("selector"))
 	if ok {
-		errs = slices.Concat(errs,
-			podspec.ValidateSelected(selector, &s.Template, template),
-			podspec.ValidateTemplateMeta(&s.Template, template),
-		)
+		pods := podsOf(s)
+		errs = append(errs, podspec.ValidateSelected(selector, pods, template)...)
+		if !pass.pods {
+			errs = append(errs, podspec.ValidateTemplate(pods, template)...)
+		}
+		errs = append(errs, podspec.ValidateTemplateMeta(pods, template)...)
 	} else {
 		errs = append(errs, field.Invalid(spec.Child("selector"), s.Selector, ""))
 	}
 	return append(errs, podspec.ValidateRunsForever(&s.Template, "StatefulSet", template)...)
 }
 
+// podsOf returns the template as pods will come of it: with names of their own,
+// and the volumes that are claimed for them in place of the template's.
+func podsOf(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
+	pods := s.Template
+	pods.Spec.Hostname, pods.Spec.Subdomain = "", ""
+	if len(s.VolumeClaimTemplates) == 0 {
+		return &pods
+	}
+	claimed := sets.New[string]()
+	pods.Spec.Volumes = nil
+	for i := range s.VolumeClaimTemplates {
+		name := s.VolumeClaimTemplates[i].Name
+		if claimed.Has(name) {
+			continue
+		}
+		claimed.Insert(name)
+		source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+		pods.Spec.Volumes = append(pods.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
+	}
+	for _, v := range s.Template.Spec.Volumes {
+		if !claimed.Has(v.Name) {
+			pods.Spec.Volumes = append(pods.Spec.Volumes, v)
+		}
+	}
+	return &pods
+}
+
 // validateStatefulSetUpdate compares what is left of the specs without the
-// fields that may change.
+// fields that may change. What cannot change is not looked at again, nor is a
+// template that follows a faulty spec: older releases took any.
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	rest := *s.Spec.DeepCopy()
 	rest.Replicas = old.Spec.Replicas
@@ -120,7 +159,9 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	rest.Ordinals = old.Spec.Ordinals
 	rest.RevisionHistoryLimit = old.Spec.RevisionHistoryLimit
 	rest.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
-	errs := validateStatefulSet(s)
+	pass := passed{claims: true, service: true}
+	pass.pods = len(validateStatefulSet(old, pass)) > 0
+	errs := validateStatefulSet(s, pass)
 	if equality.Semantic.DeepEqual(rest, old.Spec) {
 		return errs
 	}

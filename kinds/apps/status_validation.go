@@ -47,7 +47,7 @@ func validateAvailable(at *field.Path, available, ready int32, message string) f
 // rise.
 func validateCollisions(at *field.Path, now, was *int32) field.ErrorList {
 	errs := kind.NonNegative(at, now)
-	if number(now) < number(was) {
+	if was != nil && number(now) < int64(*was) {
 		errs = append(errs, field.Invalid(at, int32(number(now)), "cannot be decremented"))
 	}
 	return errs

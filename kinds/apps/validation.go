@@ -130,7 +130,7 @@ func validateDaemonSelector(s *appsv1.DaemonSetSpec, spec *field.Path) field.Err
 }
 
 func validateDaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
-	return append(validateDaemonSet(d), immutableSelector(d.Spec.Selector, old.Spec.Selector)...)
+	return append(immutableSelector(d.Spec.Selector, old.Spec.Selector), validateDaemonSet(d)...)
 }
 
 func validateDaemonStrategy(s *appsv1.DaemonSetUpdateStrategy, at *field.Path) field.ErrorList {

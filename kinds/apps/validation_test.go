@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -32,6 +33,17 @@ func newDaemonSet() *appsv1.DaemonSet {
 
 func newStatefulSet() *appsv1.StatefulSet {
 	return &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}}
+}
+
+// claims are the templates of claims for volumes of these names.
+func claims(names ...string) []corev1.PersistentVolumeClaim {
+	list := make([]corev1.PersistentVolumeClaim, len(names))
+	for i, name := range names {
+		list[i].Name = name
+		list[i].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+		list[i].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	}
+	return list
 }
 
 func TestDeployments(t *testing.T) {
@@ -92,9 +104,23 @@ func TestDaemonSets(t *testing.T) {
 
 func TestStatefulSets(t *testing.T) {
 	check := registrytest.Rules(t, newStatefulSet, defaulted(defaultStatefulSet, validateNewStatefulSet))
-	check("its pods may mount its claims", func(s *appsv1.StatefulSet) {
+	mount := func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	}
+	check("its pods mount no volume that is not there", mount, `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`)
+	check("but those that are claimed for them", func(s *appsv1.StatefulSet) {
+		mount(s)
+		s.Spec.VolumeClaimTemplates = claims("data", "data")
 	})
+	check("in place of volumes of the same name", func(s *appsv1.StatefulSet) {
+		s.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}}}
+		s.Spec.VolumeClaimTemplates = claims("data")
+	})
+	check("a claim says how much", func(s *appsv1.StatefulSet) {
+		s.Spec.VolumeClaimTemplates = claims("data")
+		s.Spec.VolumeClaimTemplates[0].Spec.Resources = corev1.VolumeResourceRequirements{}
+	}, "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value")
+	check("pods get names of their own", func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Hostname = "a.b" })
 	check("it has a selector", func(s *appsv1.StatefulSet) { s.Spec.Selector = nil },
 		"spec.selector: Required value",
 		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")
@@ -115,6 +141,34 @@ func TestStatefulSets(t *testing.T) {
 		"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0")
 	check("a service is a host", func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "a.b" },
 		`spec.serviceName: Invalid value: "a.b": must not contain dots`)
+}
+
+func TestStatefulSetsKeepTheirFaults(t *testing.T) {
+	faulty := func() *appsv1.StatefulSet {
+		s := newStatefulSet()
+		s.Spec.ServiceName, s.Spec.VolumeClaimTemplates = "a.b", make([]corev1.PersistentVolumeClaim, 1)
+		s.Spec.Template.Spec.Hostname, s.Spec.Template.Spec.DNSPolicy = "a.b", "x"
+		return s
+	}
+	sound := func() *appsv1.StatefulSet {
+		s := newStatefulSet()
+		s.Spec.ServiceName = "a.b"
+		return s
+	}
+	update := func(old func() *appsv1.StatefulSet) func(*appsv1.StatefulSet) field.ErrorList {
+		return func(s *appsv1.StatefulSet) field.ErrorList {
+			was := old()
+			defaultStatefulSet(s)
+			defaultStatefulSet(was)
+			return validateStatefulSetUpdate(s, was)
+		}
+	}
+	registrytest.Rules(t, faulty, update(faulty))("a template that follows a faulty one is not looked at", func(s *appsv1.StatefulSet) {
+		s.Spec.Template.Spec.DNSPolicy = "y"
+	})
+	registrytest.Rules(t, sound, update(sound))("one that follows a sound one is", func(s *appsv1.StatefulSet) {
+		s.Spec.Template.Spec.DNSPolicy = "y"
+	}, `spec.template.spec.dnsPolicy: Unsupported value: "y": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`)
 }
 
 func TestRevisions(t *testing.T) {

@@ -1,6 +1,8 @@
 package apps
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -27,15 +29,29 @@ func warnOfReplicaSet(r *appsv1.ReplicaSet) []string { return warnOfTemplate(&r.
 func warnOfDaemonSet(d *appsv1.DaemonSet) []string { return warnOfTemplate(&d.Spec.Template) }
 
 func warnOfNewStatefulSet(s *appsv1.StatefulSet) []string {
-	return append(warnOfTemplate(&s.Spec.Template), warnOfHistory(s)...)
+	return slices.Concat(warnOfTemplate(&s.Spec.Template), warnOfClaims(s), warnOfHistory(s))
 }
 
-// warnOfChangedStatefulSet brings up the history at every update.
+// warnOfChangedStatefulSet brings up claims and history at every update, and
+// has another path for the former.
 func warnOfChangedStatefulSet(s, old *appsv1.StatefulSet) []string {
-	if s.Generation == old.Generation {
-		return warnOfHistory(s)
+	var list []string
+	if s.Generation != old.Generation {
+		list = warnOfTemplate(&s.Spec.Template)
 	}
-	return warnOfNewStatefulSet(s)
+	return slices.Concat(list, warnOfClaims(s, "Spec"), warnOfHistory(s))
+}
+
+func warnOfClaims(s *appsv1.StatefulSet, below ...string) []string {
+	var list []string
+	for i := range s.Spec.VolumeClaimTemplates {
+		at := field.NewPath("spec", "volumeClaimTemplates").Index(i)
+		for _, name := range below {
+			at = at.Child(name)
+		}
+		list = append(list, podspec.ClaimWarnings(&s.Spec.VolumeClaimTemplates[i].Spec, at)...)
+	}
+	return list
 }
 
 func warnOfHistory(s *appsv1.StatefulSet) []string {
