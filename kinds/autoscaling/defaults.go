@@ -12,6 +12,11 @@ const defaultUtilization = 80
 
 func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
 	kind.FillNil(&h.Spec.MinReplicas, 1)
+	defaultBeyondV1(h)
+}
+
+// defaultBeyondV1 fills in what version 1 has no fields for.
+func defaultBeyondV1(h *autoscalingv2.HorizontalPodAutoscaler) {
 	if len(h.Spec.Metrics) == 0 {
 		h.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateMetrics(s *autoscalingv2.HorizontalPodAutoscalerSpec, at *field.Path) field.ErrorList {
+func validateMetrics(s *autoscalingv2.HorizontalPodAutoscalerSpec, described groups, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	measured := false // by something that is there without pods
 	for i := range s.Metrics {
-		errs = append(errs, validateMetric(&s.Metrics[i], at.Index(i))...)
+		errs = append(errs, validateMetric(&s.Metrics[i], described, at.Index(i))...)
 		switch s.Metrics[i].Type {
 		case autoscalingv2.ObjectMetricSourceType, autoscalingv2.ExternalMetricSourceType:
 			measured = true
@@ -37,9 +37,10 @@ type source struct {
 	validate func(at *field.Path) field.ErrorList
 }
 
-func sourcesOf(m *autoscalingv2.MetricSpec) []source {
+func sourcesOf(m *autoscalingv2.MetricSpec, described groups) []source {
 	return []source{
-		{"object", autoscalingv2.ObjectMetricSourceType, m.Object != nil, func(at *field.Path) field.ErrorList { return validateObject(m.Object, at) }},
+		{"object", autoscalingv2.ObjectMetricSourceType, m.Object != nil,
+			func(at *field.Path) field.ErrorList { return validateObject(m.Object, described, at) }},
 		{"external", autoscalingv2.ExternalMetricSourceType, m.External != nil, func(at *field.Path) field.ErrorList { return validateExternal(m.External, at) }},
 		{"pods", autoscalingv2.PodsMetricSourceType, m.Pods != nil, func(at *field.Path) field.ErrorList { return validatePods(m.Pods, at) }},
 		{"resource", autoscalingv2.ResourceMetricSourceType, m.Resource != nil, func(at *field.Path) field.ErrorList { return validateResource(m.Resource, at) }},
@@ -50,7 +51,7 @@ func sourcesOf(m *autoscalingv2.MetricSpec) []source {
 
 // validateMetric tells a type that it does not know twice, and looks into the
 // first of the sources only: so does kube-apiserver.
-func validateMetric(m *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList {
+func validateMetric(m *autoscalingv2.MetricSpec, described groups, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if m.Type == "" {
 		errs = append(errs, field.Required(at.Child("type"), "must specify a metric source type"))
@@ -59,7 +60,7 @@ func validateMetric(m *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList
 		autoscalingv2.ObjectMetricSourceType, autoscalingv2.PodsMetricSourceType, autoscalingv2.ResourceMetricSourceType)
 	errs = append(errs, unknown...)
 	var present []source
-	for _, s := range sourcesOf(m) {
+	for _, s := range sourcesOf(m, described) {
 		if s.set && len(present) == 0 {
 			errs = append(errs, s.validate(at.Child(s.name))...)
 		}
@@ -79,10 +80,10 @@ func validateMetric(m *autoscalingv2.MetricSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-func validateObject(m *autoscalingv2.ObjectMetricSource, at *field.Path) field.ErrorList {
+func validateObject(m *autoscalingv2.ObjectMetricSource, described groups, at *field.Path) field.ErrorList {
 	target := at.Child("target")
 	errs := slices.Concat(
-		validateTarget(m.DescribedObject, at.Child("describedObject")),
+		validateTarget(m.DescribedObject, described, at.Child("describedObject")),
 		validateIdentifier(m.Metric, at.Child("metric")),
 		validateMetricTarget(m.Target, target),
 	)
@@ -126,7 +127,7 @@ func validateContainerResource(m *autoscalingv2.ContainerResourceMetricSource, a
 	if m.Name == "" {
 		errs = append(errs, field.Required(at.Child("name"), "must specify a resource name"))
 	} else {
-		errs = append(errs, podspec.ValidateResourceName(m.Name, at.Child("name"))...)
+		errs = append(errs, podspec.ValidateContainerResourceName(m.Name, at.Child("name"))...)
 	}
 	if m.Container == "" {
 		errs = append(errs, field.Required(at.Child("container"), "must specify a container"))

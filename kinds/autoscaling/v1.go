@@ -18,6 +18,8 @@ const (
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
 	conditionsAnnotation     = "autoscaling.alpha.kubernetes.io/conditions"
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
+	scaleDownAnnotation      = "autoscaling.alpha.kubernetes.io/scale-down-tolerance"
+	scaleUpAnnotation        = "autoscaling.alpha.kubernetes.io/scale-up-tolerance"
 )
 
 func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
@@ -42,7 +44,7 @@ func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Horizontal
 	if percent := in.Spec.TargetCPUUtilizationPercentage; percent != nil {
 		out.Spec.Metrics = append(out.Spec.Metrics, cpuMetric(*percent))
 	}
-	defaultAutoscaler(out) // the hub's, now that all metrics are known
+	defaultBeyondV1(out) // now that all metrics are known
 	out.Annotations = withoutRoundTrip(in.Annotations)
 	return out
 }
@@ -149,7 +151,9 @@ func isCPUUtilization(m autoscalingv2.MetricSpec) bool {
 // withoutRoundTrip returns the annotations as they are if none is ours.
 func withoutRoundTrip(annotations map[string]string) map[string]string {
 	rest := maps.Clone(annotations)
-	for _, key := range []string{metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation} {
+	for _, key := range []string{
+		metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation, scaleDownAnnotation, scaleUpAnnotation,
+	} {
 		delete(rest, key)
 	}
 	if len(rest) == len(annotations) {

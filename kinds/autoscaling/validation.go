@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -19,17 +20,50 @@ const (
 	longestWindow = 3600
 )
 
+// tolerance is what a spec may do.
+type tolerance struct {
+	least             int32 // replicas
+	target, described groups
+}
+
+// groups are the API groups that a reference may name.
+type groups int
+
+const (
+	named    groups = iota // all but the core group
+	anyGroup               // and that
+	anything               // and what is none
+)
+
 func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	return validateSpec(&a.Spec, 1)
+	return validateSpec(&a.Spec, tolerance{least: 1, target: targetGroups(a), described: anyGroup})
+}
+
+// targetGroups: of what can be scaled, one kind is in the core group.
+func targetGroups(a *autoscalingv2.HorizontalPodAutoscaler) groups {
+	if a.Spec.ScaleTargetRef.Kind == "ReplicationController" {
+		return anyGroup
+	}
+	return named
 }
 
 // validateAutoscalerUpdate lets an autoscaler keep what only a feature of
-// kube-apiserver allows: to scale to no replicas.
+// kube-apiserver allows, to scale to no replicas, and what older releases took.
 func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+	t := tolerance{least: 1, target: targetGroups(a), described: anyGroup}
 	if n := old.Spec.MinReplicas; n != nil && *n == 0 {
-		return validateSpec(&a.Spec, 0)
+		t.least = 0
 	}
-	return validateSpec(&a.Spec, 1)
+	if now, was := a.Spec.ScaleTargetRef, old.Spec.ScaleTargetRef; now.APIVersion == was.APIVersion && now.Kind == was.Kind {
+		t.target = anything
+	}
+	for _, m := range old.Spec.Metrics {
+		if m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil &&
+			len(validateGroup(m.Object.DescribedObject, anyGroup, nil)) > 0 {
+			t.described = anything
+		}
+	}
+	return validateSpec(&a.Spec, t)
 }
 
 func validateStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
@@ -40,12 +74,12 @@ func validateStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList
 	)
 }
 
-func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32) field.ErrorList {
+func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, t tolerance) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
-		validateBounds(s, least, spec),
-		validateTarget(s.ScaleTargetRef, spec.Child("scaleTargetRef")),
-		validateMetrics(s, spec.Child("metrics")),
+		validateBounds(s, t.least, spec),
+		validateTarget(s.ScaleTargetRef, t.target, spec.Child("scaleTargetRef")),
+		validateMetrics(s, t.described, spec.Child("metrics")),
 		validateBehavior(s.Behavior, spec.Child("behavior")),
 	)
 }
@@ -55,8 +89,11 @@ func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, a
 	if n := s.MinReplicas; n != nil && *n < least {
 		errs = append(errs, field.Invalid(at.Child("minReplicas"), *n, fmt.Sprintf("must be greater than or equal to %d", least)))
 	}
-	if s.MaxReplicas < 1 {
-		errs = append(errs, field.Invalid(at.Child("maxReplicas"), s.MaxReplicas, "must be greater than 0"))
+	switch most := at.Child("maxReplicas"); {
+	case s.MaxReplicas == 0:
+		errs = append(errs, field.Required(most, "must be set and greater than 0"))
+	case s.MaxReplicas < 0:
+		errs = append(errs, field.Invalid(most, s.MaxReplicas, "must be greater than or equal to 1"))
 	}
 	if n := s.MinReplicas; n != nil && s.MaxReplicas < *n {
 		errs = append(errs, field.Invalid(at.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
@@ -64,11 +101,25 @@ func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, a
 	return errs
 }
 
-func validateTarget(ref autoscalingv2.CrossVersionObjectReference, at *field.Path) field.ErrorList {
+func validateTarget(ref autoscalingv2.CrossVersionObjectReference, allowed groups, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		kind.Named(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
 		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+		validateGroup(ref, allowed, at.Child("apiVersion")),
 	)
+}
+
+func validateGroup(ref autoscalingv2.CrossVersionObjectReference, allowed groups, at *field.Path) field.ErrorList {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	switch {
+	case allowed == anything:
+		return nil
+	case err != nil:
+		return field.ErrorList{field.Invalid(at, ref.APIVersion, err.Error())}
+	case allowed == named && gv.Group == "":
+		return field.ErrorList{field.Invalid(at, ref.APIVersion, "apiVersion must specify API group")}
+	}
+	return nil
 }
 
 func validateBehavior(b *autoscalingv2.HorizontalPodAutoscalerBehavior, at *field.Path) field.ErrorList {

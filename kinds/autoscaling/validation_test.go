@@ -12,7 +12,7 @@ import (
 
 func newAutoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	return &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "d"}, MaxReplicas: 1,
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}, MaxReplicas: 1,
 	}}
 }
 
@@ -25,12 +25,35 @@ func TestAutoscalers(t *testing.T) {
 		a.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(0))}
 	},
 		"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
-		"spec.maxReplicas: Invalid value: 0: must be greater than 0",
+		"spec.maxReplicas: Required value: must be set and greater than 0",
 		"spec.scaleTargetRef.kind: Required value",
 		"spec.scaleTargetRef.name: Required value",
+		`spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group`,
 		"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas")
 	check("names are parts of paths", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = ".." },
 		`spec.scaleTargetRef.name: Invalid value: "..": may not be '..'`)
+	core := func(a *autoscalingv2.HorizontalPodAutoscaler) {
+		a.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController", Name: "r"}
+	}
+	check("of the core group one kind is scaled", core)
+	check("an API version has two parts at most", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+		core(a)
+		a.Spec.ScaleTargetRef.APIVersion = "a/b/c"
+	}, `spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`)
+}
+
+func TestAutoscalersKeepTheirTarget(t *testing.T) {
+	without := func() *autoscalingv2.HorizontalPodAutoscaler {
+		a := newAutoscaler()
+		a.Spec.ScaleTargetRef.APIVersion = ""
+		return a
+	}
+	check := registrytest.Rules(t, without, func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+		return validateAutoscalerUpdate(a, without())
+	})
+	check("and may scale another of the kind", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = "e" })
+	check("but not one of another", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Kind = "ReplicaSet" },
+		`spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group`)
 }
 
 func TestAutoscalersMayGoOnScalingToNone(t *testing.T) {
