@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -25,27 +26,28 @@ const (
 	mostHints     = 8
 )
 
-func validateNewSlice(s *discoveryv1.EndpointSlice) field.ErrorList { return validateSlice(s, nil) }
-
-// validateSliceUpdate lets malformed addresses stay.
-func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
-	var known []string
-	for _, e := range old.Endpoints {
-		known = append(known, e.Addresses...)
-	}
-	return append(validateSlice(s, known), kind.Immutable(field.NewPath("addressType"), s.AddressType, old.AddressType)...)
+func validateNewSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
+	return append(validateSlice(s), validateEndpoints(s, field.NewPath("endpoints"))...)
 }
 
-func validateSlice(s *discoveryv1.EndpointSlice, known []string) field.ErrorList {
+// validateSliceUpdate lets faulty endpoints stay as they are.
+func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
+	errs := validateSlice(s)
+	if !equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
+		errs = append(errs, validateEndpoints(s, field.NewPath("endpoints"))...)
+	}
+	return append(errs, kind.Immutable(field.NewPath("addressType"), s.AddressType, old.AddressType)...)
+}
+
+func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 	return slices.Concat(
 		kind.OneOf(field.NewPath("addressType"), s.AddressType,
 			discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6),
-		validateEndpoints(s, known, field.NewPath("endpoints")),
 		validatePorts(s.Ports, field.NewPath("ports")),
 	)
 }
 
-func validateEndpoints(s *discoveryv1.EndpointSlice, known []string, at *field.Path) field.ErrorList {
+func validateEndpoints(s *discoveryv1.EndpointSlice, at *field.Path) field.ErrorList {
 	if n := len(s.Endpoints); n > mostEndpoints {
 		return field.ErrorList{field.TooMany(at, n, mostEndpoints)}
 	}
@@ -53,7 +55,7 @@ func validateEndpoints(s *discoveryv1.EndpointSlice, known []string, at *field.P
 	for i := range s.Endpoints {
 		e, at := &s.Endpoints[i], at.Index(i)
 		errs = slices.Concat(errs,
-			validateAddresses(e.Addresses, s.AddressType, known, at.Child("addresses")),
+			validateAddresses(e.Addresses, s.AddressType, at.Child("addresses")),
 			validateName(e.NodeName, at.Child("nodeName"), utilvalidation.IsDNS1123Subdomain),
 			validateTopology(e.DeprecatedTopology, at.Child("deprecatedTopology")),
 			validateName(e.Hostname, at.Child("hostname"), utilvalidation.IsDNS1123Label),
@@ -78,7 +80,7 @@ func validateTopology(topology map[string]string, at *field.Path) field.ErrorLis
 	return append(errs, metavalidation.ValidateLabels(topology, at)...)
 }
 
-func validateAddresses(addresses []string, typ discoveryv1.AddressType, known []string, at *field.Path) field.ErrorList {
+func validateAddresses(addresses []string, typ discoveryv1.AddressType, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch n := len(addresses); {
 	case n == 0:
@@ -87,26 +89,29 @@ func validateAddresses(addresses []string, typ discoveryv1.AddressType, known []
 		errs = append(errs, field.TooMany(at, n, mostAddresses))
 	}
 	for i, address := range addresses {
-		switch at := at.Index(i); typ {
+		switch typ {
 		case discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6:
-			errs = append(errs, validateAddress(address, typ, known, at)...)
+			errs = append(errs, validateAddress(address, typ, at, at.Index(i))...)
 		case discoveryv1.AddressTypeFQDN:
-			errs = append(errs, utilvalidation.IsFullyQualifiedDomainName(at, address)...)
+			errs = append(errs, utilvalidation.IsFullyQualifiedDomainName(at.Index(i), address)...)
 		}
 	}
 	return errs
 }
 
 // validateAddress wants an address of the slice's family by which other
-// machines can be reached.
-func validateAddress(address string, family discoveryv1.AddressType, known []string, at *field.Path) field.ErrorList {
-	errs := utilvalidation.IsValidIPForLegacyField(at, address, true, known)
+// machines can be reached. One of the other family is a fault of the list.
+func validateAddress(address string, family discoveryv1.AddressType, list, at *field.Path) field.ErrorList {
+	errs := utilvalidation.IsValidIP(at, address)
+	if family == discoveryv1.AddressTypeIPv4 {
+		errs = utilvalidation.IsValidIPForLegacyField(at, address, true, nil)
+	}
 	ip := netutils.ParseIPSloppy(address)
 	if len(errs) > 0 || ip == nil {
 		return errs
 	}
 	if netutils.IsIPv4(ip) != (family == discoveryv1.AddressTypeIPv4) {
-		errs = append(errs, field.Invalid(at, address, fmt.Sprintf("must be an %s address", family)))
+		errs = append(errs, field.Invalid(list, address, fmt.Sprintf("must be an %s address", family)))
 	}
 	refuse := func(wrong bool, message string) {
 		if wrong {

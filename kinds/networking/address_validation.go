@@ -33,7 +33,7 @@ func validateAddress(a *networkingv1.IPAddress) field.ErrorList {
 }
 
 func validateAddressUpdate(a, old *networkingv1.IPAddress) field.ErrorList {
-	return kind.Immutable(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
+	return append(validateAddress(a), kind.Immutable(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)...)
 }
 
 // validateCIDRs wants a block of addresses, or one of each IP family.

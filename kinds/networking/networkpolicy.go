@@ -1,12 +1,20 @@
 package networking
 
 import (
+	"reflect"
+
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
+
+// networkPolicyChanged tells no list from an empty one, as kube-apiserver does.
+func networkPolicyChanged(obj, old runtime.Object) bool {
+	return !reflect.DeepEqual(obj.(*networkingv1.NetworkPolicy).Spec, old.(*networkingv1.NetworkPolicy).Spec)
+}
 
 func networkPolicies() *registry.Resource {
 	return kind.Definition{
@@ -19,6 +27,7 @@ func networkPolicies() *registry.Resource {
 		ShortNames:   []string{"netpol"},
 		Namespaced:   true,
 		Generation:   true,
+		Changed:      networkPolicyChanged,
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNetworkPolicy), Warnings: kind.WarnCreate(warnOfBlocks)},
 			Update: registry.UpdateStrategy{
