@@ -83,11 +83,14 @@ func validateUsages(list []certificatesv1.KeyUsage, at *field.Path) field.ErrorL
 
 // validateSigner wants a domain and a name behind a slash.
 func validateSigner(name string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at, name)
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
 	domain, path, ok := strings.Cut(name, "/")
 	if !ok || strings.Contains(path, "/") {
-		return append(errs, field.Invalid(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"))
+		return field.ErrorList{field.Invalid(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
 	}
+	var errs field.ErrorList
 	longest := utilvalidation.DNS1123SubdomainMaxLength
 	if len(domain) > longest {
 		errs = append(errs, field.TooLong(at, "", longest))

@@ -36,7 +36,7 @@ func signingRequests() *registry.Resource {
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            keepSpec,
-				Owns:               kind.Except("spec.uid", "spec.username", "spec.groups", "spec.extra", "status"),
+				Owns:               kind.Except("spec", "status"),
 			},
 		},
 		StatusStrategy: registry.UpdateStrategy{

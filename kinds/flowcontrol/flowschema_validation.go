@@ -213,7 +213,7 @@ func validateConditions[C any](conditions []C, typeOf func(C) string) field.Erro
 		}
 		seen.Insert(typ)
 		if typ == "" {
-			errs = append(errs, field.Required(at, "must not be empty"))
+			errs = append(errs, field.Required(at, ""))
 		}
 	}
 	return errs

@@ -35,6 +35,8 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 			errs = append(errs, field.Forbidden(spec.Child("exempt"), "must be nil if the type is Limited"))
 		}
 		errs = append(errs, validateLimited(l.Spec.Limited, spec.Child("limited"))...)
+	case "":
+		errs = append(errs, field.Required(spec.Child("type"), ""))
 	default:
 		errs = append(errs, kind.Supported(spec.Child("type"), l.Spec.Type,
 			flowcontrolv1.PriorityLevelEnablementExempt, flowcontrolv1.PriorityLevelEnablementLimited)...)
@@ -90,6 +92,8 @@ func validateResponse(r *flowcontrolv1.LimitResponse, at *field.Path) field.Erro
 		return field.ErrorList{field.Required(queuing, "must not be empty if limited.limitResponse.type is Limited")}
 	case r.Type == flowcontrolv1.LimitResponseTypeQueue:
 		return validateQueuing(r.Queuing, queuing)
+	case r.Type == "":
+		return field.ErrorList{field.Required(at.Child("type"), "")}
 	}
 	return kind.Supported(at.Child("type"), r.Type, flowcontrolv1.LimitResponseTypeQueue, flowcontrolv1.LimitResponseTypeReject)
 }

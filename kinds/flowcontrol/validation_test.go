@@ -81,6 +81,7 @@ func TestLevels(t *testing.T) {
 	}
 	check("one is exempt", func(l *level) { l.Name = "exempt" },
 		`spec.type: Invalid value: "Limited": type must be 'Exempt' if and only if name is 'exempt'`)
+	check("there is a type", func(l *level) { l.Spec.Type = "" }, "spec.type: Required value")
 	check("a limit is told", func(l *level) { l.Spec.Limited = nil }, "spec.limited: Required value: must not be empty when type is Limited")
 	check("in parts of a hundred", func(l *level) {
 		l.Spec.Limited.LendablePercent, l.Spec.Limited.BorrowingLimitPercent = new(int32(101)), new(int32(-1))

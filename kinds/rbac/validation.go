@@ -3,6 +3,7 @@ package rbac
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,7 +26,11 @@ func validateAggregation(rule *rbacv1.AggregationRule) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i := range rule.ClusterRoleSelectors {
-		errs = append(errs, kind.Selector(at.Index(i), &rule.ClusterRoleSelectors[i])...)
+		selector := &rule.ClusterRoleSelectors[i]
+		errs = append(errs, kind.Selector(at.Index(i), selector)...)
+		if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
+			errs = append(errs, field.Invalid(at.Index(i), nil, "invalid label selector."))
+		}
 	}
 	return errs
 }

@@ -66,5 +66,6 @@ func TestAggregation(t *testing.T) {
 	},
 		`aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "-": a valid label must be an empty string or consist of `+
 			`alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character `+
-			`(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`)
+			`(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+		`aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.`)
 }

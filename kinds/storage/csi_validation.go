@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -47,7 +48,26 @@ func validateDriver(d *storagev1.CSIDriver) field.ErrorList {
 	if n := d.Spec.NodeAllocatableUpdatePeriodSeconds; n != nil && *n < shortestWait {
 		errs = append(errs, field.Invalid(spec.Child("nodeAllocatableUpdatePeriodSeconds"), *n, "must be greater than or equal to 10 seconds"))
 	}
+	if d.Spec.ServiceAccountTokenInSecrets != nil && len(d.Spec.TokenRequests) == 0 {
+		errs = append(errs, field.Invalid(spec.Child("serviceAccountTokenInSecrets"), *d.Spec.ServiceAccountTokenInSecrets,
+			"serviceAccountTokenInSecrets is set but no tokenRequests are specified"))
+	}
 	return errs
+}
+
+func warnOfNewDriver(d *storagev1.CSIDriver) []string {
+	if len(d.Spec.TokenRequests) == 0 || d.Spec.ServiceAccountTokenInSecrets != nil {
+		return nil
+	}
+	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, " +
+		"set to true to prevent possible logging of tokens in volume attributes"}
+}
+
+func warnOfChangedDriver(d, old *storagev1.CSIDriver) []string {
+	if equality.Semantic.DeepEqual(d.Spec.TokenRequests, old.Spec.TokenRequests) {
+		return nil
+	}
+	return warnOfNewDriver(d)
 }
 
 // validateDriverUpdate names a field by a path that it does not have, for

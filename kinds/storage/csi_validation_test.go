@@ -24,6 +24,8 @@ func TestDrivers(t *testing.T) {
 		`spec.tokenRequests[1].audience: Duplicate value: "a"`)
 	check("for ten minutes at least", tokens(storagev1.TokenRequest{ExpirationSeconds: new(int64(599))}),
 		"spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes")
+	check("none has a way", func(d *driver) { d.Spec.ServiceAccountTokenInSecrets = new(true) },
+		"spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified")
 	check("volumes live in two ways", func(d *driver) { d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{"Persistent", "x"} },
 		`spec.volumeLifecycleModes: Unsupported value: "x": supported values: "Persistent", "Ephemeral"`)
 	check("groups own files in three", func(d *driver) { d.Spec.FSGroupPolicy = new(storagev1.FSGroupPolicy("x")) },

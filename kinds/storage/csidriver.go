@@ -21,12 +21,28 @@ func csiDrivers() *registry.Resource {
 		Default:      kind.Defaults(defaultCSIDriver),
 		Restore:      kind.Defaults(defaultCSIDriver),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateDriver)},
-			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateDriverUpdate)},
+			Create: registry.CreateStrategy{
+				Prepare:  kind.OnCreate(func(d *storagev1.CSIDriver) { dropScheduling(d, &storagev1.CSIDriver{}) }),
+				Validate: kind.CheckCreate(validateDriver),
+				Warnings: kind.WarnCreate(warnOfNewDriver),
+			},
+			Update: registry.UpdateStrategy{
+				Prepare:  kind.OnUpdate(dropScheduling),
+				Validate: kind.CheckUpdate(validateDriverUpdate),
+				Warnings: kind.WarnUpdate(warnOfChangedDriver),
+			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
 		Columns: registry.Columns{Definitions: csiDriverColumns(), Row: kind.Row(csiDriverRow)},
 	}.Build()
+}
+
+// dropScheduling leaves a field to those that have it already: it is behind a
+// gate which is off.
+func dropScheduling(d, old *storagev1.CSIDriver) {
+	if old.Spec.PreventPodSchedulingIfMissing == nil {
+		d.Spec.PreventPodSchedulingIfMissing = nil
+	}
 }
 
 func csiDriverColumns() []metav1.TableColumnDefinition {

@@ -25,8 +25,7 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 	return slices.Concat(
 		validateProvisioner(c.Provisioner, field.NewPath("provisioner")),
 		validateParameters(c.Parameters, field.NewPath("parameters")),
-		kind.SupportedIfSet(field.NewPath("reclaimPolicy"), c.ReclaimPolicy,
-			corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain),
+		validateReclaim(c.ReclaimPolicy, field.NewPath("reclaimPolicy")),
 		kind.SupportedIfSet(field.NewPath("volumeBindingMode"), c.VolumeBindingMode,
 			storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer),
 		validateTopologies(c.AllowedTopologies, field.NewPath("allowedTopologies")),
@@ -37,11 +36,19 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 func validateStorageClassUpdate(c, old *storagev1.StorageClass) field.ErrorList {
 	return slices.Concat(
 		validateStorageClass(c),
-		forbidChange("parameters", c.Parameters, old.Parameters),
-		forbidChange("provisioner", c.Provisioner, old.Provisioner),
-		forbidChange("reclaimPolicy", c.ReclaimPolicy, old.ReclaimPolicy),
+		kind.Immutable(field.NewPath("parameters"), c.Parameters, old.Parameters),
+		kind.Immutable(field.NewPath("provisioner"), c.Provisioner, old.Provisioner),
+		kind.Immutable(field.NewPath("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy),
 		kind.Immutable(field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode),
 	)
+}
+
+// validateReclaim takes an empty policy too.
+func validateReclaim(policy *corev1.PersistentVolumeReclaimPolicy, at *field.Path) field.ErrorList {
+	if policy == nil || *policy == "" {
+		return nil
+	}
+	return kind.Supported(at, *policy, corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)
 }
 
 func forbidChange(name string, now, was any) field.ErrorList {

@@ -47,8 +47,8 @@ func TestStorageClassUpdates(t *testing.T) {
 		c.Parameters, c.Provisioner, c.VolumeBindingMode = map[string]string{"a": "b"}, "", new(storagev1.VolumeBindingWaitForFirstConsumer)
 	},
 		`provisioner: Required value`,
-		`parameters: Forbidden: updates to parameters are forbidden.`,
-		`provisioner: Forbidden: updates to provisioner are forbidden.`,
+		`parameters: Invalid value: {"a":"b"}: field is immutable`,
+		`provisioner: Invalid value: "": field is immutable`,
 		`volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable`)
 }
 
