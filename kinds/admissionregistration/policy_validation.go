@@ -8,7 +8,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -142,7 +141,7 @@ func validateVariables(variables []admissionregistrationv1.Variable, at *field.P
 		case strings.TrimSpace(v.Name) == "":
 			errs = append(errs, field.Required(at.Child("name"), "name is not specified"))
 		case len(content.IsCIdentifier(v.Name)) > 0 || reserved.Has(v.Name):
-			errs = append(errs, field.Invalid(at.Child("name"), v.Name, "name is not a valid CEL identifier"))
+			errs = append(errs, field.Invalid(at.Child("name"), v.Name, "must be a valid CEL identifier"))
 		}
 		errs = append(errs, validateExpression(v.Expression, at.Child("expression"), expressionIsNotSpecified)...)
 	}
@@ -250,5 +249,5 @@ func validatePolicyStatus(p, _ *admissionregistrationv1.ValidatingAdmissionPolic
 			errs = append(errs, kind.Needed(at.Child("fieldRef"), strings.TrimSpace(w.FieldRef))...)
 		}
 	}
-	return append(errs, metavalidation.ValidateConditions(p.Status.Conditions, at.Child("conditions"))...)
+	return append(errs, kind.Conditions(at.Child("conditions"), p.Status.Conditions)...)
 }

@@ -51,7 +51,7 @@ func TestValidatingPolicies(t *testing.T) {
 		p.Spec.Variables = []admissionregistrationv1.Variable{{Expression: "1"}, {Name: "if", Expression: "1"}}
 	},
 		"spec.variables[0].name: Required value: name is not specified",
-		`spec.variables[1].name: Invalid value: "if": name is not a valid CEL identifier`)
+		`spec.variables[1].name: Invalid value: "if": must be a valid CEL identifier`)
 	check("annotations have keys", func(p *policy) {
 		a := admissionregistrationv1.AuditAnnotation{Key: "a", ValueExpression: "'x'"}
 		p.Spec.AuditAnnotations = []admissionregistrationv1.AuditAnnotation{a, a}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	policyv1 "k8s.io/api/policy/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -34,7 +33,7 @@ func validateBound(bound *intstr.IntOrString, at *field.Path) field.ErrorList {
 func validateBudgetStatus(b, _ *policyv1.PodDisruptionBudget) field.ErrorList {
 	at := field.NewPath("status")
 	return slices.Concat(
-		metavalidation.ValidateConditions(b.Status.Conditions, at.Child("conditions")),
+		kind.Conditions(at.Child("conditions"), b.Status.Conditions),
 		kind.NonNegative(at.Child("disruptionsAllowed"), &b.Status.DisruptionsAllowed),
 		kind.NonNegative(at.Child("currentHealthy"), &b.Status.CurrentHealthy),
 		kind.NonNegative(at.Child("desiredHealthy"), &b.Status.DesiredHealthy),

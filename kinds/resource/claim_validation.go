@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
@@ -33,7 +34,7 @@ func validateTemplate(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
 }
 
 func validateTemplateUpdate(t, old *resourcev1.ResourceClaimTemplate) field.ErrorList {
-	return kind.Immutable(field.NewPath("spec"), t.Spec, old.Spec)
+	return append(validateTemplate(t), kind.Immutable(field.NewPath("spec"), t.Spec, old.Spec)...)
 }
 
 // names are those of requests, each with those of its alternatives.
@@ -79,13 +80,13 @@ func validateDevices(c *resourcev1.DeviceClaim, at *field.Path) field.ErrorList 
 		unique(c.Requests, at.Child("requests"), func(r resourcev1.DeviceRequest) string { return r.Name }),
 		each(c.Constraints, resourcev1.DeviceConstraintsMaxSize, at.Child("constraints"), known.validateConstraint),
 		each(c.Config, resourcev1.DeviceConfigMaxSize, at.Child("config"), func(c resourcev1.DeviceClaimConfiguration, at *field.Path) field.ErrorList {
-			return append(known.validateRefs(c.Requests, at.Child("requests")), validateConfiguration(c.DeviceConfiguration, at)...)
+			return append(known.validateRefs(c.Requests, at.Child("requests")), validateConfiguration(c.DeviceConfiguration, resourcev1.OpaqueParametersMaxLength, at)...)
 		}),
 	)
 }
 
 func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList {
-	errs := kind.Named(at.Child("name"), r.Name, utilvalidation.IsDNS1123Label)
+	errs := dnsLabel(r.Name, at.Child("name"))
 	first := at.Child("firstAvailable")
 	switch alternatives := len(r.FirstAvailable) > 0; {
 	case !alternatives && r.Exactly == nil:
@@ -101,7 +102,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 		e, at := r.Exactly, at.Child("exactly")
 		errs = slices.Concat(errs,
 			kind.Named(at.Child("deviceClassName"), e.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
-			validateSelectors(e.Selectors, at.Child("selectors")),
+			validateSelectors(e.Selectors, environment.NewExpressions, at.Child("selectors")),
 			validateAmount(e.AllocationMode, e.Count, at),
 			each(e.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),
 		)
@@ -111,9 +112,9 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 
 func validateAlternative(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
 	return slices.Concat(
-		kind.Named(at.Child("name"), s.Name, utilvalidation.IsDNS1123Label),
+		dnsLabel(s.Name, at.Child("name")),
 		kind.Named(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
-		validateSelectors(s.Selectors, at.Child("selectors")),
+		validateSelectors(s.Selectors, environment.NewExpressions, at.Child("selectors")),
 		validateAmount(s.AllocationMode, s.Count, at),
 		each(s.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),
 	)
@@ -138,97 +139,4 @@ func (n names) validateConstraint(c resourcev1.DeviceConstraint, at *field.Path)
 		return append(errs, validateFullName(string(*c.DistinctAttribute), at.Child("distinctAttribute"))...)
 	}
 	return append(errs, field.Required(at, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
-}
-
-// validateClaimStatus keeps what has been allocated, and lets only that be used.
-func validateClaimStatus(c, old *resourcev1.ResourceClaim) field.ErrorList {
-	status := field.NewPath("status")
-	reserved := status.Child("reservedFor")
-	errs := slices.Concat(
-		each(c.Status.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize, reserved, validateConsumer),
-		unique(c.Status.ReservedFor, reserved, func(r resourcev1.ResourceClaimConsumerReference) string { return string(r.UID) }),
-		each(c.Status.Devices, unlimited, status.Child("devices"), deviceStatusOf(c)),
-		unique(c.Status.Devices, status.Child("devices"), func(d resourcev1.AllocatedDeviceStatus) string { return deviceOf(d).String() }),
-	)
-	if len(c.Status.ReservedFor) > 0 && c.Status.Allocation == nil {
-		errs = append(errs, field.Forbidden(reserved, "may not be specified when `allocated` is not set"))
-	}
-	if len(c.Status.ReservedFor) > 0 && c.Status.Allocation != nil && c.DeletionTimestamp != nil &&
-		sets.New(c.Status.ReservedFor...).Difference(sets.New(old.Status.ReservedFor...)).Len() > 0 {
-		errs = append(errs, field.Forbidden(reserved, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"))
-	}
-	switch allocation := status.Child("allocation"); {
-	case c.Status.Allocation == nil:
-	case old.Status.Allocation != nil:
-		errs = append(errs, kind.Immutable(allocation, c.Status.Allocation, old.Status.Allocation)...)
-	default:
-		errs = append(errs, namesOf(&c.Spec.Devices).validateAllocation(&c.Status.Allocation.Devices, allocation.Child("devices"))...)
-	}
-	return errs
-}
-
-func validateConsumer(r resourcev1.ResourceClaimConsumerReference, at *field.Path) field.ErrorList {
-	return slices.Concat(
-		kind.Needed(at.Child("resource"), r.Resource),
-		kind.Needed(at.Child("name"), r.Name),
-		kind.Needed(at.Child("uid"), string(r.UID)),
-	)
-}
-
-func deviceOf(d resourcev1.AllocatedDeviceStatus) device { return device{d.Driver, d.Pool, d.Device} }
-
-// String spells a device as kube-apiserver does.
-func (d device) String() string { return strings.Join([]string{d.driver, d.pool, d.name}, "/") }
-
-func deviceStatusOf(c *resourcev1.ResourceClaim) func(resourcev1.AllocatedDeviceStatus, *field.Path) field.ErrorList {
-	allocated := allocatedDevices(c)
-	return func(d resourcev1.AllocatedDeviceStatus, at *field.Path) field.ErrorList {
-		errs := slices.Concat(
-			validateDriverName(d.Driver, at.Child("driver")),
-			validatePoolName(d.Pool, at.Child("pool")),
-			kind.Named(at.Child("device"), d.Device, utilvalidation.IsDNS1123Label),
-		)
-		if !allocated[deviceOf(d)] {
-			errs = append(errs, field.Invalid(at, deviceOf(d).String(), "must be an allocated device in the claim"))
-		}
-		errs = append(errs, metavalidation.ValidateConditions(d.Conditions, at.Child("conditions"))...)
-		if d.Data != nil && len(d.Data.Raw) > 0 {
-			errs = append(errs, validateParameters(*d.Data, resourcev1.AllocatedDeviceStatusDataMaxLength, at.Child("data"))...)
-		}
-		return errs
-	}
-}
-
-func (n names) validateAllocation(a *resourcev1.DeviceAllocationResult, at *field.Path) field.ErrorList {
-	return slices.Concat(
-		each(a.Results, resourcev1.AllocationResultsMaxSize, at.Child("results"),
-			func(r resourcev1.DeviceRequestAllocationResult, at *field.Path) field.ErrorList {
-				return slices.Concat(
-					n.validateRef(r.Request, at.Child("request")),
-					validateDriverName(r.Driver, at.Child("driver")),
-					validatePoolName(r.Pool, at.Child("pool")),
-					kind.Named(at.Child("device"), r.Device, utilvalidation.IsDNS1123Label),
-					each(r.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),
-				)
-			}),
-		each(a.Config, 2*resourcev1.DeviceConfigMaxSize, at.Child("config"), // of the class and of the claim
-			func(c resourcev1.DeviceAllocationConfiguration, at *field.Path) field.ErrorList {
-				return slices.Concat(
-					kind.OneOf(at.Child("source"), c.Source, resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass),
-					n.validateRefs(c.Requests, at.Child("requests")),
-					validateConfiguration(c.DeviceConfiguration, at),
-				)
-			}),
-	)
-}
-
-func validateClass(c *resourcev1.DeviceClass) field.ErrorList {
-	spec := field.NewPath("spec")
-	return slices.Concat(
-		validateSelectors(c.Spec.Selectors, spec.Child("selectors")),
-		each(c.Spec.Config, resourcev1.DeviceConfigMaxSize, spec.Child("config"),
-			func(c resourcev1.DeviceClassConfiguration, at *field.Path) field.ErrorList {
-				return validateConfiguration(c.DeviceConfiguration, at)
-			}),
-	)
 }

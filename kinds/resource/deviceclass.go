@@ -10,8 +10,8 @@ import (
 func deviceClasses() *registry.Resource {
 	d := definition("deviceclasses", &resourcev1.DeviceClass{}, &resourcev1.DeviceClassList{})
 	d.Generation = true
-	d.Strategy.Create.Validate = kind.CheckCreate(validateClass)
-	d.Strategy.Update.Validate = kind.CheckAgain(validateClass)
+	d.Strategy.Create.Validate = kind.CheckCreate(validateNewClass)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateClassUpdate)
 	d.Columns = registry.Columns{Definitions: nameAndAge(), Row: kind.Row(deviceClassRow)}
 	return d.Build()
 }

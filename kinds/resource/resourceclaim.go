@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -36,8 +37,9 @@ func resourceClaims() *registry.Resource {
 	return d.Build()
 }
 
-// device is a device as a claim's status names it.
-type device struct{ driver, pool, name string }
+// device is a device, or a share of one, as a claim's status names it. Messages
+// show it as JSON.
+type device struct{ Driver, Pool, Device, ShareID string }
 
 // prepareClaimStatus forgets what is said about devices which this write takes
 // out of the allocation.
@@ -47,7 +49,7 @@ func prepareClaimStatus(ctx context.Context, obj, old runtime.Object) {
 	before := allocatedDevices(old.(*resourcev1.ResourceClaim))
 	now := allocatedDevices(obj.(*resourcev1.ResourceClaim))
 	status.Devices = slices.DeleteFunc(status.Devices, func(d resourcev1.AllocatedDeviceStatus) bool {
-		id := device{d.Driver, d.Pool, d.Device}
+		id := deviceOf(d)
 		return before[id] && !now[id]
 	})
 	if len(status.Devices) == 0 {
@@ -61,7 +63,7 @@ func allocatedDevices(claim *resourcev1.ResourceClaim) map[device]bool {
 	}
 	devices := map[device]bool{}
 	for _, result := range claim.Status.Allocation.Devices.Results {
-		devices[device{result.Driver, result.Pool, result.Device}] = true
+		devices[device{result.Driver, result.Pool, result.Device, string(ptr.Deref(result.ShareID, ""))}] = true
 	}
 	return devices
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -21,9 +22,11 @@ It must not be longer than 253 characters and must consist of one or more DNS su
 func resourceSlices() *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
-	d.Strategy.Create.Validate = kind.CheckCreate(validateSlice)
+	d.Strategy.Create.Prepare = kind.OnCreate(func(slice *resourcev1.ResourceSlice) { dropLists(slice, &resourcev1.ResourceSlice{}) })
+	d.Strategy.Create.Validate = kind.CheckCreate(validateNewSlice)
 	d.Strategy.Create.Warnings = kind.WarnCreate(driverWarnings)
-	d.Strategy.Update.Validate = kind.CheckUpdate(validateSliceUpdate)
+	d.Strategy.Update.Prepare = kind.OnUpdate(dropLists)
+	d.Strategy.Update.Validate = kind.CheckUpdate(validateSlice)
 	d.Strategy.Update.Warnings = kind.WarnAgain(driverWarnings)
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
 		"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
@@ -31,6 +34,29 @@ func resourceSlices() *registry.Resource {
 	d.Default = kind.Defaults(defaultSlice)
 	d.Columns = registry.Columns{Definitions: resourceSliceColumns(), Row: kind.Row(resourceSliceRow)}
 	return d.Build()
+}
+
+// dropLists leaves lists of values to slices that have some already: they are
+// behind a gate which is off.
+func dropLists(slice, old *resourcev1.ResourceSlice) {
+	if slices.ContainsFunc(old.Spec.Devices, hasLists) {
+		return
+	}
+	for _, d := range slice.Spec.Devices {
+		for name, a := range d.Attributes {
+			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
+			d.Attributes[name] = a
+		}
+	}
+}
+
+func hasLists(d resourcev1.Device) bool {
+	for _, a := range d.Attributes {
+		if a.BoolValues != nil || a.IntValues != nil || a.StringValues != nil || a.VersionValues != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func driverWarnings(slice *resourcev1.ResourceSlice) []string {

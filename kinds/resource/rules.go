@@ -2,6 +2,7 @@ package resource
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -45,6 +46,11 @@ func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) f
 
 func itself(text string) string { return text }
 
+// dnsLabel has nothing of its own to say of an empty name.
+func dnsLabel(name string, at *field.Path) field.ErrorList {
+	return kind.Invalid(at, name, utilvalidation.IsDNS1123Label(name))
+}
+
 func validateLabelNames(list []string, most int, at *field.Path) field.ErrorList {
 	return each(list, most, at, func(name string, at *field.Path) field.ErrorList {
 		return kind.Invalid(at, name, content.IsLabelKey(name))
@@ -84,7 +90,7 @@ func validateQualifiedName(name string, at *field.Path) field.ErrorList {
 	case !ok:
 		return validateIdentifier(name, at)
 	case strings.Contains(id, "/"):
-		return field.ErrorList{field.Invalid(at, name, "must not contain more than one slash")}
+		return nil // kube-apiserver does not look at more than two parts
 	}
 	var errs field.ErrorList
 	if domain == "" {
@@ -120,7 +126,7 @@ func validateParameters(raw runtime.RawExtension, most int, at *field.Path) fiel
 	switch n := len(raw.Raw); {
 	case n == 0:
 		return field.ErrorList{field.Required(at, "")}
-	case n > most:
+	case most != unlimited && n > most:
 		return field.ErrorList{field.TooLong(at, "", most)}
 	}
 	if err := json.Unmarshal(raw.Raw, &value); err != nil {
@@ -135,25 +141,40 @@ func validateParameters(raw runtime.RawExtension, most int, at *field.Path) fiel
 	return nil
 }
 
-func validateConfiguration(c resourcev1.DeviceConfiguration, at *field.Path) field.ErrorList {
+func validateConfiguration(c resourcev1.DeviceConfiguration, longest int, at *field.Path) field.ErrorList {
 	if c.Opaque == nil {
 		return field.ErrorList{field.Required(at.Child("opaque"), "")}
 	}
 	return append(validateDriverName(c.Opaque.Driver, at.Child("opaque", "driver")),
-		validateParameters(c.Opaque.Parameters, resourcev1.OpaqueParametersMaxLength, at.Child("opaque", "parameters"))...)
+		validateParameters(c.Opaque.Parameters, longest, at.Child("opaque", "parameters"))...)
 }
 
-// validateSelectors leaves the expressions alone, but for how long they are.
-func validateSelectors(list []resourcev1.DeviceSelector, at *field.Path) field.ErrorList {
-	return each(list, resourcev1.DeviceSelectorsMaxSize, at, func(s resourcev1.DeviceSelector, at *field.Path) field.ErrorList {
-		switch {
-		case s.CEL == nil:
-			return field.ErrorList{field.Required(at.Child("cel"), "")}
-		case len(s.CEL.Expression) > resourcev1.CELSelectorExpressionMaxLength:
-			return field.ErrorList{field.TooLong(at.Child("cel", "expression"), "", resourcev1.CELSelectorExpressionMaxLength)}
+// validateBinding wants conditions for success where there are some for
+// failure, the other way round too, and none for both.
+func validateBinding(ok, failed []string, at *field.Path) field.ErrorList {
+	good, bad := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
+	errs := slices.Concat(
+		validateLabelNames(ok, resourcev1.BindingConditionsMaxSize, good),
+		validateLabelNames(failed, resourcev1.BindingFailureConditionsMaxSize, bad),
+		unique(ok, good, itself),
+	)
+	seen := sets.New[string]()
+	for i, condition := range failed {
+		if seen.Has(condition) {
+			errs = append(errs, field.Duplicate(bad.Index(i), condition))
 		}
-		return nil
-	})
+		seen.Insert(condition)
+		if slices.Contains(ok, condition) {
+			errs = append(errs, field.Invalid(bad.Index(i), condition, "bindingFailureConditions must not overlap with bindingConditions"))
+		}
+	}
+	switch {
+	case len(ok) == 0 && len(failed) > 0:
+		errs = append(errs, field.Invalid(good, ok, "bindingConditions are required to use bindingFailureConditions"))
+	case len(failed) == 0 && len(ok) > 0:
+		errs = append(errs, field.Invalid(bad, failed, "bindingFailureConditions are required to use bindingConditions"))
+	}
+	return errs
 }
 
 var taintEffects = []resourcev1.DeviceTaintEffect{

@@ -9,14 +9,18 @@ import (
 	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
+func validateNewSlice(s *resourcev1.ResourceSlice) field.ErrorList { return validateSlice(s, nil) }
+
+func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	spec := field.NewPath("spec")
 	most := resourcev1.ResourceSliceMaxDevices
 	if slices.ContainsFunc(s.Spec.Devices, isAdvanced) {
@@ -26,9 +30,10 @@ func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 	return slices.Concat(
 		validateDriverName(s.Spec.Driver, spec.Child("driver")),
 		validatePool(s.Spec.Pool, spec.Child("pool")),
+		validatePlace(s, old, spec),
 		validateNodes(&s.Spec, spec),
 		each(s.Spec.Devices, most, spec.Child("devices"), func(d resourcev1.Device, at *field.Path) field.ErrorList {
-			return validateDevice(&d, perDevice, at)
+			return validateDevice(&d, deviceIn(old, d.Name), perDevice, at)
 		}),
 		unique(s.Spec.Devices, spec.Child("devices"), func(d resourcev1.Device) string { return d.Name }),
 		each(s.Spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets, spec.Child("sharedCounters"),
@@ -39,10 +44,12 @@ func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 	)
 }
 
-func validateSliceUpdate(s, old *resourcev1.ResourceSlice) field.ErrorList {
-	spec := field.NewPath("spec")
+// validatePlace keeps a slice where it is, and whose it is.
+func validatePlace(s, old *resourcev1.ResourceSlice, spec *field.Path) field.ErrorList {
+	if old == nil {
+		return nil
+	}
 	return slices.Concat(
-		validateSlice(s),
 		kind.Immutable(spec.Child("pool", "name"), s.Spec.Pool.Name, old.Spec.Pool.Name),
 		kind.Immutable(spec.Child("driver"), s.Spec.Driver, old.Spec.Driver),
 		kind.Immutable(spec.Child("nodeName"), s.Spec.NodeName, old.Spec.NodeName),
@@ -77,6 +84,7 @@ func validateNodes(s *resourcev1.ResourceSliceSpec, at *field.Path) field.ErrorL
 	}
 	if s.NodeSelector != nil {
 		set = append(set, "`nodeSelector`")
+		errs = append(errs, podspec.ValidateNodeSelector(s.NodeSelector, at.Child("nodeSelector"))...)
 		if terms := s.NodeSelector.NodeSelectorTerms; len(terms) != 1 {
 			errs = append(errs, field.Invalid(at.Child("nodeSelector", "nodeSelectorTerms"), kind.GoJSON(terms), "must have exactly one node selector term"))
 		}
@@ -106,56 +114,96 @@ func validateNodes(s *resourcev1.ResourceSliceSpec, at *field.Path) field.ErrorL
 	return errs
 }
 
-func validateDevice(d *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
-	errs := kind.Named(at.Child("name"), d.Name, utilvalidation.IsDNS1123Label)
+// deviceIn finds a device by its name; nil: it is not there.
+func deviceIn(s *resourcev1.ResourceSlice, name string) *resourcev1.Device {
+	if s == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Spec.Devices, func(d resourcev1.Device) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Spec.Devices[i]
+}
+
+// validateDevice leaves taints alone that the device had before.
+func validateDevice(d, old *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
+	errs := dnsLabel(d.Name, at.Child("name"))
 	if n := len(d.Attributes) + len(d.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
 		errs = append(errs, field.Invalid(at, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d",
 			resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
 		errs = append(errs, validateQualifiedName(string(name), at.Child("attributes"))...)
-		errs = append(errs, validateAttribute(d.Attributes[name], at.Child("attributes").Key(string(name)))...)
+		errs = append(errs, validateAttribute(d.Attributes[name], at.Child("attributes").Key(shown(string(name))))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
 		errs = append(errs, validateQualifiedName(string(name), at.Child("capacity"))...)
 		shared := d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
-		if d.Capacity[name].RequestPolicy != nil && !shared {
-			errs = append(errs, field.Forbidden(at.Child("capacity").Key(string(name)).Child("requestPolicy"), "allowMultipleAllocations must be true"))
-		}
+		errs = append(errs, validateCapacity(d.Capacity[name], shared, at.Child("capacity").Key(shown(string(name))))...)
+	}
+	if old == nil || !equality.Semantic.DeepEqual(old.Taints, d.Taints) {
+		errs = append(errs, each(d.Taints, resourcev1.DeviceTaintsMaxLength, at.Child("taints"), validateTaint)...)
 	}
 	counters := at.Child("consumesCounters")
 	return slices.Concat(errs,
-		each(d.Taints, resourcev1.DeviceTaintsMaxLength, at.Child("taints"), validateTaint),
 		each(d.ConsumesCounters, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, counters,
 			func(c resourcev1.DeviceCounterConsumption, at *field.Path) field.ErrorList {
 				return validateCounters(c.CounterSet, c.Counters, at, "counterSet", resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption)
 			}),
 		unique(d.ConsumesCounters, counters, func(c resourcev1.DeviceCounterConsumption) string { return c.CounterSet }),
 		validateDeviceNodes(d, perDevice, at),
-		validateLabelNames(d.BindingConditions, resourcev1.BindingConditionsMaxSize, at.Child("bindingConditions")),
-		validateLabelNames(d.BindingFailureConditions, resourcev1.BindingFailureConditionsMaxSize, at.Child("bindingFailureConditions")),
+		validateBinding(d.BindingConditions, d.BindingFailureConditions, at),
 	)
 }
 
+// shown shortens the name of an attribute that is too long.
+func shown(name string) string {
+	const longest = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
+	if len(name) <= longest {
+		return name
+	}
+	const kept = longest - len("...")
+	return name[:(kept+1)/2] + "..." + name[len(name)-kept/2:]
+}
+
 func validateDeviceNodes(d *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
-	set := 0
-	for _, is := range []bool{d.NodeName != nil, d.NodeSelector != nil, d.AllNodes != nil} {
-		if is {
-			set++
+	if !perDevice {
+		if d.NodeName == nil && d.NodeSelector == nil && d.AllNodes == nil {
+			return nil
 		}
+		return field.ErrorList{field.Invalid(at, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")}
+	}
+	var errs field.ErrorList
+	var set []string
+	switch name := at.Child("nodeName"); {
+	case d.NodeName == nil:
+	case *d.NodeName == "":
+		errs = append(errs, field.Invalid(name, "", "must not be empty"))
+	default:
+		set = append(set, "`nodeName`")
+		errs = append(errs, kind.Invalid(name, *d.NodeName, utilvalidation.IsDNS1123Subdomain(*d.NodeName))...)
+	}
+	if d.NodeSelector != nil {
+		set = append(set, "`nodeSelector`")
+		errs = append(errs, podspec.ValidateNodeSelector(d.NodeSelector, at.Child("nodeSelector"))...)
+	}
+	switch {
+	case d.AllNodes == nil:
+	case *d.AllNodes:
+		set = append(set, "`allNodes`")
+	default:
+		errs = append(errs, field.Invalid(at.Child("allNodes"), false, "must be either unset or set to true"))
 	}
 	const one = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
-	switch {
-	case !perDevice && set > 0:
-		return field.ErrorList{field.Invalid(at, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")}
-	case perDevice && set == 0:
-		return field.ErrorList{field.Required(at, one)}
-	case perDevice && set > 1:
-		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, one)}
-	case d.NodeName != nil:
-		return kind.Invalid(at.Child("nodeName"), *d.NodeName, utilvalidation.IsDNS1123Subdomain(*d.NodeName))
+	switch len(set) {
+	case 0:
+		errs = append(errs, field.Required(at, one))
+	case 1:
+	default:
+		errs = append(errs, field.Invalid(at, "{"+strings.Join(set, ", ")+"}", one))
 	}
-	return nil
+	return errs
 }
 
 func validateTaint(t resourcev1.DeviceTaint, at *field.Path) field.ErrorList {

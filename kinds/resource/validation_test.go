@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -35,7 +36,9 @@ func TestRequests(t *testing.T) {
 		return validateClaim(c)
 	})
 	check("a name and a device", func(r *request) { *r = request{} },
-		at+".name: Required value", at+": Required value: exactly one of `exactly` or `firstAvailable` is required")
+		at+`.name: Invalid value: "": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and `+
+			`end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+		at+": Required value: exactly one of `exactly` or `firstAvailable` is required")
 	check("of a class", func(r *request) { r.Exactly.DeviceClassName = "" }, at+".exactly.deviceClassName: Required value")
 	check("one at least", func(r *request) { r.Exactly.Count = 0 }, at+".exactly.count: Invalid value: 0: must be greater than zero")
 	check("or all", func(r *request) { r.Exactly.AllocationMode = "All" },
@@ -44,6 +47,17 @@ func TestRequests(t *testing.T) {
 		at+`.exactly.allocationMode: Unsupported value: "x": supported values: "All", "ExactCount"`)
 	check("selected by something", func(r *request) { r.Exactly.Selectors = make([]resourcev1.DeviceSelector, 1) },
 		at+".exactly.selectors[0].cel: Required value")
+	selects := func(expression string) func(*request) {
+		return func(r *request) {
+			r.Exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: expression}}}
+		}
+	}
+	const selector = at + ".exactly.selectors[0].cel.expression: "
+	check("that can be asked of a device", selects(`device.driver == "d" && device.attributes["d"].model == "m"`))
+	check("and is true or not", selects(`device.driver`),
+		selector+`Invalid value: "device.driver": must evaluate to bool or the unknown type, not string`)
+	check("in time", selects(`device.capacity.all(a, device.capacity.all(b, device.capacity.all(c, device.capacity.all(d, true))))`),
+		selector+"Forbidden: too complex, exceeds cost limit")
 	check("taints have effects", func(r *request) {
 		r.Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: "Exists", Value: "v", Effect: "x"}}
 	},
@@ -87,7 +101,7 @@ func TestStatusOfClaims(t *testing.T) {
 	first("of a device that is allocated", func(c *claim) {
 		c.Status.Devices = []resourcev1.AllocatedDeviceStatus{{Driver: "d", Pool: "p", Device: "y"}}
 	},
-		`status.devices[0]: Invalid value: "d/p/y": must be an allocated device in the claim`)
+		`status.devices[0]: Invalid value: {"Driver":"d","Pool":"p","Device":"y","ShareID":""}: must be an allocated device in the claim`)
 	moved := allocated()
 	moved.Status.Allocation.Devices.Results[0].Device = "y"
 	if got := registrytest.Texts(validateClaimStatus(moved, allocated())); len(got) != 1 {
@@ -104,7 +118,7 @@ func TestSlices(t *testing.T) {
 		}}
 	}
 	const nodes = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-	check := registrytest.Rules(t, valid, validateSlice)
+	check := registrytest.Rules(t, valid, validateNewSlice)
 	check("an empty spec lacks four things", func(s *resourceSlice) { s.Spec = resourcev1.ResourceSliceSpec{} },
 		"spec.driver: Required value", "spec.pool.name: Required value",
 		"spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero", "spec: Required value: "+nodes)
@@ -122,11 +136,35 @@ func TestSlices(t *testing.T) {
 		`spec.devices[0].attributes[model].version: Invalid value: "1": must be a string compatible with semver.org spec 2.0.0`)
 	check("taints have effects", func(s *resourceSlice) { s.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "a"}} },
 		"spec.devices[0].taints[0].effect: Required value")
+	capacity := func(policy resourcev1.CapacityRequestPolicy) func(*resourceSlice) {
+		return func(s *resourceSlice) {
+			s.Spec.Devices[0].AllowMultipleAllocations = new(true)
+			s.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{
+				"m": {Value: resource.MustParse("8"), RequestPolicy: &policy},
+			}
+		}
+	}
+	const policy = "spec.devices[0].capacity[m].requestPolicy."
+	check("a share is one of some", capacity(resourcev1.CapacityRequestPolicy{
+		Default: new(resource.MustParse("1")), ValidValues: []resource.Quantity{resource.MustParse("4"), resource.MustParse("2")},
+	}),
+		policy+`validValues[1]: Invalid value: "2": values must be sorted in ascending order`,
+		policy+`validValues: Invalid value: "1": default value is not valid according to the requestPolicy`)
+	check("or comes in steps", capacity(resourcev1.CapacityRequestPolicy{
+		Default: new(resource.MustParse("4")),
+		ValidRange: &resourcev1.CapacityRequestPolicyRange{
+			Min: new(resource.MustParse("1")), Max: new(resource.MustParse("9")), Step: new(resource.MustParse("2")),
+		},
+	}),
+		policy+`validRange.max: Invalid value: "9": max is larger than capacity value: 8`,
+		policy+`validRange.step: Invalid value: "4": value is not a multiple of a given step (2) from (1)`)
+	check("what binds can fail", func(s *resourceSlice) { s.Spec.Devices[0].BindingConditions = []string{"a"} },
+		"spec.devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions")
 	check("counters are counted", func(s *resourceSlice) {
 		s.Spec.Devices, s.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: "c"}}
 	},
 		"spec.sharedCounters[0].counters: Required value")
-	registrytest.Rules(t, valid, func(s *resourceSlice) field.ErrorList { return validateSliceUpdate(s, valid()) })(
+	registrytest.Rules(t, valid, func(s *resourceSlice) field.ErrorList { return validateSlice(s, valid()) })(
 		"a slice stays where it is", func(s *resourceSlice) { s.Spec.Pool.Name, s.Spec.NodeName = "q", new("m") },
 		`spec.pool.name: Invalid value: "q": field is immutable`, `spec.nodeName: Invalid value: "m": field is immutable`)
 }
