@@ -12,19 +12,18 @@ const defaultUtilization = 80
 
 func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
 	kind.FillNil(&h.Spec.MinReplicas, 1)
-	defaultBeyondV1(h)
-}
-
-// defaultBeyondV1 fills in what version 1 has no fields for.
-func defaultBeyondV1(h *autoscalingv2.HorizontalPodAutoscaler) {
-	if len(h.Spec.Metrics) == 0 {
-		h.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
-	}
+	defaultMetrics(h)
 	if behavior := h.Spec.Behavior; behavior != nil {
 		kind.FillNil(&behavior.ScaleUp, autoscalingv2.HPAScalingRules{})
 		kind.FillNil(&behavior.ScaleDown, autoscalingv2.HPAScalingRules{})
 		defaultScaleUp(behavior.ScaleUp)
 		defaultScaleDown(behavior.ScaleDown)
+	}
+}
+
+func defaultMetrics(h *autoscalingv2.HorizontalPodAutoscaler) {
+	if len(h.Spec.Metrics) == 0 {
+		h.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
 	}
 }
 

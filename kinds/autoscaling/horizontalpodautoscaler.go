@@ -21,6 +21,7 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Resource:     "horizontalpodautoscalers",
 		Finalizers:   kind.Finalizers,
 		Default:      kind.Defaults(defaultAutoscaler),
+		Restore:      kind.Defaults(defaultAutoscaler), // version 1 writes behavior as it comes
 		ShortNames:   []string{"hpa"},
 		Categories:   []string{"all"},
 		Namespaced:   true,

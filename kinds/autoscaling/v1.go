@@ -44,7 +44,7 @@ func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Horizontal
 	if percent := in.Spec.TargetCPUUtilizationPercentage; percent != nil {
 		out.Spec.Metrics = append(out.Spec.Metrics, cpuMetric(*percent))
 	}
-	defaultBeyondV1(out) // now that all metrics are known
+	defaultMetrics(out) // now that all metrics are known
 	out.Annotations = withoutRoundTrip(in.Annotations)
 	return out
 }
