@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -33,9 +34,12 @@ const (
 	ofManyText     = "must be less than or equal to %d when completions are above %d and used with backoff limit per index"
 )
 
-func validateJob(j *batchv1.Job) field.ErrorList {
+func validateJob(j *batchv1.Job) field.ErrorList { return validateLabeledJob(j, true) }
+
+// validateLabeledJob can do without the labels that older releases did not set.
+func validateLabeledJob(j *batchv1.Job, prefixed bool) field.ErrorList {
 	return slices.Concat(
-		validateOwnSelector(j),
+		validateOwnSelector(j, prefixed),
 		validateSelectingJob(&j.Spec, field.NewPath("spec")),
 		validatePodNames(j),
 	)
@@ -43,18 +47,18 @@ func validateJob(j *batchv1.Job) field.ErrorList {
 
 // validateOwnSelector wants the labels and the selector that selectOwnPods
 // makes: a client may have set others before.
-func validateOwnSelector(j *batchv1.Job) field.ErrorList {
+func validateOwnSelector(j *batchv1.Job, prefixed bool) field.ErrorList {
 	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector || j.Spec.Selector == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	own := labels.Set{
-		"controller-uid":           string(j.UID),
-		"job-name":                 j.Name,
-		batchv1.ControllerUidLabel: string(j.UID),
-		batchv1.JobNameLabel:       j.Name,
+	keys := []string{"controller-uid", "job-name"}
+	own := labels.Set{"controller-uid": string(j.UID), "job-name": j.Name}
+	if prefixed {
+		keys = append(keys, batchv1.ControllerUidLabel, batchv1.JobNameLabel)
+		own[batchv1.ControllerUidLabel], own[batchv1.JobNameLabel] = string(j.UID), j.Name
 	}
-	for _, key := range []string{"controller-uid", "job-name", batchv1.ControllerUidLabel, batchv1.JobNameLabel} {
+	for _, key := range keys {
 		at := field.NewPath("spec", "template", "metadata", "labels").Key(key)
 		message := fmt.Sprintf("must be '%s'", own[key])
 		if value, ok := j.Spec.Template.Labels[key]; !ok {
@@ -211,8 +215,10 @@ func validateRestartPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 // the faults of the spec twice, for kube-apiserver does.
 func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	spec := field.NewPath("spec")
+	_, named := old.Spec.Template.Labels[batchv1.JobNameLabel]
+	_, owned := old.Spec.Template.Labels[batchv1.ControllerUidLabel]
 	return slices.Concat(
-		validateJob(j),
+		validateLabeledJob(j, named && owned),
 		validateSelectingJob(&j.Spec, spec),
 		validateCompletions(&j.Spec, &old.Spec, spec.Child("completions")),
 		kind.Immutable(spec.Child("selector"), j.Spec.Selector, old.Spec.Selector),
@@ -238,23 +244,27 @@ func validateCompletions(spec, old *batchv1.JobSpec, at *field.Path) field.Error
 }
 
 // validateFixedTemplate lets where pods run, and what they get there, change
-// while a job waits to be started.
+// while a job waits and has no pods. Then the metadata is not looked at.
 func validateFixedTemplate(j, old *batchv1.Job, at *field.Path) field.ErrorList {
-	was := old.Spec.Template.DeepCopy()
-	if old.Spec.Suspend != nil && *old.Spec.Suspend {
-		now := j.Spec.Template.DeepCopy()
-		if old.Status.StartTime == nil {
-			takePlace(was, now)
-		}
-		takeResources(was.Spec.Containers, now.Spec.Containers)
-		takeResources(was.Spec.InitContainers, now.Spec.InitContainers)
+	if !waits(old) {
+		return kind.Immutable(at, j.Spec.Template, old.Spec.Template)
 	}
-	return kind.Immutable(at, j.Spec.Template, *was)
+	was, now := old.Spec.Template.DeepCopy(), &j.Spec.Template
+	takePlace(was, now)
+	takeResources(was.Spec.Containers, now.Spec.Containers)
+	takeResources(was.Spec.InitContainers, now.Spec.InitContainers)
+	return kind.Immutable(at.Child("spec"), now.Spec, was.Spec)
+}
+
+func waits(j *batchv1.Job) bool {
+	suspended := slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	})
+	return ptr.Deref(j.Spec.Suspend, false) && (j.Status.StartTime == nil || suspended) && j.Status.Active == 0
 }
 
 // takePlace takes over what decides where pods run.
 func takePlace(to, from *corev1.PodTemplateSpec) {
-	to.Labels, to.Annotations = from.Labels, from.Annotations
 	to.Spec.NodeSelector = from.Spec.NodeSelector
 	to.Spec.Tolerations, to.Spec.SchedulingGates = from.Spec.Tolerations, from.Spec.SchedulingGates
 	was, now := corev1.Affinity{}, corev1.Affinity{}

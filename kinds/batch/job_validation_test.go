@@ -2,6 +2,7 @@ package batch
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,9 +136,13 @@ func TestJobUpdates(t *testing.T) {
 		}, nil},
 		{"but not by what runs beside them", waiting, func(j *batchv1.Job) {
 			j.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}
-		}, []string{"spec.template: Invalid value"}},
+		}, []string{"spec.template.spec: Invalid value"}},
+		{"nor while there are pods", func(j *batchv1.Job) {
+			waiting(j)
+			j.Status.Active = 1
+		}, func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"} }, []string{"spec.template: Invalid value"}},
 		{"what pods are may not", waiting, func(j *batchv1.Job) { j.Spec.Template.Spec.Containers = nil },
-			[]string{"spec.template.spec.containers: Required value", "spec.template: Invalid value"}},
+			[]string{"spec.template.spec.containers: Required value", "spec.template.spec: Invalid value"}},
 		{"the selector is fixed", nil, func(j *batchv1.Job) { j.Spec.Selector = nil }, []string{
 			"spec.selector: Invalid value: null: field is immutable",
 			"spec.selector: Required value",
@@ -156,7 +161,7 @@ func TestJobUpdates(t *testing.T) {
 			got = slices.Compact(slices.Sorted(slices.Values(got)))
 			for i := range got {
 				if len(got[i]) > 500 { // a template in full
-					got[i] = got[i][:len("spec.template: Invalid value")]
+					got[i] = got[i][:strings.Index(got[i], " value:")+len(" value")]
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
