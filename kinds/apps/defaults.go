@@ -40,7 +40,10 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 	if spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
 		kind.FillNil(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
 		kind.FillNil(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
-		kind.FillNil(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+	}
+	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil { // whatever the type
+		kind.FillNil(&rolling.MaxUnavailable, intstr.FromInt32(0))
+		kind.FillNil(&rolling.MaxSurge, intstr.FromInt32(0))
 	}
 }
 

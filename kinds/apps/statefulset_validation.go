@@ -62,7 +62,9 @@ func validateStatefulStrategy(s *appsv1.StatefulSetUpdateStrategy, at *field.Pat
 		return field.ErrorList{field.Required(at, "")}
 	case appsv1.OnDeleteStatefulSetStrategyType:
 		if s.RollingUpdate != nil {
-			return field.ErrorList{field.Invalid(rolling, kind.GoJSON(s.RollingUpdate), "only allowed for updateStrategy 'RollingUpdate'")}
+			shown := *s.RollingUpdate
+			kind.FillNil(&shown.Partition, 0)
+			return field.ErrorList{field.Invalid(rolling, kind.GoJSON(shown), "only allowed for updateStrategy 'RollingUpdate'")}
 		}
 		return nil
 	case appsv1.RollingUpdateStatefulSetStrategyType:

@@ -130,7 +130,7 @@ func TestStatefulSets(t *testing.T) {
 		s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
 			Type: appsv1.OnDeleteStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{},
 		}
-	}, `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":null,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`)
+	}, `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":0,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`)
 	check("one that rolls takes a pod at least", func(s *appsv1.StatefulSet) {
 		s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromInt32(0))}
 	}, "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0")
