@@ -46,6 +46,8 @@ type Definition struct {
 	// Generation makes metadata.generation count the changes of the spec, or
 	// whatever Changed reports.
 	Generation bool
+	// FromZero makes a new object's generation 0, not 1.
+	FromZero bool
 	// Changed tells whether generation rises. Nil compares the specs.
 	Changed func(obj, old runtime.Object) bool
 	// Status says that the kind has a subresource of that name.

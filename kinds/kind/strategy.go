@@ -65,7 +65,7 @@ func (b builder) prepareCreate(ctx context.Context, obj runtime.Object) {
 	if b.Status && !b.StatusOnCreate {
 		b.layout().clearStatus(obj)
 	}
-	if b.Generation {
+	if b.Generation && !b.FromZero {
 		objectMeta(obj).SetGeneration(1)
 	}
 	if own := b.Strategy.Create.Prepare; own != nil {

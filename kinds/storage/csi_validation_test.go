@@ -35,6 +35,14 @@ func TestDrivers(t *testing.T) {
 		"spec.attachedRequired: Invalid value: false: field is immutable")
 }
 
+func TestGenerationOfDriversIsThatOfChanges(t *testing.T) {
+	e := registrytest.New(t, nil, csiDrivers())
+	driver := e.Create("csidrivers.storage.k8s.io", &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "d"}})
+	if n := registrytest.Meta(driver).GetGeneration(); n != 0 {
+		t.Errorf("a new driver is of generation %d, want 0", n)
+	}
+}
+
 func TestNodesOfDrivers(t *testing.T) {
 	type node = storagev1.CSINode
 	valid := func() *node {
@@ -73,12 +81,15 @@ func TestAttachments(t *testing.T) {
 			Attacher: "exam.org", NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("v")},
 		}}
 	}
-	check := registrytest.Rules(t, valid, validateNewAttachment)
+	check := registrytest.Rules(t, valid, validateAttachment)
 	check("somebody attaches", func(a *attachment) { a.Spec.Attacher = "" }, "spec.attacher: Required value")
 	check("something", func(a *attachment) { a.Spec.Source.PersistentVolumeName = nil },
 		"spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
-	registrytest.Rules(t, valid, validateAttachment)("with a name", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
-		"spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName")
+	check("with a name", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
+		"spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName",
+		`spec.source.persistentVolumeName: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', `+
+			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is `+
+			`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
 	check("faults are told in short", func(a *attachment) {
 		a.Status.AttachError = &storagev1.VolumeError{Message: strings.Repeat("x", longestError+1), ErrorCode: new(int32(-1))}
 	},

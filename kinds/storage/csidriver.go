@@ -18,6 +18,8 @@ func csiDrivers() *registry.Resource {
 		List:         &storagev1.CSIDriverList{},
 		Resource:     "csidrivers",
 		Finalizers:   kind.Finalizers,
+		Generation:   true,
+		FromZero:     true,
 		Default:      kind.Defaults(defaultCSIDriver),
 		Restore:      kind.Defaults(defaultCSIDriver),
 		Strategy: registry.Strategy{

@@ -19,7 +19,7 @@ func volumeAttachments() *registry.Resource {
 		Default:      kind.Defaults(defaultVolumeAttachment),
 		Status:       true,
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewAttachment)},
+			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAttachment)},
 			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateAttachmentUpdate)},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},

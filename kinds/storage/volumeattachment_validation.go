@@ -16,29 +16,21 @@ const (
 	longestError    = 1 << 10
 )
 
-// validateNewAttachment leaves a volume that is spelled out in place alone.
-func validateNewAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
-	spec := field.NewPath("spec")
-	errs := validateAttachment(a)
-	if name := a.Spec.Attacher; name != "" {
-		errs = append(errs, validateDriverName(name, spec.Child("attacher"))...)
-	}
-	if name := a.Spec.Source.PersistentVolumeName; name != nil {
-		errs = append(errs, kind.Invalid(spec.Child("source", "persistentVolumeName"), *name, utilvalidation.IsDNS1123Subdomain(*name))...)
-	}
-	return errs
-}
-
+// validateAttachment leaves a volume that is spelled out in place alone.
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
-	return slices.Concat(
-		kind.Needed(spec.Child("attacher"), a.Spec.Attacher),
+	errs := slices.Concat(
+		validateDriverName(a.Spec.Attacher, spec.Child("attacher")),
 		validateSource(&a.Spec.Source, spec.Child("source")),
 		kind.Invalid(spec.Child("nodeName"), a.Spec.NodeName, utilvalidation.IsDNS1123Subdomain(a.Spec.NodeName)),
 		validateMetadata(a.Status.AttachmentMetadata, status.Child("attachmentMetadata")),
 		validateVolumeError(a.Status.AttachError, status.Child("attachError")),
 		validateVolumeError(a.Status.DetachError, status.Child("detachError")),
 	)
+	if name := a.Spec.Source.PersistentVolumeName; name != nil {
+		errs = append(errs, kind.Invalid(spec.Child("source", "persistentVolumeName"), *name, utilvalidation.IsDNS1123Subdomain(*name))...)
+	}
+	return errs
 }
 
 func validateSource(s *storagev1.VolumeAttachmentSource, at *field.Path) field.ErrorList {
