@@ -1,8 +1,9 @@
 package admissionregistration
 
 import (
+	"reflect"
+
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -21,8 +22,9 @@ func mutatingWebhookConfigurations() *registry.Resource {
 	return d.Build()
 }
 
+// mutatingWebhooksChanged tells no list from an empty one, as kube-apiserver does.
 func mutatingWebhooksChanged(obj, old runtime.Object) bool {
-	return !equality.Semantic.DeepEqual(
+	return !reflect.DeepEqual(
 		obj.(*admissionregistrationv1.MutatingWebhookConfiguration).Webhooks,
 		old.(*admissionregistrationv1.MutatingWebhookConfiguration).Webhooks)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
@@ -246,8 +247,18 @@ func validatePolicyStatus(p, _ *admissionregistrationv1.ValidatingAdmissionPolic
 		for i, w := range checking.ExpressionWarnings {
 			at := at.Child("typeChecking", "expressionWarnings").Index(i)
 			errs = append(errs, kind.Needed(at.Child("warning"), w.Warning)...)
-			errs = append(errs, kind.Needed(at.Child("fieldRef"), strings.TrimSpace(w.FieldRef))...)
+			errs = append(errs, validateFieldRef(strings.TrimSpace(w.FieldRef), at.Child("fieldRef"))...)
 		}
 	}
 	return append(errs, kind.Conditions(at.Child("conditions"), p.Status.Conditions)...)
+}
+
+func validateFieldRef(ref string, at *field.Path) field.ErrorList {
+	if ref == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	if err := jsonpath.New("spec").Parse("{" + ref + "}"); err != nil {
+		return field.ErrorList{field.Invalid(at, ref, fmt.Sprintf("invalid JSONPath: %v", err))}
+	}
+	return nil
 }

@@ -1,8 +1,9 @@
 package admissionregistration
 
 import (
+	"reflect"
+
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -21,8 +22,9 @@ func validatingWebhookConfigurations() *registry.Resource {
 	return d.Build()
 }
 
+// validatingWebhooksChanged tells no list from an empty one, as kube-apiserver does.
 func validatingWebhooksChanged(obj, old runtime.Object) bool {
-	return !equality.Semantic.DeepEqual(
+	return !reflect.DeepEqual(
 		obj.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks,
 		old.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks)
 }
