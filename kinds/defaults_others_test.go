@@ -119,10 +119,6 @@ func TestDefaultsOfNodesAndTheirWork(t *testing.T) {
 		{"nothing", `{}`, `preemptionPolicy: PreemptLowerPriority`},
 		{"what is set stays", `preemptionPolicy: Never`, ``},
 	}}.run(t)
-	defaulting{group: "node.k8s.io", resource: "runtimeclasses", version: "v1", cases: []defaultCase{
-		{"nothing", `{}`, ``},
-		{"quantities are rounded", `overhead: {podFixed: {cpu: 0.0001}}`, `overhead: {podFixed: {cpu: 1m}}`},
-	}}.run(t)
 	const group = "resource.k8s.io"
 	cases := func(before, after string) []defaultCase {
 		request := func(text string) string { return before + `{devices: {requests: [` + text + `]}}` + after }

@@ -5,7 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
-	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -15,7 +14,6 @@ func runtimeClasses() *registry.Resource {
 		Object:       &nodev1.RuntimeClass{},
 		List:         &nodev1.RuntimeClassList{},
 		Resource:     "runtimeclasses",
-		Default:      kind.Defaults(defaultRuntimeClass),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateRuntimeClass), Warnings: kind.WarnCreate(warnOfSelector)},
 			Update: registry.UpdateStrategy{
@@ -33,12 +31,6 @@ func runtimeClasses() *registry.Resource {
 			Row: kind.Row(runtimeClassRow),
 		},
 	}.Build()
-}
-
-func defaultRuntimeClass(class *nodev1.RuntimeClass) {
-	if class.Overhead != nil {
-		podspec.RoundUp(class.Overhead.PodFixed)
-	}
 }
 
 func runtimeClassRow(class *nodev1.RuntimeClass) []any {

@@ -3,8 +3,10 @@ package node
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -22,7 +24,23 @@ func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 		errs = slices.Concat(errs,
 			metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector")),
 			podspec.ValidateTolerations(s.Tolerations, at.Child("tolerations")),
+			validateDistinct(s.Tolerations, at.Child("tolerations")),
 		)
+	}
+	return errs
+}
+
+// validateDistinct wants tolerations to differ in more than how long they hold.
+func validateDistinct(tolerations []corev1.Toleration, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[corev1.Toleration]()
+	for i, t := range tolerations {
+		key := t
+		key.TolerationSeconds = nil
+		if seen.Has(key) {
+			errs = append(errs, field.Duplicate(at.Index(i), kind.GoJSON(t)))
+		}
+		seen.Insert(key)
 	}
 	return errs
 }

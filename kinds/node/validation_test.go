@@ -29,6 +29,9 @@ func TestRuntimeClasses(t *testing.T) {
 	check("on nodes with taints", func(c *class) { c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpEqual}} },
 		"scheduling.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, "+
 			"which means \"match all values and all keys\"")
+	check("each of them once", func(c *class) {
+		c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Operator: corev1.TolerationOpExists}}
+	}, `scheduling.tolerations[1]: Duplicate value: {"Key":"","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}`)
 	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList { return validateRuntimeClassUpdate(c, newRuntimeClass()) })(
 		"it stays", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: "gvisor": field is immutable`)
 	want := []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`}
