@@ -77,7 +77,12 @@ func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorL
 			return validateRolling(s.RollingUpdate, at.Child("rollingUpdate"))
 		}
 	default:
-		return field.ErrorList{field.NotSupported(at, kind.GoJSON(s),
+		shown := s.DeepCopy()
+		if rolling := shown.RollingUpdate; rolling != nil {
+			kind.FillNil(&rolling.MaxUnavailable, intstr.FromInt32(0))
+			kind.FillNil(&rolling.MaxSurge, intstr.FromInt32(0))
+		}
+		return field.ErrorList{field.NotSupported(at, kind.GoJSON(shown),
 			[]appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType})}
 	}
 	return nil

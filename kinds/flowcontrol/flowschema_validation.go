@@ -84,9 +84,10 @@ func validateRules(r *flowcontrolv1.PolicyRulesWithSubjects, at *field.Path) fie
 	return errs
 }
 
-// validateSubject wants the one member that is named by the kind.
+// validateSubject wants the one member that is named by the kind, and tells its
+// faults first.
 func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
+	var errs, others field.ErrorList
 	member := func(set bool, of flowcontrolv1.SubjectKind, name string, validate func(at *field.Path) field.ErrorList) {
 		at := at.Child(name)
 		switch {
@@ -95,7 +96,7 @@ func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
 		case s.Kind == of:
 			errs = append(errs, validate(at)...)
 		case set:
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("%s is forbidden when subject kind is not '%s'", name, of)))
+			others = append(others, field.Forbidden(at, fmt.Sprintf("%s is forbidden when subject kind is not '%s'", name, of)))
 		}
 	}
 	kinds := []flowcontrolv1.SubjectKind{flowcontrolv1.SubjectKindGroup, flowcontrolv1.SubjectKindServiceAccount, flowcontrolv1.SubjectKindUser}
@@ -111,7 +112,7 @@ func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
 	member(s.Group != nil, flowcontrolv1.SubjectKindGroup, "group", func(at *field.Path) field.ErrorList {
 		return kind.Needed(at.Child("name"), s.Group.Name)
 	})
-	return errs
+	return append(errs, others...)
 }
 
 func validateAccount(a *flowcontrolv1.ServiceAccountSubject, at *field.Path) field.ErrorList {

@@ -50,8 +50,8 @@ func TestRulesOfSchemas(t *testing.T) {
 		at+".subjects: Required value: subjects must contain at least one value",
 		at+": Required value: at least one of resourceRules and nonResourceRules has to be non-empty")
 	check("a kind names its member", func(r *rules) { r.Subjects[0].Kind = "Group" },
-		at+".subjects[0].user: Forbidden: user is forbidden when subject kind is not 'User'",
-		at+".subjects[0].group: Required value: group is required when subject kind is 'Group'")
+		at+".subjects[0].group: Required value: group is required when subject kind is 'Group'",
+		at+".subjects[0].user: Forbidden: user is forbidden when subject kind is not 'User'")
 	check("verbs are known", func(r *rules) { r.ResourceRules[0].Verbs = []string{"eat"} }, at+`.resourceRules[0].verbs: Unsupported value: ["eat"]: `+
 		`supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"`)
 	check("nothing beside all", func(r *rules) { r.ResourceRules[0].Resources = []string{"*", "pods"} },

@@ -101,9 +101,6 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 			if s.Name != "" {
 				errs = append(errs, kind.Invalid(at.Child("name"), s.Name, utilvalidation.IsDNS1123Subdomain(s.Name))...)
 			}
-			if !namespaced {
-				errs = append(errs, kind.Needed(at.Child("namespace"), s.Namespace)...)
-			}
 		case rbacv1.UserKind, rbacv1.GroupKind:
 		default:
 			errs = append(errs, kind.Supported(at.Child("kind"), s.Kind, rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind)...)
@@ -111,6 +108,9 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 		}
 		if s.APIGroup != group {
 			errs = append(errs, field.NotSupported(at.Child("apiGroup"), s.APIGroup, []string{group}))
+		}
+		if s.Kind == rbacv1.ServiceAccountKind && !namespaced {
+			errs = append(errs, kind.Needed(at.Child("namespace"), s.Namespace)...)
 		}
 	}
 	return errs

@@ -85,10 +85,10 @@ func validateParameters(parameters map[string]string, at *field.Path) field.Erro
 }
 
 // validateTopologies takes a term that selects everything for one that comes
-// twice, as kube-apiserver does.
+// again, once for each term: so does kube-apiserver.
 func validateTopologies(terms []corev1.TopologySelectorTerm, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	seen := []map[string]sets.Set[string]{{}}
+	seen := make([]map[string]sets.Set[string], len(terms))
 	for i, term := range terms {
 		at := at.Index(i).Child("matchLabelExpressions")
 		values, faults := validateTopology(term, at)
