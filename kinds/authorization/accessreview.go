@@ -3,6 +3,7 @@ package authorization
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -39,6 +40,7 @@ func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.
 func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
 	faults := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
+	faults = append(faults, validateSelectors(review.Spec.ResourceAttributes)...)
 	faults = append(faults, validateMetadata(review.ObjectMeta, "must be empty")...)
 	if len(faults) > 0 {
 		return nil, invalid(faults)
@@ -79,9 +81,11 @@ func decide(ctx context.Context, store *registry.Store, access registry.Access) 
 		Denied:  decision.Denied,
 		Reason:  decision.Reason,
 	}
+	texts := ignored(access.Resource)
 	if err != nil {
-		status.EvaluationError = err.Error()
+		texts = append([]string{err.Error()}, texts...)
 	}
+	status.EvaluationError = strings.Join(texts, "; ")
 	return status
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
+// reviewSelfRules answers with a status and nothing of the question.
 func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectRulesReview)
 	user := registry.UserFrom(ctx)

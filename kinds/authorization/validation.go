@@ -13,7 +13,7 @@ func validateSpec(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 		faults = append(faults, field.Invalid(field.NewPath("spec", "user"), spec.User,
 			"at least one of user or group must be specified"))
 	}
-	return faults
+	return append(faults, validateSelectors(spec.ResourceAttributes)...)
 }
 
 func validateAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {

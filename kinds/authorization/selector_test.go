@@ -1,0 +1,47 @@
+package authorization
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func TestSelectorsOfReviews(t *testing.T) {
+	const at = "spec.resourceAttributes."
+	type (
+		attributes = authorizationv1.ResourceAttributes
+		byField    = authorizationv1.FieldSelectorAttributes
+		byLabel    = authorizationv1.LabelSelectorAttributes
+		field      = metav1.FieldSelectorRequirement
+		label      = metav1.LabelSelectorRequirement
+	)
+	for _, tc := range []struct {
+		rule    string
+		of      attributes
+		faults  []string
+		ignored string
+	}{
+		{"a text", attributes{FieldSelector: &byField{RawSelector: "a=b"}}, nil, ""},
+		{"or a list", attributes{LabelSelector: &byLabel{Requirements: []label{{Key: "a", Operator: "Exists"}}}}, nil, ""},
+		{"not none", attributes{FieldSelector: &byField{}},
+			[]string{at + "fieldSelector.requirements: Required value: when " + at + "fieldSelector is specified, requirements or rawSelector is required"}, ""},
+		{"nor both", attributes{LabelSelector: &byLabel{RawSelector: "a", Requirements: []label{{Key: "a", Operator: "Exists"}}}},
+			[]string{at + `labelSelector.rawSelector: Invalid value: "a": may not specified at the same time as requirements`}, ""},
+		{"what cannot be read is ignored", attributes{LabelSelector: &byLabel{RawSelector: "a in ("}}, nil, at + "labelSelector ignored due to parse error"},
+		{"as are operators to come", attributes{FieldSelector: &byField{Requirements: []field{
+			{Key: "a", Operator: "In", Values: []string{"b"}}, {Key: "a", Operator: "Near", Values: []string{"b"}},
+		}}}, nil, at + "fieldSelector partially ignored due to parse error"},
+	} {
+		if diff := cmp.Diff(tc.faults, registrytest.Texts(validateSelectors(&tc.of))); diff != "" {
+			t.Errorf("%s: faults (-want +got):\n%s", tc.rule, diff)
+		}
+		if got := strings.Join(ignored(&tc.of), "; "); got != tc.ignored {
+			t.Errorf("%s: %q, want %q", tc.rule, got, tc.ignored)
+		}
+	}
+}
