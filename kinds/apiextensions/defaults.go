@@ -1,6 +1,7 @@
 package apiextensions
 
 import (
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -8,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultDefinition fills in names that follow from the kind's. What versions
-// are stored is recorded when the definition is written.
+// defaultDefinition fills in names that follow from the kind's, and the version
+// that is stored where none is recorded.
 func defaultDefinition(definition *apiextensionsv1.CustomResourceDefinition) {
 	spec := &definition.Spec
 	if spec.Names.Singular == "" {
@@ -17,6 +18,10 @@ func defaultDefinition(definition *apiextensionsv1.CustomResourceDefinition) {
 	}
 	if spec.Names.ListKind == "" && spec.Names.Kind != "" {
 		spec.Names.ListKind = spec.Names.Kind + "List"
+	}
+	stored := slices.IndexFunc(spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage })
+	if len(definition.Status.StoredVersions) == 0 && stored >= 0 {
+		definition.Status.StoredVersions = []string{spec.Versions[stored].Name}
 	}
 	kind.FillNil(&spec.Conversion, apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter})
 	if webhook := spec.Conversion.Webhook; webhook != nil && webhook.ClientConfig != nil && webhook.ClientConfig.Service != nil {

@@ -17,7 +17,7 @@ import (
 func reviewAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SubjectAccessReview)
 	faults := validateSpec(&review.Spec)
-	faults = append(faults, validateMetadata(review.ObjectMeta, "must be empty")...)
+	faults = append(faults, validateMetadata(review.ObjectMeta, "", "must be empty")...)
 	if len(faults) > 0 {
 		return nil, invalid(faults)
 	}
@@ -41,7 +41,7 @@ func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.C
 	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
 	faults := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
 	faults = append(faults, validateSelectors(review.Spec.ResourceAttributes)...)
-	faults = append(faults, validateMetadata(review.ObjectMeta, "must be empty")...)
+	faults = append(faults, validateMetadata(review.ObjectMeta, "", "must be empty")...)
 	if len(faults) > 0 {
 		return nil, invalid(faults)
 	}

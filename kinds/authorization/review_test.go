@@ -137,7 +137,7 @@ func TestFaultyReviewsAreRefused(t *testing.T) {
 			`.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]`},
 		{"resource and path together", "selfsubjectaccessreviews", "",
 			&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: getPods(""), NonResourceAttributes: nonResource}}, 422,
-			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"path":"/"}: cannot be specified in combination with resourceAttributes`},
+			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes`},
 		{"a name", "selfsubjectaccessreviews", "",
 			&authorizationv1.SelfSubjectAccessReview{ObjectMeta: named, Spec: authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: nonResource}}, 422,
 			`.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"n"}: must be empty`},
@@ -146,7 +146,7 @@ func TestFaultyReviewsAreRefused(t *testing.T) {
 			`.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace`},
 		{"a path in a namespace", "localsubjectaccessreviews", "demo",
 			&authorizationv1.LocalSubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "jane", NonResourceAttributes: nonResource}}, 422,
-			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"path":"/"}: disallowed on this kind of request`},
+			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: disallowed on this kind of request`},
 		{"rules of nobody", "selfsubjectrulesreviews", "", &authorizationv1.SelfSubjectRulesReview{}, 400, "no user present on request"},
 	}
 	for _, c := range cases {

@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func validateSpec(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
@@ -20,10 +22,10 @@ func validateAttributes(resource *authorizationv1.ResourceAttributes, other *aut
 	path := field.NewPath("spec")
 	switch {
 	case resource != nil && other != nil:
-		return field.ErrorList{field.Invalid(path.Child("nonResourceAttributes"), other,
+		return field.ErrorList{field.Invalid(path.Child("nonResourceAttributes"), kind.GoJSON(other),
 			"cannot be specified in combination with resourceAttributes")}
 	case resource == nil && other == nil:
-		return field.ErrorList{field.Invalid(path.Child("resourceAttributes"), other,
+		return field.ErrorList{field.Invalid(path.Child("resourceAttributes"), kind.GoJSON(other),
 			"exactly one of nonResourceAttributes or resourceAttributes must be specified")}
 	}
 	return nil
@@ -31,24 +33,21 @@ func validateAttributes(resource *authorizationv1.ResourceAttributes, other *aut
 
 func validateLocal(review *authorizationv1.LocalSubjectAccessReview) field.ErrorList {
 	faults := validateSpec(&review.Spec)
-	metadata := review.ObjectMeta
-	metadata.Namespace = ""
-	faults = append(faults, validateMetadata(metadata, "must be empty except for namespace")...)
+	faults = append(faults, validateMetadata(review.ObjectMeta, review.Namespace, "must be empty except for namespace")...)
 	if resource := review.Spec.ResourceAttributes; resource != nil && resource.Namespace != review.Namespace {
 		faults = append(faults, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"),
 			resource.Namespace, "must match metadata.namespace"))
 	}
 	if other := review.Spec.NonResourceAttributes; other != nil {
 		faults = append(faults, field.Invalid(field.NewPath("spec.nonResourceAttributes"),
-			other, "disallowed on this kind of request"))
+			kind.GoJSON(other), "disallowed on this kind of request"))
 	}
 	return faults
 }
 
 // validateMetadata tolerates managedFields: the server itself has put them in.
-func validateMetadata(metadata metav1.ObjectMeta, detail string) field.ErrorList {
-	metadata.ManagedFields = nil
-	if equality.Semantic.DeepEqual(metav1.ObjectMeta{}, metadata) {
+func validateMetadata(metadata metav1.ObjectMeta, namespace, detail string) field.ErrorList {
+	if equality.Semantic.DeepEqual(metav1.ObjectMeta{Namespace: namespace, ManagedFields: metadata.ManagedFields}, metadata) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(field.NewPath("metadata"), metadata, detail)}
