@@ -23,10 +23,13 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	return slices.Concat(
 		validateCounts(&j.Status, at),
 		validateUncounted(j.Status.UncountedTerminatedPods, at.Child("uncountedTerminatedPods")),
-		validateEnd(j, old, at.Child("conditions")),
-		validateTimes(j, old, at),
+		validateEnds(j, old, at.Child("conditions")),
+		validateTimes(j, old, at.Child("completionTime")),
+		validateReasons(j, old, at.Child("conditions")),
 		validateFinished(j, old, at),
 		validateIndexLists(j, old, at),
+		validateRemaining(j, old, at),
+		validateCriteria(j, at.Child("conditions")),
 		validateTransition(j, old, at),
 	)
 }
@@ -76,64 +79,93 @@ func validateUncounted(pods *batchv1.UncountedTerminatedPods, at *field.Path) fi
 	return errs
 }
 
-// validateEnd looks at how a job is said to end.
-func validateEnd(j, old *batchv1.Job, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	refuse := func(wrong bool, message string) {
-		if wrong {
-			errs = append(errs, field.Invalid(at, field.OmitValueType{}, message))
-		}
+// condition makes a fault of the conditions.
+func condition(wrong bool, at *field.Path, message string) field.ErrorList {
+	if !wrong {
+		return nil
 	}
-	moved := func(c batchv1.JobConditionType) bool { return holds(j, c) != holds(old, c) }
-	complete, failed := holds(j, batchv1.JobComplete), holds(j, batchv1.JobFailed)
-	failing, met := holds(j, batchv1.JobFailureTarget), holds(j, batchv1.JobSuccessCriteriaMet)
-	ended, aimed := moved(batchv1.JobComplete), moved(batchv1.JobFailureTarget)
-	refuse(complete && failed && (ended || moved(batchv1.JobFailed)), "cannot set Complete=True and Failed=true conditions")
-	refuse(complete && failing && (ended || aimed), "cannot set Complete=True and FailureTarget=true conditions")
-	refuse(failed && !failing && moved(batchv1.JobFailed), "cannot set Failed=True condition without the FailureTarget=true condition")
-	refuse(complete && !met && ended, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
-	refuse(met && failed, "cannot set SuccessCriteriaMet=True and Failed=true conditions")
-	refuse(met && failing, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
-	refuse(j.Spec.SuccessPolicy != nil && complete && !met,
-		"cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
-	return errs
+	return field.ErrorList{field.Invalid(at, field.OmitValueType{}, message)}
+}
+
+// moves tells whether a write sets a condition or takes it away.
+func moves(j, old *batchv1.Job, c batchv1.JobConditionType) bool { return holds(j, c) != holds(old, c) }
+
+// validateEnds wants a job to end in one way.
+func validateEnds(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	complete, ended := holds(j, batchv1.JobComplete), moves(j, old, batchv1.JobComplete)
+	return slices.Concat(
+		condition(complete && holds(j, batchv1.JobFailed) && (ended || moves(j, old, batchv1.JobFailed)),
+			at, "cannot set Complete=True and Failed=true conditions"),
+		condition(complete && holds(j, batchv1.JobFailureTarget) && (ended || moves(j, old, batchv1.JobFailureTarget)),
+			at, "cannot set Complete=True and FailureTarget=true conditions"),
+	)
+}
+
+// validateReasons wants it told before a job ends how it will.
+func validateReasons(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	return slices.Concat(
+		condition(holds(j, batchv1.JobFailed) && !holds(j, batchv1.JobFailureTarget) && moves(j, old, batchv1.JobFailed),
+			at, "cannot set Failed=True condition without the FailureTarget=true condition"),
+		condition(holds(j, batchv1.JobComplete) && !holds(j, batchv1.JobSuccessCriteriaMet) && moves(j, old, batchv1.JobComplete),
+			at, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
+	)
+}
+
+func validateCriteria(j *batchv1.Job, at *field.Path) field.ErrorList {
+	met := holds(j, batchv1.JobSuccessCriteriaMet)
+	return slices.Concat(
+		condition(met && holds(j, batchv1.JobFailed), at, "cannot set SuccessCriteriaMet=True and Failed=true conditions"),
+		condition(met && holds(j, batchv1.JobFailureTarget), at, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"),
+		condition(j.Spec.SuccessPolicy != nil && holds(j, batchv1.JobComplete) && !met,
+			at, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"),
+	)
 }
 
 func validateTimes(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	start, end := j.Status.StartTime, j.Status.CompletionTime
 	restarted, reended := !start.Equal(old.Status.StartTime), !end.Equal(old.Status.CompletionTime)
-	complete := holds(j, batchv1.JobComplete)
-	if ended := complete != holds(old, batchv1.JobComplete); ended || reended {
+	if complete := holds(j, batchv1.JobComplete); reended || moves(j, old, batchv1.JobComplete) {
 		switch {
 		case end != nil && !complete:
-			errs = append(errs, field.Invalid(at.Child("completionTime"), end, "cannot set completionTime when there is no Complete=True condition"))
+			errs = append(errs, field.Invalid(at, end, "cannot set completionTime when there is no Complete=True condition"))
 		case end == nil && complete:
-			errs = append(errs, field.Required(at.Child("completionTime"), "completionTime is required for Complete jobs"))
+			errs = append(errs, field.Required(at, "completionTime is required for Complete jobs"))
 		}
 	}
 	if (restarted || reended) && start != nil && end != nil && end.Before(start) {
-		errs = append(errs, field.Invalid(at.Child("completionTime"), end, "must be equal to or after `startTime`"))
-	}
-	if start == nil && isFinished(j) && (restarted || !isFinished(old)) {
-		errs = append(errs, field.Required(at.Child("startTime"), "startTime is required for finished job"))
+		errs = append(errs, field.Invalid(at, end, "must be equal to or after `startTime`"))
 	}
 	return errs
 }
 
 // validateFinished: nothing runs any more in a job that has come to its end.
 func validateFinished(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	if !isFinished(j) {
+		return nil
+	}
 	var errs field.ErrorList
-	finished, now := isFinished(j), isFinished(j) != isFinished(old)
+	now := !isFinished(old)
 	s, was := &j.Status, &old.Status
-	if finished && s.Active > 0 && (now || s.Active != was.Active) {
+	if s.Active > 0 && (now || s.Active != was.Active) {
 		errs = append(errs, field.Invalid(at.Child("active"), s.Active, "active>0 is invalid for finished job"))
 	}
-	if pods := s.UncountedTerminatedPods; finished && pods != nil && len(pods.Failed)+len(pods.Succeeded) > 0 &&
+	if s.StartTime == nil && (now || was.StartTime != nil) {
+		errs = append(errs, field.Required(at.Child("startTime"), "startTime is required for finished job"))
+	}
+	if pods := s.UncountedTerminatedPods; pods != nil && len(pods.Failed)+len(pods.Succeeded) > 0 &&
 		(now || !equality.Semantic.DeepEqual(pods, was.UncountedTerminatedPods)) {
 		errs = append(errs, field.Invalid(at.Child("uncountedTerminatedPods"), kind.GoJSON(pods), "must be empty for finished job"))
 	}
-	if finished && s.Terminating != nil && *s.Terminating > 0 && (now || !equality.Semantic.DeepEqual(s.Terminating, was.Terminating)) {
+	return errs
+}
+
+// validateRemaining is about pods that are on their way.
+func validateRemaining(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	s, was := &j.Status, &old.Status
+	if isFinished(j) && s.Terminating != nil && *s.Terminating > 0 &&
+		(!isFinished(old) || !equality.Semantic.DeepEqual(s.Terminating, was.Terminating)) {
 		errs = append(errs, field.Invalid(at.Child("terminating"), s.Terminating, "terminating>0 is invalid for finished job"))
 	}
 	if s.Ready != nil && *s.Ready > s.Active && !equality.Semantic.DeepEqual(s.Ready, was.Ready) {

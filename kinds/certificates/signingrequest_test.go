@@ -134,7 +134,7 @@ func TestValidationOfConditions(t *testing.T) {
 			`status.conditions: Forbidden: updates may not remove a condition of type "Approved"`,
 		}},
 		{"nobody is of two minds", "approval", withConditions(approved, denied), withConditions(approved), []string{
-			`status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`,
+			`status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`,
 		}},
 		{"types are unique", "approval", withConditions(approved, approved), withConditions(approved), []string{
 			`status.conditions[1].type: Duplicate value: "Approved"`,

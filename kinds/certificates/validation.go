@@ -67,14 +67,15 @@ func validateNoNewVerdicts(csr, old *certificatesv1.CertificateSigningRequest) f
 func validateConditions(csr *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var faults field.ErrorList
 	seen := map[certificatesv1.RequestConditionType]bool{}
+	all := field.NewPath("status", "conditions")
 	for i, condition := range csr.Status.Conditions {
-		path := field.NewPath("status", "conditions").Index(i)
+		path := all.Index(i)
 		if condition.Type == "" {
 			faults = append(faults, field.Required(path.Child("type"), ""))
 		}
 		faults = append(faults, validateConditionStatus(condition, path.Child("status"))...)
 		if opposite := oppositeOf(condition.Type); opposite != "" && seen[opposite] {
-			faults = append(faults, field.Invalid(path.Child("type"), condition.Type,
+			faults = append(faults, field.Invalid(all, condition.Type,
 				"Approved and Denied conditions are mutually exclusive"))
 		}
 		if seen[condition.Type] {
