@@ -60,7 +60,8 @@ func TestBindingThatIsRefused(t *testing.T) {
 		{"to nothing", "p", bindingTo("p", ""), "target.name: Required value"},
 		{"of a pod that is absent", "absent", bindingTo("absent", "n"), `pods "absent" not found`},
 		{"of a pod with gates", "gated", bindingTo("gated", "n"), `Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates`},
-		{"of a pod that was replaced", "p", other, `Operation cannot be fulfilled on pods "p": Precondition failed: UID in precondition: other, UID in object meta: ` +
+		{"of a pod that was replaced", "p", other, `Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, ` +
+			`Key: /registry/pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ` +
 			string(get[*corev1.Pod](e, "pods", "p").UID)},
 	} {
 		if err := e.post("pods", tc.pod, "binding", tc.binding); err == nil || err.Error() != tc.want {

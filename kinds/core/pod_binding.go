@@ -119,11 +119,9 @@ func checkBindable(p *corev1.Pod, b *corev1.Binding) error {
 	var reason error
 	switch {
 	case preconditions.UID != nil && *preconditions.UID != p.UID:
-		reason = fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, b.UID, p.UID)
-		return apierrors.NewConflict(corev1.Resource("pods"), p.Name, reason)
+		return fmt.Errorf("%w: UID in precondition: %v, UID in object meta: %v", storage.ErrPrecondition, b.UID, p.UID)
 	case preconditions.ResourceVersion != nil && *preconditions.ResourceVersion != p.ResourceVersion:
-		reason = fmt.Errorf("%w: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", storage.ErrPrecondition, b.ResourceVersion, p.ResourceVersion)
-		return apierrors.NewConflict(corev1.Resource("pods"), p.Name, reason)
+		return fmt.Errorf("%w: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", storage.ErrPrecondition, b.ResourceVersion, p.ResourceVersion)
 	case p.DeletionTimestamp != nil:
 		reason = fmt.Errorf("pod %s is being deleted, cannot be assigned to a host", p.Name)
 	case p.Spec.NodeName != "":

@@ -8,7 +8,9 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -68,6 +70,9 @@ func newEviction(store *registry.Store, req registry.CreateRequest) (*eviction, 
 	e := &eviction{pods: store, namespace: req.Namespace, name: req.Name, write: req.Options, options: &metav1.DeleteOptions{}}
 	if body.DeleteOptions != nil {
 		e.options = body.DeleteOptions.DeepCopy()
+	}
+	if faults := metavalidation.ValidateDeleteOptions(e.options); len(faults) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", faults)
 	}
 	if e.write.DryRun {
 		e.options.DryRun = []string{metav1.DryRunAll}
@@ -170,7 +175,8 @@ func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) er
 
 func markEvicted(current *corev1.Pod, preconditions *metav1.Preconditions) (*corev1.Pod, error) {
 	if p := preconditions; p != nil {
-		pods := corev1.Resource("pods")
+		// Named by its kind, as where a pod is deleted.
+		pods := corev1.Resource("Pod")
 		if p.UID != nil && *p.UID != "" && *p.UID != current.UID {
 			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(
 				"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, current.UID))

@@ -38,8 +38,13 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest object: %T", req.Object))
 	}
-	if errs := validateTokenRequest(request, req.Name); len(errs) > 0 {
-		kind := authenticationv1.SchemeGroupVersion.WithKind("TokenRequest").GroupKind()
+	kind := authenticationv1.SchemeGroupVersion.WithKind("TokenRequest").GroupKind()
+	if request.Name != "" && request.Name != req.Name {
+		return nil, apierrors.NewInvalid(kind, req.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "name"), request.Name, "must match the service account name if specified"),
+		})
+	}
+	if errs := validateTokenRequest(request); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(kind, "", errs)
 	}
 	account, err := registry.Read[*corev1.ServiceAccount](ctx, store, req.Namespace, req.Name, "")
@@ -98,15 +103,12 @@ func noSigningKeys(account string) error {
 	}}
 }
 
-func validateTokenRequest(r *authenticationv1.TokenRequest, account string) field.ErrorList {
+func validateTokenRequest(r *authenticationv1.TokenRequest) field.ErrorList {
 	const (
 		minSeconds = 10 * 60
 		maxSeconds = 1 << 32
 	)
 	var errs field.ErrorList
-	if r.Name != "" && r.Name != account {
-		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), r.Name, "must match the service account name if specified"))
-	}
 	seconds := r.Spec.ExpirationSeconds
 	path := field.NewPath("spec", "expirationSeconds")
 	switch {
