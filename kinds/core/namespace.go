@@ -105,7 +105,7 @@ func validateNamespace(n *corev1.Namespace) field.ErrorList {
 }
 
 func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(n)
 	for i, finalizer := range n.Spec.Finalizers {
 		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers").Index(i))...)
 	}
@@ -118,12 +118,12 @@ func validateFinalizer(name corev1.FinalizerName, at *field.Path) field.ErrorLis
 }
 
 func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {
-	path := field.NewPath("status", "Phase")
+	errs, path := kind.Finalizers(n), field.NewPath("status", "Phase")
 	switch {
 	case n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceActive:
-		return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+		errs = append(errs, field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty"))
 	case !n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceTerminating:
-		return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+		errs = append(errs, field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"))
 	}
-	return nil
+	return errs
 }

@@ -106,7 +106,7 @@ func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 // node stays.
 func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
-	errs := validateNodeAnnotations(n.Annotations)
+	errs := append(kind.Finalizers(n), validateNodeAnnotations(n.Annotations)...)
 	errs = append(errs, validateNodeResources(&n.Status)...)
 	errs = append(errs, validateDeclaredFeatures(n.Status.DeclaredFeatures, status.Child("declaredFeatures"))...)
 	addresses := sets.New[corev1.NodeAddress]()

@@ -3,6 +3,7 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -28,8 +29,11 @@ func persistentVolumes() *registry.Resource {
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
-		StatusStrategy: registry.UpdateStrategy{Prepare: kind.OnUpdate(stampPhase)},
-		Columns:        registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
+		StatusStrategy: registry.UpdateStrategy{
+			Prepare:  kind.OnUpdate(stampPhase),
+			Validate: kind.CheckAgain(func(v *corev1.PersistentVolume) field.ErrorList { return kind.Finalizers(v) }),
+		},
+		Columns: registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
 	}.Build()
 }
 

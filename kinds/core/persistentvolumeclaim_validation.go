@@ -23,7 +23,7 @@ func validateClaim(c *corev1.PersistentVolumeClaim) field.ErrorList {
 // validateClaimUpdate keeps what storage is found and counted by. A claim that
 // is bound may still ask for more, and for another class of attributes.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := validateClaim(c)
+	errs := append(kind.Finalizers(c), validateClaim(c)...)
 	spec := field.NewPath("spec")
 	now, was := c.Spec.DeepCopy(), old.Spec.DeepCopy()
 	if was.VolumeName == "" {
@@ -101,7 +101,7 @@ func keepStorage(requests, old map[corev1.ResourceName]resource.Quantity) {
 // validateClaimStatus looks at what a claim has got, and at what it is about to
 // get.
 func validateClaimStatus(c, _ *corev1.PersistentVolumeClaim) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(c)
 	status := field.NewPath("status")
 	for _, name := range slices.Sorted(maps.Keys(c.Status.Capacity)) {
 		errs = append(errs, validateAmountGot(c.Status.Capacity[name], status.Child("capacity").Key(string(name)))...)

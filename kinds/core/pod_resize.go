@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -20,6 +21,7 @@ func podEphemeralContainers() registry.Subresource {
 			wanted := p.Spec.EphemeralContainers
 			keepPod(p, old)
 			p.Spec.EphemeralContainers = wanted
+			podspec.DropDisabled(&p.Spec, &old.Spec)
 			countPodGeneration(p, old)
 		}),
 		Validate: kind.CheckUpdate(validateEphemeralContainers),
@@ -89,8 +91,8 @@ func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
 	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
 	}
-	errs := validatePod(p)
-	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
+	errs := append(kind.Finalizers(p), validatePod(p)...)
+	errs = append(errs, validateFixedAnnotations(p, old)...)
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))
 	for i := range p.Spec.EphemeralContainers {

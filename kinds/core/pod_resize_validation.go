@@ -1,45 +1,44 @@
 package core
 
 import (
-	"maps"
+	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateResize lets CPU and memory change, of the pod and of containers that
-// stay.
+// validateResize lets CPU and memory change, of what stays.
 func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if message := unresizable(old); message != "" {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), message)}
 	}
 	spec := field.NewPath("spec")
-	inits, containers := spec.Child("initContainers"), spec.Child("containers")
-	errs := validatePod(p)
-	if podQOS(p) != old.Status.QOSClass {
-		errs = append(errs, field.Invalid(spec, old.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
+	errs := append(kind.Finalizers(p), validatePod(p)...)
+	if podQOS(p) != cmp.Or(old.Status.QOSClass, podQOS(old)) {
+		errs = append(errs, field.Invalid(spec, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !nodeResizes(old) {
 		errs = append(errs, field.Forbidden(spec, "Pod running on node without support for resize"))
 	}
-	errs = append(errs, validateResizedWhole(p.Spec.Resources, old.Spec.Resources, spec)...)
-	others := validateOrder(p.Spec.Containers, old.Spec.Containers, containers, "containers")
-	others = append(others, validateOrder(p.Spec.InitContainers, old.Spec.InitContainers, inits, "initContainers")...)
-	if len(others) > 0 {
-		return append(errs, others...)
+	errs = append(errs, validateResizedPod(p.Spec.Resources, old.Spec.Resources, spec)...)
+	if len(old.Status.NodeAllocatableResourceClaimStatuses) > 0 {
+		errs = append(errs, field.Forbidden(spec, "pods with node allocatable resource claims cannot be resized"))
 	}
-	errs = append(errs, validateNothingRemoved(p.Spec.InitContainers, old.Spec.InitContainers, inits)...)
-	errs = append(errs, validateNothingRemoved(p.Spec.Containers, old.Spec.Containers, containers)...)
+	if faults := validateSameContainers(p, old, spec); len(faults) > 0 {
+		return append(errs, faults...)
+	}
+	errs = append(errs, validateKeptResources(p.Spec.InitContainers, old.Spec.InitContainers, spec.Child("initContainers"))...)
+	errs = append(errs, validateKeptResources(p.Spec.Containers, old.Spec.Containers, spec.Child("containers"))...)
 	for i := range old.Spec.Containers {
 		if !onlyCompute(&p.Spec.Containers[i], &old.Spec.Containers[i]) {
 			errs = append(errs, field.Forbidden(spec, "only cpu and memory resources are mutable"))
 		}
 	}
 	for i := range old.Spec.InitContainers {
-		if !onlyCompute(&p.Spec.InitContainers[i], &old.Spec.InitContainers[i]) {
-			errs = append(errs, field.Forbidden(inits.Index(i), "only cpu and memory resources for init or sidecar containers are mutable"))
-		}
+		errs = append(errs, validateResizedInit(&p.Spec.InitContainers[i], &old.Spec.InitContainers[i], spec.Child("initContainers").Index(i))...)
 	}
 	return errs
 }
@@ -66,53 +65,58 @@ func nodeResizes(p *corev1.Pod) bool {
 	return true
 }
 
-// validateResizedWhole looks at what the pod says for all of its containers.
-func validateResizedWhole(r, old *corev1.ResourceRequirements, spec *field.Path) field.ErrorList {
+// validateResizedPod looks at what a pod has for all of its containers.
+func validateResizedPod(now, was *corev1.ResourceRequirements, spec *field.Path) field.ErrorList {
 	at := spec.Child("resources")
 	switch {
-	case old == nil && r == nil:
+	case now == nil && was == nil:
 		return nil
-	case old == nil:
-		old = &corev1.ResourceRequirements{}
-	case r == nil:
+	case now == nil:
 		return field.ErrorList{field.Forbidden(at, "pod-level resources cannot be removed")}
+	case was == nil:
+		was = &corev1.ResourceRequirements{}
 	}
 	var errs field.ErrorList
-	if isRemoved(r.Requests, old.Requests) {
+	if isRemoved(now.Requests, was.Requests) {
 		errs = append(errs, field.Forbidden(at.Child("requests"), "pod-level resource requests cannot be removed"))
 	}
-	if isRemoved(r.Limits, old.Limits) {
+	if isRemoved(now.Limits, was.Limits) {
 		errs = append(errs, field.Forbidden(at.Child("limits"), "pod-level resource limits cannot be removed"))
 	}
-	if !sameButCompute(r, old) || !equality.Semantic.DeepEqual(r.Claims, old.Claims) {
+	if !equality.Semantic.DeepEqual(withoutCompute(*now), withoutCompute(*was)) {
 		errs = append(errs, field.Forbidden(spec, "only cpu and memory resources are mutable at pod-level"))
 	}
 	return errs
 }
 
-// validateOrder: no container comes, goes or takes the place of another.
-func validateOrder(list, old []corev1.Container, at *field.Path, which string) field.ErrorList {
-	if len(list) != len(old) {
-		return field.ErrorList{field.Forbidden(at, which+" may not be added or removed on resize")}
-	}
+// validateSameContainers wants those that were there, in their order.
+func validateSameContainers(p, old *corev1.Pod, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range old {
-		if list[i].Name != old[i].Name {
-			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), which+" may not be renamed or reordered on resize"))
+	check := func(name string, now, was []corev1.Container) {
+		if len(now) != len(was) {
+			errs = append(errs, field.Forbidden(spec.Child(name), name+" may not be added or removed on resize"))
+			return
+		}
+		for i := range was {
+			if now[i].Name != was[i].Name {
+				errs = append(errs, field.Forbidden(spec.Child(name).Index(i).Child("name"), name+" may not be renamed or reordered on resize"))
+			}
 		}
 	}
+	check("containers", p.Spec.Containers, old.Spec.Containers)
+	check("initContainers", p.Spec.InitContainers, old.Spec.InitContainers)
 	return errs
 }
 
-func validateNothingRemoved(list, old []corev1.Container, at *field.Path) field.ErrorList {
+func validateKeptResources(now, was []corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range old {
-		resources := at.Index(i).Child("resources")
-		if isRemoved(list[i].Resources.Requests, old[i].Resources.Requests) {
-			errs = append(errs, field.Forbidden(resources.Child("requests"), "resource requests cannot be removed"))
+	for i := range was {
+		at := at.Index(i).Child("resources")
+		if isRemoved(now[i].Resources.Requests, was[i].Resources.Requests) {
+			errs = append(errs, field.Forbidden(at.Child("requests"), "resource requests cannot be removed"))
 		}
-		if isRemoved(list[i].Resources.Limits, old[i].Resources.Limits) {
-			errs = append(errs, field.Forbidden(resources.Child("limits"), "resource limits cannot be removed"))
+		if isRemoved(now[i].Resources.Limits, was[i].Resources.Limits) {
+			errs = append(errs, field.Forbidden(at.Child("limits"), "resource limits cannot be removed"))
 		}
 	}
 	return errs
@@ -127,20 +131,44 @@ func isRemoved(now, was corev1.ResourceList) bool {
 	return false
 }
 
-// onlyCompute tells whether nothing but CPU and memory differs. As in
-// kube-apiserver who claims devices cannot be resized at all.
-func onlyCompute(c, old *corev1.Container) bool {
-	return sameButCompute(&c.Resources, &old.Resources) && len(old.Resources.Claims) == 0 &&
-		equality.Semantic.DeepEqual(c.ResizePolicy, old.ResizePolicy)
+// validateResizedInit: an init container that does not stay runs once, and so
+// cannot be restarted for having got more.
+func validateResizedInit(c, old *corev1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if !onlyCompute(c, old) {
+		errs = append(errs, field.Forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable"))
+	}
+	stays := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	if stays || equality.Semantic.DeepEqual(c, old) {
+		return errs
+	}
+	for _, p := range c.ResizePolicy {
+		if p.RestartPolicy == corev1.RestartContainer {
+			errs = append(errs, field.Forbidden(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
+		}
+	}
+	return errs
 }
 
-func sameButCompute(now, was *corev1.ResourceRequirements) bool {
+// onlyCompute tells whether nothing but CPU and memory differs. Whoever has
+// claims cannot be resized.
+func onlyCompute(c, old *corev1.Container) bool {
+	now, was := *c, *old
+	now.Resources, was.Resources = withoutCompute(c.Resources), withoutCompute(old.Resources)
+	was.Resources.Claims = old.Resources.Claims
+	return equality.Semantic.DeepEqual(now, was)
+}
+
+// withoutCompute drops claims too.
+func withoutCompute(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	rest := func(list corev1.ResourceList) corev1.ResourceList {
-		others := maps.Clone(list)
-		delete(others, corev1.ResourceCPU)
-		delete(others, corev1.ResourceMemory)
+		others := corev1.ResourceList{}
+		for name, quantity := range list {
+			if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
+				others[name] = quantity
+			}
+		}
 		return others
 	}
-	return equality.Semantic.DeepEqual(rest(now.Limits), rest(was.Limits)) &&
-		equality.Semantic.DeepEqual(rest(now.Requests), rest(was.Requests))
+	return corev1.ResourceRequirements{Limits: rest(r.Limits), Requests: rest(r.Requests)}
 }

@@ -14,7 +14,7 @@ import (
 // in line with the spec.
 func validatePodStatus(p, old *corev1.Pod) field.ErrorList {
 	at := field.NewPath("status")
-	errs := validateFixedAnnotations(p.Annotations, old.Annotations)
+	errs := append(kind.Finalizers(p), validateFixedAnnotations(p, old)...)
 	errs = append(errs, validatePodConditions(p.Status.Conditions, at.Child("conditions"))...)
 	errs = append(errs, validateNominated(p, old, at.Child("nominatedNodeName"))...)
 	if n := p.Status.ObservedGeneration; n < 0 {

@@ -33,10 +33,10 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 }
 
 // validatePodUpdate allows what a running pod can follow. It tells the faults of
-// images and tolerations twice, for kube-apiserver does.
+// metadata, images and tolerations twice, for kube-apiserver does.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := validatePod(p)
-	errs = append(errs, validateFixedAnnotations(p.Annotations, old.Annotations)...)
+	errs := append(kind.Finalizers(p), validatePod(p)...)
+	errs = append(errs, validateFixedAnnotations(p, old)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {
 		name     string
@@ -71,9 +71,11 @@ func validateChangedImages(containers []corev1.Container, at *field.Path) field.
 	return errs
 }
 
-// validateFixedAnnotations keeps those that a kubelet has acted on.
-func validateFixedAnnotations(now, was map[string]string) field.ErrorList {
+// validateFixedAnnotations keeps those that a kubelet has acted on, and looks at
+// the others.
+func validateFixedAnnotations(p, old *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
+	now, was := p.Annotations, old.Annotations
 	at := field.NewPath("metadata", "annotations")
 	refuse := func(key, how string) {
 		switch {
@@ -93,7 +95,7 @@ func validateFixedAnnotations(now, was map[string]string) field.ErrorList {
 			refuse(key, "may not add")
 		}
 	}
-	return errs
+	return append(errs, podspec.ValidateAnnotations(p.Annotations, &p.Spec, at)...)
 }
 
 // validateDeadlineUpdate lets a deadline be set, and come nearer.

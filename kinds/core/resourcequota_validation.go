@@ -35,7 +35,7 @@ func validateResourceQuotaUpdate(q, old *corev1.ResourceQuota) field.ErrorList {
 }
 
 func validateResourceQuotaStatus(q, _ *corev1.ResourceQuota) field.ErrorList {
-	errs := validateHard(q.Status.Hard, field.NewPath("status", "hard"))
+	errs := append(kind.Finalizers(q), validateHard(q.Status.Hard, field.NewPath("status", "hard"))...)
 	return append(errs, validateHard(q.Status.Used, field.NewPath("status", "used"))...)
 }
 

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func prepareServiceUpdate(s, old *corev1.Service) {
@@ -88,7 +90,7 @@ func HasHealthCheck(spec *corev1.ServiceSpec) bool {
 // may come and go. It tells what is wrong with a class twice, for kube-apiserver
 // does.
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(s)
 	if hasClusterIP(&s.Spec) && hasClusterIP(&old.Spec) {
 		errs = append(errs, validateAddressChange(s, old)...)
 		errs = append(errs, validateFamilyChange(s, old)...)

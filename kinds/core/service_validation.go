@@ -14,7 +14,9 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func validateNewService(s *corev1.Service) field.ErrorList { return validateService(s, nil) }
+func validateNewService(s *corev1.Service) field.ErrorList {
+	return append(kind.Finalizers(s), validateService(s, nil)...)
+}
 
 // validateService looks at a service by itself; old is nil for a new one.
 func validateService(s, old *corev1.Service) field.ErrorList {

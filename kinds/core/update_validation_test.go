@@ -179,6 +179,8 @@ func TestPodStatusUpdates(t *testing.T) {
 			}}
 		}, `Pod "p" is invalid: [status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "a.b/c": must match the extended resource name of an entry ` +
 			`in spec.initContainers.resources.requests or spec.containers.resources.requests, status.extendedResourceClaimStatus.resourceClaimName: Required value]`},
+		{"who keeps it has a domain", func(p *corev1.Pod) { p.Finalizers = []string{"nope"} },
+			`Pod "p" is invalid: metadata.finalizers[0]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified`},
 		{"the class stays", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
 			`Pod "p" is invalid: status.qosClass: Invalid value: "Guaranteed": field is immutable`},
 	})
@@ -205,6 +207,7 @@ func TestPodResizes(t *testing.T) {
 		p.Spec.InitContainers = []corev1.Container{init}
 		return p
 	}
+	const compute = `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`
 	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
 		{"a container may get more", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("2") }, ""},
 		{"so may one that runs before", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = list("2") }, ""},
@@ -236,6 +239,26 @@ func TestPodResizes(t *testing.T) {
 		{"requests stay within limits", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
 		}, `Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`},
+	})
+}
+
+func TestResizesOfWholePods(t *testing.T) {
+	create := func() *corev1.Pod {
+		p := newPod("p")
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}}
+		p.Spec.InitContainers = []corev1.Container{{Name: "i", Image: "i"}}
+		return p
+	}
+	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
+		{"a pod may get more", func(p *corev1.Pod) { p.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2") }, ""},
+		{"so may what runs once", func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+		}, ""},
+		{"not nothing", func(p *corev1.Pod) { delete(p.Spec.Resources.Requests, corev1.ResourceCPU) },
+			`Pod "p" is invalid: spec.resources.requests: Forbidden: pod-level resource requests cannot be removed`},
+		{"nor no resources at all", func(p *corev1.Pod) { p.Spec.Resources = nil },
+			`Pod "p" is invalid: [spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing, ` +
+				`spec.resources: Forbidden: pod-level resources cannot be removed]`},
 	})
 }
 

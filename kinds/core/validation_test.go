@@ -89,6 +89,8 @@ func TestNewObjects(t *testing.T) {
 			`Service "x" is invalid: [spec.ports[0].appProtocol: Invalid value: "a/": name part must be non-empty, ` +
 				`spec.ports[0].appProtocol: Invalid value: "a/": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end ` +
 				`with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]`},
+		{"who keeps a service has a domain", "services", kept(service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("", 80)}})),
+			`Service "x" is invalid: metadata.finalizers[0]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified`},
 		{"the two names of an annotation say the same", "services", annotated(annotated(service(corev1.ServiceSpec{Ports: []corev1.ServicePort{port("", 80)}}),
 			corev1.AnnotationTopologyMode, "auto"), corev1.DeprecatedAnnotationTopologyAwareHints, "x"),
 			`Service "x" is invalid: metadata.annotations[service.kubernetes.io/topology-mode]: Invalid value: "auto": ` +
@@ -167,6 +169,11 @@ func annotated[T metav1.Object](obj T, key, value string) T {
 	}
 	annotations[key] = value
 	obj.SetAnnotations(annotations)
+	return obj
+}
+
+func kept[T metav1.Object](obj T) T {
+	obj.SetFinalizers([]string{"nope"})
 	return obj
 }
 

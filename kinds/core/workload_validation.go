@@ -36,7 +36,7 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 // validateReplicationControllerStatus: no more pods can be ready than there
 // are, and no more available than are ready.
 func validateReplicationControllerStatus(r, _ *corev1.ReplicationController) field.ErrorList {
-	var errs field.ErrorList
+	errs := kind.Finalizers(r)
 	s, at := &r.Status, field.NewPath("status")
 	for _, n := range []struct {
 		name  string

@@ -18,7 +18,7 @@ import (
 // say in it, after defaulting.
 func ValidatePod(p *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
-	errs := validateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
+	errs := ValidateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
 	errs = append(errs, validateSpec(&scope{PodSpec: &p.Spec, pod: &p.ObjectMeta}, at)...)
 	errs = append(errs, validateTokens(&p.Spec, at.Child("volumes"))...)
 	for i := range p.Spec.Containers {
@@ -60,6 +60,7 @@ func validateSpec(s *scope, at *field.Path) field.ErrorList {
 	errs = append(errs, validateSpread(s.TopologySpreadConstraints, at.Child("topologySpreadConstraints"))...)
 	errs = append(errs, validateHostProcess(s.PodSpec, at)...)
 	errs = append(errs, validateHostUsers(s.PodSpec, at)...)
+	errs = append(errs, validateHostnameOverride(s.PodSpec, at.Child("hostnameOverride"))...)
 	errs = append(errs, validateNames(s.PodSpec, at)...)
 	if n := s.ActiveDeadlineSeconds; n != nil && (*n < 1 || *n > math.MaxInt32) {
 		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *n, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))

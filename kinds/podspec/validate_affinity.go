@@ -172,10 +172,8 @@ func validateLabelKeys(match, mismatch []string, selector *metav1.LabelSelector,
 	if selector != nil {
 		selected := sets.KeySet(selector.MatchLabels)
 		for _, e := range selector.MatchExpressions {
-			for i, key := range match {
-				if key == e.Key && selected.Has(key) {
-					errs = append(errs, field.Invalid(at.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
-				}
+			if i := lastIndex(match, e.Key); i >= 0 && selected.Has(e.Key) {
+				errs = append(errs, field.Invalid(at.Index(i), e.Key, "exists in both matchLabelKeys and labelSelector"))
 			}
 			selected.Insert(e.Key)
 		}
@@ -186,6 +184,15 @@ func validateLabelKeys(match, mismatch []string, selector *metav1.LabelSelector,
 		}
 	}
 	return errs
+}
+
+func lastIndex(list []string, s string) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == s {
+			return i
+		}
+	}
+	return -1
 }
 
 func validateKeyNames(keys []string, selector *metav1.LabelSelector, at *field.Path) field.ErrorList {

@@ -36,6 +36,9 @@ func validateContainers(s *scope, at *field.Path) field.ErrorList {
 
 func validateOtherContainers(s *scope, names sets.Set[string], at *field.Path) field.ErrorList {
 	errs := validateInitContainers(s, names, at.Child("initContainers"))
+	for i := range s.InitContainers {
+		names.Insert(s.InitContainers[i].Name)
+	}
 	return append(errs, validateEphemeralContainers(s, names, at.Child("ephemeralContainers"))...)
 }
 
@@ -89,6 +92,7 @@ func validateEphemeralContainers(s *scope, taken sets.Set[string], at *field.Pat
 		errs = append(errs, validateContainer(s, common, at)...)
 		errs = append(errs, ValidateImage(c.Image, at.Child("image"))...)
 		errs = append(errs, newName(names, c.Name, at)...)
+		names.Insert(c.Name)
 		if target := c.TargetContainerName; target != "" && !taken.Has(target) {
 			errs = append(errs, field.NotFound(at.Child("targetContainerName"), target))
 		}
@@ -106,7 +110,8 @@ func validateEphemeral(c *corev1.Container, at *field.Path) field.ErrorList {
 	f.forbid(c.ResizePolicy != nil, at, "resizePolicy")
 	f.forbid(c.RestartPolicy != nil, at, "restartPolicy")
 	f.forbid(c.RestartPolicyRules != nil, at, "restartPolicyRules")
-	f.errs = append(f.errs, noLife(c, at, f.message)...)
+	f.errs = append(f.errs, noProbes(c, at, f.message)...)
+	f.forbid(c.Lifecycle != nil, at, "lifecycle")
 	for i, m := range c.VolumeMounts {
 		at := at.Child("volumeMounts").Index(i)
 		f.forbid(m.SubPath != "", at, "subPath")

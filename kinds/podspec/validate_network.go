@@ -90,16 +90,21 @@ func validateHostname(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if spec.Subdomain != "" {
 		errs = append(errs, kind.Invalid(at.Child("subdomain"), spec.Subdomain, utilvalidation.IsDNS1123Label(spec.Subdomain))...)
 	}
+	return errs
+}
+
+// validateHostnameOverride looks at a name instead of all others.
+func validateHostnameOverride(spec *corev1.PodSpec, override *field.Path) field.ErrorList {
 	name := spec.HostnameOverride
 	if name == nil {
-		return errs
+		return nil
 	}
-	override := at.Child("hostnameOverride")
-	if spec.HostNetwork {
-		errs = append(errs, field.Forbidden(override, "may not be specified when hostNetwork is true"))
-	}
+	var errs field.ErrorList
 	if spec.SetHostnameAsFQDN != nil && *spec.SetHostnameAsFQDN {
 		errs = append(errs, field.Forbidden(override, "may not be specified when setHostnameAsFQDN is true"))
+	}
+	if spec.HostNetwork {
+		errs = append(errs, field.Forbidden(override, "may not be specified when hostNetwork is true"))
 	}
 	if len(*name) > maxHostname {
 		errs = append(errs, field.TooLong(override, *name, maxHostname))

@@ -34,6 +34,11 @@ func validateLife(s *scope, c *corev1.Container, at *field.Path) field.ErrorList
 func noLife(c *corev1.Container, at *field.Path, message string) field.ErrorList {
 	f := forbidding{message: message}
 	f.forbid(c.Lifecycle != nil, at, "lifecycle")
+	return append(f.errs, noProbes(c, at, message)...)
+}
+
+func noProbes(c *corev1.Container, at *field.Path, message string) field.ErrorList {
+	f := forbidding{message: message}
 	f.forbid(c.LivenessProbe != nil, at, "livenessProbe")
 	f.forbid(c.ReadinessProbe != nil, at, "readinessProbe")
 	f.forbid(c.StartupProbe != nil, at, "startupProbe")

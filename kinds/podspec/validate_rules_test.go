@@ -73,7 +73,7 @@ func TestSecurity(t *testing.T) {
 		{"own users go with own namespaces", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.HostUsers, s.HostPID = new(false), true
 			c.SecurityContext = &corev1.SecurityContext{ProcMount: new(corev1.UnmaskedProcMount)}
-		}, []string{"spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false"}},
+		}, []string{"spec.HostPID: Forbidden: when `hostUsers` is false"}},
 		{"all of /proc is for those with own users", security(func(s *corev1.SecurityContext) { s.ProcMount = new(corev1.UnmaskedProcMount) }),
 			[]string{"spec.containers[0].securityContext.procMount: Invalid value: \"Unmasked\": `hostUsers` must be false to use `Unmasked`"}},
 		{"what is for one system is not for another", func(s *corev1.PodSpec, c *corev1.Container) {

@@ -216,16 +216,12 @@ func validateHostUsers(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if !hasOwnUsers(spec) {
 		return nil
 	}
-	var errs field.ErrorList
-	forbid := func(set bool, name string) {
-		if set {
-			errs = append(errs, field.Forbidden(at.Child(name), "when `pod.Spec.HostUsers` is false"))
-		}
-	}
-	forbid(spec.HostNetwork, "hostNetwork")
-	forbid(spec.HostPID, "HostPID")
-	forbid(spec.HostIPC, "HostIPC")
-	return errs
+	f := forbidding{message: "when `hostUsers` is false"}
+	f.forbid(spec.HostNetwork, at, "hostNetwork")
+	f.forbid(spec.HostPID, at, "HostPID")
+	f.forbid(spec.HostIPC, at, "HostIPC")
+	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) { f.forbid(len(c.VolumeDevices) > 0, at, "volumeDevices") })
+	return f.errs
 }
 
 func hasOwnUsers(spec *corev1.PodSpec) bool { return spec.HostUsers != nil && !*spec.HostUsers }

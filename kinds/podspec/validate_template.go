@@ -24,7 +24,7 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList
 func ValidateTemplateMeta(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := metavalidation.ValidateLabels(t.Labels, at.Child("labels"))
 	errs = append(errs, validation.ValidateAnnotations(t.Annotations, at.Child("annotations"))...)
-	return append(errs, validateAnnotations(t.Annotations, &t.Spec, at.Child("annotations"))...)
+	return append(errs, ValidateAnnotations(t.Annotations, &t.Spec, at.Child("annotations"))...)
 }
 
 // ValidateSelected looks at whether a workload would find the pods it makes.
