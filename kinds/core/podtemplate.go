@@ -26,17 +26,13 @@ func podTemplates() *registry.Resource {
 		Default: kind.Defaults(defaultPodTemplate),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare: kind.OnCreate(func(t *corev1.PodTemplate) {
-					podspec.DropDisabledOfTemplate(&t.Template, nil)
-				}),
+				Prepare:  podspec.PrepareTemplate(ownTemplate),
 				Validate: kind.CheckCreate(validatePodTemplate), Warnings: kind.WarnCreate(warnOfPodTemplate),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare: kind.OnUpdate(func(t, old *corev1.PodTemplate) {
-					podspec.DropDisabledOfTemplate(&t.Template, &old.Template)
-				}),
-				Validate: kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
+				Prepare:            podspec.PrepareTemplateUpdate(ownTemplate),
+				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},
@@ -54,3 +50,5 @@ func podTemplates() *registry.Resource {
 		},
 	}.Build()
 }
+
+func ownTemplate(t *corev1.PodTemplate) *corev1.PodTemplateSpec { return &t.Template }

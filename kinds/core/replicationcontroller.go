@@ -28,17 +28,13 @@ func replicationControllers() *registry.Resource {
 		Default:      kind.Defaults(defaultReplicationController),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare: kind.OnCreate(func(r *corev1.ReplicationController) {
-					podspec.DropDisabledOfTemplate(r.Spec.Template, nil)
-				}),
+				Prepare:  podspec.PrepareTemplate(controllerTemplate),
 				Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare: kind.OnUpdate(func(r, old *corev1.ReplicationController) {
-					podspec.DropDisabledOfTemplate(r.Spec.Template, old.Spec.Template)
-				}),
-				Validate: kind.CheckAgain(validateReplicationController), Warnings: kind.WarnUpdate(warnOfReplicationControllerUpdate),
+				Prepare:            podspec.PrepareTemplateUpdate(controllerTemplate),
+				Validate:           kind.CheckAgain(validateReplicationController), Warnings: kind.WarnUpdate(warnOfReplicationControllerUpdate),
 			},
 			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
 		},
@@ -58,6 +54,10 @@ func replicationControllers() *registry.Resource {
 			}),
 		},
 	}.Build()
+}
+
+func controllerTemplate(r *corev1.ReplicationController) *corev1.PodTemplateSpec {
+	return r.Spec.Template
 }
 
 func replicationControllerColumns() []metav1.TableColumnDefinition {

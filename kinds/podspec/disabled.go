@@ -1,10 +1,14 @@
 package podspec
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // DropDisabled takes out of a spec what kube-apiserver knows but has turned off.
@@ -38,6 +42,17 @@ func DropDisabledOfTemplate(template, old *corev1.PodTemplateSpec) {
 	default:
 		DropDisabled(&template.Spec, &old.Spec)
 	}
+}
+
+// PrepareTemplate is the Prepare function of new objects of a kind with a
+// template.
+func PrepareTemplate[T runtime.Object](template func(obj T) *corev1.PodTemplateSpec) func(context.Context, runtime.Object) {
+	return kind.OnCreate(func(obj T) { DropDisabledOfTemplate(template(obj), nil) })
+}
+
+// PrepareTemplateUpdate is that of updates.
+func PrepareTemplateUpdate[T runtime.Object](template func(obj T) *corev1.PodTemplateSpec) func(ctx context.Context, obj, old runtime.Object) {
+	return kind.OnUpdate(func(obj, old T) { DropDisabledOfTemplate(template(obj), template(old)) })
 }
 
 func hasStopSignals(spec *corev1.PodSpec) bool {
