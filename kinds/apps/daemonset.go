@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -26,13 +27,13 @@ func daemonSets() *registry.Resource {
 		Restore:      kind.Defaults(defaultDaemonSet),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(startTemplateGeneration),
+				Prepare:  kind.OnCreate(prepareDaemonSet),
 				Validate: kind.CheckCreate(validateDaemonSet),
 				Warnings: kind.WarnCreate(warnOfDaemonSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(countTemplateGeneration),
+				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
 				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
 				Warnings:           kind.WarnGeneration(warnOfDaemonSet),
 			},
@@ -44,6 +45,16 @@ func daemonSets() *registry.Resource {
 		Columns:  registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
 		Metadata: withoutTemplateGeneration,
 	}.Build()
+}
+
+func prepareDaemonSet(d *appsv1.DaemonSet) {
+	podspec.DropDisabledOfTemplate(&d.Spec.Template, nil)
+	startTemplateGeneration(d)
+}
+
+func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
+	podspec.DropDisabledOfTemplate(&d.Spec.Template, &old.Spec.Template)
+	countTemplateGeneration(d, old)
 }
 
 func daemonSetColumns() []metav1.TableColumnDefinition {

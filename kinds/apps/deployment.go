@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -27,11 +29,13 @@ func deployments() *registry.Resource {
 		Default:      kind.Defaults(defaultDeployment),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
+				Prepare:  podspec.PrepareTemplate(deploymentTemplate),
 				Validate: kind.CheckCreate(validateDeployment),
 				Warnings: kind.WarnCreate(warnOfNewDeployment),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            podspec.PrepareTemplateUpdate(deploymentTemplate),
 				Validate:           kind.CheckUpdate(validateDeploymentUpdate),
 				Warnings:           kind.WarnGeneration(warnOfDeployment),
 			},
@@ -80,3 +84,5 @@ func deploymentRow(d *appsv1.Deployment) []any {
 		int64(d.Status.AvailableReplicas), kind.Age(d.CreationTimestamp), names, images, selector,
 	}
 }
+
+func deploymentTemplate(d *appsv1.Deployment) *corev1.PodTemplateSpec { return &d.Spec.Template }

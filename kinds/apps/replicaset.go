@@ -2,9 +2,11 @@ package apps
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -23,11 +25,13 @@ func replicaSets() *registry.Resource {
 		Default:      kind.Defaults(defaultReplicaSet),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
+				Prepare:  podspec.PrepareTemplate(replicaSetTemplate),
 				Validate: kind.CheckCreate(validateReplicaSet),
 				Warnings: kind.WarnCreate(warnOfNewReplicaSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            podspec.PrepareTemplateUpdate(replicaSetTemplate),
 				Validate:           kind.CheckUpdate(validateReplicaSetUpdate),
 				Warnings:           kind.WarnGeneration(warnOfReplicaSet),
 			},
@@ -62,3 +66,5 @@ func replicaSetRow(r *appsv1.ReplicaSet) []any {
 		kind.Age(r.CreationTimestamp), names, images, metav1.FormatLabelSelector(r.Spec.Selector),
 	}
 }
+
+func replicaSetTemplate(r *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &r.Spec.Template }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -28,13 +30,13 @@ func statefulSets() *registry.Resource {
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
 				ValidateName: validation.NameIsDNSLabel,
-				Prepare:      kind.OnCreate(func(s *appsv1.StatefulSet) { dropMaxUnavailable(s, nil) }),
+				Prepare:      kind.OnCreate(func(s *appsv1.StatefulSet) { dropDisabledOfStatefulSet(s, nil) }),
 				Validate:     kind.CheckCreate(validateNewStatefulSet),
 				Warnings:     kind.WarnCreate(warnOfNewStatefulSet),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(dropMaxUnavailable),
+				Prepare:            kind.OnUpdate(dropDisabledOfStatefulSet),
 				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
 				Warnings:           kind.WarnUpdate(warnOfChangedStatefulSet),
 			},
@@ -49,8 +51,17 @@ func statefulSets() *registry.Resource {
 	}.Build()
 }
 
-// dropMaxUnavailable leaves the number to those that have it already: it is
-// behind a gate which is off.
+// dropDisabledOfStatefulSet leaves what is turned off to those that have it
+// already.
+func dropDisabledOfStatefulSet(s, old *appsv1.StatefulSet) {
+	var before *corev1.PodTemplateSpec
+	if old != nil {
+		before = &old.Spec.Template
+	}
+	podspec.DropDisabledOfTemplate(&s.Spec.Template, before)
+	dropMaxUnavailable(s, old)
+}
+
 func dropMaxUnavailable(s, old *appsv1.StatefulSet) {
 	if old != nil && old.Spec.UpdateStrategy.RollingUpdate != nil && old.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable != nil {
 		return

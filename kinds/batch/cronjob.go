@@ -2,9 +2,11 @@ package batch
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -22,9 +24,13 @@ func cronJobs() *registry.Resource {
 		Status:       true,
 		Default:      kind.Defaults(defaultCronJob),
 		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewCronJob), Warnings: kind.WarnCreate(warnOfNewCronJob)},
+			Create: registry.CreateStrategy{
+				Prepare:  podspec.PrepareTemplate(cronJobTemplate),
+				Validate: kind.CheckCreate(validateNewCronJob), Warnings: kind.WarnCreate(warnOfNewCronJob),
+			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            podspec.PrepareTemplateUpdate(cronJobTemplate),
 				Validate:           kind.CheckUpdate(validateCronJob),
 				Warnings:           kind.WarnUpdate(warnOfChangedCronJob),
 			},
@@ -72,4 +78,8 @@ func boolCell(b *bool) string {
 	default:
 		return "False"
 	}
+}
+
+func cronJobTemplate(c *batchv1.CronJob) *corev1.PodTemplateSpec {
+	return &c.Spec.JobTemplate.Spec.Template
 }

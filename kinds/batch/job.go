@@ -6,11 +6,13 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -29,12 +31,16 @@ func jobs() *registry.Resource {
 		Restore:      kind.Defaults(defaultJob),
 		Strategy: registry.Strategy{
 			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(selectOwnPods),
+				Prepare: kind.OnCreate(func(j *batchv1.Job) {
+					podspec.DropDisabledOfTemplate(jobTemplate(j), nil)
+					selectOwnPods(j)
+				}),
 				Validate: kind.CheckCreate(validateJob),
 				Warnings: kind.WarnCreate(warnOfNewJob),
 			},
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
+				Prepare:            podspec.PrepareTemplateUpdate(jobTemplate),
 				Validate:           kind.CheckUpdate(validateJobUpdate),
 				Warnings:           kind.WarnGeneration(warnOfJob),
 			},
@@ -152,3 +158,5 @@ func jobDuration(s *batchv1.JobStatus) string {
 		return duration.HumanDuration(s.CompletionTime.Sub(s.StartTime.Time))
 	}
 }
+
+func jobTemplate(j *batchv1.Job) *corev1.PodTemplateSpec { return &j.Spec.Template }

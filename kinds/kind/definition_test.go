@@ -136,8 +136,8 @@ func TestSubresourcesAreInOrder(t *testing.T) {
 }
 
 func TestFieldLabels(t *testing.T) {
-	labels := kind.FieldLabels("type")
-	for label, known := range map[string]bool{"type": true, "metadata.name": true, "metadata.namespace": true, "spec.x": false} {
+	labels := kind.FieldLabels("type", "metadata.name")
+	for label, known := range map[string]bool{"type": true, "metadata.name": true, "metadata.namespace": false, "spec.x": false} {
 		got, value, err := labels(label, "v")
 		if known && (got != label || value != "v" || err != nil) || !known && err == nil {
 			t.Errorf("%s: %q, %q, %v", label, got, value, err)
