@@ -43,9 +43,9 @@ func configMaps() *registry.Resource {
 }
 
 func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
-	errs := validateConfigMap(obj)
+	errs := kind.Finalizers(obj)
 	if old.Immutable == nil || !*old.Immutable {
-		return errs
+		return append(errs, validateConfigMap(obj)...)
 	}
 	if obj.Immutable == nil || !*obj.Immutable {
 		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
@@ -56,5 +56,5 @@ func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
 	if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
 		errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
 	}
-	return errs
+	return append(errs, validateConfigMap(obj)...)
 }

@@ -32,7 +32,7 @@ func podTemplates() *registry.Resource {
 			Update: registry.UpdateStrategy{
 				AllowUnconditional: true,
 				Prepare:            podspec.PrepareTemplateUpdate(ownTemplate),
-				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnAgain(warnOfPodTemplate),
+				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnGeneration(warnOfPodTemplate),
 			},
 			Delete: registry.DeleteStrategy{ReturnObject: true},
 		},

@@ -46,9 +46,9 @@ func secrets() *registry.Resource {
 }
 
 func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
-	errs := append(validateSecret(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
+	errs := append(kind.Finalizers(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
 	if old.Immutable == nil || !*old.Immutable {
-		return errs
+		return append(errs, validateSecret(obj)...)
 	}
 	if obj.Immutable == nil || !*obj.Immutable {
 		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
@@ -56,5 +56,5 @@ func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
 	if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
 		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
 	}
-	return errs
+	return append(errs, validateSecret(obj)...)
 }
