@@ -77,9 +77,8 @@ func TestAnswersFromAMemoAreThoseWithoutOne(t *testing.T) {
 	if want := len(requests) - 3*3 - 1; len(answers) != want {
 		t.Errorf("%d different answers, want %d", len(answers), want)
 	}
-	// Two objects; in two versions and as metadata, in two encodings; v2 in
-	// protobuf needs no memo.
-	if made, want := memo.Stats().Made, uint64(2+2*(3+2)); made != want {
+	// Two objects; in two versions and as metadata, in two encodings.
+	if made, want := memo.Stats().Made, uint64(2+2*(3+3)); made != want {
 		t.Errorf("%d things were made, want %d", made, want)
 	}
 }
