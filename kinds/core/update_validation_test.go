@@ -207,7 +207,6 @@ func TestPodResizes(t *testing.T) {
 		p.Spec.InitContainers = []corev1.Container{init}
 		return p
 	}
-	const compute = `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`
 	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
 		{"a container may get more", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("2") }, ""},
 		{"so may one that runs before", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = list("2") }, ""},
