@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,7 +24,31 @@ func validateDefinition(ctx context.Context, obj runtime.Object) field.ErrorList
 	if err != nil {
 		return unreadable(err)
 	}
-	return validation.ValidateCustomResourceDefinition(ctx, definition)
+	faults := withoutBlindSelection(definition)
+	return append(faults, validation.ValidateCustomResourceDefinition(ctx, definition)...)
+}
+
+// withoutBlindSelection takes from a definition, and tells of, what objects can be
+// selected by where no structural schema says what that is: the library would
+// panic. All else that is wrong with the schema it finds itself.
+func withoutBlindSelection(definition *apiextensions.CustomResourceDefinition) field.ErrorList {
+	path, spec := field.NewPath("spec"), &definition.Spec
+	var faults field.ErrorList
+	look := func(selection *[]apiextensions.SelectableField, schema *apiextensions.CustomResourceValidation, path *field.Path) {
+		if len(*selection) == 0 || schema == nil || schema.OpenAPIV3Schema == nil {
+			return
+		}
+		if _, err := structuralschema.NewStructural(schema.OpenAPIV3Schema); err != nil {
+			faults = append(faults, field.Invalid(path.Child("schema", "openAPIV3Schema"), "", err.Error()))
+			*selection = nil
+		}
+	}
+	spec.Versions = slices.Clone(spec.Versions)
+	for i := range spec.Versions {
+		look(&spec.Versions[i].SelectableFields, spec.Versions[i].Schema, path.Child("versions").Index(i))
+	}
+	look(&spec.SelectableFields, spec.Validation, path)
+	return faults
 }
 
 func validateDefinitionUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -52,7 +77,8 @@ func compare(ctx context.Context, obj, old runtime.Object, validate comparison) 
 	if err != nil {
 		return unreadable(err)
 	}
-	return validate(ctx, definition, before)
+	faults := withoutBlindSelection(definition)
+	return append(faults, validate(ctx, definition, before)...)
 }
 
 // internal shares memory with what it was made of: neither may be written to.

@@ -2,11 +2,13 @@ package apiextensions
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 const rich = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
@@ -64,5 +66,31 @@ func TestWarningsSayWhatSchemasAskForInVain(t *testing.T) {
 	}
 	if again := warnings(definition, definition); len(again) > 0 {
 		t.Errorf("an update that changes nothing warns: %q", again)
+	}
+}
+
+// The library panics where it is asked for fields of a schema that is not
+// structural.
+func TestSelectionFromASchemaThatIsNotStructural(t *testing.T) {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal([]byte(rich), definition); err != nil {
+		t.Fatal(err)
+	}
+	before := definition.DeepCopy()
+	definition.ResourceVersion, before.ResourceVersion = "1", "1"
+	ref := "#/definitions/color"
+	definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Ref: &ref}
+	kept := definition.DeepCopy()
+	strategy := definitions().Strategy
+	for name, faults := range map[string]field.ErrorList{
+		"creation": strategy.Create.Validate(t.Context(), definition),
+		"update":   strategy.Update.Validate(t.Context(), definition, before),
+	} {
+		if text := faults.ToAggregate(); text == nil || !strings.Contains(text.Error(), "$ref: Forbidden: $ref is not supported") {
+			t.Errorf("%s: got %v", name, text)
+		}
+	}
+	if diff := cmp.Diff(kept, definition); diff != "" {
+		t.Errorf("it changed:\n%s", diff)
 	}
 }
