@@ -43,6 +43,7 @@ func TestPriority(t *testing.T) {
 		{"those of every cluster are there without being stored", named("system-node-critical"),
 			outcome{Class: "system-node-critical", Value: 2000001000, Policy: "PreemptLowerPriority"}},
 		{"another one must be stored", named("absent"), outcome{Refusal: `pods "p" is forbidden: no PriorityClass with name absent was found`}},
+		{"what can be no name is not", named("/a/b"), outcome{Refusal: `pods "p" is forbidden: no PriorityClass with name /a/b was found`}},
 		{"the value is the class's", func(p *corev1.Pod) { p.Spec.Priority = new(int32(5)) },
 			outcome{Refusal: `pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name`}},
 		{"so is the policy", func(p *corev1.Pod) { named("polite")(p); p.Spec.PreemptionPolicy = new(corev1.PreemptLowerPriority) },

@@ -38,7 +38,7 @@ func copyTopology(ctx context.Context, a *registry.Attributes, to *metav1.Object
 	if !ok || nodeName == "" {
 		return nil
 	}
-	node, err := registry.Read[*corev1.Node](ctx, store, "", nodeName, "0")
+	node, err := read[*corev1.Node](ctx, store, "", nodeName, "0")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

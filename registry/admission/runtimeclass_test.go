@@ -37,6 +37,7 @@ func TestRuntimeClassOverhead(t *testing.T) {
 		{"who names no class has none", func(p *corev1.Pod) { p.Spec.Overhead = amounts("cpu", "1") }, nil,
 			rejected + "Pod Overhead set without corresponding RuntimeClass defined Overhead"},
 		{"a class that is named must be there", pod("absent", nil), nil, rejected + `RuntimeClass "absent" not found`},
+		{"and have a name", pod("", nil), nil, rejected + `RuntimeClass "" not found`},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			obj, refusal := env{e.With(t)}.tryWith("pods", newPod("p", tc.pod), dry())
