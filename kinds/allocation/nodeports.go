@@ -11,9 +11,8 @@ import (
 
 // wish is a node port that a service needs.
 type wish struct {
-	number int // 0: any
-	// at is the field that asks for it, nil for the port of health checks.
-	at *field.Path
+	number int         // 0: any
+	at     *field.Path // the field that asks for it
 	// into are the fields that get it.
 	into []*int32
 }
@@ -89,7 +88,7 @@ func (c *change) wish(index, number int, into *int32) *wish {
 
 func (c *change) healthCheck(s *corev1.Service) {
 	port := &s.Spec.HealthCheckNodePort
-	c.wishes = append(c.wishes, &wish{number: int(*port), into: []*int32{port}})
+	c.wishes = append(c.wishes, &wish{number: int(*port), at: field.NewPath("spec", "healthCheckNodePort"), into: []*int32{port}})
 }
 
 // requested is the node port that one of the ports of a number asks for.

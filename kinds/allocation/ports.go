@@ -76,10 +76,6 @@ func (d *deal) grant(ctx context.Context, ports *portSet, wishes []*wish) ([]int
 		switch {
 		case err == nil:
 			got[i] = port
-		case w.at == nil && w.number != 0:
-			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", w.number, err))
-		case w.at == nil:
-			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate a HealthCheck NodePort 0: %w", err))
 		case w.number != 0:
 			return nil, d.invalid(field.ErrorList{field.Invalid(w.at, w.number, err.Error())})
 		default:

@@ -38,7 +38,7 @@ func TestNodePortsThatAreAskedFor(t *testing.T) {
 	_, refusal := e.try("c", func(s *corev1.ServiceSpec) {
 		s.Type, s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceTypeLoadBalancer, corev1.ServiceExternalTrafficPolicyLocal, 30005
 	}, registry.WriteOptions{})
-	if want := "Internal error occurred: failed to allocate requested HealthCheck NodePort 30005: provided port is already allocated"; refusal != want {
+	if want := `Service "c" is invalid: spec.healthCheckNodePort: Invalid value: 30005: provided port is already allocated`; refusal != want {
 		t.Errorf("got  %s\nwant %s", refusal, want)
 	}
 	if got := e.ports(); !slices.Equal(got, []int{30005, 30006}) {
