@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -23,6 +24,8 @@ const (
 	discoverTimeout = 5 * time.Second
 	// documentsTimeout is how long others wait for what is not needed.
 	documentsTimeout = time.Second
+	// maxAnswer is how many bytes of an answer are read.
+	maxAnswer = 16 << 20
 )
 
 // description is what another server says of its group version.
@@ -97,7 +100,7 @@ func (s *server) ask(ctx context.Context, at *url.URL, answer any) error {
 	if resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
 		return errNotUnderstood
 	}
 	return nil
