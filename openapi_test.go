@@ -227,3 +227,26 @@ func (d described) follow() error {
 	}
 	return err
 }
+
+// Aggregated discovery names the group and version of a custom resource's kind,
+// which it leaves out of built-in ones, as kube-apiserver does.
+func TestAggregatedDiscoveryNamesCustomKinds(t *testing.T) {
+	d := startDescribed(t)
+	d.define(t, "Gadget")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL()+"/apis", nil)
+	check(t, err)
+	req.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	resp, err := d.http.Do(req)
+	check(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	for _, want := range []string{
+		`"responseKind":{"group":"gadget.example.com","version":"v1","kind":"Gadget"}`,
+		`"responseKind":{"group":"","version":"","kind":"Deployment"}`,
+	} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("%s is not there", want)
+		}
+	}
+}
