@@ -39,7 +39,7 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	if err := managers.noteIn(obj, wanted); err != nil {
 		return nil, err
 	}
-	return obj, copyVersion(obj, wanted)
+	return obj, adoptViewVersion(obj, wanted)
 }
 
 // checkView looks at a view that a client sent in the place of another.
@@ -62,7 +62,18 @@ func (op *updateOp) checkView(wanted, shown runtime.Object) error {
 	return apierrors.NewConflict(resource, op.req.Name, fmt.Errorf("Precondition failed: "+otherUIDText, asked, stored))
 }
 
-// copyVersion: the version that a view names is that of its object.
+// adoptViewVersion makes the resourceVersion that a view names the one that its
+// object is written at. A view that names none applies to the stored object,
+// also where the object's own kind requires a version, as in kube-apiserver.
+func adoptViewVersion(obj, view runtime.Object) error {
+	accessor, err := meta.Accessor(view)
+	if err != nil || accessor.GetResourceVersion() == "" {
+		return err
+	}
+	return copyVersion(obj, view)
+}
+
+// copyVersion sets the resourceVersion of to to that of from.
 func copyVersion(to, from runtime.Object) error {
 	target, err := meta.Accessor(to)
 	if err != nil {

@@ -153,6 +153,16 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 	_, err = scales.Update(t.Context(), schema.GroupResource{Group: group, Resource: "widgets"}, s, metav1.UpdateOptions{})
 	wantStatus(t, err, 409, metav1.StatusReasonConflict,
 		`Operation cannot be fulfilled on widgets.example.com "w": the object has been modified; please apply your changes to the latest version and try again`)
+
+	// A Scale without a resourceVersion applies to the latest object, although
+	// an update of the object itself has to name one.
+	s.ResourceVersion, s.Spec.Replicas = "", 7
+	if s, err = scales.Update(t.Context(), schema.GroupResource{Group: group, Resource: "widgets"}, s, metav1.UpdateOptions{}); err != nil || s.Spec.Replicas != 7 {
+		t.Fatalf("wrote %s without a resourceVersion, %v", toJSON(s), err)
+	}
+	if got := e.get("v1", "w"); spec(got) != `{"other":"x","size":7}` || got.GetResourceVersion() != s.ResourceVersion {
+		t.Errorf("there is %s", toJSON(got))
+	}
 }
 
 func TestThereIsNoProtobufOfCustomResources(t *testing.T) {
