@@ -27,7 +27,7 @@ func (c *call) delete() error {
 		return err
 	}
 	c.settle()
-	if result.Removed && !c.resource.Strategy.Delete.ReturnObject {
+	if !result.ReturnObject {
 		status, err := c.deletedStatus(result.Object)
 		if err != nil {
 			return err

@@ -8,6 +8,10 @@
 // that same and different, unchanged and stale stay visible; TIME, AGE and the
 // like stand for what differs from run to run.
 //
+// The area deletions has every combination of some kinds, finalizers, delete
+// options, preconditions and dry run. Left out are those after which
+// kube-apiserver has the finalizers of a namespace in random order.
+//
 // differences.txt lists every answer that is not the recorded one, and why. An
 // answer that differs and is not listed fails the test, and so does a line
 // whose answer has become the recorded one. Not listed, since there is one rule

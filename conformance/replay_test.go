@@ -38,6 +38,7 @@ var areas = []struct {
 	{"discovery", "x-discovery", nil},
 	{"negative", "x-negative", map[string]func(*replay){"": setUpNegative}},
 	{"lists", "x-lists", map[string]func(*replay){"": setUpLists, "lists/paging/page 2": addToLists}},
+	{"deletions", "x-deletions", map[string]func(*replay){"": setUpDeletions}},
 	{"meta", "x-meta", map[string]func(*replay){
 		"meta/policy Orphan/create": removePolicyDeployment, "meta/policy Background/create": removePolicyDeployment,
 	}},

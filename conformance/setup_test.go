@@ -66,3 +66,15 @@ func removeVolume(r *replay) {
 func removeController(r *replay) {
 	r.must("DELETE", "/api/v1/namespaces/x-manifests/replicationcontrollers/test-rc?propagationPolicy=Background", "", "")
 }
+
+// setUpDeletions defines the custom resource whose objects are deleted.
+func setUpDeletions(r *replay) {
+	r.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": {"name": "parts.deletions.example.com"},
+		"spec": {
+			"group": "deletions.example.com", "scope": "Namespaced",
+			"names": {"plural": "parts", "singular": "part", "kind": "Part", "listKind": "PartList"},
+			"versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+				"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`)
+}

@@ -60,16 +60,18 @@ func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// deleteOp is one call of Delete. Only verdict and end change from one run of
-// step to the next.
+// deleteOp is one call of Delete. Only verdict, released and end change from one
+// run of step to the next.
 type deleteOp struct {
 	store   *Store
 	req     DeleteRequest
 	key     string
-	uid     types.UID // "" means whatever is there
+	uid     types.UID // "" accepts the object with any uid
 	options *metav1.DeleteOptions
 	verdict deleteVerdict
-	end     finishFunc
+	// released: the object goes because the options take away its last finalizer.
+	released bool
+	end      finishFunc
 }
 
 func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, metav1.DryRunAll) }
@@ -98,7 +100,9 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 		options:  op.options,
 		now:      op.store.now(),
 	}
+	hadFinalizers := len(accessor.GetFinalizers()) > 0
 	op.verdict = plan.decide()
+	op.released = hadFinalizers && op.verdict == deleteRemove
 	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove}, nil
 }
 
@@ -137,28 +141,41 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	return err
 }
 
-// checkPreconditions names the kind where others name the resource, as
-// kube-apiserver does.
+// checkPreconditions compares the uid and the resourceVersion that the client
+// names with those of the object.
 func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
 	wanted := op.options.Preconditions
 	if wanted == nil {
 		return nil
 	}
-	named := op.store.resource.hubKind()
-	kind := schema.GroupResource{Group: named.Group, Resource: named.Kind}
 	if uid := wanted.UID; uid != nil && *uid != obj.GetUID() {
-		return apierrors.NewConflict(kind, obj.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *uid, obj.GetUID()))
+		return op.preconditionFailed(obj, "UID", string(*uid), string(obj.GetUID()))
 	}
 	if version := wanted.ResourceVersion; version != nil && *version != obj.GetResourceVersion() {
-		return apierrors.NewConflict(kind, obj.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *version, obj.GetResourceVersion()))
+		return op.preconditionFailed(obj, "ResourceVersion", *version, obj.GetResourceVersion())
 	}
 	return nil
 }
 
-// finish removes what was marked with a grace period of nothing, so that
-// watchers see both, and runs the after-hook of what is gone.
+// preconditionFailed returns the conflict over one field of the preconditions,
+// with kube-apiserver's texts: kinds that hold their deleted objects have one of
+// their own, and the others' names the kind in the place of the resource.
+func (op *deleteOp) preconditionFailed(obj metav1.Object, field, wanted, stored string) error {
+	if op.store.resource.Strategy.Delete.Holds != nil {
+		return apierrors.NewConflict(op.store.resource.GroupResource(), obj.GetName(),
+			fmt.Errorf("%w: %s in precondition: %s, %s in object meta: %s", storage.ErrPrecondition, field, wanted, field, stored))
+	}
+	reason := "The object might have been modified"
+	if field == "UID" {
+		reason = "The object might have been deleted and then recreated"
+	}
+	kind := op.store.resource.hubKind()
+	return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, obj.GetName(),
+		fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). %s", field, wanted, field, stored, reason))
+}
+
+// finish removes an object that was marked with a grace period of zero, so that
+// watchers see both events, and runs the after-hook of a removed object.
 func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
 	op.end(ctx, !op.dryRun())
 	obj, err := op.store.objectOf(res.Entry)
@@ -167,16 +184,28 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 	}
 	switch {
 	case op.verdict == deleteKeep || op.verdict == deleteMark:
-		return DeleteResult{Object: obj}, nil
+		return DeleteResult{Object: obj, ReturnObject: true}, nil
+	case op.dryRun() && op.released:
+		return op.releasedInDryRun(), nil
 	case op.dryRun():
-		return DeleteResult{Object: obj, Removed: true}, nil
+		return op.removed(obj), nil
 	case op.verdict == deleteMarkAndRemove:
 		if obj, err = op.removeMarked(ctx, obj); err != nil {
 			return DeleteResult{}, op.call().interpret(err)
 		}
 	}
 	op.store.after(ctx, op.store.hooks.AfterDelete, obj)
-	return DeleteResult{Object: obj, Removed: true}, nil
+	return op.removed(obj), nil
+}
+
+func (op *deleteOp) removed(obj runtime.Object) DeleteResult {
+	return DeleteResult{Object: obj, Removed: true, ReturnObject: op.store.resource.Strategy.Delete.ReturnObject}
+}
+
+// releasedInDryRun is the result of a dry run that would take away the last
+// finalizer. kube-apiserver then answers with an empty object of the kind.
+func (op *deleteOp) releasedInDryRun() DeleteResult {
+	return DeleteResult{Object: op.store.resource.newHub(), Removed: true, ReturnObject: true}
 }
 
 // removeMarked removes the very object that was marked. Whoever was faster did

@@ -49,30 +49,24 @@ func (d *deletion) decide() deleteVerdict {
 		}
 		d.markNow()
 	}
-	d.mark()
 	if kept || *d.meta.GetDeletionGracePeriodSeconds() > 0 {
 		return deleteMark
 	}
 	return deleteMarkAndRemove
 }
 
-// hold marks an object which its kind keeps. No grace period is set: when the
-// kind lets go is not a matter of time.
+// hold marks an object that its kind keeps. It sets no grace period: the kind
+// releases the object when its own condition is met.
 func (d *deletion) hold() deleteVerdict {
 	if d.meta.GetDeletionTimestamp() != nil {
 		return deleteKeep
 	}
 	now := metav1.NewTime(d.now)
 	d.meta.SetDeletionTimestamp(&now)
-	d.meta.SetFinalizers(d.finalizers())
-	d.mark()
-	return deleteMark
-}
-
-func (d *deletion) mark() {
 	if d.strategy.Mark != nil {
-		d.strategy.Mark(d.obj)
+		d.strategy.Mark(d.obj, d.options)
 	}
+	return deleteMark
 }
 
 // grace starts or shortens the grace period. pending: the object has one that

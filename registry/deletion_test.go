@@ -27,7 +27,7 @@ func TestDecideDeletion(t *testing.T) {
 	}}
 	held := DeleteStrategy{
 		Holds: func(runtime.Object) bool { return true },
-		Mark:  func(obj runtime.Object) { obj.(*corev1.Pod).Status.Phase = "Marked" },
+		Mark:  func(obj runtime.Object, _ *metav1.DeleteOptions) { obj.(*corev1.Pod).Status.Phase = "Marked" },
 	}
 	type meta = metav1.ObjectMeta
 	for _, c := range []struct {

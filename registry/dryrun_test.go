@@ -14,6 +14,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	env := registrytest.New(t, nil)
 	c := env.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	held := env.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("held"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"a/b"} })).(*corev1.ConfigMap)
+	released := env.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("released"), func(c *corev1.ConfigMap) { c.Finalizers = []string{metav1.FinalizerDeleteDependents} })).(*corev1.ConfigMap)
 	env.Create("pods", registrytest.NewPod("waiting", ""))
 	deleted := env.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("deleted"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"a/b"} })).(*corev1.ConfigMap)
 	if _, err := env.Store("configmaps").Delete(t.Context(), registry.DeleteRequest{Namespace: "x", Name: deleted.Name}); err != nil {
@@ -65,6 +66,16 @@ func TestDryRunWritesNothing(t *testing.T) {
 			}
 			return err
 		},
+		"a delete that takes the last finalizer": func(e *registrytest.Env) error {
+			background := metav1.DeletePropagationBackground
+			req := dryDelete(released.Name)
+			req.Options.PropagationPolicy = &background
+			result, err := e.Store("configmaps").Delete(e.Context(), req)
+			if !result.Removed || !result.ReturnObject || registrytest.Meta(result.Object).GetName() != "" {
+				e.Errorf("removed %v, return object %v, object %v", result.Removed, result.ReturnObject, result.Object)
+			}
+			return err
+		},
 		"a delete that marks and removes": func(e *registrytest.Env) error {
 			result, err := e.Store("pods").Delete(e.Context(), dryDelete("waiting"))
 			if !result.Removed || registrytest.Meta(result.Object).GetDeletionTimestamp() == nil {
@@ -74,7 +85,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 		},
 		"a delete of many": func(e *registrytest.Env) error {
 			page, err := e.Store("configmaps").DeleteCollection(e.Context(), dryDelete(""), registry.ListRequest{Namespace: "x"})
-			if len(page.Entries) != 3 {
+			if len(page.Entries) != 4 {
 				e.Errorf("%d objects", len(page.Entries))
 			}
 			return err

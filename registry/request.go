@@ -107,11 +107,14 @@ type Result struct {
 	Created bool
 }
 
-// DeleteResult is what became of a deletion.
+// DeleteResult is the outcome of a deletion.
 type DeleteResult struct {
-	// Object in its last state, or as it is kept until its finalizers and
-	// grace period are through.
+	// Object is the last state of a removed object, or the stored state of one
+	// that finalizers or a grace period still keep.
 	Object runtime.Object
-	// Removed tells whether it is gone.
+	// Removed is true if the object is gone.
 	Removed bool
+	// ReturnObject is true if the answer to the client is Object, and not a
+	// Status.
+	ReturnObject bool
 }

@@ -172,6 +172,17 @@ func (r *Resource) hubKind() schema.GroupKind {
 	return r.GroupKind()
 }
 
+// newHub returns a zero object of the hub's type, nil if no served version is
+// the hub.
+func (r *Resource) newHub() runtime.Object {
+	for _, v := range r.Versions {
+		if v.ToHub == nil {
+			return v.New()
+		}
+	}
+	return nil
+}
+
 // Version finds a served version by name.
 func (r *Resource) Version(name string) (Version, bool) {
 	for _, v := range r.Versions {

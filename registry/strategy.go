@@ -62,12 +62,13 @@ type DeleteStrategy struct {
 	// what the client asked for; nil, or a nil result: the kind knows no
 	// graceful deletion.
 	GracePeriod func(obj runtime.Object, opts *metav1.DeleteOptions) *int64
-	// Holds tells whether something other than metadata.finalizers keeps a
+	// Holds reports whether something other than metadata.finalizers keeps a
 	// deleted object from being removed, as the finalizers in a namespace's
 	// spec do.
 	Holds func(obj runtime.Object) bool
-	// Mark changes an object that is being deleted but stays for now.
-	Mark func(obj runtime.Object)
+	// Mark changes an object that Holds keeps, on its first deletion. The
+	// finalizers of the garbage collector are its task too.
+	Mark func(obj runtime.Object, opts *metav1.DeleteOptions)
 	// ReturnObject answers with the deleted object instead of a Status.
 	ReturnObject bool
 	// DefaultPropagation applies where a client names none; "" is Background.

@@ -66,12 +66,51 @@ func namespaceStrategy() registry.Strategy {
 			Validate: kind.CheckAgain(validateNamespace),
 		},
 		Delete: registry.DeleteStrategy{
-			Holds:        func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
-			Mark:         func(obj runtime.Object) { obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating },
+			Holds:        holdsNamespace,
+			Mark:         markNamespace,
 			ReturnObject: true,
 		},
 		Canonicalize: func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
 	}
+}
+
+// holdsNamespace is true for the first deletion, which only marks a namespace,
+// and as long as its spec has finalizers.
+func holdsNamespace(obj runtime.Object) bool {
+	n := obj.(*corev1.Namespace)
+	return n.DeletionTimestamp == nil || len(n.Spec.Finalizers) > 0
+}
+
+// markNamespace makes a namespace Terminating and gives it the finalizers of the
+// garbage collector that the options ask for. Unlike for other kinds,
+// orphanDependents=false asks for foreground deletion.
+func markNamespace(obj runtime.Object, opts *metav1.DeleteOptions) {
+	n := obj.(*corev1.Namespace)
+	n.Status.Phase = corev1.NamespaceTerminating
+	var foreground, orphan bool
+	switch {
+	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, and still sent
+		orphan = *opts.OrphanDependents //nolint:staticcheck // as above
+		foreground = !orphan
+	case opts.PropagationPolicy != nil:
+		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
+	default:
+		return
+	}
+	n.Finalizers = withFinalizer(n.Finalizers, metav1.FinalizerOrphanDependents, orphan)
+	n.Finalizers = withFinalizer(n.Finalizers, metav1.FinalizerDeleteDependents, foreground)
+}
+
+// withFinalizer returns the finalizers with one of them present or absent.
+func withFinalizer(finalizers []string, name string, present bool) []string {
+	if slices.Contains(finalizers, name) == present {
+		return finalizers
+	}
+	if present {
+		return append(slices.Clip(finalizers), name)
+	}
+	return slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == name })
 }
 
 func prepareNamespace(n *corev1.Namespace) {

@@ -104,7 +104,9 @@ func Namespaces() *registry.Resource {
 		obj.(*corev1.Namespace).Spec, obj.(*corev1.Namespace).Status = old.(*corev1.Namespace).Spec, old.(*corev1.Namespace).Status
 	}
 	r.Strategy.Delete.Holds = func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 }
-	r.Strategy.Delete.Mark = func(obj runtime.Object) { obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating }
+	r.Strategy.Delete.Mark = func(obj runtime.Object, _ *metav1.DeleteOptions) {
+		obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+	}
 	r.Subresources = []registry.Subresource{{Name: "finalize", Update: &registry.UpdateStrategy{
 		AllowUnconditional: true,
 		Prepare: func(_ context.Context, obj, old runtime.Object) {
