@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkApply: a server-side apply of a Deployment of 4 KiB, which changes
-// one field or nothing, and the CPU time it takes, its client's included.
+// BenchmarkApply measures a server-side apply of a Deployment of 4 KiB that changes one field
+// or nothing, and its CPU time, including the client's.
 func BenchmarkApply(b *testing.B) {
 	for name, image := range map[string]func(i int) string{
 		"change": func(i int) string { return fmt.Sprintf("image:%d", i) },
@@ -34,7 +34,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// apply sends what a manager wants a Deployment to be.
+// apply sends the configuration of a Deployment as one field manager.
 func (f *fixture) apply(body []byte) error {
 	url := f.server.URL() + "/apis/apps/v1/namespaces/default/deployments/d?fieldManager=bench&force=true"
 	req, err := http.NewRequest(http.MethodPatch, url, bytes.NewReader(body))
@@ -45,7 +45,7 @@ func (f *fixture) apply(body []byte) error {
 	return f.do(req)
 }
 
-// deployment is of about 4 KiB: several containers with some of everything.
+// deployment returns a Deployment of about 4 KiB with several containers.
 func deployment(image string) []byte {
 	var containers []string
 	for i := range 6 {

@@ -10,9 +10,9 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// BenchmarkDefinitions: what a client waits for that asks for a document right
-// after one more CustomResourceDefinition came to many, with the answer of the
-// time before built.
+// BenchmarkDefinitions measures a request for a document right after the creation of one more
+// CustomResourceDefinition among many. The document was requested before, so its earlier
+// content is built.
 func BenchmarkDefinitions(b *testing.B) {
 	const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	for _, n := range []int{100, 500} {
@@ -56,7 +56,7 @@ func newDefinitions(b *testing.B, n int) *definitions {
 	return f
 }
 
-// measure asks for a document after each new definition.
+// measure requests a document after each new definition.
 func (f *definitions) measure(b *testing.B, path, accept string) {
 	f.read(path, accept)
 	b.ResetTimer()

@@ -1,7 +1,6 @@
-// Package bench measures the server beside raw etcd: a benchmark runs the
-// two in turns, in slices of a few milliseconds, on the same etcd in the same
-// run, and reports their ratio. Machines are noisy; the ratio is what to look
-// at. Both sides go over TCP on loopback: the API over HTTP, etcd over gRPC
-// through its own client. The benchmarks of a process (its first start, a
-// hundred servers) and of Stop stand alone. Nothing here fails for being slow.
+// Package bench measures the server beside raw etcd. A benchmark alternates between the two in
+// slices of a few milliseconds, on the same etcd in the same run, and reports their ratio.
+// Machines are noisy: compare the ratios only. Both sides use TCP on loopback: the API HTTP,
+// etcd gRPC with its own client. The benchmarks of a process (its first start, a hundred
+// servers) and of Stop have no second side. No benchmark fails because it is slow.
 package bench

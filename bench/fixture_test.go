@@ -16,10 +16,10 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// payload makes a ConfigMap of about 1 KiB.
+// payload returns a ConfigMap of about 1 KiB.
 var payload = strings.Repeat("0123456789abcdef", 56)
 
-// fixture is a server and both ways into it.
+// fixture is a server with a client of its API and a client of its etcd.
 type fixture struct {
 	b      *testing.B
 	server *miniapi.Server
@@ -55,7 +55,7 @@ func (f *fixture) url(name string) string {
 	return f.server.URL() + "/api/v1/namespaces/default/configmaps" + name
 }
 
-// send does one request and reads the answer to its end.
+// send sends one request and reads the whole response.
 func (f *fixture) send(method, url string, body []byte) error {
 	req, err := http.NewRequest(method, url, bytes.NewReader(body))
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *fixture) do(req *http.Request) error {
 	return err
 }
 
-// statusError is an answer that is not a success.
+// statusError is a response without a success code.
 type statusError struct {
 	code int
 	text string
@@ -91,12 +91,12 @@ func configMap(name, extra string) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"payload":%q,"extra":%q}}`, name, payload, extra)
 }
 
-// filledAtOnce are the objects of a transaction, and as many keys beside them:
-// etcd takes 128 operations.
+// filledAtOnce is the number of objects per transaction. As many keys are written beside them,
+// and etcd allows 128 operations.
 const filledAtOnce = 60
 
-// fill makes n ConfigMaps, and as many keys of the same size beside them. The
-// first one is created, the others are copies of what etcd has of it.
+// fill stores n ConfigMaps, and as many raw keys of the same size. It creates the first
+// ConfigMap and copies its stored bytes to the others.
 func (f *fixture) fill(n int) {
 	f.b.Helper()
 	const first, stored = "item-00000", "/registry/configmaps/default/"

@@ -19,9 +19,8 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// serversEnv makes the test binary start so many servers and print what that
-// took: only in a process of its own a first start is one, and memory is that
-// of the servers.
+// serversEnv makes the test binary start this many servers and print the measurements. A first
+// start and the memory of the servers can only be measured in a separate process.
 const serversEnv = "MINIAPI_BENCH_SERVERS"
 
 func TestMain(m *testing.M) {
@@ -35,20 +34,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is what a process of servers reports.
+// process is the report of a process with servers.
 type process struct {
-	// FirstObject is the time from the first start to the first object that
-	// client-go has created.
+	// FirstObject is the time from the first start until client-go has created the first object.
 	FirstObject time.Duration
-	// AllObjects is the same for all servers, one after the other, each with an
-	// object.
+	// AllObjects is the same for all servers, started one after the other, each with an object.
 	AllObjects time.Duration
-	// Before and After all but the first server were started.
+	// Before and After measure the process before and after the start of all servers but the
+	// first.
 	Before, After memory
 }
 
-// BenchmarkFirstStart: the first server of a process, from nothing to the first
-// object that client-go has created.
+// BenchmarkFirstStart measures the first server of a process, from its start until client-go
+// has created the first object.
 func BenchmarkFirstStart(b *testing.B) {
 	var spent time.Duration
 	for b.Loop() {
@@ -57,8 +55,8 @@ func BenchmarkFirstStart(b *testing.B) {
 	b.ReportMetric(milliseconds(spent)/float64(b.N), "ms/start")
 }
 
-// BenchmarkManyServers: a hundred servers of one process, and what each but the
-// first costs while it is idle.
+// BenchmarkManyServers measures a hundred servers in one process, and the cost of each idle one
+// after the first.
 func BenchmarkManyServers(b *testing.B) {
 	const n = 100
 	var further time.Duration
@@ -74,7 +72,7 @@ func BenchmarkManyServers(b *testing.B) {
 	b.ReportMetric((after.Virtual-before.Virtual)/(n-1), "MB-virtual/server")
 }
 
-// inProcess starts servers in a process of their own.
+// inProcess starts servers in a separate process.
 func inProcess(b *testing.B, servers int) process {
 	b.Helper()
 	child := exec.CommandContext(b.Context(), os.Args[0])
@@ -123,10 +121,10 @@ func startForClient(ctx context.Context) (*miniapi.Server, error) {
 	return server, err
 }
 
-// memory of this process in MB; 0 where the system does not say.
+// memory returns the memory of this process in MB, 0 if the system does not report it.
 type memory struct{ Resident, Virtual float64 }
 
-// measureMemory counts what is in use: garbage is given back first.
+// measureMemory returns the memory in use after a garbage collection.
 func measureMemory() memory {
 	debug.FreeOSMemory()
 	status, err := os.ReadFile("/proc/self/status")

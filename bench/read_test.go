@@ -12,7 +12,7 @@ import (
 
 var errLost = errors.New("somebody else wrote first")
 
-// BenchmarkGet: a GET beside a linearizable read of the key.
+// BenchmarkGet measures a GET beside a linearizable read of the key.
 func BenchmarkGet(b *testing.B) {
 	f := newFixture(b)
 	f.fill(16)
@@ -24,8 +24,8 @@ func BenchmarkGet(b *testing.B) {
 	}})
 }
 
-// BenchmarkList: all objects in one answer beside one range read of as many
-// keys, from 1,000 to 100,000 of them.
+// BenchmarkList measures a list of all objects beside one range read of as many keys, for 1,000
+// to 100,000 objects.
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -50,7 +50,7 @@ func (f *fixture) get(url string, into any) error {
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// put tells whether the object was written or had been changed meanwhile.
+// put returns whether the object was written; false means that it had changed since the read.
 func (f *fixture) put(url string, body []byte) (written bool, err error) {
 	err = f.send(http.MethodPut, url, body)
 	var refused *statusError

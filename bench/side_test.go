@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// side is one of the two that are compared. do carries out operation i; workers
-// say how many do so at once.
+// side is one of the two sides of a comparison. do runs operation i; workers is the number of
+// concurrent operations.
 type side struct {
 	name    string
 	workers int
@@ -17,12 +17,12 @@ type side struct {
 	done    int
 }
 
-// A side does an eighth of its operations, and at most maxSlice, before it is
-// the other's turn.
+// A side runs an eighth of its operations, but no longer than maxSlice, before the other side's
+// turn.
 const maxSlice = 512
 
-// compare runs both sides in turns for b.N operations each, and reports their
-// rates and how they relate: the first side's rate over the second's.
+// compare alternates between both sides for b.N operations each, and reports their rates and
+// the ratio of the first to the second.
 func compare(b *testing.B, ours, raw *side) {
 	b.Helper()
 	b.ResetTimer()

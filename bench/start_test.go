@@ -10,8 +10,8 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// BenchmarkStart: a server from nothing to its first object created, and its
-// stop, beside the same with the embedded etcd alone and its first key.
+// BenchmarkStart measures a server from its start until its first object is created, and its
+// stop, beside the embedded etcd alone with its first key.
 func BenchmarkStart(b *testing.B) {
 	f := &fixture{b: b, http: &http.Client{}}
 	compare(b, &side{name: "miniapi", workers: 1, do: func(_, i int) error {
@@ -21,7 +21,7 @@ func BenchmarkStart(b *testing.B) {
 	}})
 }
 
-// BenchmarkStop: the end of a server that has been used.
+// BenchmarkStop measures the stop of a server that has been used.
 func BenchmarkStop(b *testing.B) {
 	f := &fixture{b: b, http: &http.Client{}}
 	var stops time.Duration
@@ -45,7 +45,7 @@ func (f *fixture) startAndCreate() error {
 	return f.server.Stop(f.b.Context())
 }
 
-// startAndUse leaves a server that runs.
+// startAndUse returns a running server that has served requests.
 func (f *fixture) startAndUse() error {
 	server, err := miniapi.Start(f.b.Context(), miniapi.Config{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// BenchmarkWatchFanOut: one write seen by 1 to 1,000 watchers, on both sides. An
-// operation is a write and its delivery to all of them.
+// BenchmarkWatchFanOut measures one write received by 1 to 1,000 watchers, on both sides. An
+// operation is a write and its delivery to all watchers.
 func BenchmarkWatchFanOut(b *testing.B) {
 	for _, watchers := range []int{1, 200, 1000} {
 		b.Run(fmt.Sprint(watchers), func(b *testing.B) {
@@ -39,8 +39,8 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	}
 }
 
-// watchHTTP counts seen down for every event of every watcher, beginning with
-// the state at the start, which it waits for.
+// watchHTTP counts seen down for every event of every watcher. It returns after all watchers
+// have received the initial events.
 func (f *fixture) watchHTTP(watchers int, seen *sync.WaitGroup) {
 	f.b.Helper()
 	var list struct {
@@ -68,7 +68,7 @@ func (f *fixture) watchHTTP(watchers int, seen *sync.WaitGroup) {
 	}
 }
 
-// watchEtcd has a gRPC stream for every watcher, as separate clients would.
+// watchEtcd has one gRPC stream per watcher, as separate clients have.
 func (f *fixture) watchEtcd(watchers int, seen *sync.WaitGroup) {
 	f.b.Helper()
 	for range watchers {

@@ -9,7 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// BenchmarkCreate: a POST beside a create-if-absent transaction.
+// BenchmarkCreate measures a POST beside a create-if-absent transaction.
 func BenchmarkCreate(b *testing.B) {
 	for _, workers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("c%d", workers), func(b *testing.B) {
@@ -24,8 +24,8 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate: an unconditional PUT of an object that changes beside a read
-// and a transaction guarded by what was read.
+// BenchmarkUpdate measures an unconditional PUT that changes an object beside a read and a
+// transaction guarded by its revision.
 func BenchmarkUpdate(b *testing.B) {
 	f := newFixture(b)
 	f.fill(16)
@@ -37,8 +37,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}})
 }
 
-// BenchmarkContendedUpdate: sixteen writers of one object, who read, change and
-// write it until they win, on both sides.
+// BenchmarkContendedUpdate measures sixteen writers of one object that read, change and write
+// it until they succeed, on both sides.
 func BenchmarkContendedUpdate(b *testing.B) {
 	f := newFixture(b)
 	f.fill(1)

@@ -12,8 +12,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/bootstrap"
 )
 
-// TestReplayAuth replays what users without rights were answered. The recorder
-// was the administrator, but for the steps that say who else asks.
+// TestReplayAuth replays the requests of users without rights. Steps that name no user were
+// recorded as the administrator.
 func TestReplayAuth(t *testing.T) {
 	server, err := miniapi.Start(t.Context(), miniapi.Config{
 		Bootstrap:     bootstrap.Full,

@@ -1,19 +1,17 @@
-// Package conformance replays requests that were once sent to a real
-// kube-apiserver (v1.36.3 with etcd 3.7.3, no controllers and no nodes) and
-// holds the answers against the ones recorded then.
+// Package conformance replays requests that were sent to a real kube-apiserver (v1.36.3 with
+// etcd 3.7.3, no controllers and no nodes) and compares the responses with the recorded ones.
 //
-// testdata/AREA.jsonl.gz has one request with its answer a line. Within a chain
-// of requests (the first two parts of their ids) uids and resourceVersions are
-// numbered in the order of their appearance (UID1, RV3), in requests too, so
-// that same and different, unchanged and stale stay visible; TIME, AGE and the
-// like stand for what differs from run to run.
+// testdata/AREA.jsonl.gz has one request with its response per line. Within a chain of requests
+// (the first two parts of their ids) uids and resourceVersions are numbered in the order of
+// their appearance (UID1, RV3), in requests too, so that equal and different, unchanged and
+// stale stay visible. TIME, AGE and similar names stand for values that differ from run to run.
 //
-// The area deletions has every combination of some kinds, finalizers, delete
-// options, preconditions and dry run. Left out are those after which
-// kube-apiserver has the finalizers of a namespace in random order.
+// The area deletions has every combination of some kinds, finalizers, delete options,
+// preconditions and dry run, except those after which kube-apiserver stores the finalizers of a
+// namespace in random order.
 //
-// differences.txt lists every answer that is not the recorded one, and why. An
-// answer that differs and is not listed fails the test, and so does a line
-// whose answer has become the recorded one. Not listed, since there is one rule
-// for it: the order of managedFields, which goes by seconds.
+// differences.txt lists every response that differs from the recorded one, and the reason. A
+// response that differs and is not listed fails the test, and so does a listed response that no
+// longer differs. The order of managedFields is not compared, because it depends on the second
+// of each write.
 package conformance

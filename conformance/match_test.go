@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// placeholder is what stands in a recorded string for something that differs
-// from run to run.
+// placeholder matches the parts of a recorded string that differ from run to run.
 var placeholder = regexp.MustCompile(`\b(UID\d+|RV\d+|LRV|RV|CONTINUE|TIME|SVCIP|NODEPORT|AGE|HOST|PORT|JWT|N)\b|RAND`)
 
 var ordinal = regexp.MustCompile(`\b(UID|RV)\d+\b`)
 
-// bindings remember what the ordinals of a chain stand for in this run.
+// bindings map the ordinals of a chain to their values in this run.
 type bindings map[string]string
 
-// fill puts what is known in the place of ordinals in a request. An ordinal
-// that no answer has shown yet stays: it was a value the recorder made up.
+// fill replaces known ordinals in a request. An ordinal that no response has shown was made up
+// by the recorder, and stays.
 func (b bindings) fill(text string) string {
 	text = ordinal.ReplaceAllStringFunc(text, func(name string) string {
 		if value, ok := b[name]; ok {
@@ -30,7 +29,7 @@ func (b bindings) fill(text string) string {
 	return sample.Replace(text)
 }
 
-// fillKeys does so with the names of fields: those of managers contain uids.
+// fillKeys fills the names of fields: those of managed fields contain uids.
 func (b bindings) fillKeys(object map[string]any) map[string]any {
 	filled := make(map[string]any, len(object))
 	for name, value := range object {
@@ -39,8 +38,8 @@ func (b bindings) fillKeys(object map[string]any) map[string]any {
 	return filled
 }
 
-// sample has some value for what requests repeat from an answer of the recorded
-// run.
+// sample has a value for each placeholder that a recorded request repeats from a recorded
+// response.
 var sample = strings.NewReplacer(
 	`"TIME"`, `"2026-01-02T03:04:05Z"`,
 	`"NODEPORT"`, `30500`,
@@ -49,11 +48,11 @@ var sample = strings.NewReplacer(
 	`SVCIP`, `10.0.0.77`,
 )
 
-// enumeration finds what kube-apiserver puts together from a map or from a set
-// of faults, in no order that could be relied on.
+// enumeration matches texts that kube-apiserver assembles from a map or a set of errors, in
+// random order.
 var enumeration = regexp.MustCompile(`(?s)^(.*(?: is invalid: \[|strict decoding error: ))(.*?)(\]?)$`)
 
-// ordered puts enumerations into one order, that of the recordings.
+// ordered sorts the items of an enumeration, as the recorder did.
 func ordered(text string) string {
 	parts := enumeration.FindStringSubmatch(text)
 	if parts == nil {
@@ -64,15 +63,15 @@ func ordered(text string) string {
 	return parts[1] + strings.Join(items, ", ") + parts[3]
 }
 
-// years is the age, as tables show it, of something that a request dates years
-// back: it grows by a day every day.
+// years matches the age of an object that a request dates years back. It grows by a day every
+// day.
 var years = regexp.MustCompile(`^\d+y(\d+d)?$`)
 
 type difference struct{ path, text string }
 
 func (d difference) String() string { return d.path + ": " + d.text }
 
-// matcher compares an answer with the recorded one.
+// matcher compares a response with the recorded one.
 type matcher struct {
 	bound bindings
 	found []difference
@@ -124,7 +123,7 @@ func (m *matcher) matchObject(path string, want map[string]any, value any) {
 	}
 }
 
-// inOrder sorts conditions by type, as the recorder has done.
+// inOrder sorts conditions by type, as the recorder did.
 func inOrder(name string, value any) any {
 	list, ok := value.([]any)
 	if !ok || name != "conditions" {
@@ -137,8 +136,8 @@ func inOrder(name string, value any) any {
 	return slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
 }
 
-// matchManagers compares managedFields, which are sorted by time: what the
-// recorder did in several seconds may take one here.
+// matchManagers compares managedFields regardless of their order. They are sorted by time in
+// seconds, and the recorder took longer between requests.
 func (m *matcher) matchManagers(path string, want, got any) {
 	wanted, found := byManager(want), byManager(got)
 	for _, manager := range slices.Sorted(maps.Keys(wanted)) {
@@ -177,8 +176,8 @@ func (m *matcher) matchList(path string, want []any, value any) {
 	}
 }
 
-// matchString takes the recorded string as a pattern: ordinals must stand for
-// the same value each time, and other placeholders for anything.
+// matchString takes the recorded string as a pattern: an ordinal stands for the same value each
+// time, another placeholder for any value.
 func (m *matcher) matchString(path, want string, value any) {
 	if strings.HasPrefix(want, "SVCIP") || strings.HasPrefix(want, "NODEPORT") || want == "N" || want == "PORT" {
 		return // numbers too
@@ -210,8 +209,7 @@ func (m *matcher) matchString(path, want string, value any) {
 	}
 }
 
-// bind checks that an ordinal means the same value as before, and that another
-// one does not mean it.
+// bind checks that an ordinal has the same value as before, and that no other ordinal has it.
 func (m *matcher) bind(path, name, value string) {
 	if !ordinal.MatchString(name) {
 		return

@@ -13,19 +13,19 @@ import (
 	"testing"
 )
 
-// elsewhere are fields, by kind, whose values say where and when an object was
-// made.
+// elsewhere lists, by kind, the fields whose values depend on the place and time of the
+// creation.
 var elsewhere = map[string][]string{
-	// The recorder was called otherwise.
+	// The recorder had another user name.
 	"CertificateSigningRequest": {".spec.groups[]", ".spec.username", ".spec.uid"},
-	// Chosen at random.
+	// Random.
 	"Service": {".spec.clusterIP", ".spec.clusterIPs[]", ".spec.ports[].nodePort"},
-	// Since v1.37.
+	// New in v1.37.
 	"CSINode": {".status"},
 }
 
-// TestMinimalObjectsComeBackComplete posts an object of every kind with what it
-// cannot do without, and expects in it what kube-apiserver had filled in.
+// TestMinimalObjectsComeBackComplete posts a minimal object of every kind and expects the
+// defaults of kube-apiserver in the response.
 func TestMinimalObjectsComeBackComplete(t *testing.T) {
 	r := newReplay(t)
 	for _, c := range minimalObjects(t) {
@@ -55,7 +55,7 @@ var (
 	index  = regexp.MustCompile(`\[\d+\]`)
 )
 
-// fieldOf is the path of a field in the object that an answer shows.
+// fieldOf returns the path of a field in the object of a response.
 func fieldOf(path string) string {
 	return index.ReplaceAllString(object.ReplaceAllString(path, ""), "[]")
 }
@@ -111,8 +111,8 @@ func post(t *testing.T, url string, body []byte) (status int, object map[string]
 
 var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// plain returns an object with placeholders for its uid and for times, which
-// come up in more than the metadata, and without its resourceVersion.
+// plain returns an object without its resourceVersion, with placeholders for its uid and for
+// all times.
 func plain(t *testing.T, object map[string]any) (plain map[string]any) {
 	t.Helper()
 	data, err := json.Marshal(object)

@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/kinds"
 )
 
-// protobufToJSON decodes an answer in Kubernetes's protobuf envelope.
+// protobufToJSON decodes a response in the protobuf envelope of Kubernetes.
 func protobufToJSON(body []byte) ([]byte, error) {
 	obj, err := runtime.Decode(serializer.NewCodecFactory(kinds.Scheme()).UniversalDeserializer(), body)
 	if err != nil {

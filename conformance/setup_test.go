@@ -2,7 +2,7 @@ package conformance
 
 import "fmt"
 
-// What the recorder had done before recorded requests.
+// The functions below do what the recorder had done before recorded requests.
 
 func setUpNegative(r *replay) {
 	in := "/api/v1/namespaces/x-negative/"
@@ -26,19 +26,19 @@ func addToLists(r *replay) {
 	r.create("/api/v1/namespaces/x-lists/configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"l1a"}}`)
 }
 
-// removeInvalidDeployment takes away what validation would have refused, if it
-// did not.
+// removeInvalidDeployment deletes an object that validation should have refused, in case it did
+// not.
 func removeInvalidDeployment(r *replay) {
 	r.send(&step{Method: "DELETE", Path: "/apis/apps/v1/namespaces/x-apply/deployments/d1"})
 }
 
-// removePolicyDeployment does what a garbage collector would have done to the
-// Deployment of the chain before.
+// removePolicyDeployment does what the garbage collector would do to the Deployment of the
+// previous chain.
 func removePolicyDeployment(r *replay) {
 	r.must("PATCH", "/apis/apps/v1/namespaces/x-meta/deployments/pol", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
 
-// removeGadgets deletes those of the chains before.
+// removeGadgets deletes the gadgets of the previous chains.
 func removeGadgets(r *replay) {
 	r.send(&step{Method: "DELETE", Path: "/apis/crd.exam.org/v1/namespaces/x-crd/gadgets"})
 }
@@ -57,12 +57,12 @@ func setUpManifests(r *replay) {
 	r.namespace("x-manifests-resourcequota")
 }
 
-// removeVolume does what a controller does to a deleted volume that nobody uses.
+// removeVolume does what a controller does to a deleted volume that is not in use.
 func removeVolume(r *replay) {
 	r.must("PATCH", "/api/v1/persistentvolumes/pv0003", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
 
-// removeController deletes that of a chain before, which is cut.
+// removeController deletes the controller of a previous chain, which is cut.
 func removeController(r *replay) {
 	r.must("DELETE", "/api/v1/namespaces/x-manifests/replicationcontrollers/test-rc?propagationPolicy=Background", "", "")
 }

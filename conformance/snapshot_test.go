@@ -19,8 +19,8 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// TestSnapshotOfKubeAPIServerIsServed restores an etcd snapshot which a real
-// kube-apiserver has written, and reads every object that it had shown.
+// TestSnapshotOfKubeAPIServerIsServed restores an etcd snapshot of a real kube-apiserver and
+// reads every object in it.
 func TestSnapshotOfKubeAPIServerIsServed(t *testing.T) {
 	dir := t.TempDir()
 	snapshot := filepath.Join(dir, "snapshot.db")
@@ -61,14 +61,14 @@ func TestSnapshotOfKubeAPIServerIsServed(t *testing.T) {
 	}
 }
 
-// dropNewer removes the one field that the recorded release did not know.
+// dropNewer removes the one field that the recorded release did not have.
 func dropNewer(object map[string]any) {
 	if object["kind"] == "CSINode" {
 		delete(object, "status")
 	}
 }
 
-// pathOf returns the URL path of an object of a built-in kind that is stored.
+// pathOf returns the URL path of an object of a built-in kind.
 func pathOf(object map[string]any) (string, bool) {
 	apiVersion, kind := object["apiVersion"].(string), object["kind"].(string)
 	group, version, found := strings.Cut(apiVersion, "/")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// step is a recorded request and its answer.
+// step is a recorded request and its response.
 type step struct {
 	ID        string              `json:"id"`
 	Method    string              `json:"method"`
@@ -26,8 +26,8 @@ type step struct {
 	Text     *string         `json:"text"`
 }
 
-// chain is the part of the id within which ordinals hold: its first two parts, or
-// for manifests, which are named by their files, all but the last.
+// chain returns the part of the id within which ordinals hold: its first two parts, or for
+// manifests, which are named by files, all but the last.
 func (s *step) chain() string {
 	if strings.HasPrefix(s.ID, "manifests/") {
 		return s.ID[:strings.LastIndexByte(s.ID, '/')]

@@ -1,4 +1,4 @@
-// Package miniapitest gives a test a Kubernetes API server of its own.
+// Package miniapitest starts a Kubernetes API server for one test.
 //
 //	func TestController(t *testing.T) {
 //		server := miniapitest.Start(t, miniapitest.Options{})
@@ -6,18 +6,17 @@
 //		...
 //	}
 //
-// [Start] takes some ten milliseconds and a megabyte, so that no test has to
-// share a server, clean up after itself, or stay out of t.Parallel. The server
-// is a [miniapi.Server]; Options.Config says how it differs from the default.
+// [Start] takes about ten milliseconds and one megabyte, so no test needs to share a
+// server, clean up, or avoid t.Parallel. The server is a [miniapi.Server], configured
+// by Options.Config.
 //
-// It ends with its test: when the test and the cleanups registered after Start
-// are through, the server stops, and a server which had failed by then fails
-// the test. What it logs is the log of the test: warnings and errors, or as much
-// as Options.LogLevel says.
+// The server ends with its test: it stops after the test and the cleanups that were
+// registered after Start. If it had failed before, the test fails. The server logs
+// to the test: warnings and errors by default, or from Options.LogLevel on.
 //
-// A request that is still open at that time belongs to a client which nobody
-// stopped, such as the watches of an informer or a manager. The log of the test
-// names each. A client that ends with t.Context() is none of them: it is given a
-// moment to go. As it takes a clock to tell one from the other, a leak fails the
-// test only if Options.FailOnLeak says so.
+// A request that is still open at the end of the test belongs to a client that was
+// not stopped, such as an informer or a manager. The log of the test names each of
+// them. Clients that end with t.Context() get a short time to close their requests.
+// Since only that time separates the two cases, open requests fail the test only
+// with Options.FailOnLeak.
 package miniapitest

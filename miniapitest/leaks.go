@@ -9,11 +9,11 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// grace is how long the requests of clients that have just been stopped, as by
-// t.Context(), may take to end. It is spent only on what does not end.
+// grace is the time that requests have to end after their clients were stopped, for
+// example by t.Context(). A test waits only while requests are open.
 const grace = 250 * time.Millisecond
 
-// reportLeaks names the requests that do not end by themselves.
+// reportLeaks reports the requests that are open after the grace period.
 func reportLeaks(t testing.TB, server *miniapi.Server, fail bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)

@@ -21,11 +21,11 @@ import (
 	"github.com/miniapi/miniapi/miniapitest"
 )
 
-// silent keeps what a slow machine makes etcd warn of out of the test's log.
+// silent keeps etcd's warnings about a slow machine out of the test's log.
 var silent = miniapi.Config{Logger: slog.New(slog.DiscardHandler)}
 
-// inform runs an informer that ends with ctx; ended waits for that. Its watch
-// is open, since it has seen an object that was created after its first list.
+// inform runs an informer until ctx ends; ended waits for its end. Its watch is open
+// on return, because it has received an object that was created after its list.
 func inform(ctx context.Context, t testing.TB, server *miniapi.Server) (ended func()) {
 	config := rest.AddUserAgent(server.RESTConfig(), "the-controller")
 	client := kubernetes.NewForConfigOrDie(config)
@@ -59,7 +59,7 @@ func upload(t testing.TB, server *miniapi.Server) io.Closer {
 	_, err = io.WriteString(conn, "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nUser-Agent: slow\r\n"+
 		"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n{")
 	check(t, err)
-	_, err = io.ReadFull(conn, make([]byte, len("HTTP/1.1 100"))) // it is being read
+	_, err = io.ReadFull(conn, make([]byte, len("HTTP/1.1 100"))) // the server reads the body
 	check(t, err)
 	return conn
 }

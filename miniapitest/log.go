@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// newLogger returns a logger to the test's output. A nil level is that of
-// warnings.
+// newLogger returns a logger that writes to the test's output. A nil level means
+// slog.LevelWarn.
 func newLogger(t testing.TB, level slog.Leveler) *slog.Logger {
 	if level == nil {
 		level = slog.LevelWarn
@@ -18,8 +18,8 @@ func newLogger(t testing.TB, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
 }
 
-// output is that of a test until the test ends: testing panics at whatever
-// comes later.
+// output writes to the output of a test and discards writes after the test's end,
+// for which package testing would panic.
 type output struct {
 	mu sync.Mutex // guards to, and keeps the end from overtaking a Write
 	to io.Writer  // nil after the end

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// recorder is a test whose output and end can be looked at.
+// recorder is a testing.TB that records its output and failure.
 type recorder struct {
-	testing.TB // nil: what is not below is not used
+	testing.TB // nil: only the methods below are called
 	ctx        context.Context
 	cleanups   []func()
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	log    bytes.Buffer
 	failed bool
 	over   bool

@@ -9,23 +9,24 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// Options of a server for a test. The zero value is right for most.
+// Options configures a server for a test. The zero value suits most tests.
 type Options struct {
-	// Config is the server's own. Its Logger replaces the log of the test.
+	// Config is the configuration of the server. If its Logger is set, the server
+	// does not log to the test.
 	Config miniapi.Config
-	// CRDs are files and folders of CustomResourceDefinitions that are served from
-	// the start, beside those of Config: "../config/crd/bases".
+	// CRDs are files and folders of CustomResourceDefinitions that the server serves
+	// from the start, in addition to Config.CRDs. Example: "../config/crd/bases".
 	CRDs []string
-	// LogLevel is the least level that the test logs. Default: slog.LevelWarn.
+	// LogLevel is the lowest level that is logged. Default: slog.LevelWarn.
 	LogLevel slog.Leveler
-	// FailOnLeak fails the test if requests are open at its end. Default: they
-	// are logged.
+	// FailOnLeak fails the test if requests are open at its end. By default they are
+	// only logged.
 	FailOnLeak bool
 }
 
-// Start returns a server that answers requests and ends with the test. If it
-// cannot start, the test ends at once; like t.FailNow, Start is therefore for
-// the goroutine of the test.
+// Start returns a server that answers requests and ends with the test. If the server
+// cannot start, Start calls t.Fatal, so it must be called on the goroutine of the
+// test.
 func Start(t testing.TB, options Options) *miniapi.Server {
 	t.Helper()
 	config := options.Config
@@ -40,7 +41,7 @@ func Start(t testing.TB, options Options) *miniapi.Server {
 	t.Cleanup(func() {
 		t.Helper()
 		reportLeaks(t, server, options.FailOnLeak)
-		// Stop sets a limit to its time by itself, and t.Context() is over.
+		// t.Context() has ended, and Stop has its own time limit.
 		if err := server.Stop(context.Background()); err != nil {
 			t.Errorf("miniapitest: the server of %s did not end well: %v", t.Name(), err)
 		}

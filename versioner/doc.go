@@ -1,21 +1,21 @@
-// Package versioner turns etcd's numbers into resource versions and back.
+// Package versioner converts between etcd revisions and resourceVersions.
 //
-// Two numbers exist, and nothing but etcd hands them out:
+// There are two kinds of resourceVersion, and only etcd assigns them:
 //
 //   - the resourceVersion of an object is the ModRevision of its key, the
 //     revision of its last write;
 //   - the resourceVersion of a list or of a watch bookmark is the revision of
-//     the store at which it was read: everything up to it has been seen.
+//     the store at the read, which includes all writes up to it.
 //
-// Neither is ever stored inside a value. [Versioner.PrepareObjectForStorage]
-// strips the number before an object is encoded, and [Versioner.UpdateObject]
-// stamps it after an object was decoded.
+// Neither is stored inside a value. [Versioner.PrepareObjectForStorage] removes
+// the resourceVersion before an object is encoded, and [Versioner.UpdateObject]
+// sets it after an object was decoded.
 //
-// Clients must treat a resourceVersion as opaque but for equality, and since
-// Kubernetes 1.35 for order within one resource; that it is a revision of etcd
-// is nevertheless what makes `kubectl get -o yaml` and `etcdctl get` agree.
+// Clients may compare resourceVersions for equality and, since Kubernetes 1.35,
+// for order within one resource. Because a resourceVersion is a revision of etcd,
+// `kubectl get -o yaml` and `etcdctl get` show the same number.
 //
-// [APIObjectVersioner] is the one implementation: it serves everything with an
-// ObjectMeta or a ListMeta, typed or unstructured. It is stateless and safe for
-// concurrent use.
+// [APIObjectVersioner] is the only implementation. It supports typed and
+// unstructured objects that have an ObjectMeta or a ListMeta. It is stateless and
+// safe for concurrent use.
 package versioner

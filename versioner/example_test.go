@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// An object is stored without its version; the ModRevision of its key becomes
-// its version when it is read.
+// An object is stored without its resourceVersion. When it is read, it gets the
+// ModRevision of its key.
 func Example() {
 	var v versioner.Versioner = versioner.APIObjectVersioner{}
 	pod := &corev1.Pod{}
@@ -18,7 +18,7 @@ func Example() {
 	_ = v.PrepareObjectForStorage(pod)
 	fmt.Printf("stored with resourceVersion %q\n", pod.ResourceVersion)
 
-	const modRevision = 42 // as etcd tells it
+	const modRevision = 42 // as etcd returns it
 	_ = v.UpdateObject(pod, modRevision)
 	fmt.Printf("read with resourceVersion %q\n", pod.ResourceVersion)
 

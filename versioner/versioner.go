@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ErrInvalidVersion is wrapped by every error that a malformed resourceVersion
-// causes. It is the fault of the client which sent it: a 400, never a zero.
+// ErrInvalidVersion is wrapped by every error about a malformed resourceVersion.
+// The request is invalid (400); the version is never read as 0.
 var ErrInvalidVersion = errors.New("invalid resource version")
 
-// Versioner abstracts where an object keeps its version. Revisions are etcd
-// revisions: positive, and 0 where none is set.
+// Versioner reads and writes the resourceVersion of objects and lists. Revisions
+// are etcd revisions: positive, or 0 if none is set.
 type Versioner interface {
 	// UpdateObject stamps obj with the ModRevision of its key. Revision 0
 	// clears the version, as on the answer to a dry-run create.
@@ -23,25 +23,24 @@ type Versioner interface {
 
 	// UpdateList stamps a list with the revision it was read at, the token of
 	// its next page ("" on the last page), and the number of objects on later
-	// pages (nil where it is not known).
+	// pages (nil if unknown).
 	UpdateList(list runtime.Object, revision int64, continueToken string, remaining *int64) error
 
-	// PrepareObjectForStorage removes what is never stored: the version and
-	// the selfLink.
+	// PrepareObjectForStorage removes the fields that are never stored: the
+	// resourceVersion and the selfLink.
 	PrepareObjectForStorage(obj runtime.Object) error
 
-	// ObjectResourceVersion returns the revision obj carries, 0 if it carries
-	// none. A malformed version is an error that wraps ErrInvalidVersion.
+	// ObjectResourceVersion returns the revision of obj, 0 if it has none. A malformed version is an error that wraps ErrInvalidVersion.
 	ObjectResourceVersion(obj runtime.Object) (int64, error)
 
 	// ParseResourceVersion parses the resourceVersion of a request. The empty
-	// string and "0" are both 0; callers that tell "most recent" from "any"
-	// look at the string. A malformed version is an error that wraps
+	// string and "0" both return 0; a caller that distinguishes "most recent" from
+	// "any" compares the string. A malformed version is an error that wraps
 	// ErrInvalidVersion.
 	ParseResourceVersion(version string) (int64, error)
 }
 
-// APIObjectVersioner versions everything that has ObjectMeta or ListMeta.
+// APIObjectVersioner implements Versioner for all types with ObjectMeta or ListMeta.
 type APIObjectVersioner struct{}
 
 var _ Versioner = APIObjectVersioner{}
@@ -102,8 +101,8 @@ func (APIObjectVersioner) ParseResourceVersion(version string) (int64, error) {
 	}
 	revision, err := strconv.ParseUint(version, 10, 63)
 	if err != nil {
-		fault := field.Invalid(field.NewPath("resourceVersion"), version, err.Error())
-		return 0, fmt.Errorf("%w: %w", ErrInvalidVersion, fault)
+		invalid := field.Invalid(field.NewPath("resourceVersion"), version, err.Error())
+		return 0, fmt.Errorf("%w: %w", ErrInvalidVersion, invalid)
 	}
 	return int64(revision), nil
 }

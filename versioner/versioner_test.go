@@ -19,7 +19,7 @@ import (
 
 var v versioner.APIObjectVersioner
 
-// objects returns an object of every sort that has ObjectMeta.
+// objects returns an object of each kind of type with ObjectMeta.
 func objects() map[string]runtime.Object {
 	return map[string]runtime.Object{
 		"typed":         &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
@@ -28,7 +28,7 @@ func objects() map[string]runtime.Object {
 	}
 }
 
-// lists returns a list of every sort that has ListMeta.
+// lists returns a list of each kind of type with ListMeta.
 func lists() map[string]runtime.Object {
 	return map[string]runtime.Object{
 		"typed":         &corev1.PodList{},
@@ -80,7 +80,7 @@ func TestClearedVersionLeavesNoField(t *testing.T) {
 	}
 }
 
-func TestPrepareObjectForStorageRemovesWhatIsNeverStored(t *testing.T) {
+func TestPrepareObjectForStorageRemovesVersionAndSelfLink(t *testing.T) {
 	for name, obj := range objects() {
 		t.Run(name, func(t *testing.T) {
 			accessor, _ := meta.Accessor(obj)
@@ -127,7 +127,7 @@ func TestUpdateListNeedsARevision(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoMetadataIsRefused(t *testing.T) {
+func TestObjectsWithoutMetadataAreRefused(t *testing.T) {
 	list, unknown := &corev1.PodList{}, &runtime.Unknown{}
 	for _, obj := range []runtime.Object{list, unknown} {
 		if err := v.UpdateObject(obj, 1); err == nil {
@@ -145,7 +145,7 @@ func TestWhatHasNoMetadataIsRefused(t *testing.T) {
 	}
 }
 
-func TestObjectResourceVersionRefusesWhatIsMalformed(t *testing.T) {
+func TestObjectResourceVersionRefusesMalformedVersions(t *testing.T) {
 	for name, obj := range objects() {
 		t.Run(name, func(t *testing.T) {
 			accessor, _ := meta.Accessor(obj)

@@ -1,7 +1,6 @@
-// Command informer watches a Deployment: every change arrives, in order, with a
-// strictly rising resourceVersion. A change of the spec raises generation, one
-// of metadata does not, and observedGeneration follows through the status
-// subresource, as a controller writes it.
+// Command informer watches a Deployment. Every change arrives, in order, with a strictly rising
+// resourceVersion. A change of the spec raises generation; a change of the metadata does not.
+// observedGeneration follows through the status subresource, as a controller writes it.
 package main
 
 import (
@@ -53,7 +52,7 @@ func run(ctx context.Context) (err error) {
 	return report(seen, writes)
 }
 
-// watch sends every state that an informer sees, from its start on.
+// watch sends every state that an informer receives, from its start on.
 func watch(ctx context.Context, client kubernetes.Interface, seen chan<- *appsv1.Deployment) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -75,7 +74,7 @@ func watch(ctx context.Context, client kubernetes.Interface, seen chan<- *appsv1
 	return stop, nil
 }
 
-// writeAll makes the changes and returns what each was, in order.
+// writeAll makes the changes and returns a description of each, in order.
 func writeAll(ctx context.Context, deployments appsclient.DeploymentInterface) ([]string, error) {
 	d, err := deployments.Create(ctx, newDeployment(), metav1.CreateOptions{})
 	if err != nil {

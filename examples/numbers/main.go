@@ -1,6 +1,6 @@
-// Command numbers puts etcd's numbers beside an object's resourceVersion:
-// through create, update, delete and re-create, resourceVersion is the
-// ModRevision of the object's key, and an old revision can still be read.
+// Command numbers prints etcd's revisions beside an object's resourceVersion. Through create,
+// update, delete and re-create, resourceVersion is the ModRevision of the object's key, and an
+// old revision can still be read.
 package main
 
 import (
@@ -81,8 +81,8 @@ func run(ctx context.Context) (err error) {
 	return printOld(ctx, etcd, revisionOf(created))
 }
 
-// table prints the numbers relative to the first write, so that they are the
-// same in every run.
+// table prints the revisions relative to the first write, so that they are the same in every
+// run.
 type table struct {
 	etcd  *clientv3.Client
 	start int64
@@ -104,7 +104,7 @@ func (t *table) row(ctx context.Context, step string, object *corev1.ConfigMap) 
 	return nil
 }
 
-// printOld reads the key as it was, which etcd can do until compaction.
+// printOld reads the key at an old revision, which etcd keeps until compaction.
 func printOld(ctx context.Context, etcd *clientv3.Client, revision int64) error {
 	old, err := etcd.Get(ctx, key, clientv3.WithRev(revision))
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command retry shows what happens when five writers add 1 to the same label:
-// written plainly, all but one are refused with a conflict; with
-// retry.RetryOnConflict nothing is lost.
+// Command retry shows five writers that add 1 to the same label. Without a retry all but one
+// are refused with a conflict; with retry.RetryOnConflict no increment is lost.
 package main
 
 import (
@@ -53,8 +52,8 @@ func run(ctx context.Context) (err error) {
 	return withRetry(ctx, deployments)
 }
 
-// plainly lets all writers read the same version before any of them writes, so
-// that all but one write from a stale copy.
+// plainly lets all writers read the same version before any of them writes, so that all but one
+// write from a stale copy.
 func plainly(ctx context.Context, deployments appsclient.DeploymentInterface) error {
 	if err := create(ctx, deployments, "plain"); err != nil {
 		return err
@@ -89,8 +88,8 @@ func plainly(ctx context.Context, deployments appsclient.DeploymentInterface) er
 	return printLabel(ctx, deployments, "plain")
 }
 
-// withRetry reads again after every conflict. A writer can lose at most once to
-// each of the others, so the five attempts of retry.DefaultRetry are enough.
+// withRetry reads again after every conflict. A writer loses at most once to each of the
+// others, so the five attempts of retry.DefaultRetry are enough.
 func withRetry(ctx context.Context, deployments appsclient.DeploymentInterface) error {
 	if err := create(ctx, deployments, "retried"); err != nil {
 		return err

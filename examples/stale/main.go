@@ -1,6 +1,5 @@
-// Command stale writes a Pod's annotation from a copy that somebody else has
-// made stale, which conflicts, and then in two ways that do not: by reading
-// again inside retry.RetryOnConflict, and by a patch.
+// Command stale writes a Pod's annotation from a stale copy, which conflicts, and then in two
+// ways that do not: by a read inside retry.RetryOnConflict, and by a patch.
 package main
 
 import (
@@ -58,7 +57,7 @@ func run(ctx context.Context) (err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error { return annotate(ctx, pods, "mine") })
 	fmt.Println("read-modify-write:", err)
 
-	// A patch names no version: it is applied to whatever is the latest.
+	// A patch names no version: it applies to the latest one.
 	patch := []byte(`{"metadata":{"annotations":{"patched":"true"}}}`)
 	latest, err := pods.Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{})
 	fmt.Println("patch:            ", err)

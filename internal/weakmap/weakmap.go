@@ -1,5 +1,4 @@
-// Package weakmap shares values within a process for as long as somebody uses
-// them.
+// Package weakmap shares values within a process while they are referenced.
 package weakmap
 
 import (
@@ -8,16 +7,16 @@ import (
 	"weak"
 )
 
-// Map has values that nobody keeps alive but their users. The zero value is
-// empty. Safe for concurrent use.
+// Map holds weak references to its values. The zero value is empty. It is safe for
+// concurrent use.
 type Map[K comparable, V any] struct {
 	mu    sync.Mutex // guards known
 	known map[K]weak.Pointer[V]
 }
 
-// Of returns the value of a key, which is built if there is none or nobody uses
-// it any more: there are never two in use. A key must not lead to its value;
-// build is called with the map locked.
+// Of returns the value of a key. If no referenced value exists it calls build, with
+// the map locked, so there are never two values of a key. A key must not reference
+// its value.
 func (m *Map[K, V]) Of(key K, build func() *V) *V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -33,7 +32,7 @@ func (m *Map[K, V]) Of(key K, build func() *V) *V {
 	return v
 }
 
-// forget drops a key, unless it has got another value.
+// forget deletes a key unless it has a new value.
 func (m *Map[K, V]) forget(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +41,7 @@ func (m *Map[K, V]) forget(key K) {
 	}
 }
 
-// Len is the number of keys whose values have not been collected.
+// Len returns the number of keys whose values have not been collected.
 func (m *Map[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// attributes turns zap's fields into attributes, in their order. What follows
-// a namespace becomes a group of that name.
+// attributes converts zap's fields into attributes, in their order. The fields after a
+// namespace form a group of that name.
 func attributes(fields []zapcore.Field) []slog.Attr {
 	attrs := make([]slog.Attr, 0, len(fields))
 	for i, field := range fields {
@@ -25,9 +25,8 @@ func attributes(fields []zapcore.Field) []slog.Attr {
 	return attrs
 }
 
-// attribute turns one field into an attribute. The common kinds go without a
-// detour; the rest are encoded by zap itself. A field that zap would skip is
-// not ok.
+// attribute converts one field into an attribute. Common types are converted directly, the
+// others with zap's encoder. It returns false for a field that zap skips.
 func attribute(field zapcore.Field) (slog.Attr, bool) {
 	switch field.Type {
 	case zapcore.SkipType:

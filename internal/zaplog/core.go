@@ -1,6 +1,5 @@
-// Package zaplog lets libraries that log through zap write to log/slog: New
-// makes a zap logger whose entries end in a slog handler. Nothing process-wide
-// is touched.
+// Package zaplog connects libraries that log through zap to log/slog: New returns a zap logger
+// that writes to a slog handler. It changes no process-wide state.
 package zaplog
 
 import (
@@ -11,9 +10,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// New returns a zap logger that writes to logger. Options go to zap; one that
-// sets hooks for Panic and Fatal decides what these do after the entry is
-// written, for slog has no levels that end anything.
+// New returns a zap logger that writes to logger. Options go to zap. Hooks for Panic and Fatal
+// run after the entry is written; slog has no levels that end a process.
 func New(logger *slog.Logger, opts ...zap.Option) *zap.Logger {
 	return zap.New(&core{handler: logger.Handler()}, opts...)
 }
@@ -64,11 +62,10 @@ func (c *core) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	return c.handler.Handle(context.Background(), record)
 }
 
-// Sync implements zapcore.Core. Handlers of slog have nothing to flush.
+// Sync implements zapcore.Core. A slog handler has nothing to flush.
 func (c *core) Sync() error { return nil }
 
-// Level is the slog level for one of zap; all that zap has above Error is
-// Error.
+// Level converts a level of zap to one of slog. All levels above Error become Error.
 func Level(level zapcore.Level) slog.Level {
 	switch {
 	case level < zapcore.InfoLevel:

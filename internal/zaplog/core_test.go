@@ -115,7 +115,7 @@ func BenchmarkDiscarded(b *testing.B) {
 	}
 }
 
-// record returns what is logged as text, without the time.
+// record returns the log output as text, without times.
 func record(level slog.Level, log func(*zap.Logger)) string {
 	var out bytes.Buffer
 	handler := slog.NewTextHandler(&out, &slog.HandlerOptions{
