@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// authorizer answers the expressions that ask what somebody may do.
+// authorizer evaluates the authorizer variable of expressions.
 type authorizer struct{ registry.Authorizer }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.

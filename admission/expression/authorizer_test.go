@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// decider allows, denies or knows nothing by the verb, and keeps what it is asked.
+// decider allows, denies or has no opinion depending on the verb, and records the requests.
 type decider struct {
 	registry.AlwaysAllow
 	asked registry.Access

@@ -13,23 +13,23 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Conditions are the match conditions of a webhook or a policy, compiled on
-// first use. Safe for concurrent use.
+// Conditions are the match conditions of a webhook or a policy, compiled on first use. They are
+// safe for concurrent use.
 type Conditions struct {
 	evaluator func() plugincel.ConditionEvaluator
 	failOpen  bool
 }
 
-// Compile says how conditions are compiled, and what they may speak of.
+// Compile configures how conditions are compiled and which variables they have.
 type Compile struct {
 	// Compiler is called once. Nil: there are no variables.
 	Compiler func() plugincel.ConditionCompiler
 	Declared plugincel.OptionalVariableDeclarations
 }
 
-// NewConditions returns conditions. If they cannot be told, failOpen leaves out
-// who has them, else the request is refused. Without any, the result is nil, and
-// always true.
+// NewConditions returns conditions. If they cannot be evaluated, failOpen skips their webhook
+// or policy; otherwise the request is refused. Without conditions the result is nil, which
+// always matches.
 func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile Compile, failOpen bool) *Conditions {
 	if len(conditions) == 0 {
 		return nil
@@ -48,8 +48,8 @@ func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile 
 	})}
 }
 
-// Match tells whether all conditions are true. One that is false counts more
-// than others that cannot be told.
+// Match returns whether all conditions are true. A false condition takes precedence over an
+// error of another one.
 func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
 	if c == nil {
 		return true, nil
@@ -72,7 +72,7 @@ func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
 	return true, nil
 }
 
-// unless returns what to make of conditions that cannot be told.
+// unless returns the result for conditions that cannot be evaluated.
 func (c *Conditions) unless(err error) error {
 	if c.failOpen {
 		return nil
@@ -80,7 +80,7 @@ func (c *Conditions) unless(err error) error {
 	return err
 }
 
-// Bool is an expression that is true or false.
+// Bool is an expression with a boolean result.
 type Bool string
 
 // GetExpression implements cel.ExpressionAccessor.

@@ -1,7 +1,6 @@
-// Package expression evaluates the CEL expressions of webhooks and policies
-// with kube-apiserver's own libraries, which a process sets up when it meets
-// the first expression: that takes some ten milliseconds.
+// Package expression evaluates the CEL expressions of webhooks and policies with
+// kube-apiserver's own libraries. A process sets them up for the first expression, which takes
+// about ten milliseconds.
 //
-// An Input is what the expressions see of a request. Conditions are expressions
-// that have to be true.
+// An Input holds the variables of a request. Conditions are expressions that must be true.
 package expression

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Environment is that of kube-apiserver, before any variables. It is shared by
-// the process.
+// Environment is the CEL environment of kube-apiserver without variables. The process shares
+// it.
 var Environment = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// shared compiles expressions without variables of their own, for the process.
-// It has nothing that changes.
+// shared compiles expressions without additional variables. The process shares it, and it is
+// immutable.
 var shared = sync.OnceValue(func() plugincel.ConditionCompiler {
 	return plugincel.NewConditionCompiler(Environment())
 })

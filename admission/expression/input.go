@@ -13,16 +13,16 @@ import (
 	"github.com/miniapi/miniapi/admission/match"
 )
 
-// Input is what expressions see of a request, in the version of a target.
+// Input holds the variables of a request, in the version of a target.
 type Input struct {
 	Attributes *admission.VersionedAttributes
 	Request    *admissionv1.AdmissionRequest
 	Bindings   plugincel.OptionalVariableBindings
-	// Namespace is what namespaceObject is, nil for null.
+	// Namespace is the value of namespaceObject, nil for null.
 	Namespace *corev1.Namespace
 }
 
-// NewInput shows a request that a user, who may be nil, has made.
+// NewInput returns the input of a request. The user may be nil.
 func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserInfo) (*Input, error) {
 	obj, err := target.Show(r.Object)
 	if err != nil {
@@ -48,7 +48,7 @@ func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserI
 	}, nil
 }
 
-// WithParams returns an input whose params are those, which may be nil.
+// WithParams returns a copy of the input with these params, which may be nil.
 func (in *Input) WithParams(params runtime.Object) *Input {
 	out := *in
 	out.Bindings.VersionedParams = params
@@ -66,8 +66,8 @@ func userInfo(u *authenticationv1.UserInfo) user.Info {
 	return info
 }
 
-// SetNamespace shows expressions what they may know of a namespace, which may be
-// nil.
+// SetNamespace sets namespaceObject to the fields of a namespace that expressions may read. The
+// namespace may be nil.
 func (in *Input) SetNamespace(namespace *corev1.Namespace) {
 	in.Namespace = plugincel.CreateNamespaceObject(namespace)
 }

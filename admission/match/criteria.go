@@ -14,15 +14,15 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Criteria say which requests a webhook, a policy or a binding is about.
+// Criteria decide which requests a webhook, a policy or a binding applies to.
 //
 // Invariant: they do not change, and may be shared.
 type Criteria struct {
 	rules, excluded []rule
-	// everything stands for the rules where there are none.
+	// everything stands for all resources, if there are no rules.
 	everything bool
 	equivalent bool
-	// namespaces and objects select by labels; invalid ones are invalid.
+	// namespaces and objects select by labels. An invalid selector is kept as its error.
 	namespaces, objects labels.Selector
 	invalid             error
 }
@@ -37,8 +37,7 @@ func ForRules(rules []admissionregistrationv1.RuleWithOperations, policy *admiss
 	return c
 }
 
-// ForResources returns the criteria of a policy or a binding; nil ones are met
-// by every request.
+// ForResources returns the criteria of a policy or a binding. Nil matches every request.
 func ForResources(match *admissionregistrationv1.MatchResources) *Criteria {
 	if match == nil {
 		match = &admissionregistrationv1.MatchResources{}
@@ -68,8 +67,7 @@ func (c *Criteria) selectBy(namespaces, objects *metav1.LabelSelector) {
 	}
 }
 
-// Match returns what to show the request in, nil if it does not meet the
-// criteria.
+// Match returns the target to show the request in, nil if the request does not match.
 func (c *Criteria) Match(ctx context.Context, r *Request) (*Target, error) {
 	if c.find(c.excluded, r) != nil {
 		return nil, nil
@@ -94,8 +92,8 @@ func (c *Criteria) Match(ctx context.Context, r *Request) (*Target, error) {
 	return target, nil
 }
 
-// find returns what the first rule that matches is about. What the client wrote
-// in comes first.
+// find returns the target of the first rule that matches. The version of the client's request
+// is tried first.
 func (c *Criteria) find(rules []rule, r *Request) *Target {
 	if slices.ContainsFunc(rules, func(one rule) bool { return one.matches(r, &r.Target) }) {
 		return &r.Target
@@ -119,8 +117,8 @@ func selects(selector labels.Selector, obj runtime.Object) bool {
 	return err == nil && selector.Matches(labels.Set(accessor.GetLabels()))
 }
 
-// selectsNamespace goes by what the request makes of a namespace, and else by
-// the namespace that the object is in.
+// selectsNamespace uses the object of the request if it is a namespace, and otherwise the
+// namespace that the object is in.
 func (c *Criteria) selectsNamespace(ctx context.Context, r *Request) (bool, error) {
 	if c.namespaces.Empty() || r.Namespace == "" && !r.IsNamespace() {
 		return true, nil

@@ -1,9 +1,8 @@
-// Package match decides which writes webhooks and policies are about, and
-// shows them those in the version that they ask for.
+// Package match decides which writes webhooks and policies apply to, and converts these writes
+// to the version that they expect.
 //
-// A Request is one write on its way through a step of admission. Criteria say
-// which requests somebody wants to see; what they come to is a Target: the
-// resource and version to show the request in, which need not be those of its
-// client where equivalent ones will do. Everything that depends on versions
-// goes through Target.Show and Request.Replace.
+// A Request is one write during a step of admission. Criteria select requests. The result is a
+// Target: the resource and version to show the request in. With match policy Equivalent it can
+// differ from the client's. All code that depends on versions is in Target.Show and
+// Request.Replace.
 package match

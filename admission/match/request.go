@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Request is a write as its client made it. It is for one goroutine.
+// Request is a write in the client's version. It is not safe for concurrent use.
 type Request struct {
 	*registry.Attributes
 	// Target is the version that the client wrote in.
@@ -29,8 +29,8 @@ type Request struct {
 	namespaceIs error
 }
 
-// NewRequest describes a write. It is false for what no webhook or policy may
-// see: those that decide would be able to lock everybody out, themselves too.
+// NewRequest describes a write. It returns false for the configuration objects of webhooks and
+// policies themselves: a webhook for those could block its own removal.
 func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 	resource := attributes.Store.Resource()
 	if exempt(resource) {
@@ -51,7 +51,7 @@ func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 	return r, true
 }
 
-// exempt are the kinds of webhooks and policies.
+// exempt are the kinds that configure webhooks and policies.
 func exempt(r *registry.Resource) bool {
 	if r.Group != "admissionregistration.k8s.io" {
 		return false
@@ -65,12 +65,12 @@ func exempt(r *registry.Resource) bool {
 	return false
 }
 
-// IsNamespace tells whether the request is about a namespace.
+// IsNamespace returns whether the object of the request is a namespace.
 func (r *Request) IsNamespace() bool {
 	return r.Store.Resource().GroupResource() == corev1.Resource("namespaces")
 }
 
-// equivalents are the other versions in which the request can be seen.
+// equivalents returns the other versions in which the request can be shown.
 func (r *Request) equivalents() []Target {
 	if r.others != nil {
 		return r.others
@@ -88,8 +88,8 @@ func (r *Request) equivalents() []Target {
 	return r.others
 }
 
-// fromHubOf returns a version as it is made of a resource's own objects: each
-// version of a custom resource is a hub of its own.
+// fromHubOf returns a version with its conversion from a resource's own hub: each version of a
+// custom resource has its own hub.
 func fromHubOf(r *registry.Resource, version registry.Version) registry.Version {
 	i := slices.IndexFunc(r.Related, func(other registry.Version) bool { return other.Name == version.Name })
 	if i < 0 {
@@ -98,8 +98,7 @@ func fromHubOf(r *registry.Resource, version registry.Version) registry.Version 
 	return r.Related[i]
 }
 
-// SentOptions returns the options of the request as an object that names its
-// kind, or nil.
+// SentOptions returns the options of the request as an object with its kind, or nil.
 func (r *Request) SentOptions() runtime.Object {
 	if r.Options.Sent == nil {
 		return nil
@@ -108,9 +107,8 @@ func (r *Request) SentOptions() runtime.Object {
 	return ofKind(r.Options.Sent, metav1.SchemeGroupVersion.WithKind(kind))
 }
 
-// NamespaceObject returns the namespace of the request, nil if it has none. It
-// is the one that is stored, whatever the request makes of it, and a 404 if
-// there is none.
+// NamespaceObject returns the stored namespace of the request, nil if the request has none, and
+// a 404 if the namespace does not exist.
 func (r *Request) NamespaceObject(ctx context.Context) (*corev1.Namespace, error) {
 	if r.Namespace == "" {
 		return nil, nil
@@ -130,7 +128,7 @@ func readNamespace(ctx context.Context, from *registry.Store, name string) (*cor
 	return registry.Read[*corev1.Namespace](ctx, store, "", name, "")
 }
 
-// ShownName is what errors call an object that may not have a name yet.
+// ShownName returns the name in errors about an object that may have no name yet.
 func (r *Request) ShownName() string {
 	if r.Name != "" || r.Object == nil {
 		return cmp.Or(r.Name, "Unknown")

@@ -7,7 +7,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// rule is one line of criteria, with names of objects where it has some.
+// rule is one rule of criteria, with resource names if it has any.
 type rule struct {
 	*admissionregistrationv1.RuleWithOperations
 	names []string
@@ -21,8 +21,8 @@ func namedRules(list []admissionregistrationv1.NamedRuleWithOperations) []rule {
 	return rules
 }
 
-// matches tells whether the rule is about a request, as if its resource were
-// that of the target.
+// matches returns whether the rule matches the request, with the target's resource in place of
+// the request's.
 func (r rule) matches(request *Request, as *Target) bool {
 	return anyOf(r.APIGroups, as.Resource.Group) &&
 		anyOf(r.APIVersions, as.Resource.Version) &&
@@ -36,7 +36,7 @@ func anyOf[S ~string](list []S, wanted S) bool {
 	return slices.Contains(list, wanted) || slices.Contains(list, "*")
 }
 
-// hasResource reads "pods", "pods/exec", "pods/*", "*/scale" and "*".
+// hasResource matches "pods", "pods/exec", "pods/*", "*/scale" and "*".
 func (r rule) hasResource(resource, subresource string) bool {
 	return slices.ContainsFunc(r.Resources, func(text string) bool {
 		ofResource, ofSubresource, _ := strings.Cut(text, "/")

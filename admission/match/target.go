@@ -14,15 +14,14 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Target is a version of a resource, or of a subresource of it, to show a
-// request in.
+// Target is a version of a resource, or of one of its subresources, to show a request in.
 type Target struct {
 	Resource schema.GroupVersionResource
 	Kind     schema.GroupVersionKind
 	version  registry.Version
 }
 
-// newTarget is false where the resource has no such subresource.
+// newTarget returns false if the resource does not have the subresource.
 func newTarget(store *registry.Store, version registry.Version, subresource string) (Target, bool) {
 	r := store.Resource()
 	gv := schema.GroupVersion{Group: r.Group, Version: version.Name}
@@ -32,7 +31,7 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 	}
 	sub, ok := r.Subresource(subresource)
 	if ok && sub.New != nil {
-		// The body has a version of its own, and only that.
+		// The body has a single version of its own.
 		t.version = registry.Version{Name: version.Name, New: sub.New}
 		t.Kind = schema.GroupVersionKind{
 			Group:   sub.Kind.Group,
@@ -46,7 +45,7 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 	return t, ok
 }
 
-// OfKind returns the resource that has objects of a kind, and its store.
+// OfKind returns the resource of a kind, and its store.
 func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store, Target, bool) {
 	store, version, ok := from.OfKind(kind)
 	if !ok {
@@ -56,8 +55,8 @@ func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store
 	return store, target, ok
 }
 
-// Show returns an object, which is in the hub version, in that of the target. It
-// names its kind, and must not be written to. Nil remains nil.
+// Show converts an object from the hub version to that of the target and sets its kind. The
+// result must not be modified. Nil remains nil.
 func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 	if obj == nil || obj.GetObjectKind().GroupVersionKind() == t.Kind {
 		return obj, nil
@@ -74,8 +73,8 @@ func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 // New returns a zero object of the kind.
 func (t Target) New() runtime.Object { return t.version.New() }
 
-// Replace puts another object, which was shown in the version of a target, in
-// the place of the request's, after the defaults of its kind.
+// Replace converts an object from the version of a target, sets its defaults, and makes it the
+// object of the request.
 func (r *Request) Replace(t Target, shown runtime.Object) error {
 	if t.version.Default != nil {
 		t.version.Default(shown)
@@ -91,7 +90,7 @@ func (r *Request) Replace(t Target, shown runtime.Object) error {
 	return nil
 }
 
-// ofKind returns a copy of the outermost part of an object, as one of a kind.
+// ofKind returns a shallow copy of an object with its kind set.
 func ofKind(obj runtime.Object, kind schema.GroupVersionKind) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		named := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
@@ -106,8 +105,7 @@ func ofKind(obj runtime.Object, kind schema.GroupVersionKind) runtime.Object {
 	return named
 }
 
-// Decode reads JSON into a new object that names its kind. It must be of the
-// kind of the target.
+// Decode reads JSON into a new object with its kind set. The JSON must be of the target's kind.
 func (t Target) Decode(document []byte) (runtime.Object, error) {
 	obj := t.version.New()
 	if u, ok := obj.(*unstructured.Unstructured); ok {

@@ -1,5 +1,4 @@
-// Package source reads the configuration of webhooks and policies, which is
-// made of objects, for the request that it is to apply to.
+// Package source keeps the configuration objects of webhooks and policies in compiled form.
 package source
 
 import (
@@ -15,36 +14,35 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Source keeps what is made of the objects of a resource: once for each version
-// of each of them. Safe for concurrent use.
+// Source holds the compiled form of each object of a resource, one per version of the object.
+// It is safe for concurrent use.
 type Source[T any] struct {
 	resource schema.GroupResource
 	make     func(obj runtime.Object) T
 
 	mu sync.Mutex // guards all below
-	// next is the number of the first write that may not have been seen yet, 0
-	// before anything has been read.
+	// next is the number of the first write that may not have been read yet, 0 before the first
+	// read.
 	next uint64
-	// made are in the order of their names.
+	// made is ordered by name.
 	made []made[T]
 }
 
-// made is what one version of an object has become.
+// made is the compiled form of one version of an object.
 type made[T any] struct {
 	key      string
 	revision int64
 	of       T
 }
 
-// New returns a source that turns objects, which must not be written to, into
-// something else.
+// New returns a source with a function that compiles an object. The function must not modify
+// the object.
 func New[T any](resource schema.GroupResource, make func(obj runtime.Object) T) *Source[T] {
 	return &Source[T]{resource: resource, make: make}
 }
 
-// Current returns what the objects have become that exist at this moment, in
-// the order of their names. A write of one counts as soon as it has been
-// answered; one that another server has carried out, a moment later.
+// Current returns the compiled forms of all existing objects, ordered by name. A write by this
+// server takes effect as soon as it is answered, a write by another server a moment later.
 func (s *Source[T]) Current(ctx context.Context, from *registry.Store) ([]T, error) {
 	store, ok := from.Sibling(s.resource)
 	if !ok {
@@ -75,9 +73,9 @@ func (s *Source[T]) Current(ctx context.Context, from *registry.Store) ([]T, err
 	return result, nil
 }
 
-// list reads what is at hand, which takes a microsecond, unless something may
-// have been written since the last time that it made sure: that may have to wait
-// for what others write.
+// list reads the cache as it is, which takes a microsecond, unless a write may have happened
+// since the last consistent read. Then it does a consistent read, which may wait for other
+// writes.
 func (s *Source[T]) list(ctx context.Context, store *registry.Store) (*storage.Page, error) {
 	next := store.Writes() + 1
 	s.mu.Lock()
