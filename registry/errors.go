@@ -33,9 +33,10 @@ type call struct {
 	verb     string
 	name     string // "" for a collection
 	key      string
-	// list is set for lists: their continue token and whether they asked for
-	// exactly one revision.
+	// list is set for lists: their continue token.
 	list *ListRequest
+	// exactObject is set for a list of one object at exactly one revision.
+	exactObject bool
 }
 
 // errorTable is the one place where storage's errors become what clients see.
@@ -51,6 +52,7 @@ var errorTable = [...]struct {
 	{storage.ErrCompacted, expiredError},
 	{storage.ErrFutureRevision, futureRevisionError},
 	{storage.ErrInvalidContinue, invalidContinueError},
+	{storage.ErrContinueWithVersion, invalidVersionError},
 	{versioner.ErrInvalidVersion, invalidVersionError},
 	{storage.ErrUnknownOutcome, unknownOutcomeError},
 	{context.DeadlineExceeded, deadlineError},
@@ -121,7 +123,7 @@ func futureRevisionError(c call, err error) error {
 		text = numbers.Error()
 	}
 	retryAfter := 1
-	if c.list != nil && c.list.exact() {
+	if c.exactObject { // kube-apiserver reads it from etcd, without waiting
 		retryAfter = 0
 	}
 	timeout := apierrors.NewTimeoutError(text, retryAfter)

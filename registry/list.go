@@ -6,8 +6,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// List returns the objects that a request selects, a page at a time where it
-// sets a limit. Of a virtual resource the page has no revision.
+// List returns the objects that a request selects. A limit divides them into
+// pages, unless the resourceVersion is "0". The page of a virtual resource has no
+// revision.
 func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
 	if s.resource.Virtual != nil {
 		return s.listVirtual(ctx, req)
@@ -21,23 +22,25 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 		Predicate:            selected.predicate,
 		ResourceVersion:      req.ResourceVersion,
 		ResourceVersionMatch: req.ResourceVersionMatch,
-		Limit:                req.Limit,
+		Limit:                req.limit(),
 		Continue:             req.Continue,
 	})
 	if err != nil {
 		failed := s.call("list", "", selected.key)
-		failed.list = &req
+		failed.list, failed.exactObject = &req, !selected.recursive && req.exact()
 		return nil, failed.interpret(err)
 	}
 	return page, nil
 }
 
 // Watch reports what happens to the objects that a request selects, until ctx
-// ends or the resource is taken out of the catalog. The Err of an Error event is one of storage's: EventError says what clients see of it.
+// ends or the resource is taken out of the catalog. The Err of an Error event is
+// one of storage's: EventError returns what clients see of it.
 func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
 	if s.resource.Virtual != nil {
 		return nil, s.unsupported("watch")
 	}
+	req.Continue = "" // has no meaning for a watch
 	selected, err := s.selection(req)
 	if err != nil {
 		return nil, err

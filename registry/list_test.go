@@ -108,6 +108,37 @@ func TestListOfOneNameNeedsNoNamespaceInClusterScope(t *testing.T) {
 	}
 }
 
+// The first list of an informer is one request, however long it is.
+func TestListOfAnyVersionIgnoresTheLimit(t *testing.T) {
+	e := newPodsInTwoNamespaces(t)
+	for _, match := range []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan} {
+		page, err := e.Store("pods").List(t.Context(), registry.ListRequest{ResourceVersion: "0", ResourceVersionMatch: match, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, page.Entries); got != "a b a c" || page.Continue != "" || page.Remaining != nil {
+			t.Errorf("match %q: got %s, continue %q", match, got, page.Continue)
+		}
+	}
+}
+
+// An object that a field selector names is not on the page after it.
+func TestListOfOneNameContinues(t *testing.T) {
+	e := newPodsInTwoNamespaces(t)
+	first, err := e.Store("pods").List(t.Context(), registry.ListRequest{Namespace: "x", Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a": "", "b": "b"} {
+		page, err := e.Store("pods").List(t.Context(), registry.ListRequest{
+			Namespace: "x", Field: fieldSelector(t, "metadata.name="+name), Continue: first.Continue,
+		})
+		if err != nil || names(t, page.Entries) != want || page.Revision != first.Revision {
+			t.Errorf("%s: page %v, error %v", name, page, err)
+		}
+	}
+}
+
 func continueAt(t *testing.T, revision int64) string {
 	t.Helper()
 	token, err := storage.EncodeContinue("/pods/x/a", "/pods/", revision)
@@ -144,15 +175,25 @@ func TestListErrors(t *testing.T) {
 		},
 		{
 			"a version from the future times out", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
-			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
-		},
-		{
-			"and may be asked for again where time can help", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
 			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
 		},
 		{
-			"a token from the future never comes true either", registry.ListRequest{Continue: continueAt(t, 99999999999)},
+			"so does one that is not exact", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+		},
+		{
+			"an exact one of a single object has no time to retry after", registry.ListRequest{
+				Namespace: "x", Field: fieldSelector(t, "metadata.name=a"), ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+			},
 			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
+		},
+		{
+			"a token from the future times out", registry.ListRequest{Continue: continueAt(t, 99999999999)},
+			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+		},
+		{
+			"a token names the version by itself", registry.ListRequest{Continue: first.Continue, ResourceVersion: first.Continue},
+			failure(400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue", nil),
 		},
 		{
 			"a version that is gone has expired", registry.ListRequest{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact},

@@ -82,8 +82,9 @@ type ListRequest struct {
 
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	Limit                int64
-	Continue             string
+	// Limit is ignored where ResourceVersion is "0".
+	Limit    int64
+	Continue string
 	// SendInitialEvents and AllowWatchBookmarks concern Watch only.
 	SendInitialEvents   *bool
 	AllowWatchBookmarks bool

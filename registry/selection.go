@@ -26,8 +26,9 @@ type selection struct {
 	predicate storage.Predicate
 }
 
-// selection narrows a request as far as its selectors allow: a namespace that
-// is asked for by field is read alone, and so is an object asked for by name.
+// selection narrows a request as far as its selectors allow: to the namespace or
+// the object that a field selector names. A later page is never narrowed to an
+// object, which may be on one of the pages before.
 func (s *Store) selection(req ListRequest) (selection, error) {
 	namespace := req.Namespace
 	if asked, ok := exactField(req.Field, fieldNamespace); ok && namespace == "" {
@@ -36,7 +37,7 @@ func (s *Store) selection(req ListRequest) (selection, error) {
 		}
 	}
 	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.attributes}
-	if name, ok := exactField(req.Field, fieldName); ok {
+	if name, ok := exactField(req.Field, fieldName); ok && req.Continue == "" {
 		if key, err := s.key(namespace, name); err == nil {
 			return selection{key: key, predicate: predicate}, nil
 		}
@@ -68,16 +69,25 @@ func (s *Store) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	return accessor.GetLabels(), set, nil
 }
 
-// exact tells whether a list is of one revision and no other: that of its
-// continue token, or asked for in so many words, or in the older form of a limit
-// with a version.
+// exact returns whether the request names one revision and accepts no later one:
+// by its match, or by the legacy form, a limit with a version.
 func (r *ListRequest) exact() bool {
-	switch {
-	case r.Continue != "", r.ResourceVersionMatch == metav1.ResourceVersionMatchExact:
+	switch r.ResourceVersionMatch {
+	case metav1.ResourceVersionMatchExact:
 		return true
-	case r.ResourceVersionMatch == "":
+	case "":
 		return r.Limit > 0 && r.ResourceVersion != "" && r.ResourceVersion != "0"
 	default:
 		return false
 	}
+}
+
+// limit returns the greatest number of entries on a page, 0 for no limit. As in
+// kube-apiserver, whose watch cache answers such a list, a list of any version
+// ("0") has no pages: the first list of an informer is one request.
+func (r *ListRequest) limit() int64 {
+	if r.ResourceVersion == "0" {
+		return 0
+	}
+	return r.Limit
 }

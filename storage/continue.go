@@ -18,6 +18,20 @@ type continueToken struct {
 
 const continueVersion = "meta.k8s.io/v1"
 
+// Resume returns where the page after Continue begins, below prefix, and the
+// revision to read it at, which is 0 for the latest. Errors wrap
+// ErrInvalidContinue or ErrContinueWithVersion.
+func (o ListOptions) Resume(prefix string) (fromKey string, revision int64, err error) {
+	fromKey, revision, err = DecodeContinue(o.Continue, prefix)
+	if err != nil {
+		return "", 0, err
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return "", 0, ErrContinueWithVersion
+	}
+	return fromKey, max(revision, 0), nil
+}
+
 // EncodeContinue returns the token of the page that begins after lastKey, a key
 // below prefix, in the list read at revision.
 func EncodeContinue(lastKey, prefix string, revision int64) (string, error) {
@@ -54,12 +68,11 @@ func DecodeContinue(token, prefix string) (fromKey string, revision int64, err e
 	if c.StartKey == "" {
 		return "", 0, fmt.Errorf("%w: encoded start key empty (version meta.k8s.io/v1)", ErrInvalidContinue)
 	}
-	// The key must stay below the prefix: a token is data from a client.
-	if !strings.HasPrefix(c.StartKey, "/") {
-		c.StartKey = "/" + c.StartKey
-	}
-	if cleaned := path.Clean(c.StartKey); cleaned != c.StartKey {
+	// The key must stay below the prefix: a token is data from a client. Tokens of
+	// older servers begin with a slash.
+	start := "/" + strings.TrimPrefix(c.StartKey, "/")
+	if path.Clean(start) != start {
 		return "", 0, fmt.Errorf("%w: %v", ErrInvalidContinue, c.StartKey)
 	}
-	return prefix + c.StartKey[1:], c.ResourceVersion, nil
+	return prefix + start[1:], c.ResourceVersion, nil
 }

@@ -16,6 +16,9 @@ var (
 	ErrPrecondition = errors.New("Precondition failed")
 	// ErrInvalidContinue is returned by GetList for a token that cannot be read.
 	ErrInvalidContinue = errors.New("continue key is not valid")
+	// ErrContinueWithVersion is returned by GetList for a token together with a
+	// resourceVersion. Its text is the message that clients see.
+	ErrContinueWithVersion = errors.New("specifying resource version is not allowed when using continue")
 	// ErrCompacted is returned when the revision asked for is gone.
 	ErrCompacted = errors.New("the revision has been compacted")
 	// ErrFutureRevision is returned when the revision asked for is ahead of

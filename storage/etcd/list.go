@@ -94,18 +94,15 @@ func (s *store) newInitialListing(t target, opts storage.WatchOptions, minimum i
 	return l
 }
 
-// resume goes on where the page before ended.
+// resume continues where the previous page ended.
 func (l *listing) resume(opts storage.ListOptions) error {
-	if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
-		return fmt.Errorf("%w: specifying resource version is not allowed when using continue", storage.ErrInvalidContinue)
-	}
-	from, revision, err := storage.DecodeContinue(opts.Continue, l.path)
+	from, revision, err := opts.Resume(l.path)
 	if err != nil {
 		return err
 	}
 	l.from = from
 	l.resourceVersion = ""
-	l.revision = max(revision, 0) // a negative one asks for the latest
+	l.revision = revision
 	return nil
 }
 

@@ -172,9 +172,11 @@ func pagesAndVersions(e *env) {
 	opts := storage.ListOptions{Recursive: true, Limit: 2, Continue: first.Continue, ResourceVersion: "0"}
 	e.wantNames(e.list(e.below(""), opts).Entries, "o00002")
 	opts.ResourceVersion = version(first.Revision)
-	if _, err := e.Store.GetList(e.Context(), e.below(""), opts); err == nil {
-		e.Error("a continue token went along with a resourceVersion")
-	}
+	_, err := e.Store.GetList(e.Context(), e.below(""), opts)
+	e.wantError(err, storage.ErrContinueWithVersion, "list", e.below(""))
+	opts.Continue = "!"
+	_, err = e.Store.GetList(e.Context(), e.below(""), opts)
+	e.wantError(err, storage.ErrInvalidContinue, "list", e.below(""))
 }
 
 func pagesCompacted(e *env) {

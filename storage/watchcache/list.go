@@ -85,18 +85,15 @@ func (l *listing) plan() error {
 	return nil
 }
 
-// resume goes on where the page before ended.
+// resume continues where the previous page ended.
 func (l *listing) resume() error {
-	if l.opts.ResourceVersion != "" && l.opts.ResourceVersion != "0" {
-		return fmt.Errorf("%w: specifying resource version is not allowed when using continue", storage.ErrInvalidContinue)
-	}
-	from, revision, err := storage.DecodeContinue(l.opts.Continue, l.key)
+	from, revision, err := l.opts.Resume(l.key)
 	if err != nil {
 		return err
 	}
 	l.from = from
-	l.exact = revision > 0 // a negative one asks for the latest
-	l.asked = freshness{latest: !l.exact, minimum: max(revision, 0)}
+	l.exact = revision > 0
+	l.asked = freshness{latest: !l.exact, minimum: revision}
 	return nil
 }
 
