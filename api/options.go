@@ -109,7 +109,8 @@ func (c *call) listOptions() (internalversion.ListOptions, error) {
 	if err := decodeQuery(c.r, &o); err != nil {
 		return o, err
 	}
-	o.Watch = c.verb == "watch"
+	// As in kube-apiserver the parameter decides which rules hold, not the verb: a
+	// path that begins with /watch/ has the rules and defaults of a list.
 	internalversion.SetListOptionsDefaults(&o, true)
 	if err := invalidOptions("ListOptions", internalvalidation.ValidateListOptions(&o, true)); err != nil {
 		return o, err

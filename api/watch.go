@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // defaultWatch is how long a watch lasts at least where the client does not
@@ -33,25 +34,25 @@ func (c *call) watch() error {
 	// while events come so fast that nobody looks at the context.
 	defer context.AfterFunc(c.server.life.ending, cancel)()
 	watcher, err := c.store.Watch(ctx, c.listRequest(options))
-	if err != nil && !expired(err) {
+	if err != nil && !isVersionError(err) {
 		return err
 	}
 	stream := c.newStream(options.AllowWatchBookmarks, timeout)
 	defer stream.close()
 	if err != nil {
-		// A revision that is gone is told inside the stream: that is where
-		// clients look for it.
 		stream.sendError(err)
 		return nil
 	}
 	defer watcher.Stop()
 	stream.initial = sendsInitialEvents(options)
+	stream.endsInitial = options.AllowWatchBookmarks && options.SendInitialEvents != nil && *options.SendInitialEvents
 	stream.run(ctx, watcher.Events())
 	return nil
 }
 
-// sendsInitialEvents tells whether a watch begins with the state: where that is
-// asked for, and where no revision to begin at is named.
+// sendsInitialEvents returns whether a watch begins with the current state. The
+// defaults of options set SendInitialEvents where no version is named, but not
+// for paths that begin with /watch/.
 func sendsInitialEvents(options internalversion.ListOptions) bool {
 	if options.SendInitialEvents != nil {
 		return *options.SendInitialEvents
@@ -66,7 +67,10 @@ func watchTimeout(options internalversion.ListOptions) time.Duration {
 	return defaultWatch + rand.N(defaultWatch)
 }
 
-func expired(err error) bool {
+// isVersionError returns whether the state at the version that a watch begins at
+// is gone, or is not reached yet. Clients expect these errors as an event.
+func isVersionError(err error) bool {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Code == http.StatusGone
+	return errors.As(err, &status) && status.Status().Code == http.StatusGone ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }

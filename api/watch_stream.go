@@ -30,7 +30,9 @@ type stream struct {
 	// initial: the state at the beginning is still being sent, which waits for
 	// nobody, so that frames go out as the buffer fills.
 	initial bool
-	release func()
+	// endsInitial: a bookmark marks the end of the initial events.
+	endsInitial bool
+	release     func()
 }
 
 // newStream sends the header of the answer. A client that does not read is cut
@@ -110,7 +112,9 @@ func (s *stream) send(event storage.Event) bool {
 		return s.sendEntry(event.Type, event.Entry)
 	case event.InitialEventsEnd:
 		s.initial = false
-		return !s.bookmarks.wanted || s.sendBookmark(event.Revision, true)
+		if s.endsInitial {
+			return s.sendBookmark(event.Revision, true)
+		}
 	}
 	s.bookmarks.progress(event.Revision)
 	return true
