@@ -29,7 +29,7 @@ func TestReplayAuth(t *testing.T) {
 		}
 	})
 	known := readDifferences(t)
-	r := &replay{t: t, server: server}
+	r := &replay{t: t, url: server.URL(), etcd: server.EtcdClient()}
 	admin, anonymous := httpClient(t, server.RESTConfig()), httpClient(t, rest.AnonymousClientConfig(server.RESTConfig()))
 	r.client = admin
 	r.namespace("x-auth")

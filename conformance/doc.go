@@ -10,6 +10,10 @@
 // preconditions and dry run, except those after which kube-apiserver stores the finalizers of a
 // namespace in random order.
 //
+// The area options has reads with every combination of the options of lists and
+// watches. Its answers are in short form, see TestReplayOptions, and are replayed
+// with the watch cache and without it.
+//
 // differences.txt lists every response that differs from the recorded one, and the reason. A
 // response that differs and is not listed fails the test, and so does a listed response that no
 // longer differs. The order of managedFields is not compared, because it depends on the second

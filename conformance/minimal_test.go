@@ -31,7 +31,7 @@ func TestMinimalObjectsComeBackComplete(t *testing.T) {
 	for _, c := range minimalObjects(t) {
 		kind := c.Response["kind"].(string)
 		t.Run(kind+"/"+c.name(), func(t *testing.T) {
-			status, got := post(t, r.server.URL()+c.Path, c.Request)
+			status, got := post(t, r.url+c.Path, c.Request)
 			if status != c.Status {
 				t.Fatalf("%d: %v", status, got)
 			}

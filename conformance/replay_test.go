@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 	"sigs.k8s.io/yaml"
 
@@ -79,7 +80,8 @@ func TestReplay(t *testing.T) {
 // replay sends the requests of one area to one server.
 type replay struct {
 	t      *testing.T
-	server *miniapi.Server
+	url    string
+	etcd   *clientv3.Client
 	client *http.Client
 	setups map[string]func(*replay)
 	chain  string
@@ -105,7 +107,7 @@ func newReplay(t *testing.T) *replay {
 			t.Error(err)
 		}
 	})
-	return &replay{t: t, server: server, client: http.DefaultClient}
+	return &replay{t: t, url: server.URL(), etcd: server.EtcdClient(), client: http.DefaultClient}
 }
 
 func (r *replay) setUp(step string) {
@@ -187,7 +189,7 @@ func (r *replay) fillPath(path string) string {
 
 func (r *replay) currentRevision() string {
 	r.t.Helper()
-	got, err := r.server.EtcdClient().Get(r.t.Context(), "/")
+	got, err := r.etcd.Get(r.t.Context(), "/")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func (r *replay) send(s *step) answer {
 	if s.Req != nil {
 		body = strings.NewReader(r.bound.fill(r.fillKnown(*s.Req)))
 	}
-	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.server.URL()+r.fillPath(s.Path), body)
+	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.url+r.fillPath(s.Path), body)
 	if err != nil {
 		r.t.Fatalf("%s: %v", s.ID, err)
 	}

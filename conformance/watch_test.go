@@ -97,7 +97,7 @@ func (r *replay) watch(s *step, known *differences) {
 
 func (r *replay) compareEvents(s *step, want []any, closed bool) []difference {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.server.URL()+s.Path, nil)
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+s.Path, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
