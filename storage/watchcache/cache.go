@@ -50,7 +50,9 @@ type resource struct {
 	changed chan struct{}
 	indexes indexes
 	// removed: the cache does not feed the resource any more.
-	removed atomic.Bool
+	//
+	// Invariant: the state and the window of a removed resource are never read.
+	removed bool
 }
 
 // New returns a cache without a state. It starts nothing.
@@ -121,8 +123,9 @@ func (c *Cache) Remove(root string, codec storage.Codec) {
 	} else {
 		c.resources[root] = slices.Delete(slices.Clone(c.resources[root]), i, i+1)
 	}
-	r.removed.Store(true)
-	r.reset(c.revision)
+	r.removed = true
+	r.tree, r.window = newTree(), window{} // a watch may hold the resource for long
+	r.announce()
 }
 
 // index of the resource with a codec, -1 if there is none.

@@ -54,10 +54,10 @@ func indexed(p storage.Predicate) (field, value string, ok bool) {
 
 // find returns the entries whose field has a value, ordered by key, and the
 // revision that this is true at.
-func (x *index) find(s *store, value string, attrs storage.AttrFunc) ([]*storage.Entry, int64, error) {
+func (x *index) find(l *listing, value string) ([]*storage.Entry, int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.catchUp(s, attrs); err != nil {
+	if err := x.catchUp(l); err != nil {
 		x.byValue = nil
 		return nil, 0, err
 	}
@@ -70,7 +70,8 @@ func (x *index) find(s *store, value string, attrs storage.AttrFunc) ([]*storage
 }
 
 // catchUp reads what has happened since the last time, or everything.
-func (x *index) catchUp(s *store, attrs storage.AttrFunc) error {
+func (x *index) catchUp(l *listing) error {
+	attrs := l.opts.Predicate.Attrs
 	for x.byValue != nil && x.reader.read() {
 		if len(x.reader.batch) == 0 {
 			return nil
@@ -82,11 +83,14 @@ func (x *index) catchUp(s *store, attrs storage.AttrFunc) error {
 		}
 	}
 	// There is no index yet, or the window has gone on without it.
-	state, revision := s.cache.snapshot(s.resource)
+	state, revision, err := l.cache.snapshot(l.resource, l.minimum)
+	if err != nil {
+		return err
+	}
 	x.byValue = map[string]map[string]*storage.Entry{}
-	x.reader = reader{cache: s.cache, resource: s.resource, begin: revision, upTo: revision}
-	var err error
-	state.ascend(s.resource.root, s.resource.root, func(entry *storage.Entry) bool {
+	x.reader = reader{cache: l.cache, resource: l.resource, begin: revision, upTo: revision}
+	root := l.resource.root
+	state.ascend(root, root, func(entry *storage.Entry) bool {
 		err = x.replace(nil, entry, attrs)
 		return err == nil
 	})
@@ -129,7 +133,7 @@ func (l *listing) lookUp() (*storage.Page, bool) {
 	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {
 		return nil, false
 	}
-	found, revision, err := l.resource.indexes.of(field).find(l.store, value, l.opts.Predicate.Attrs)
+	found, revision, err := l.resource.indexes.of(field).find(l, value)
 	if err != nil {
 		return nil, false // it comes again, and tells more
 	}

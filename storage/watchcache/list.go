@@ -2,17 +2,12 @@ package watchcache
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/storage"
 )
-
-// errOutside: the window does not reach back to where a list is to be read.
-var errOutside = errors.New("outside of the window")
 
 // listing is one call of GetList.
 type listing struct {
@@ -22,12 +17,15 @@ type listing struct {
 	from  string // key to begin with
 	asked freshness
 	exact bool // at the very revision of asked
+	// minimum is the revision that the answer must not be older than, once the cache has reached it.
+	minimum int64
 }
 
 // GetList implements storage.Interface.
 func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	page, err := s.list(ctx, key, opts)
-	if err == errOutside {
+	s.cache.telemetry.answered(err)
+	if err == errNotCached {
 		if page, err = s.Interface.GetList(ctx, key, opts); err == nil {
 			s.cache.raise(page.Revision)
 		}
@@ -35,7 +33,7 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 	return page, err
 }
 
-// list answers from the cache, or with errOutside.
+// list answers from the cache, or with errNotCached.
 func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	l := &listing{store: s, key: key, opts: opts}
 	if opts.Recursive {
@@ -45,12 +43,9 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	if err := l.plan(); err != nil {
 		return nil, failed("list", l.key, 0, err)
 	}
-	cached, err := s.mayRead(ctx, "list", l.key, l.asked)
-	if err != nil {
+	var err error
+	if l.minimum, err = s.await(ctx, "list", l.key, l.asked); err != nil {
 		return nil, err
-	}
-	if !cached {
-		return nil, errOutside
 	}
 	if page, ok := l.lookUp(); ok {
 		return page, nil
@@ -100,40 +95,16 @@ func (l *listing) resume() error {
 // state returns what is to be listed, and its revision.
 func (l *listing) state(ctx context.Context) (*snapshot, int64, error) {
 	if !l.exact {
-		state, revision := l.cache.snapshot(l.resource)
-		return state, revision, nil
+		return l.cache.snapshot(l.resource, l.minimum)
 	}
 	// The window may reach back further than the storage. A revision that is
 	// compacted is refused all the same: an answer that depends on how much was
 	// written since would be of no use to anybody.
 	if err := l.cache.cfg.Log.Retains(ctx, l.asked.minimum); err != nil {
-		return nil, 0, errOutside // the storage says what is wrong with it
+		return nil, 0, errNotCached // the storage says what is wrong with it
 	}
-	state, ok := l.cache.snapshotAt(l.resource, l.asked.minimum)
-	if !ok {
-		return nil, 0, errOutside
-	}
-	return state, l.asked.minimum, nil
-}
-
-// snapshotAt returns the state of a resource at a revision that is not ahead of
-// the cache, if the window reaches back to it.
-func (c *Cache) snapshotAt(r *resource, revision int64) (*snapshot, bool) {
-	c.mu.Lock()
-	position, ok := r.window.after(revision)
-	if !ok {
-		c.mu.Unlock()
-		return nil, false
-	}
-	events, _ := r.window.from(position)
-	if len(events) == 0 {
-		defer c.mu.Unlock()
-		return r.tree.snapshot(), true
-	}
-	events = slices.Clone(events)
-	past := r.tree.entries.Clone()
-	c.mu.Unlock()
-	return undo(past, events), true
+	state, err := l.cache.snapshotAt(l.resource, l.asked.minimum)
+	return state, l.asked.minimum, err
 }
 
 func (l *listing) page(state *snapshot, revision int64) (*storage.Page, error) {

@@ -23,41 +23,52 @@ var _ storage.Interface = (*store)(nil)
 
 // Get implements storage.Interface.
 func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+	entry, err := s.get(ctx, key, opts)
+	s.cache.telemetry.answered(err)
+	if err == errNotCached {
+		entry, err = s.Interface.Get(ctx, key, opts)
+		err = s.cache.answered(ctx, err)
+	}
+	return entry, err
+}
+
+// get answers from the cache, or with errNotCached.
+func (s *store) get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	asked, err := s.parse(opts.ResourceVersion)
 	if err != nil {
 		return nil, failed("get", key, 0, err)
 	}
-	cached, err := s.mayRead(ctx, "get", key, asked)
+	minimum, err := s.await(ctx, "get", key, asked)
 	if err != nil {
 		return nil, err
 	}
-	if !cached {
-		entry, err := s.Interface.Get(ctx, key, opts)
-		return entry, s.cache.answered(ctx, err)
+	entry, err := s.cache.get(s.resource, key, minimum)
+	if err == nil && entry == nil {
+		err = failed("get", key, 0, storage.ErrNotFound)
 	}
-	entry := s.get(key)
-	if entry == nil {
-		return nil, failed("get", key, 0, storage.ErrNotFound)
-	}
-	return entry, nil
-}
-
-func (s *store) get(key string) *storage.Entry {
-	s.cache.mu.RLock()
-	defer s.cache.mu.RUnlock()
-	return s.resource.tree.get(key)
+	return entry, err
 }
 
 // Count implements storage.Interface.
 func (s *store) Count(ctx context.Context, key string) (int64, error) {
-	cached, err := s.mayRead(ctx, "count", key, freshness{latest: true})
+	n, err := s.count(ctx, key)
+	s.cache.telemetry.answered(err)
+	if err == errNotCached {
+		return s.Interface.Count(ctx, key)
+	}
+	return n, err
+}
+
+// count answers from the cache, or with errNotCached.
+func (s *store) count(ctx context.Context, key string) (int64, error) {
+	minimum, err := s.await(ctx, "count", key, freshness{latest: true})
 	if err != nil {
 		return 0, err
 	}
-	if !cached {
-		return s.Interface.Count(ctx, key)
+	state, _, err := s.cache.snapshot(s.resource, minimum)
+	if err != nil {
+		return 0, err
 	}
-	state, _ := s.cache.snapshot(s.resource)
 	prefix := below(key)
 	return state.count(prefix, prefix), nil
 }
@@ -74,21 +85,24 @@ func (s *store) parse(resourceVersion string) (freshness, error) {
 	return freshness{latest: resourceVersion == "", minimum: minimum}, err
 }
 
-// mayRead waits until the cache is as fresh as it was asked for. It is false if
-// the storage behind has to be asked instead.
-func (s *store) mayRead(ctx context.Context, op, key string, asked freshness) (cached bool, err error) {
-	defer func() { s.cache.telemetry.answered(cached) }()
-	if !s.covers(key) || !s.cache.loaded.Load() || s.resource.removed.Load() {
-		return false, nil // the storage says what is wrong with a key
+// await returns the revision that an answer must not be older than, once the cache has reached it.
+// The error is errNotCached if the storage has to answer. That the cache may answer is only known
+// when the answer is taken: see serves.
+func (s *store) await(ctx context.Context, op, key string, asked freshness) (minimum int64, err error) {
+	if !s.covers(key) || !s.cache.loaded.Load() {
+		return 0, errNotCached // the storage says what is wrong with a key
 	}
 	if err := ctx.Err(); err != nil {
-		return false, failed(op, key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
+		return 0, failed(op, key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
 	}
-	needed, err := s.cache.needed(ctx, asked)
+	minimum, err = s.cache.needed(ctx, asked)
 	if err != nil {
-		return false, failed(op, key, asked.minimum, err)
+		return 0, failed(op, key, asked.minimum, err)
 	}
-	return s.cache.await(ctx, needed), nil
+	if !s.cache.await(ctx, minimum) {
+		return 0, errNotCached
+	}
+	return minimum, nil
 }
 
 func (s *store) covers(key string) bool {
@@ -162,30 +176,8 @@ func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptio
 // suggest returns what a write may start from. One that is out of date costs a
 // transaction, so the cache must have seen what this server has written.
 func (s *store) suggest(key string) *storage.Entry {
-	if c := s.cache; !c.loaded.Load() || s.resource.removed.Load() || c.reached.Load() < c.floor.Load() {
-		return nil
-	}
-	return s.get(key)
-}
-
-// snapshot returns the state of a resource and its revision.
-func (c *Cache) snapshot(r *resource) (*snapshot, int64) {
-	c.mu.RLock()
-	if shared := r.tree.shared; shared != nil {
-		defer c.mu.RUnlock()
-		return shared, c.revision
-	}
-	c.mu.RUnlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return r.tree.snapshot(), c.revision
-}
-
-// size returns how many objects a resource has.
-func (c *Cache) size(r *resource) int {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return r.tree.entries.Len()
+	entry, _ := s.cache.get(s.resource, key, s.cache.floor.Load())
+	return entry
 }
 
 // below returns the key of everything below key.

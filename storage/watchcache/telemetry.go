@@ -44,12 +44,13 @@ func newTelemetry() *telemetry {
 	}
 }
 
-// answered counts a read that the cache may answer, or may not.
-func (t *telemetry) answered(cached bool) {
-	if cached {
-		t.byCache.Inc()
-	} else {
+// answered counts a read that the cache has answered, with err or without, unless that is
+// errNotCached.
+func (t *telemetry) answered(err error) {
+	if err == errNotCached {
 		t.byStorage.Inc()
+	} else {
+		t.byCache.Inc()
 	}
 }
 

@@ -42,12 +42,13 @@ func (s *store) Watch(ctx context.Context, key string, opts storage.WatchOptions
 	if err := s.cache.AwaitLoaded(ctx); err != nil {
 		return nil, failed("watch", w.key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
 	}
-	cached, err := w.begin(ctx)
+	err := w.begin(ctx)
+	s.cache.telemetry.answered(err)
+	if err == errNotCached {
+		return s.Interface.Watch(ctx, key, opts)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !cached {
-		return s.Interface.Watch(ctx, key, opts)
 	}
 	ctx, w.cancel = context.WithCancel(ctx)
 	go w.run(ctx) // ends with ctx or Stop, which waits for it
@@ -63,12 +64,12 @@ func (w *watcher) Stop() {
 	<-w.done
 }
 
-// begin finds out where the watch begins. It is false if the cache does not
+// begin finds out where the watch begins. The error is errNotCached if the cache does not
 // know.
-func (w *watcher) begin(ctx context.Context) (bool, error) {
+func (w *watcher) begin(ctx context.Context) error {
 	asked, err := w.parse(w.opts.ResourceVersion)
 	if err != nil {
-		return false, failed("watch", w.key, 0, err)
+		return failed("watch", w.key, 0, err)
 	}
 	from := asked.minimum
 	send := w.opts.SendInitialEvents
@@ -76,11 +77,14 @@ func (w *watcher) begin(ctx context.Context) (bool, error) {
 	if !initial { // it begins now, or at a revision that may be ahead of the store
 		asked = freshness{latest: from == 0}
 	}
-	cached, err := w.mayRead(ctx, "watch", w.key, asked)
-	if err != nil || !cached {
-		return false, err
+	minimum, err := w.await(ctx, "watch", w.key, asked)
+	if err != nil {
+		return err
 	}
-	state, current := w.cache.snapshot(w.resource)
+	state, current, err := w.cache.snapshot(w.resource, minimum)
+	if err != nil {
+		return err
+	}
 	w.revision = current
 	switch {
 	case initial:
@@ -89,7 +93,10 @@ func (w *watcher) begin(ctx context.Context) (bool, error) {
 		w.revision = from
 	}
 	// As for lists, what is compacted is gone even if the window still has it.
-	return initial || from == 0 || from >= current || w.cache.cfg.Log.Retains(ctx, from+1) == nil, nil
+	if !initial && from > 0 && from < current && w.cache.cfg.Log.Retains(ctx, from+1) != nil {
+		return errNotCached
+	}
+	return nil
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -138,7 +145,11 @@ func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 	}
 }
 
+// fail reports an error, unless it is but the end of the watch.
 func (w *watcher) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	w.send(ctx, storage.Event{Type: watch.Error, Err: err})
 }
 

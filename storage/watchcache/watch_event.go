@@ -24,10 +24,13 @@ type reader struct {
 	upTo    int64
 }
 
-// read is false if the window does not reach back to the next event.
+// read is false if the window does not reach back to the next event, or gets no more of them.
 func (r *reader) read() bool {
 	r.cache.mu.RLock()
 	defer r.cache.mu.RUnlock()
+	if r.resource.removed {
+		return false
+	}
 	if !r.started {
 		var ok bool
 		if r.position, ok = r.resource.window.after(r.begin); !ok {
