@@ -52,8 +52,28 @@ func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, er
 		SendInitialEvents: req.SendInitialEvents,
 		ProgressNotify:    req.AllowWatchBookmarks,
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+		return watcher, nil
+	case s.served.Err() != nil: // as if it had begun in time
+		return newEndedWatch(), nil
+	default:
 		return nil, s.call("watch", "", selected.key).interpret(err)
 	}
-	return watcher, nil
 }
+
+// endedWatch is a watch that reports nothing: its store was retired as it began. Its client
+// watches again and reaches the store that serves the resource now.
+type endedWatch chan storage.Event
+
+func newEndedWatch() endedWatch {
+	events := make(endedWatch)
+	close(events)
+	return events
+}
+
+// Events implements storage.Watcher.
+func (w endedWatch) Events() <-chan storage.Event { return w }
+
+// Stop implements storage.Watcher.
+func (endedWatch) Stop() {}

@@ -44,6 +44,12 @@ func NewManaged(t *testing.T, types managedfields.TypeConverter) *Env {
 	return start(t, registry.CatalogConfig{Types: types}, nil)
 }
 
+// NewCached returns an environment whose reads cache answers.
+func NewCached(t *testing.T, cache registry.Cache) *Env {
+	t.Helper()
+	return start(t, registry.CatalogConfig{Cache: cache}, nil)
+}
+
 func start(t *testing.T, config registry.CatalogConfig, resources []*registry.Resource) *Env {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{})
