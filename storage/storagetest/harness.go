@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -25,6 +26,9 @@ type Fixture struct {
 	Prefix string
 	// Transformer is the one the store was made with; nil stands for identity.
 	Transformer transform.Transformer
+	// Disturb changes what the store is made of, at random, while clients use it, as a server does
+	// to its stores. The simulation calls it. Nil: nothing changes.
+	Disturb func(random *rand.Rand)
 }
 
 // rule is a sentence of the contract and the test that shows it.

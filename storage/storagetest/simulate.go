@@ -33,7 +33,7 @@ const (
 )
 
 // Simulate lets writers, readers and watchers loose on a store of each kind,
-// compacts it under their feet, and checks what they saw against etcd's own
+// compacts and disturbs it meanwhile, and checks what they saw against etcd's own
 // history: see package model for what is guaranteed.
 func Simulate(t *testing.T, h Harness, s Simulation) {
 	if s.Seed == 0 {

@@ -32,6 +32,9 @@ func (c *writer) run(ctx context.Context) {
 		if c.random.IntN(500) == 0 {
 			c.compact(ctx, c.random)
 		}
+		if c.Disturb != nil && c.random.IntN(50) == 0 {
+			c.Disturb(c.random)
+		}
 		pick(c.random, actions)(ctx, pick(c.random, c.namespaces()), pick(c.random, c.names()))
 	}
 }

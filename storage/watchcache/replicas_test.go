@@ -19,44 +19,46 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// replicas are stores of the same keys, each with a cache of its own; every call
-// goes to the next.
-type replicas struct {
-	storage.Interface // the first, for what is the same in all
-	stores            []storage.Interface
-	calls             atomic.Uint64
+// forward is a store that hands every call to the one that to returns.
+type forward struct {
+	storage.Interface // one of them, for what is the same in all
+	to                func() storage.Interface
 }
 
-func (r *replicas) next() storage.Interface {
-	return r.stores[r.calls.Add(1)%uint64(len(r.stores))]
+func (f forward) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+	return f.to().Create(ctx, key, obj, opts)
 }
 
-func (r *replicas) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
-	return r.next().Create(ctx, key, obj, opts)
+func (f forward) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+	return f.to().Get(ctx, key, opts)
 }
 
-func (r *replicas) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
-	return r.next().Get(ctx, key, opts)
+func (f forward) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	return f.to().GetList(ctx, key, opts)
 }
 
-func (r *replicas) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
-	return r.next().GetList(ctx, key, opts)
+func (f forward) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+	return f.to().Watch(ctx, key, opts)
 }
 
-func (r *replicas) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
-	return r.next().Watch(ctx, key, opts)
+func (f forward) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+	return f.to().GuaranteedUpdate(ctx, key, propose, opts)
 }
 
-func (r *replicas) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
-	return r.next().GuaranteedUpdate(ctx, key, propose, opts)
+func (f forward) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
+	return f.to().Delete(ctx, key, opts)
 }
 
-func (r *replicas) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
-	return r.next().Delete(ctx, key, opts)
+func (f forward) Count(ctx context.Context, key string) (int64, error) {
+	return f.to().Count(ctx, key)
 }
 
-func (r *replicas) Count(ctx context.Context, key string) (int64, error) {
-	return r.next().Count(ctx, key)
+// inTurn returns a store that hands every call to the next of the replicas.
+func inTurn(replicas []storage.Interface) storage.Interface {
+	var calls atomic.Uint64
+	return forward{replicas[0], func() storage.Interface {
+		return replicas[calls.Add(1)%uint64(len(replicas))]
+	}}
 }
 
 // dial returns a client that speaks gRPC to an etcd, and ends with the test.
@@ -90,17 +92,16 @@ func replicated(client *clientv3.Client, n int) storagetest.Harness {
 	var stores atomic.Int64
 	return storagetest.Harness{New: func(t *testing.T, codec storage.Codec) storagetest.Fixture {
 		prefix := fmt.Sprintf("/registry/%d", stores.Add(1))
-		r := &replicas{}
+		var replicas []storage.Interface
 		for range n {
 			backend, err := etcd.New(etcd.Config{Client: client, Prefix: prefix, ProgressInterval: 10 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
 			cache := startCache(t, watchcache.Config{Log: backend, ProgressInterval: 10 * time.Millisecond})
-			r.stores = append(r.stores, cache.Store("/", codec, backend.Store(codec)))
+			replicas = append(replicas, cache.Store("/", codec, backend.Store(codec)))
 		}
-		r.Interface = r.stores[0]
-		return storagetest.Fixture{Store: r, Client: client, Prefix: prefix}
+		return storagetest.Fixture{Store: inTurn(replicas), Client: client, Prefix: prefix}
 	}}
 }
 
