@@ -34,7 +34,7 @@ type Config struct {
 	// without a detour through the client. Nil: they go through the client.
 	Member mvcc.WatchableKV
 	// PageSize is the greatest number of keys fetched from etcd at once,
-	// 10000 by default.
+	// 10000 by default. Fewer are fetched where values are large.
 	PageSize int64
 	// ProgressInterval is how often a watch with ProgressNotify asks how far
 	// etcd has come. 5s by default.

@@ -14,7 +14,7 @@ import (
 )
 
 // firstSelectivePage is the least number of keys fetched first where a
-// predicate may drop most of them. Every further page doubles.
+// predicate may drop most of them.
 const firstSelectivePage = 128
 
 // initialPage is the number of keys a watch fetches first: small, so that the
@@ -34,7 +34,7 @@ type listing struct {
 	minimum         int64 // revision the answer must not be older than
 	revision        int64 // revision to read at; 0 until the first page came, if it is the latest
 	from            string
-	pageSize        int64
+	size            pageSize
 }
 
 // GetList implements storage.Interface.
@@ -72,7 +72,7 @@ func (s *store) newListing(key string, opts storage.ListOptions) (*listing, erro
 		store: s, op: "list", target: t, recursive: opts.Recursive,
 		predicate: opts.Predicate, limit: opts.Limit, resourceVersion: opts.ResourceVersion, from: t.path,
 	}
-	l.pageSize = l.firstPage()
+	l.size = pageSize{l.firstPage(), s.cfg.PageSize}
 	if opts.Recursive && opts.Continue != "" {
 		err = l.resume(opts)
 	} else {
@@ -90,7 +90,7 @@ func (s *store) newInitialListing(t target, opts storage.WatchOptions, minimum i
 		store: s, op: "watch", target: t, recursive: opts.Recursive,
 		predicate: opts.Predicate, minimum: minimum, from: t.path,
 	}
-	l.pageSize = min(initialPage, s.cfg.PageSize)
+	l.size = pageSize{min(initialPage, s.cfg.PageSize), s.cfg.PageSize}
 	return l
 }
 
@@ -132,21 +132,21 @@ func (l *listing) pin(opts storage.ListOptions) error {
 }
 
 func (l *listing) firstPage() int64 {
-	largest := l.store.cfg.PageSize
+	most := min(firstPage, l.store.cfg.PageSize)
 	switch {
 	case !l.predicate.Empty():
-		return min(max(l.limit, firstSelectivePage), largest)
+		return min(max(l.limit, firstSelectivePage), most)
 	case l.limit > 0:
-		return min(l.limit, largest)
+		return min(l.limit, most)
 	default:
-		return largest
+		return most
 	}
 }
 
 // next fetches a page. The answer's Count says how many keys there are from
 // its first one on.
 func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
-	resp, err := l.store.client.Get(ctx, l.from, l.options()...)
+	resp, err := l.size.fetch(ctx, l.store.client, l.from, l.options())
 	if errors.Is(err, rpctypes.ErrFutureRev) {
 		return nil, l.aheadOfStore(ctx)
 	}
@@ -164,14 +164,13 @@ func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
 	} else if resp.Count > 0 {
 		return nil, failed(l.op, l.key, l.revision, storage.ErrUnavailable, errors.New("etcd counts keys which it does not return"))
 	}
-	l.pageSize = min(2*l.pageSize, l.store.cfg.PageSize)
 	return resp, nil
 }
 
 func (l *listing) options() []clientv3.OpOption {
 	var opts []clientv3.OpOption
 	if l.recursive {
-		opts = append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(l.path)), clientv3.WithLimit(l.pageSize))
+		opts = append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(l.path)))
 	}
 	if l.revision == 0 {
 		return l.store.readOptions(l.resourceVersion, opts...)

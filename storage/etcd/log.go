@@ -19,9 +19,10 @@ var errStreamEnded = errors.New("etcd has ended the watch")
 // State implements storage.Log.
 func (b *Backend) State(ctx context.Context, visit func(storage.Change)) (revision int64, err error) {
 	root := b.cfg.Prefix + "/"
-	opts := b.readOptions("", clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(b.cfg.PageSize))
+	opts := b.readOptions("", clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
+	page := pageSize{min(firstPage, b.cfg.PageSize), b.cfg.PageSize}
 	for from := root; ; {
-		resp, err := b.client.Get(ctx, from, append(opts, clientv3.WithRev(revision))...)
+		resp, err := page.fetch(ctx, b.client, from, append(opts, clientv3.WithRev(revision)))
 		if err != nil {
 			return 0, readError("list", "/", err)
 		}
