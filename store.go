@@ -72,6 +72,9 @@ func openCluster(ctx context.Context, config Config) (*store, error) {
 	if _, err := client.Get(ctx, config.EtcdPrefix, clientv3.WithCountOnly()); err != nil {
 		return nil, errors.Join(unreachable(config, err), client.Close())
 	}
+	if err := etcd.CheckVersion(ctx, client); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
 	return &store{client: client}, nil
 }
 

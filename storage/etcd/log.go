@@ -14,7 +14,10 @@ import (
 
 var _ storage.Log = (*Backend)(nil)
 
-var errStreamEnded = errors.New("etcd has ended the watch")
+var (
+	errStreamEnded = errors.New("etcd has ended the watch")
+	errOvertaken   = errors.New("etcd has reported progress before an event that belongs to it")
+)
 
 // State implements storage.Log.
 func (b *Backend) State(ctx context.Context, visit func(storage.Change)) (revision int64, err error) {
@@ -46,7 +49,7 @@ func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, 
 	}
 	stream := b.openStream(ctx, b.cfg.Prefix+"/", clientv3.WithPrefix(), clientv3.WithRev(after+1))
 	defer stream.close()
-	for {
+	for reported := after; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -62,8 +65,11 @@ func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, 
 			if err := resp.Err(); err != nil {
 				return readError("watch", "/", err)
 			}
+			if len(resp.Events) > 0 && resp.Events[0].Kv.ModRevision <= reported { // see CheckVersion
+				return failed("watch", "/", reported, storage.ErrCompacted, errOvertaken)
+			}
 			if len(resp.Events) > 0 || resp.IsProgressNotify() {
-				b.report(ctx, resp.Events, resp.Header.Revision, report)
+				reported = b.report(ctx, resp.Events, resp.Header.Revision, report)
 			}
 		}
 	}
@@ -107,12 +113,13 @@ func (b *Backend) awaitReadable(ctx context.Context, resp mvcc.WatchResponse) {
 	}
 }
 
-// report passes on a response, which always holds whole revisions: etcd splits
-// them only for those who ask for fragments. One without events tells progress.
-func (b *Backend) report(ctx context.Context, events []*mvccpb.Event, progress int64, report func([]storage.Change, int64)) {
+// report passes on a response, and returns the revision up to which it is complete. A response
+// always holds whole revisions: etcd splits them only for a watch that asks for fragments. One
+// without events reports progress.
+func (b *Backend) report(ctx context.Context, events []*mvccpb.Event, progress int64, report func([]storage.Change, int64)) int64 {
 	if len(events) == 0 {
 		report(nil, progress)
-		return
+		return progress
 	}
 	changes := make([]storage.Change, len(events))
 	for i, e := range events {
@@ -122,7 +129,9 @@ func (b *Backend) report(ctx context.Context, events []*mvccpb.Event, progress i
 			changes[i] = b.change(ctx, e.Kv)
 		}
 	}
-	report(changes, changes[len(changes)-1].Revision)
+	upTo := changes[len(changes)-1].Revision
+	report(changes, upTo)
+	return upTo
 }
 
 func (b *Backend) change(ctx context.Context, kv *mvccpb.KeyValue) storage.Change {

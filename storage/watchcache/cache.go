@@ -27,6 +27,8 @@ type Cache struct {
 	// reached is revision, for those who only want to know that.
 	reached atomic.Int64
 	waiters waiters
+	// reload: the log has lost changes, so that it cannot go on from revision. Only Run uses it.
+	reload bool
 
 	mu sync.RWMutex // guards what follows, and what the resources hold
 	// revision up to which everything has been applied.

@@ -21,6 +21,7 @@ func (c *Cache) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		c.reload = errors.Is(err, storage.ErrCompacted)
 		c.telemetry.losses.Inc()
 		c.cfg.Logger.WarnContext(ctx, "watch cache: the log is lost, reads go to the storage until it is back", "error", err)
 		c.unload()
@@ -35,6 +36,9 @@ func (c *Cache) Run(ctx context.Context) error {
 // feed returns when the log cannot be followed any more.
 func (c *Cache) feed(ctx context.Context) error {
 	revision := c.reached.Load()
+	if c.reload {
+		revision = 0
+	}
 	if revision > 0 {
 		// The windows are intact: nobody has to notice if nothing is lost.
 		if err := c.cfg.Log.Retains(ctx, revision); errors.Is(err, storage.ErrCompacted) {

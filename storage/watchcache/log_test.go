@@ -329,3 +329,45 @@ func TestCodecsOfOneRoot(t *testing.T) {
 	w.wantFound(a.Key)
 	w.wantFound(b.Key)
 }
+
+// lossyLog is a log that leaves out the first change, says so, and retains everything.
+type lossyLog struct {
+	storage.Log
+	lost      bool          // only Follow uses it
+	recovered chan struct{} // closed when it is followed again
+}
+
+var errLost = fmt.Errorf("%w: a change was lost", storage.ErrCompacted)
+
+func (l *lossyLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
+	if l.lost {
+		close(l.recovered)
+		return l.Log.Follow(ctx, after, ask, report)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := l.Log.Follow(ctx, after, ask, func(changes []storage.Change, upTo int64) {
+		if len(changes) > 0 {
+			l.lost = true
+			cancel()
+		}
+		report(nil, upTo)
+	})
+	if l.lost {
+		return errLost
+	}
+	return err
+}
+
+// TestLogLosesChanges shows that a cache whose log has lost changes reads the state anew, even if
+// the log could go on from where the cache is.
+func TestLogLosesChanges(t *testing.T) {
+	w := newWorld(t)
+	log := &lossyLog{Log: w.log.Log, recovered: make(chan struct{})}
+	direct := w.Interface
+	w.cache = startCache(t, watchcache.Config{Log: log})
+	w.Interface = w.cache.Store("/pods/", w.kind.Codec, direct)
+	a := w.create("a")
+	<-log.recovered
+	w.wantFound(a.Key)
+}
