@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"net/http"
 	"slices"
@@ -46,12 +47,12 @@ func (c *call) respondList(page *storage.Page) error {
 		return notAcceptableText("you requested PartialObjectMetadata, but the requested object is a list (" + cmp.Or(c.resource.ListKind, c.resource.Kind+"List") + ")")
 	case "PartialObjectMetadataList":
 		v := c.metadataView()
-		return c.writeList(listing{header: typeHeader(c.format.as), meta: meta, itemHeader: v.header, items: v.bodies(page)})
+		return c.writeList(listing{header: typeHeader(c.format.as), meta: meta, itemHeader: v.header, items: v.bodies(c.r.Context(), page)})
 	}
 	v := c.versionView()
 	header := v.header
 	header.Kind = cmp.Or(c.resource.ListKind, header.Kind+"List")
-	l := listing{header: header, meta: meta, items: v.bodies(page)}
+	l := listing{header: header, meta: meta, items: v.bodies(c.r.Context(), page)}
 	if c.resource.Custom { // items of other lists do not say what they are, nor that this is the last page
 		l.itemHeader, l.allMeta = v.header, true
 	}
@@ -64,7 +65,7 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 	objects := make([]runtime.Object, len(page.Entries))
 	for i, entry := range page.Entries {
 		var err error
-		if objects[i], err = entry.Object(); err != nil {
+		if objects[i], err = entry.ObjectContext(c.r.Context()); err != nil {
 			return err
 		}
 	}
@@ -85,10 +86,10 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 }
 
 // bodies yields the bodies of a page.
-func (v *view) bodies(page *storage.Page) iter.Seq2[encoded, error] {
+func (v *view) bodies(ctx context.Context, page *storage.Page) iter.Seq2[encoded, error] {
 	return func(yield func(encoded, error) bool) {
 		for _, entry := range page.Entries {
-			if b, err := v.bodyOf(entry); !yield(b, err) {
+			if b, err := v.bodyOf(ctx, entry); !yield(b, err) {
 				return
 			}
 		}

@@ -32,7 +32,7 @@ func (c *call) respond(status int, obj runtime.Object) error {
 // respondEntry answers with the object of an entry.
 func (c *call) respondEntry(e *storage.Entry) error {
 	if c.format.as.Kind == "Table" {
-		obj, err := e.Object()
+		obj, err := e.ObjectContext(c.r.Context())
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (c *call) respondEntry(e *storage.Entry) error {
 	if err != nil {
 		return err
 	}
-	b, err := v.bodyOf(e)
+	b, err := v.bodyOf(c.r.Context(), e)
 	if err != nil {
 		return err
 	}

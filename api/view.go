@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -61,12 +63,12 @@ func encodeShown(m *media, show func(runtime.Object) (runtime.Object, error)) en
 }
 
 // bodyOf returns the body of an entry.
-func (v *view) bodyOf(e *storage.Entry) (encoded, error) {
+func (v *view) bodyOf(ctx context.Context, e *storage.Entry) (encoded, error) {
 	if v.stamps {
 		if stamped, ok := e.Stamped(); ok {
 			return encoded{stamped: stamped, isStamped: true}, nil
 		}
 	}
-	bytes, err := e.Body(v.form, v.encode)
+	bytes, err := e.Body(ctx, v.form, v.encode)
 	return encoded{bytes: bytes}, err
 }

@@ -133,14 +133,14 @@ func (s *stream) sendBookmark(revision int64, initialEventsEnd bool) bool {
 // an object.
 func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool {
 	if s.view == nil {
-		obj, err := entry.Object()
+		obj, err := entry.ObjectContext(s.call.r.Context())
 		if err != nil {
 			s.sendError(err)
 			return false
 		}
 		return s.sendObject(eventType, obj)
 	}
-	b, err := s.view.bodyOf(entry)
+	b, err := s.view.bodyOf(s.call.r.Context(), entry)
 	if err != nil {
 		s.sendError(err)
 		return false

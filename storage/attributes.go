@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -13,16 +15,16 @@ type attributes struct {
 }
 
 // Attributes returns what of makes of the object, which must not be written to.
-// It is asked once: whoever asks has to come with the same function.
-func (e *Entry) Attributes(of AttrFunc) (labels.Set, fields.Set, error) {
+// It is asked once: whoever asks has to come with the same function. It waits no longer than ctx.
+func (e *Entry) Attributes(ctx context.Context, of AttrFunc) (labels.Set, fields.Set, error) {
 	if a := e.attrs.Load(); a != nil {
 		return a.labels, a.fields, nil
 	}
 	look := e.glance
 	if e.decoder.Memo == nil { // the entry is one reader's, who may want the object too
-		look = e.Object
+		look = e.ObjectContext
 	}
-	obj, err := look()
+	obj, err := look(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

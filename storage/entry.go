@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 
@@ -29,8 +30,8 @@ type Entry struct {
 // one.
 type Decoder struct {
 	// Decode returns the object of data, stamped with revision. An error wraps
-	// ErrCorrupt, or a Status that clients are to see.
-	Decode func(key string, revision int64, data []byte) (runtime.Object, error)
+	// ErrCorrupt, or ErrUnavailable if ctx has ended, or a Status that clients are to see.
+	Decode func(ctx context.Context, key string, revision int64, data []byte) (runtime.Object, error)
 	// Message returns the protobuf message within data: the object's own, but
 	// without a resourceVersion. False where there is none, or where decoding
 	// would make something else of it. Nil: never.
@@ -57,14 +58,20 @@ func (d *Decoder) Entry(key string, revision int64, data []byte) *Entry {
 // NewEntry returns the entry of an object that is not stored as bytes: make
 // returns it, already stamped with revision, when it is first asked for.
 func NewEntry(key string, revision int64, make func() (runtime.Object, error)) *Entry {
-	d := &Decoder{Decode: func(string, int64, []byte) (runtime.Object, error) { return make() }}
+	d := &Decoder{Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return make() }}
 	return d.Entry(key, revision, nil)
 }
 
 // Object returns the decoded object, which must not be written to. An error
 // means that the stored bytes cannot be read: see Decoder.
 func (e *Entry) Object() (runtime.Object, error) {
-	m, err := e.slot(objectForm).value(e.decoder.Memo, e.makeObject)
+	return e.ObjectContext(context.Background())
+}
+
+// ObjectContext is Object that does not wait longer than ctx where decoding waits for another
+// process, for this reader or for one that came before: see ContextCodec.
+func (e *Entry) ObjectContext(ctx context.Context) (runtime.Object, error) {
+	m, err := e.value(ctx, objectForm, e.makeObject)
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +89,16 @@ var errNoForm = errors.New("a body needs the name of its form")
 // Body returns what encode makes of the object, which must not be written to.
 // The same form always stands for the same bytes: where there is a memo they
 // are made at most once while it has them, however many ask at a time. An
-// object that is decoded only for that is not kept.
-func (e *Entry) Body(form Form, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
+// object that is decoded only for that is not kept. It waits no longer than ctx.
+func (e *Entry) Body(ctx context.Context, form Form, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
 	if form == objectForm {
 		return nil, errNoForm
 	}
 	if e.decoder.Memo == nil {
-		return e.encode(encode)
+		return e.encode(ctx, encode)
 	}
-	m, err := e.slot(form).value(e.decoder.Memo, func() (*made, error) {
-		body, err := e.encode(encode)
+	m, err := e.value(ctx, form, func(ctx context.Context) (*made, error) {
+		body, err := e.encode(ctx, encode)
 		return &made{body: body, size: int64(cap(body))}, err
 	})
 	if err != nil {
@@ -130,8 +137,8 @@ func (e *Entry) At(revision int64) *Entry {
 	return e.decoder.Entry(e.Key, revision, e.data)
 }
 
-func (e *Entry) decode() (runtime.Object, error) {
-	return e.decoder.Decode(e.Key, e.Revision, e.data)
+func (e *Entry) decode(ctx context.Context) (runtime.Object, error) {
+	return e.decoder.Decode(ctx, e.Key, e.Revision, e.data)
 }
 
 // objectFactor is about how many bytes a decoded object takes for each byte at
@@ -141,14 +148,14 @@ const (
 	objectOverhead = 512
 )
 
-func (e *Entry) makeObject() (*made, error) {
-	obj, err := e.decode()
+func (e *Entry) makeObject(ctx context.Context) (*made, error) {
+	obj, err := e.decode(ctx)
 	return &made{object: obj, size: objectOverhead + objectFactor*int64(len(e.data))}, err
 }
 
 // encode makes a body of the object that is there, or of one for the moment.
-func (e *Entry) encode(encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
-	obj, err := e.glance()
+func (e *Entry) encode(ctx context.Context, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
+	obj, err := e.glance(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,11 +163,11 @@ func (e *Entry) encode(encode func(obj runtime.Object) ([]byte, error)) ([]byte,
 }
 
 // glance returns the object that is there, or one for the moment.
-func (e *Entry) glance() (runtime.Object, error) {
+func (e *Entry) glance(ctx context.Context) (runtime.Object, error) {
 	if s := e.find(objectForm); s != nil {
 		if m := s.hit(); m != nil {
 			return m.object, nil
 		}
 	}
-	return e.decode()
+	return e.decode(ctx)
 }

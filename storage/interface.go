@@ -65,6 +65,14 @@ type Codec interface {
 	Decode(data []byte) (runtime.Object, error)
 }
 
+// ContextCodec is a Codec whose Decode may wait for another process, such as a
+// conversion webhook.
+type ContextCodec interface {
+	Codec
+	// DecodeContext is Decode that does not wait longer than ctx.
+	DecodeContext(ctx context.Context, data []byte) (runtime.Object, error)
+}
+
 // MessageCodec is a Codec whose bytes at rest may hold the object in protobuf.
 type MessageCodec interface {
 	Codec

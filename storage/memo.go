@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -98,7 +99,8 @@ type slot struct {
 	form Form
 	next *slot
 
-	making sync.Mutex // held by who makes the thing
+	// making is closed when the reader that makes the thing has ended; nil: no reader makes it.
+	making atomic.Pointer[chan struct{}]
 	thing  atomic.Pointer[made]
 }
 
@@ -111,18 +113,39 @@ func (s *slot) hit() *made {
 	return thing
 }
 
-// value returns the thing, which the first to ask for makes. Errors are not
-// kept.
-func (s *slot) value(memo *Memo, make func() (*made, error)) (*made, error) {
+// value returns the thing of a form, which the first reader makes. The others wait for it, but no
+// longer than their contexts. An error is that reader's own: the next one tries again.
+func (e *Entry) value(ctx context.Context, form Form, produce func(context.Context) (*made, error)) (*made, error) {
+	s := e.slot(form)
+	for {
+		if thing := s.hit(); thing != nil {
+			return thing, nil
+		}
+		ended := make(chan struct{})
+		if s.making.CompareAndSwap(nil, &ended) {
+			defer close(ended)
+			defer s.making.Store(nil)
+			return s.produce(ctx, e.decoder.Memo, produce)
+		}
+		other := s.making.Load()
+		if other == nil {
+			continue
+		}
+		select {
+		case <-*other:
+		case <-ctx.Done():
+			return nil, interrupted(ctx, e.Key, e.Revision)
+		}
+	}
+}
+
+// produce makes the thing, and gives it to the memo. Only the reader that making stands for calls
+// it.
+func (s *slot) produce(ctx context.Context, memo *Memo, produce func(context.Context) (*made, error)) (*made, error) {
 	if thing := s.hit(); thing != nil {
 		return thing, nil
 	}
-	s.making.Lock()
-	defer s.making.Unlock()
-	if thing := s.hit(); thing != nil {
-		return thing, nil
-	}
-	thing, err := make()
+	thing, err := produce(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -25,7 +26,7 @@ type kitchen struct {
 // newKitchen has a memo of so many bytes; 0: it has none.
 func newKitchen(limit int64) *kitchen {
 	k := &kitchen{decoder: &storage.Decoder{}}
-	k.decoder.Decode = func(key string, _ int64, _ []byte) (kruntime.Object, error) {
+	k.decoder.Decode = func(_ context.Context, key string, _ int64, _ []byte) (kruntime.Object, error) {
 		k.decoded.Add(1)
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key}}, nil
 	}
@@ -42,7 +43,7 @@ const bodySize = 1000
 // body is the name of the entry again and again.
 func (k *kitchen) body(t *testing.T, e *storage.Entry, form storage.Form) []byte {
 	t.Helper()
-	got, err := e.Body(form, func(obj kruntime.Object) ([]byte, error) {
+	got, err := e.Body(t.Context(), form, func(obj kruntime.Object) ([]byte, error) {
 		k.cooked.Add(1)
 		name := obj.(*metav1.PartialObjectMetadata).Name
 		return bytes.Repeat([]byte(name), bodySize/len(name)), nil
@@ -172,15 +173,15 @@ func TestErrorsAreNotKept(t *testing.T) {
 	k := newKitchen(1 << 20)
 	entry := k.entry("a")
 	broken := errors.New("broken")
-	if _, err := entry.Body("json", func(kruntime.Object) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := entry.Body(t.Context(), "json", func(kruntime.Object) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	k.body(t, entry, "json")
 	unreadable := storage.NewEntry("b", 1, func() (kruntime.Object, error) { return nil, storage.ErrCorrupt })
-	if _, err := unreadable.Body("json", nil); !errors.Is(err, storage.ErrCorrupt) {
+	if _, err := unreadable.Body(t.Context(), "json", nil); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := entry.Body("", nil); err == nil {
+	if _, err := entry.Body(t.Context(), "", nil); err == nil {
 		t.Error("a body without a form")
 	}
 }
@@ -218,7 +219,7 @@ func TestHitsAllocateNothing(t *testing.T) {
 	entry := k.entry("a")
 	encode := func(kruntime.Object) ([]byte, error) { return []byte("{}"), nil }
 	allocated := testing.AllocsPerRun(100, func() {
-		if _, err := entry.Body("json", encode); err != nil {
+		if _, err := entry.Body(t.Context(), "json", encode); err != nil {
 			t.Error(err)
 		}
 		if _, err := entry.Object(); err != nil {

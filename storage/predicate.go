@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,12 +38,12 @@ func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 
 // MatchesEntry tells whether the object of an entry is selected. An empty
 // predicate does not decode it, and none decodes an entry that was matched
-// before. All predicates that an entry meets must have the same Attrs.
-func (p Predicate) MatchesEntry(e *Entry) (bool, error) {
+// before. All predicates that an entry meets must have the same Attrs. It waits no longer than ctx.
+func (p Predicate) MatchesEntry(ctx context.Context, e *Entry) (bool, error) {
 	if p.Empty() {
 		return true, nil
 	}
-	labelSet, fieldSet, err := e.Attributes(p.Attrs)
+	labelSet, fieldSet, err := e.Attributes(ctx, p.Attrs)
 	return err == nil && p.selects(labelSet, fieldSet), err
 }
 

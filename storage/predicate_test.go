@@ -63,7 +63,7 @@ func TestPredicate(t *testing.T) {
 				t.Errorf("Matches is %v (%v)", got, err)
 			}
 			entry := storage.NewEntry("/pods/a", 1, func() (runtime.Object, error) { return redPod(), nil })
-			if got, err := c.predicate.MatchesEntry(entry); err != nil || got != c.matches {
+			if got, err := c.predicate.MatchesEntry(t.Context(), entry); err != nil || got != c.matches {
 				t.Errorf("MatchesEntry is %v (%v)", got, err)
 			}
 		})
@@ -75,7 +75,7 @@ func TestPredicateThatIsEmptyDecodesNothing(t *testing.T) {
 		t.Error("the object was decoded")
 		return nil, storage.ErrCorrupt
 	})
-	if matches, err := (storage.Predicate{}).MatchesEntry(entry); err != nil || !matches {
+	if matches, err := (storage.Predicate{}).MatchesEntry(t.Context(), entry); err != nil || !matches {
 		t.Errorf("MatchesEntry is %v (%v)", matches, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestPredicateReportsWhatItCannotRead(t *testing.T) {
 		t.Errorf("Matches is %v (%v)", matches, err)
 	}
 	entry := storage.NewEntry("/pods/a", 1, func() (runtime.Object, error) { return nil, storage.ErrCorrupt })
-	if matches, err := p.MatchesEntry(entry); !errors.Is(err, storage.ErrCorrupt) || matches {
+	if matches, err := p.MatchesEntry(t.Context(), entry); !errors.Is(err, storage.ErrCorrupt) || matches {
 		t.Errorf("MatchesEntry is %v (%v)", matches, err)
 	}
 }

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,7 +15,7 @@ import (
 // Encode returns the bytes at rest: JSON in the storage version.
 func (v *version) Encode(obj runtime.Object) ([]byte, error) {
 	stored := v.definition.storage
-	u, err := v.to(stored, content(obj))
+	u, err := v.to(context.Background(), stored, content(obj))
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", v.kind(), err)
 	}
@@ -27,14 +28,19 @@ func (v *version) Encode(obj runtime.Object) ([]byte, error) {
 
 // Decode returns an object of this version, whichever was stored.
 func (v *version) Decode(data []byte) (runtime.Object, error) {
-	u, err := v.decode(data)
+	return v.DecodeContext(context.Background(), data)
+}
+
+// DecodeContext implements storage.ContextCodec: a conversion webhook may hang.
+func (v *version) DecodeContext(ctx context.Context, data []byte) (runtime.Object, error) {
+	u, err := v.decode(ctx, data)
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", v.kind(), err)
 	}
 	return u, nil
 }
 
-func (v *version) decode(data []byte) (*unstructured.Unstructured, error) {
+func (v *version) decode(ctx context.Context, data []byte) (*unstructured.Unstructured, error) {
 	var object map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); err != nil {
 		return nil, err
@@ -55,7 +61,7 @@ func (v *version) decode(data []byte) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	stored.fillContent(object)
-	return stored.to(v, object)
+	return stored.to(ctx, v, object)
 }
 
 // named returns the object with its kind in it. It shares memory.
@@ -67,11 +73,11 @@ func (v *version) named(object map[string]any) map[string]any {
 
 // to converts an object, which is not written to, to another version. The result
 // may share memory with it.
-func (v *version) to(other *version, object map[string]any) (*unstructured.Unstructured, error) {
+func (v *version) to(ctx context.Context, other *version, object map[string]any) (*unstructured.Unstructured, error) {
 	if v == other {
 		return &unstructured.Unstructured{Object: object}, nil
 	}
-	converted, err := v.converter.convert(v.named(object), other.apiVersion())
+	converted, err := v.converter.convert(ctx, v.named(object), other.apiVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"context"
 	"maps"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -12,8 +13,8 @@ import (
 // safe for concurrent use.
 type converter interface {
 	// convert returns an object, which names its kind, in another version. It does
-	// not write to the object; the result may share memory with it.
-	convert(object map[string]any, apiVersion string) (map[string]any, error)
+	// not write to the object; the result may share memory with it. It waits no longer than ctx.
+	convert(ctx context.Context, object map[string]any, apiVersion string) (map[string]any, error)
 	// close gives back what is not in use. Who still converts may go on.
 	close()
 }
@@ -29,7 +30,7 @@ func converterOf(crd *apiextensionsv1.CustomResourceDefinition, clients *webhook
 // rename is the strategy None: the versions differ in name only.
 type rename struct{}
 
-func (rename) convert(object map[string]any, apiVersion string) (map[string]any, error) {
+func (rename) convert(_ context.Context, object map[string]any, apiVersion string) (map[string]any, error) {
 	out := maps.Clone(object)
 	out["apiVersion"] = apiVersion
 	return out, nil

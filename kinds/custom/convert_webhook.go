@@ -60,12 +60,12 @@ func (w *webhook) close() { w.clients.Forget(w.target) }
 
 // convert implements converter. It asks nobody about an object that has nothing
 // but its kind. An error is the Status that clients see.
-func (w *webhook) convert(object map[string]any, apiVersion string) (map[string]any, error) {
+func (w *webhook) convert(ctx context.Context, object map[string]any, apiVersion string) (map[string]any, error) {
 	if len(object) == 2 {
-		return rename{}.convert(object, apiVersion)
+		return rename{}.convert(ctx, object, apiVersion)
 	}
 	original := &unstructured.Unstructured{Object: object}
-	converted, err := w.ask(original, apiVersion)
+	converted, err := w.ask(ctx, original, apiVersion)
 	if err == nil {
 		err = takeOver(original, converted, apiVersion)
 	}
@@ -83,7 +83,7 @@ func failedConversion(err error) error {
 }
 
 // ask returns what the webhook makes of an object.
-func (w *webhook) ask(original *unstructured.Unstructured, apiVersion string) (*unstructured.Unstructured, error) {
+func (w *webhook) ask(ctx context.Context, original *unstructured.Unstructured, apiVersion string) (*unstructured.Unstructured, error) {
 	known := slices.IndexFunc(w.reviews, func(version string) bool {
 		return version == apiextensionsv1.SchemeGroupVersion.Version || version == v1beta1.SchemeGroupVersion.Version
 	})
@@ -91,7 +91,7 @@ func (w *webhook) ask(original *unstructured.Unstructured, apiVersion string) (*
 		return nil, errors.New("no supported conversion review versions")
 	}
 	question := newReview(w.reviews[known], original, apiVersion)
-	objects, err := w.call(question)
+	objects, err := w.call(ctx, question)
 	if err != nil {
 		return nil, fmt.Errorf("conversion webhook for %v failed: %w", original.GroupVersionKind(), err)
 	}
@@ -118,7 +118,7 @@ func newReview(version string, original *unstructured.Unstructured, apiVersion s
 	return review
 }
 
-func (w *webhook) call(question *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
+func (w *webhook) call(ctx context.Context, question *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
 	client, err := w.client()
 	if err != nil {
 		return nil, err
@@ -127,12 +127,10 @@ func (w *webhook) call(question *apiextensionsv1.ConversionReview) ([]runtime.Ra
 	if err != nil {
 		return nil, err
 	}
-	// Who waits for an object shares it with others, so that nobody's request
-	// bounds the call.
 	result := client.Post().Body(body).Timeout(conversionTimeout).
 		SetHeader("Content-Type", "application/json").
 		SetHeader("User-Agent", "kube-apiserver-admission").
-		Do(context.Background())
+		Do(ctx)
 	if question.GroupVersionKind().Version == v1beta1.SchemeGroupVersion.Version {
 		answer := &v1beta1.ConversionReview{}
 		if err := result.Into(answer); err != nil {

@@ -147,8 +147,12 @@ func (v *version) related() []registry.Version {
 			Name:    other.name,
 			New:     other.newObject,
 			Default: other.fill,
-			ToHub:   func(obj runtime.Object) (runtime.Object, error) { return other.to(v, content(obj)) },
-			FromHub: func(obj runtime.Object) (runtime.Object, error) { return v.to(other, content(obj)) },
+			ToHub: func(obj runtime.Object) (runtime.Object, error) {
+				return other.to(context.Background(), v, content(obj))
+			},
+			FromHub: func(obj runtime.Object) (runtime.Object, error) {
+				return v.to(context.Background(), other, content(obj))
+			},
 		})
 	}
 	return others

@@ -27,7 +27,7 @@ func (w *watcher) translate(ctx context.Context, e *clientv3.Event) (event stora
 			return storage.Event{}, 0, err
 		}
 	}
-	event, err = w.compare(e, before, after)
+	event, err = w.compare(ctx, e, before, after)
 	event.Revision = e.Kv.ModRevision
 	return event, eventSize(e), err
 }
@@ -35,12 +35,12 @@ func (w *watcher) translate(ctx context.Context, e *clientv3.Event) (event stora
 // compare decides what a change means to a watch that selects. Whether there
 // was a value before is known without the entry, which the empty predicate
 // does not need.
-func (w *watcher) compare(e *clientv3.Event, before, after *storage.Entry) (storage.Event, error) {
+func (w *watcher) compare(ctx context.Context, e *clientv3.Event, before, after *storage.Entry) (storage.Event, error) {
 	selected := func(entry *storage.Entry) (bool, error) {
 		if entry == nil {
 			return false, nil
 		}
-		return w.opts.Predicate.MatchesEntry(entry)
+		return w.opts.Predicate.MatchesEntry(ctx, entry)
 	}
 	was, err := selected(before)
 	if err != nil {

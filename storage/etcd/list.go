@@ -213,7 +213,7 @@ func (l *listing) match(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entr
 	if err != nil {
 		return nil, err
 	}
-	if selected, err := l.predicate.MatchesEntry(entry); err != nil || !selected {
+	if selected, err := l.predicate.MatchesEntry(ctx, entry); err != nil || !selected {
 		return nil, err
 	}
 	return entry, nil

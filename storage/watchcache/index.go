@@ -2,6 +2,8 @@ package watchcache
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +24,9 @@ type indexes struct {
 type index struct {
 	field string
 
-	mu      sync.Mutex // guards what follows
+	// held by the reader that uses the index, for as long as it brings that up to date. A channel
+	// and no mutex, for others wait no longer than their contexts. It guards what follows.
+	held    chan struct{}
 	reader  reader
 	byValue map[string]map[string]*storage.Entry // by value of the field and by key
 }
@@ -34,7 +38,7 @@ func (x *indexes) of(field string) *index {
 		if x.byField == nil {
 			x.byField = map[string]*index{}
 		}
-		x.byField[field] = &index{field: field}
+		x.byField[field] = &index{field: field, held: make(chan struct{}, 1)}
 	}
 	return x.byField[field]
 }
@@ -54,10 +58,14 @@ func indexed(p storage.Predicate) (field, value string, ok bool) {
 
 // find returns the entries whose field has a value, ordered by key, and the
 // revision that this is true at.
-func (x *index) find(l *listing, value string) ([]*storage.Entry, int64, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.catchUp(l); err != nil {
+func (x *index) find(ctx context.Context, l *listing, value string) ([]*storage.Entry, int64, error) {
+	select {
+	case x.held <- struct{}{}:
+		defer func() { <-x.held }()
+	case <-ctx.Done():
+		return nil, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	}
+	if err := x.catchUp(ctx, l); err != nil {
 		x.byValue = nil
 		return nil, 0, err
 	}
@@ -70,14 +78,14 @@ func (x *index) find(l *listing, value string) ([]*storage.Entry, int64, error) 
 }
 
 // catchUp reads what has happened since the last time, or everything.
-func (x *index) catchUp(l *listing) error {
+func (x *index) catchUp(ctx context.Context, l *listing) error {
 	attrs := l.opts.Predicate.Attrs
 	for x.byValue != nil && x.reader.read() {
 		if len(x.reader.batch) == 0 {
 			return nil
 		}
 		for _, e := range x.reader.batch {
-			if err := x.replace(e.before, e.after, attrs); err != nil {
+			if err := x.replace(ctx, attrs, e); err != nil {
 				return err
 			}
 		}
@@ -91,27 +99,32 @@ func (x *index) catchUp(l *listing) error {
 	x.reader = reader{cache: l.cache, resource: l.resource, begin: revision, upTo: revision}
 	root := l.resource.root
 	state.ascend(root, root, func(entry *storage.Entry) bool {
-		err = x.replace(nil, entry, attrs)
+		err = x.add(ctx, attrs, entry)
 		return err == nil
 	})
 	return err
 }
 
-func (x *index) replace(before, after *storage.Entry, attrs storage.AttrFunc) error {
-	if before != nil {
-		_, fields, err := before.Attributes(attrs)
+// replace brings the index up to date with an event.
+func (x *index) replace(ctx context.Context, attrs storage.AttrFunc, e *event) error {
+	if e.before != nil {
+		_, fields, err := e.before.Attributes(ctx, attrs)
 		if err != nil {
 			return err
 		}
 		value := fields.Get(x.field)
-		if delete(x.byValue[value], before.Key); len(x.byValue[value]) == 0 {
+		if delete(x.byValue[value], e.key); len(x.byValue[value]) == 0 {
 			delete(x.byValue, value)
 		}
 	}
-	if after == nil {
+	if e.after == nil {
 		return nil
 	}
-	_, fields, err := after.Attributes(attrs)
+	return x.add(ctx, attrs, e.after)
+}
+
+func (x *index) add(ctx context.Context, attrs storage.AttrFunc, entry *storage.Entry) error {
+	_, fields, err := entry.Attributes(ctx, attrs)
 	if err != nil {
 		return err
 	}
@@ -119,13 +132,13 @@ func (x *index) replace(before, after *storage.Entry, attrs storage.AttrFunc) er
 	if x.byValue[value] == nil {
 		x.byValue[value] = map[string]*storage.Entry{}
 	}
-	x.byValue[value][after.Key] = after
+	x.byValue[value][entry.Key] = entry
 	return nil
 }
 
 // lookUp answers a list from an index. It is false for a list that is answered
 // faster, or only, from the state.
-func (l *listing) lookUp() (*storage.Page, bool) {
+func (l *listing) lookUp(ctx context.Context) (*storage.Page, bool) {
 	field, value, ok := indexed(l.opts.Predicate)
 	if !ok || !l.opts.Recursive || l.exact || l.opts.Limit > 0 || l.opts.Continue != "" {
 		return nil, false
@@ -133,7 +146,7 @@ func (l *listing) lookUp() (*storage.Page, bool) {
 	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {
 		return nil, false
 	}
-	found, revision, err := l.resource.indexes.of(field).find(l, value)
+	found, revision, err := l.resource.indexes.of(field).find(ctx, l, value)
 	if err != nil {
 		return nil, false // it comes again, and tells more
 	}
@@ -142,7 +155,7 @@ func (l *listing) lookUp() (*storage.Page, bool) {
 		if !strings.HasPrefix(entry.Key, l.key) {
 			continue
 		}
-		if selected, err := l.opts.Predicate.MatchesEntry(entry); err != nil {
+		if selected, err := l.opts.Predicate.MatchesEntry(ctx, entry); err != nil {
 			return nil, false
 		} else if selected {
 			page.Entries = append(page.Entries, entry)

@@ -47,14 +47,14 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	if l.minimum, err = s.await(ctx, "list", l.key, l.asked); err != nil {
 		return nil, err
 	}
-	if page, ok := l.lookUp(); ok {
+	if page, ok := l.lookUp(ctx); ok {
 		return page, nil
 	}
 	state, revision, err := l.state(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return l.page(state, revision)
+	return l.page(ctx, state, revision)
 }
 
 // plan decides which revision is to be read, which is the table at
@@ -107,10 +107,10 @@ func (l *listing) state(ctx context.Context) (*snapshot, int64, error) {
 	return state, l.asked.minimum, err
 }
 
-func (l *listing) page(state *snapshot, revision int64) (*storage.Page, error) {
+func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*storage.Page, error) {
 	page := &storage.Page{Revision: revision}
 	if !l.opts.Recursive {
-		return page, l.single(page, state.get(l.key))
+		return page, l.single(ctx, page, state.get(l.key))
 	}
 	var err error
 	last, more := "", false
@@ -120,7 +120,7 @@ func (l *listing) page(state *snapshot, revision int64) (*storage.Page, error) {
 		}
 		last = entry.Key
 		var selected bool
-		if selected, err = l.opts.Predicate.MatchesEntry(entry); selected {
+		if selected, err = l.opts.Predicate.MatchesEntry(ctx, entry); selected {
 			page.Entries = append(page.Entries, entry)
 		}
 		return err == nil
@@ -138,11 +138,11 @@ func (l *listing) page(state *snapshot, revision int64) (*storage.Page, error) {
 	return page, nil
 }
 
-func (l *listing) single(page *storage.Page, entry *storage.Entry) error {
+func (l *listing) single(ctx context.Context, page *storage.Page, entry *storage.Entry) error {
 	if entry == nil {
 		return nil
 	}
-	selected, err := l.opts.Predicate.MatchesEntry(entry)
+	selected, err := l.opts.Predicate.MatchesEntry(ctx, entry)
 	if selected {
 		page.Entries = []*storage.Entry{entry}
 	}

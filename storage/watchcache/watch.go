@@ -116,7 +116,7 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) sendInitial(ctx context.Context) bool {
 	going := true
 	report := func(entry *storage.Entry) bool {
-		selected, err := w.opts.Predicate.MatchesEntry(entry)
+		selected, err := w.opts.Predicate.MatchesEntry(ctx, entry)
 		switch {
 		case err != nil:
 			w.fail(ctx, err)

@@ -67,7 +67,7 @@ func (w *watcher) report(ctx context.Context, e *event) bool {
 	if !w.concerns(e.key) {
 		return true
 	}
-	translated, err := w.translate(e)
+	translated, err := w.translate(ctx, e)
 	if err != nil {
 		w.fail(ctx, err)
 		return false
@@ -84,12 +84,12 @@ func (w *watcher) concerns(key string) bool {
 
 // translate compares what was with what is, as the predicate sees them. The
 // zero event stands for nothing to report.
-func (w *watcher) translate(e *event) (storage.Event, error) {
-	was, err := w.selects(e.before)
+func (w *watcher) translate(ctx context.Context, e *event) (storage.Event, error) {
+	was, err := w.selects(ctx, e.before)
 	if err != nil {
 		return storage.Event{}, err
 	}
-	is, err := w.selects(e.after)
+	is, err := w.selects(ctx, e.after)
 	if err != nil {
 		return storage.Event{}, err
 	}
@@ -107,9 +107,9 @@ func (w *watcher) translate(e *event) (storage.Event, error) {
 	return event, nil
 }
 
-func (w *watcher) selects(entry *storage.Entry) (bool, error) {
+func (w *watcher) selects(ctx context.Context, entry *storage.Entry) (bool, error) {
 	if entry == nil {
 		return false, nil
 	}
-	return w.opts.Predicate.MatchesEntry(entry)
+	return w.opts.Predicate.MatchesEntry(ctx, entry)
 }
