@@ -2,7 +2,9 @@ package custom_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,4 +62,47 @@ func TestCleanupThatWaitsForAWebhookEndsWithTheServer(t *testing.T) {
 	}
 	<-asked
 	e.stop()
+}
+
+// TestRequestsThatWaitForAWebhookEndWithTheirClients shows that no request waits for a webhook that
+// hangs once its client is gone: neither the one that has asked nor those that wait for its answer.
+func TestRequestsThatWaitForAWebhookEndWithTheirClients(t *testing.T) {
+	e, h := start(t), startHook(t)
+	e.create(define(hostPort, converted(h)))
+	e.widget("w", "spec: {hostPort: 'a:1'}")
+	asked := h.hang(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	read := map[string]func() error{
+		"get": func() error {
+			_, err := e.widgets("v2").Get(ctx, "w", metav1.GetOptions{})
+			return err
+		},
+		"list": func() error {
+			_, err := e.widgets("v2").List(ctx, metav1.ListOptions{})
+			return err
+		},
+		"selection": func() error {
+			_, err := e.widgets("v2").List(ctx, metav1.ListOptions{LabelSelector: "a=b"})
+			return err
+		},
+	}
+	failed := make(chan error, len(read))
+	for _, one := range read {
+		go func() { failed <- one() }() // ends with ctx
+	}
+	<-asked
+	for len(e.server.OpenRequests()) < len(read) {
+		runtime.Gosched()
+	}
+	cancel()
+	for range read {
+		if err := <-failed; err == nil {
+			t.Error("there was an answer without the webhook")
+		}
+	}
+	patient, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if err := e.server.AwaitIdle(patient); err != nil {
+		t.Errorf("requests are open: %v", e.server.OpenRequests())
+	}
 }
