@@ -86,11 +86,12 @@ func (p *leasePool) reuse(ttl int64) (clientv3.LeaseID, bool) {
 	return clientv3.NoLease, false
 }
 
-// forget stops handing out a lease that is gone.
-func (p *leasePool) forget(id clientv3.LeaseID) {
+// clear drops all leases: etcd has lost one of them, and with it others of the same time perhaps,
+// as after a backup was restored.
+func (p *leasePool) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.live = slices.DeleteFunc(p.live, func(l *sharedLease) bool { return l.id == id })
+	p.live = nil
 }
 
 func slack(ttl int64) int64 { return min(max(ttl/leaseSlack, 1), maxLeaseSlack) }

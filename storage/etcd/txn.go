@@ -37,8 +37,8 @@ func (s *store) write(ctx context.Context, p put) (verdict, error) {
 	}
 	v, lease, err := s.writeLeased(ctx, p, value)
 	if lease != clientv3.NoLease && errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		// Someone revoked the lease under us. Nothing was written.
-		s.leases.forget(lease)
+		// Nothing was written.
+		s.leases.clear()
 		v, _, err = s.writeLeased(ctx, p, value)
 	}
 	return v, err
