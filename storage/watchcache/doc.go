@@ -22,5 +22,9 @@
 // cache has no state, at the start or after a loss of the log, all reads go to
 // the storage behind.
 //
+// A resource may be removed, and the log may be lost, at any time. So each read
+// checks that the cache may answer under the same lock under which it takes the
+// answer (read.go): otherwise the storage answers.
+//
 // [New] starts nothing; [Cache.Run] feeds the cache until its context ends.
 package watchcache
