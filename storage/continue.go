@@ -9,7 +9,9 @@ import (
 )
 
 // continueToken is kube-apiserver's, so that a list which was begun on one can
-// be continued on the other.
+// be continued on the other. The start key begins with a slash where
+// kube-apiserver answers from its cache, which is nearly always, and has none
+// where it answers from etcd.
 type continueToken struct {
 	APIVersion      string `json:"v"`
 	ResourceVersion int64  `json:"rv"`
@@ -68,8 +70,7 @@ func DecodeContinue(token, prefix string) (fromKey string, revision int64, err e
 	if c.StartKey == "" {
 		return "", 0, fmt.Errorf("%w: encoded start key empty (version meta.k8s.io/v1)", ErrInvalidContinue)
 	}
-	// The key must stay below the prefix: a token is data from a client. Tokens of
-	// older servers begin with a slash.
+	// The key must stay below the prefix: a token is data from a client.
 	start := "/" + strings.TrimPrefix(c.StartKey, "/")
 	if path.Clean(start) != start {
 		return "", 0, fmt.Errorf("%w: %v", ErrInvalidContinue, c.StartKey)

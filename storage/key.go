@@ -7,6 +7,9 @@ import (
 
 // CheckKey refuses keys that could mean something outside their place.
 func CheckKey(key string) error {
+	if key == "" || key == "/" {
+		return fmt.Errorf("empty key: %q", key)
+	}
 	if !strings.HasPrefix(key, "/") {
 		return fmt.Errorf("invalid key: %q does not begin with a slash", key)
 	}

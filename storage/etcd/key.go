@@ -27,13 +27,10 @@ func (b *Backend) target(op, key string) (target, error) {
 // scope checks the key of a list or a watch: with recursive it stands for
 // everything below it, and the slash at its end may be left out.
 func (b *Backend) scope(op, key string, recursive bool) (target, error) {
-	if !recursive {
-		return b.target(op, key)
-	}
 	if err := storage.CheckKey(key); err != nil {
 		return target{}, refused(op, key, 0, err)
 	}
-	if !strings.HasSuffix(key, "/") {
+	if recursive && !strings.HasSuffix(key, "/") {
 		key += "/"
 	}
 	return target{key: key, path: b.cfg.Prefix + key}, nil
