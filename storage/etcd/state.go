@@ -17,7 +17,7 @@ import (
 type state struct {
 	entry    *storage.Entry   // nil: nothing is there
 	revision int64            // ModRevision, 0: nothing is there
-	data     []byte           // as the codec made it; nil if a suggestion does not have it
+	data     []byte           // as the codec made it
 	stale    bool             // the transformer wants it written again
 	lease    clientv3.LeaseID // not known of a suggestion
 	// suggested: it comes from a cache and may be out of date. It must not
@@ -34,10 +34,10 @@ func trusted(suggestion *storage.Entry, dryRun bool) *storage.Entry {
 	return suggestion
 }
 
-// start returns the suggestion, if there is one that can be read, or else what
-// is in etcd.
+// start returns the suggestion, if there is one that can be read and has its
+// stored bytes, or else what is in etcd.
 func (s *store) start(ctx context.Context, op string, t target, suggestion *storage.Entry) (*state, error) {
-	if suggestion != nil && suggestion.Revision > 0 {
+	if suggestion != nil && suggestion.Revision > 0 && suggestion.Data() != nil {
 		if _, err := suggestion.Object(); err == nil {
 			return &state{entry: suggestion, revision: suggestion.Revision, data: suggestion.Data(), suggested: true}, nil
 		}
@@ -65,7 +65,7 @@ func (s *store) recheck(ctx context.Context, op string, t target, st *state) (*s
 		return nil, nil
 	}
 	fresh, err := s.read(ctx, op, t)
-	if err != nil || (fresh.revision == st.revision && !fresh.stale) {
+	if err != nil || fresh.revision == st.revision && !fresh.stale && bytes.Equal(fresh.data, st.data) {
 		return nil, err
 	}
 	return fresh, nil
@@ -105,36 +105,13 @@ func (s *store) checkPreconditions(op string, t target, st *state, p *storage.Pr
 	return nil
 }
 
-// holds tells whether data is what the state holds already, so that writing it
+// holds reports whether data is what the state holds already, so that writing it
 // would change nothing.
-func (s *store) holds(st *state, data []byte) (bool, error) {
-	if st.entry == nil || st.stale {
-		return false, nil
-	}
-	held := st.data
-	if held == nil {
-		obj, err := st.entry.Object()
-		if err != nil {
-			return false, err
-		}
-		if held, err = s.encodeShared(obj); err != nil {
-			return false, err
-		}
-	}
-	return bytes.Equal(held, data), nil
+func (st *state) holds(data []byte) bool {
+	return st.entry != nil && !st.stale && bytes.Equal(st.data, data)
 }
 
 // deleted returns the entry of a state that was deleted at revision.
 func (s *store) deleted(st *state, revision int64) *storage.Entry {
-	if st.data != nil {
-		return s.entry(st.entry.Key, st.data, revision)
-	}
-	return storage.NewEntry(st.entry.Key, revision, func() (runtime.Object, error) {
-		shared, err := st.entry.Object()
-		if err != nil {
-			return nil, err
-		}
-		obj := shared.DeepCopyObject()
-		return obj, s.versioner.UpdateObject(obj, revision)
-	})
+	return s.entry(st.entry.Key, st.data, revision)
 }

@@ -104,9 +104,8 @@ func (u *update) classify(st *state, p storage.Proposal) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	same, err := u.holds(st, data)
-	if err != nil || same {
-		return change{kind: kept}, err
+	if st.holds(data) {
+		return change{kind: kept}, nil
 	}
 	return change{kind: written, data: data, ttl: p.TTL}, nil
 }

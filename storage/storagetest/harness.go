@@ -59,6 +59,7 @@ func verbs() []verb {
 		{"GuaranteedUpdate", updateRules()},
 		{"GuaranteedUpdateRaces", updateRaceRules()},
 		{"GuaranteedUpdateSuggestion", updateSuggestionRules()},
+		{"GuaranteedUpdateBytes", updateBytesRules()},
 		{"Delete", deleteRules()},
 		{"DeleteRaces", deleteRaceRules()},
 		{"Count", countRules()},
