@@ -20,7 +20,7 @@ func (e *Entry) Attributes(ctx context.Context, of AttrFunc) (labels.Set, fields
 	if a := e.attrs.Load(); a != nil {
 		return a.labels, a.fields, nil
 	}
-	look := e.glance
+	look := e.peek
 	if e.decoder.Memo == nil { // the entry is one reader's, who may want the object too
 		look = e.ObjectContext
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,7 +18,8 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 	if codec, ok := codec.(ContextCodec); ok {
 		decode = codec.DecodeContext
 	}
-	d := &Decoder{Decode: func(ctx context.Context, key string, revision int64, data []byte) (runtime.Object, error) {
+	d := &Decoder{corrupt: new(atomic.Bool)}
+	d.Decode = func(ctx context.Context, key string, revision int64, data []byte) (runtime.Object, error) {
 		obj, err := decode(ctx, data)
 		if err == nil {
 			err = v.UpdateObject(obj, revision)
@@ -26,10 +28,10 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 			return nil, interrupted(ctx, key, revision)
 		}
 		if err != nil {
-			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: undecoded(err)}
+			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: d.undecoded(err)}
 		}
 		return obj, nil
-	}}
+	}
 	if codec, ok := codec.(MessageCodec); ok {
 		d.Message = codec.Message
 	}
@@ -41,18 +43,31 @@ func interrupted(ctx context.Context, key string, revision int64) error {
 	return &KeyError{Op: "decode", Key: key, Revision: revision, Err: fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())}
 }
 
-// undecoded: an error that is a Status is not about the bytes.
-func undecoded(err error) error {
+// undecoded wraps ErrCorrupt, unless err is a Status: that is not about the bytes.
+func (d *Decoder) undecoded(err error) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return err
 	}
+	d.corrupt.Store(true)
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// BrokenEntry returns the entry of bytes that cannot be read: err, which wraps
-// ErrCorrupt, is what its object comes to.
-func BrokenEntry(key string, revision int64, err error) *Entry {
-	d := &Decoder{Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return nil, err }}
-	return d.Entry(key, revision, nil)
+// Corrupt returns the entry of bytes that cannot be decoded: its Object returns
+// err, which wraps ErrCorrupt.
+func (d *Decoder) Corrupt(key string, revision int64, err error) *Entry {
+	d.corrupt.Store(true)
+	broken := &Decoder{corrupt: d.corrupt, Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return nil, err }}
+	return broken.Entry(key, revision, nil)
+}
+
+// Verify returns the error of an entry that cannot be decoded. As long as nothing
+// of the decoder has failed it returns nil without decoding the entry. It waits no
+// longer than ctx.
+func (e *Entry) Verify(ctx context.Context) error {
+	if c := e.decoder.corrupt; c == nil || !c.Load() || e.attrs.Load() != nil {
+		return nil
+	}
+	_, err := e.peek(ctx)
+	return err
 }

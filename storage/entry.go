@@ -36,6 +36,9 @@ type Decoder struct {
 	// without a resourceVersion. False where there is none, or where decoding
 	// would make something else of it. Nil: never.
 	Message func(data []byte) ([]byte, bool)
+	// corrupt is set once bytes could not be decoded. Decoders made by With share
+	// it. Nil: never.
+	corrupt *atomic.Bool
 	// Memo keeps what is made of the entries. It is for entries that many
 	// readers find. Nil: an entry keeps its object, once that was asked for,
 	// and no bodies, which suits entries that one reader has for itself.
@@ -155,15 +158,15 @@ func (e *Entry) makeObject(ctx context.Context) (*made, error) {
 
 // encode makes a body of the object that is there, or of one for the moment.
 func (e *Entry) encode(ctx context.Context, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
-	obj, err := e.glance(ctx)
+	obj, err := e.peek(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return encode(obj)
 }
 
-// glance returns the object that is there, or one for the moment.
-func (e *Entry) glance(ctx context.Context) (runtime.Object, error) {
+// peek returns the object that is kept, or one that is not.
+func (e *Entry) peek(ctx context.Context) (runtime.Object, error) {
 	if s := e.find(objectForm); s != nil {
 		if m := s.hit(); m != nil {
 			return m.object, nil

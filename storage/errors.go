@@ -34,11 +34,15 @@ var (
 	ErrTooLarge = errors.New("the object is too large for the store")
 	// ErrCorrupt is returned when stored bytes cannot be decoded.
 	ErrCorrupt = errors.New("the stored object cannot be decoded")
+	// ErrNotCorrupt is returned by Delete when only a corrupt object may be
+	// deleted and the object can be decoded. Its text is the end of the message
+	// that clients see.
+	ErrNotCorrupt = errors.New("unsafe deletion is not allowed because the object is decodable from storage")
 )
 
 // KeyError says which operation failed on which key.
 type KeyError struct {
-	Op       string // create, get, list, watch, update, delete, count
+	Op       string // create, get, list, watch, update, delete, count; transform, decode
 	Key      string
 	Revision int64 // the revision concerned, 0 if none is
 	Err      error // wraps one of the sentinels

@@ -27,7 +27,8 @@ type Interface interface {
 	// GetList returns the entry under key, or everything below it, in the
 	// order of keys. An empty result is not an error. ErrCompacted: the
 	// revision asked for, or that of the continue token, is gone.
-	// ErrFutureRevision: it is not there yet.
+	// ErrFutureRevision: it is not there yet. *CorruptListError: objects below
+	// key are known to be corrupt; the page has the others up to there.
 	GetList(ctx context.Context, key string, opts ListOptions) (*Page, error)
 
 	// Watch reports what happens to key, or to everything below it, from the
@@ -161,7 +162,8 @@ type UpdateOptions struct {
 	CreateIfAbsent bool
 	// Preconditions are checked on the current state before propose runs.
 	Preconditions *Preconditions
-	// Suggestion, from a cache, saves the first read.
+	// Suggestion, from a cache, saves the first read. One without stored bytes
+	// is ignored.
 	Suggestion *Entry
 	// DryRun does everything but the write.
 	DryRun bool
@@ -190,8 +192,13 @@ type DeleteOptions struct {
 	Preconditions *Preconditions
 	// Validate may refuse the deletion of the state it is shown; nil allows.
 	Validate func(ctx context.Context, current *Entry) error
-	// Suggestion, from a cache, saves the first read.
+	// Suggestion, from a cache, saves the first read. One without stored bytes
+	// is ignored.
 	Suggestion *Entry
 	// DryRun does everything but the deletion.
 	DryRun bool
+	// OnlyCorrupt deletes an object that cannot be decoded, and no other:
+	// ErrNotCorrupt. Preconditions and Suggestion are ignored, and the entry
+	// which Validate gets and Delete returns is the corrupt one.
+	OnlyCorrupt bool
 }

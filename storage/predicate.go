@@ -36,12 +36,14 @@ func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 	return p.selects(labelSet, fieldSet), nil
 }
 
-// MatchesEntry tells whether the object of an entry is selected. An empty
-// predicate does not decode it, and none decodes an entry that was matched
-// before. All predicates that an entry meets must have the same Attrs. It waits no longer than ctx.
+// MatchesEntry reports whether the object of an entry is selected. An empty
+// predicate does not decode it unless other objects of the resource turned out to
+// be corrupt, and none decodes an entry that was matched before. All predicates
+// that an entry meets must have the same Attrs. It waits no longer than ctx.
 func (p Predicate) MatchesEntry(ctx context.Context, e *Entry) (bool, error) {
 	if p.Empty() {
-		return true, nil
+		err := e.Verify(ctx)
+		return err == nil, err
 	}
 	labelSet, fieldSet, err := e.Attributes(ctx, p.Attrs)
 	return err == nil && p.selects(labelSet, fieldSet), err

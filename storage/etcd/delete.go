@@ -12,6 +12,9 @@ func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptio
 	if err != nil {
 		return nil, err
 	}
+	if opts.OnlyCorrupt {
+		return s.deleteCorrupt(ctx, t, opts)
+	}
 	st, err := s.start(ctx, "delete", t, trusted(opts.Suggestion, opts.DryRun))
 	if err != nil {
 		return nil, err

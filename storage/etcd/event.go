@@ -19,7 +19,7 @@ func (w *watcher) translate(ctx context.Context, e *clientv3.Event) (event stora
 	var before, after *storage.Entry
 	if !e.IsCreate() && (e.Type == clientv3.EventTypeDelete || !w.opts.Predicate.Empty()) {
 		if before, err = w.previous(ctx, e); err != nil {
-			return storage.Event{}, 0, err
+			return storage.Event{}, 0, eventError(e, err)
 		}
 	}
 	if e.Type != clientv3.EventTypeDelete {
@@ -29,7 +29,15 @@ func (w *watcher) translate(ctx context.Context, e *clientv3.Event) (event stora
 	}
 	event, err = w.compare(ctx, e, before, after)
 	event.Revision = e.Kv.ModRevision
-	return event, eventSize(e), err
+	return event, eventSize(e), eventError(e, err)
+}
+
+// eventError returns the error of an event whose objects cannot be decoded.
+func eventError(e *clientv3.Event, err error) error {
+	if e.Type == clientv3.EventTypeDelete && errors.Is(err, storage.ErrCorrupt) {
+		return &storage.CorruptDeletedError{Err: err}
+	}
+	return err
 }
 
 // compare decides what a change means to a watch that selects. Whether there

@@ -29,6 +29,7 @@ type listing struct {
 	recursive bool
 	predicate storage.Predicate
 	limit     int64 // of matching entries, 0: none
+	corrupt   storage.CorruptObjects
 
 	resourceVersion string
 	minimum         int64 // revision the answer must not be older than
@@ -51,11 +52,14 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 		}
 		taken, err := l.take(ctx, resp, page)
 		if err != nil {
-			return nil, err
+			return page, err
 		}
 		left := resp.Count - int64(taken)
 		if left > 0 && !l.full(page) {
 			continue
+		}
+		if err := l.corrupt.Err(); err != nil {
+			return page, err
 		}
 		return page, l.finish(page, left)
 	}
@@ -198,7 +202,10 @@ func (l *listing) take(ctx context.Context, resp *clientv3.GetResponse, page *st
 		}
 		entry, err := l.match(ctx, kv)
 		if err != nil {
-			return 0, err
+			if err := l.corrupt.Add(err); err != nil {
+				return 0, err
+			}
+			continue
 		}
 		if entry != nil {
 			page.Entries = append(page.Entries, entry)

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,12 +40,31 @@ func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entr
 	return s.entry(key, data, kv.ModRevision), nil
 }
 
+// corruptEntry returns the entry of a value that cannot be decoded, and
+// storage.ErrNotCorrupt if it can.
+func (s *store) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
+	entry, err := s.entryOf(ctx, kv)
+	if err == nil {
+		_, err = entry.Object()
+	}
+	switch {
+	case err == nil:
+		return nil, storage.ErrNotCorrupt
+	case !errors.Is(err, storage.ErrCorrupt):
+		return nil, err
+	}
+	return s.decoder.Corrupt(s.key(kv.Key), kv.ModRevision, err), nil
+}
+
 func (b *Backend) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
 	data, stale, err = b.cfg.Transformer.FromStorage(ctx, value, b.cfg.Prefix+key)
-	if err != nil {
-		return nil, false, failed("decode", key, 0, storage.ErrCorrupt, err)
+	switch {
+	case err == nil:
+		return data, stale, nil
+	case ctx.Err() != nil: // it says nothing about the bytes
+		return nil, false, failed("transform", key, 0, storage.ErrUnavailable, ctx.Err())
 	}
-	return data, stale, nil
+	return nil, false, failed("transform", key, 0, storage.ErrCorrupt, err)
 }
 
 // encode returns the bytes of an object that the caller may write to.

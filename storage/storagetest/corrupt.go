@@ -2,7 +2,9 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
@@ -13,6 +15,9 @@ func corruptRules() []rule {
 		{"reading bytes that are no object is ErrCorrupt", corruptGet},
 		{"bytes moved to another key are found out by a transformer", corruptMoved},
 		{"a list that must look at the object is ErrCorrupt", corruptList},
+		{"a list names every corrupt object and returns the others", corruptListNamesAll},
+		{"a list stops after 100 corrupt objects", corruptListStops},
+		{"a list of everything fails once an object turned out to be corrupt", corruptListRemembers},
 		{"a watch that must look at the object ends with ErrCorrupt", corruptWatch},
 		{"what is corrupt is counted", corruptCount},
 		{"a deletion with a precondition is ErrCorrupt and deletes nothing", corruptDelete},
@@ -73,6 +78,71 @@ func corruptList(e *env) {
 	e.spoil("b")
 	_, err := e.Store.GetList(e.Context(), e.below(""), storage.ListOptions{Recursive: true, Predicate: e.kind.Coloured("red")})
 	e.wantCorrupt(err)
+}
+
+// coloured lists everything below the prefix in one colour.
+func (e *env) coloured(colour string) (*storage.Page, error) {
+	return e.Store.GetList(e.Context(), e.below(""), storage.ListOptions{Recursive: true, Predicate: e.kind.Coloured(colour)})
+}
+
+// wantCorruptList checks which objects the error of a list names.
+func (e *env) wantCorruptList(err error, want ...string) *storage.CorruptListError {
+	e.Helper()
+	e.wantCorrupt(err)
+	var list *storage.CorruptListError
+	if !errors.As(err, &list) {
+		e.Fatalf("error is %v, want one that names objects", err)
+	}
+	var got []string
+	for _, object := range list.Objects {
+		got = append(got, object.Key)
+	}
+	for i, name := range want {
+		want[i] = e.key(name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		e.Errorf("corrupt objects (-want +got):\n%s", diff)
+	}
+	return list
+}
+
+func corruptListNamesAll(e *env) {
+	for _, name := range []string{"a", "c", "e"} {
+		e.create(e.painted(name, "1", "red"))
+	}
+	e.spoil("b")
+	e.spoil("d")
+	page, err := e.coloured("red")
+	if list := e.wantCorruptList(err, "b", "d"); list.Truncated {
+		e.Error("the list is truncated")
+	}
+	e.wantNames(page.Entries, "a", "c", "e")
+	_, err = e.Store.GetList(e.Context(), e.key("b"), storage.ListOptions{Predicate: e.kind.Coloured("red")})
+	e.wantCorruptList(err, "b")
+}
+
+func corruptListStops(e *env) {
+	var names []string
+	for i := range 101 {
+		names = append(names, fmt.Sprintf("o%03d", i))
+		e.spoil(names[i])
+	}
+	_, err := e.coloured("red")
+	if list := e.wantCorruptList(err, names[:100]...); !list.Truncated {
+		e.Error("the list is not truncated")
+	}
+}
+
+func corruptListRemembers(e *env) {
+	e.create(e.object("a", "1"))
+	e.spoil("b")
+	opts := storage.ListOptions{Recursive: true}
+	if page, err := e.Store.GetList(e.Context(), e.below(""), opts); err == nil {
+		e.wantCorrupt(opened(page.Entries[1], nil))
+	}
+	page, err := e.Store.GetList(e.Context(), e.below(""), opts)
+	e.wantCorruptList(err, "b")
+	e.wantNames(page.Entries, "a")
 }
 
 func corruptWatch(e *env) {

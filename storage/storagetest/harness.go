@@ -62,6 +62,7 @@ func verbs() []verb {
 		{"GuaranteedUpdateBytes", updateBytesRules()},
 		{"Delete", deleteRules()},
 		{"DeleteRaces", deleteRaceRules()},
+		{"DeleteCorrupt", deleteCorruptRules()},
 		{"Count", countRules()},
 		{"TTL", ttlRules()},
 		{"DryRun", dryRunRules()},

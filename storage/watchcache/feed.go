@@ -140,7 +140,7 @@ func (r *resource) entry(change *storage.Change) *storage.Entry {
 	if change.Err == nil {
 		return r.decoder.Entry(change.Key, change.Revision, change.Data)
 	}
-	return storage.BrokenEntry(change.Key, change.Revision, change.Err)
+	return r.decoder.Corrupt(change.Key, change.Revision, change.Err)
 }
 
 func announce(resources []*resource) {

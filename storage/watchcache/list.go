@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -113,6 +114,7 @@ func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*s
 		return page, l.single(ctx, page, state.get(l.key))
 	}
 	var err error
+	var corrupt storage.CorruptObjects
 	last, more := "", false
 	state.ascend(l.key, l.from, func(entry *storage.Entry) bool {
 		if more = l.opts.Limit > 0 && int64(len(page.Entries)) >= l.opts.Limit; more {
@@ -123,8 +125,14 @@ func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*s
 		if selected, err = l.opts.Predicate.MatchesEntry(ctx, entry); selected {
 			page.Entries = append(page.Entries, entry)
 		}
+		if err != nil {
+			err = corrupt.Add(err)
+		}
 		return err == nil
 	})
+	if err == nil {
+		err = corrupt.Err()
+	}
 	if err != nil || !more {
 		return page, err
 	}
@@ -143,8 +151,12 @@ func (l *listing) single(ctx context.Context, page *storage.Page, entry *storage
 		return nil
 	}
 	selected, err := l.opts.Predicate.MatchesEntry(ctx, entry)
+	if err != nil {
+		var corrupt storage.CorruptObjects
+		return cmp.Or(corrupt.Add(err), corrupt.Err())
+	}
 	if selected {
 		page.Entries = []*storage.Entry{entry}
 	}
-	return err
+	return nil
 }

@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -86,6 +87,9 @@ func (w *watcher) concerns(key string) bool {
 // zero event stands for nothing to report.
 func (w *watcher) translate(ctx context.Context, e *event) (storage.Event, error) {
 	was, err := w.selects(ctx, e.before)
+	if e.after == nil && errors.Is(err, storage.ErrCorrupt) {
+		return storage.Event{}, &storage.CorruptDeletedError{Err: err}
+	}
 	if err != nil {
 		return storage.Event{}, err
 	}

@@ -1,0 +1,109 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+func deleteCorruptRules() []rule {
+	return []rule{
+		{"an object that can be decoded is not deleted", deleteCorruptReadable},
+		{"nor is it if a suggestion is given", deleteCorruptSuggestion},
+		{"says when there is nothing", deleteCorruptMissing},
+		{"a corrupt object is deleted", deleteCorruptDeletes},
+		{"validation gets the corrupt entry and may refuse", deleteCorruptValidation},
+		{"a dry run deletes nothing", deleteCorruptDryRun},
+		{"an object that is written again meanwhile is not deleted", deleteCorruptRace},
+		{"a watch that must look at the object ends with CorruptDeletedError", deleteCorruptWatch},
+	}
+}
+
+func (e *env) deleteCorrupt(name string, opts storage.DeleteOptions) (*storage.Entry, error) {
+	opts.OnlyCorrupt = true
+	return e.Store.Delete(e.Context(), e.key(name), opts)
+}
+
+func deleteCorruptReadable(e *env) {
+	created := e.create(e.object("a", "1"))
+	_, err := e.deleteCorrupt("a", storage.DeleteOptions{})
+	e.wantError(err, storage.ErrNotCorrupt, "delete", e.key("a"))
+	e.wantStored("a", created.Revision, "1")
+}
+
+func deleteCorruptSuggestion(e *env) {
+	created := e.create(e.object("a", "1"))
+	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Suggestion: created})
+	e.wantError(err, storage.ErrNotCorrupt, "delete", e.key("a"))
+	e.wantStored("a", created.Revision, "1")
+}
+
+func deleteCorruptMissing(e *env) {
+	_, err := e.deleteCorrupt("a", storage.DeleteOptions{})
+	e.wantError(err, storage.ErrNotFound, "delete", e.key("a"))
+}
+
+func deleteCorruptDeletes(e *env) {
+	e.create(e.object("b", "1"))
+	revision := e.spoil("a")
+	entry, err := e.deleteCorrupt("a", storage.DeleteOptions{Preconditions: ifUID("ignored")})
+	if err != nil {
+		e.Fatal(err)
+	}
+	if entry.Key != e.key("a") || entry.Revision != revision+1 {
+		e.Errorf("deleted %s at %d, want %s at %d", entry.Key, entry.Revision, e.key("a"), revision+1)
+	}
+	e.wantCorrupt(opened(entry, nil))
+	e.wantAbsent("a")
+	_, err = e.Store.Get(e.Context(), e.key("a"), storage.GetOptions{})
+	e.wantError(err, storage.ErrNotFound, "get", e.key("a"))
+	e.wantNames(e.everything().Entries, "b")
+}
+
+func deleteCorruptValidation(e *env) {
+	revision := e.spoil("a")
+	refusal := errors.New("refused")
+	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Validate: func(_ context.Context, current *storage.Entry) error {
+		e.wantCorrupt(opened(current, nil))
+		return refusal
+	}})
+	if !errors.Is(err, refusal) {
+		e.Errorf("error is %v, want %v", err, refusal)
+	}
+	e.wantRevision(revision)
+}
+
+func deleteCorruptDryRun(e *env) {
+	revision := e.spoil("a")
+	if _, err := e.deleteCorrupt("a", storage.DeleteOptions{DryRun: true}); err != nil {
+		e.Error(err)
+	}
+	e.wantRevision(revision)
+}
+
+func deleteCorruptRace(e *env) {
+	e.spoil("a")
+	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Validate: func(ctx context.Context, _ *storage.Entry) error {
+		return e.fill(ctx, e.kind, []Object{e.object("a", "1")})
+	}})
+	e.wantError(err, storage.ErrNotCorrupt, "delete", e.key("a"))
+	e.wantStored("a", e.revision(), "1")
+}
+
+func deleteCorruptWatch(e *env) {
+	revision := e.spoil("a")
+	s := e.watchAll(storage.WatchOptions{ResourceVersion: version(revision), Predicate: e.kind.Coloured("red")})
+	if _, err := e.deleteCorrupt("a", storage.DeleteOptions{}); err != nil {
+		e.Fatal(err)
+	}
+	event := s.next()
+	var deleted *storage.CorruptDeletedError
+	if event.Type != watch.Error || !errors.As(event.Err, &deleted) {
+		e.Errorf("event is %+v, want an error that speaks of the deletion", event)
+	}
+	e.wantCorrupt(event.Err)
+	s.wantOver()
+}
