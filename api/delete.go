@@ -20,6 +20,9 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
+	if unsafe(options) {
+		return c.unsafeDelete()
+	}
 	result, err := c.store.Delete(c.r.Context(), registry.DeleteRequest{
 		Namespace: c.Namespace, Name: c.Name, Options: options, Version: c.version.Name,
 	})
@@ -66,6 +69,9 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	if unsafe(options) {
+		return unsafeConflict("is not allowed with DELETECOLLECTION, try again after removing the option")
+	}
 	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options, Version: c.version.Name}
 	page, err := c.store.DeleteCollection(c.r.Context(), request, c.listRequest(list))
 	if err != nil {
@@ -90,7 +96,9 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, err
 	}
 	options.TypeMeta = metav1.TypeMeta{}
-	options.IgnoreStoreReadErrorWithClusterBreakingPotential = nil // not offered
+	if unsafe(options) && len(options.DryRun) > 0 {
+		return nil, unsafeConflict("cannot be set together with .dryRun")
+	}
 	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
 }
 

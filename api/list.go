@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"slices"
@@ -27,11 +28,18 @@ func (c *call) list() error {
 	if err != nil {
 		return err
 	}
-	page, err := c.store.List(c.r.Context(), c.listRequest(options))
+	request := c.listRequest(options)
+	page, err := c.store.List(c.r.Context(), request)
 	if err != nil {
 		return err
 	}
-	return c.respondList(page)
+	if err = c.respondList(page); errors.Is(err, storage.ErrCorrupt) {
+		// Now that one object is known to be corrupt, the list finds them all.
+		if _, all := c.store.List(c.r.Context(), request); all != nil {
+			return all
+		}
+	}
+	return err
 }
 
 // respondList answers with the entries of a page.

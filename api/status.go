@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // statusHeader is the type header of every Status, whatever the group.
@@ -18,6 +20,7 @@ var statusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 // statusOf is the one place where an error becomes a Status. One that nobody
 // has translated is a 500 with its own text.
 func statusOf(err error) *metav1.Status {
+	err = registry.CorruptError(err)
 	var status metav1.Status
 	var carrier apierrors.APIStatus
 	switch {

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -135,17 +136,25 @@ func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool
 	if s.view == nil {
 		obj, err := entry.ObjectContext(s.call.r.Context())
 		if err != nil {
-			s.sendError(err)
+			s.sendError(entryError(eventType, err))
 			return false
 		}
 		return s.sendObject(eventType, obj)
 	}
 	b, err := s.view.bodyOf(s.call.r.Context(), entry)
 	if err != nil {
-		s.sendError(err)
+		s.sendError(entryError(eventType, err))
 		return false
 	}
 	return s.write(eventType, s.view.header, b)
+}
+
+// entryError returns the error of an event whose object cannot be shown.
+func entryError(eventType watch.EventType, err error) error {
+	if eventType == watch.Deleted && errors.Is(err, storage.ErrCorrupt) {
+		return &storage.CorruptDeletedError{Err: err}
+	}
+	return err
 }
 
 // sendObject writes an event of an object in the hub version.

@@ -58,7 +58,7 @@ var errorTable = [...]struct {
 	{context.DeadlineExceeded, deadlineError},
 	{storage.ErrUnavailable, func(c call, _ error) error { return apierrors.NewServerTimeout(c.resource, c.verb, 2) }},
 	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(withoutKey(err).Error()) }},
-	{storage.ErrCorrupt, func(_ call, err error) error { return apierrors.NewInternalError(err) }},
+	{storage.ErrCorrupt, corruptError},
 }
 
 // interpret returns what a client sees of an error.

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/storage"
@@ -50,8 +49,5 @@ func (s *Store) GetSubresource(ctx context.Context, namespace, name, subresource
 // objectOf decodes an entry; stored bytes that cannot be read are a 500.
 func (s *Store) objectOf(entry *storage.Entry) (runtime.Object, error) {
 	obj, err := entry.Object()
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	return obj, nil
+	return obj, CorruptError(err)
 }

@@ -173,9 +173,17 @@ func TestCorruptObjects(t *testing.T) {
 	_, updated := store.Update(t.Context(), patch(registrytest.NewConfigMap("c"), count("n")))
 	_, deleted := store.Delete(t.Context(), remove("c", nil))
 	_, listed := store.List(t.Context(), registry.ListRequest{Namespace: "x", Label: selector(t, "a=b")})
-	for verb, err := range map[string]error{"update": updated, "delete": deleted, "list": listed} {
-		if got := statusOf(t, err); got.Code != 500 || got.Reason != metav1.StatusReasonInternalError {
-			t.Errorf("%s: %v", verb, err)
+	for _, c := range []struct {
+		verb string
+		err  error
+		want metav1.StatusReason
+	}{
+		{"update", updated, ""},
+		{"delete", deleted, metav1.StatusReasonInternalError},
+		{"list", listed, metav1.StatusReasonStoreReadError},
+	} {
+		if got := statusOf(t, c.err); got.Code != 500 || got.Reason != c.want {
+			t.Errorf("%s: %v", c.verb, c.err)
 		}
 	}
 }

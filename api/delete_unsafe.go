@@ -1,0 +1,63 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// unsafeVerb is what a user needs on an object besides delete, to delete it
+// although it cannot be decoded.
+const unsafeVerb = "unsafe-delete-ignore-read-errors"
+
+// unsafe reports whether options ask to delete an object that cannot be decoded.
+func unsafe(options *metav1.DeleteOptions) bool {
+	return ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false)
+}
+
+// unsafeConflict is the 422 of the option where it cannot be used.
+func unsafeConflict(text string) error {
+	path := field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential")
+	return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(path, true, text)})
+}
+
+// unsafeDelete answers a DELETE of an object that cannot be decoded.
+func (c *call) unsafeDelete() error {
+	if err := c.authorizeUnsafeDelete(); err != nil {
+		return err
+	}
+	err := c.store.UnsafeDelete(c.r.Context(), registry.DeleteRequest{
+		Namespace: c.Namespace, Name: c.Name, Version: c.version.Name,
+	})
+	if err != nil {
+		return err
+	}
+	c.settle()
+	return c.respond(http.StatusOK, &metav1.Status{
+		Status:  metav1.StatusSuccess,
+		Code:    http.StatusOK,
+		Details: &metav1.StatusDetails{Name: c.Name, Kind: c.resource.Kind},
+	})
+}
+
+// authorizeUnsafeDelete returns why the user must not delete a corrupt object.
+func (c *call) authorizeUnsafeDelete() error {
+	access := accessOf(c.r)
+	access.Resource.Verb = unsafeVerb
+	decision, err := c.server.config.Catalog.Authorizer().Authorize(c.r.Context(), access)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("error while checking permission for %q, %w", unsafeVerb, err)
+	case decision.Allowed:
+		return nil
+	default:
+		err = fmt.Errorf("not permitted to do %q, reason: %s", unsafeVerb, decision.Reason)
+	}
+	return apierrors.NewForbidden(c.resource.GroupResource(), c.Name, err)
+}
