@@ -1,6 +1,8 @@
 .DEFAULT_GOAL := help
 PKG ?= ./...
 REF ?= HEAD
+# The modules with tests besides the main one.
+MODULES := $(shell cat .ci/modules)
 
 SUITES := builder cache certwatcher client cluster controller/... envtest handler internal/controller internal/recorder manager source webhook/...
 
@@ -17,7 +19,7 @@ build: ## build bin/miniapi
 	go build -o bin/miniapi ./cmd/miniapi
 
 test: ## run all tests
-	go test $(PKG) && go -C e2e test ./...
+	go test $(PKG)$(MODULES:%= && go -C % test ./...)
 
 suites: build ## run controller-runtime's own suites, with miniapi in the place of envtest's binaries
 	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
@@ -28,16 +30,16 @@ skew: $(KUBECTLS:%=bin/kubectl-%) ## play the stories of kubectl with its older 
 	done; exit $$status
 
 race: ## run all tests with the race detector
-	go test -race $(PKG) && go -C e2e test -race ./...
+	go test -race $(PKG)$(MODULES:%= && go -C % test -race ./...)
 
 lint: bin/staticcheck ## vet, staticcheck, gofmt
-	go vet $(PKG) && go -C e2e vet ./...
+	go vet $(PKG)$(MODULES:%= && go -C % vet ./...)
 	bin/staticcheck $(PKG)
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 
 fix: ## format, and tidy the modules
 	gofmt -w .
-	go mod tidy && go -C e2e mod tidy && go -C tools mod tidy
+	go mod tidy$(MODULES:%= && go -C % mod tidy) && go -C tools mod tidy
 
 bench: ## run the benchmarks, each beside raw etcd in the same run
 	go test -run '^$$' -bench . -benchtime 2s ./bench

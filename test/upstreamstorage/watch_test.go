@@ -1,0 +1,120 @@
+package upstreamstorage
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/apis/example"
+	upstream "k8s.io/apiserver/pkg/storage"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// watch passes on the events of a watcher of ours as those of upstream's.
+type watch struct {
+	behind storage.Watcher
+	// bookmarks: the client asked for bookmarks; marksEnd: and for one that
+	// ends the initial events.
+	bookmarks, marksEnd bool
+
+	result chan apiwatch.Event // with a buffer: what is in it is still received after Stop
+	stop   chan struct{}
+	once   sync.Once
+}
+
+func (a *adapter) Watch(ctx context.Context, key string, opts upstream.ListOptions) (apiwatch.Interface, error) {
+	behind, err := a.store.Watch(ctx, key, storage.WatchOptions{
+		Recursive:         opts.Recursive,
+		Predicate:         predicate(opts.Predicate),
+		ResourceVersion:   opts.ResourceVersion,
+		SendInitialEvents: opts.SendInitialEvents,
+		ProgressNotify:    opts.ProgressNotify || opts.Predicate.AllowWatchBookmarks,
+	})
+	if err != nil {
+		return nil, a.translate(key, err)
+	}
+	w := &watch{
+		behind:    behind,
+		bookmarks: opts.ProgressNotify || opts.Predicate.AllowWatchBookmarks,
+		marksEnd:  opts.SendInitialEvents != nil && *opts.SendInitialEvents,
+		result:    make(chan apiwatch.Event, 100),
+		stop:      make(chan struct{}),
+	}
+	go w.run() // ends with behind, which Stop ends
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watches = append(a.watches, w)
+	return w, nil
+}
+
+// stopWatches ends the watches that the suite leaves open.
+func (a *adapter) stopWatches() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.watches {
+		w.Stop()
+	}
+}
+
+func (w *watch) ResultChan() <-chan apiwatch.Event { return w.result }
+
+func (w *watch) Stop() {
+	w.once.Do(func() { close(w.stop) })
+	w.behind.Stop()
+}
+
+func (w *watch) run() {
+	defer close(w.result)
+	for event := range w.behind.Events() {
+		out, ok := w.translate(event)
+		if !ok {
+			continue
+		}
+		select {
+		case w.result <- out:
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+// translate returns false for an event that upstream's client did not ask for.
+func (w *watch) translate(event storage.Event) (apiwatch.Event, bool) {
+	switch event.Type {
+	case apiwatch.Error:
+		return apiwatch.Event{Type: apiwatch.Error, Object: eventStatus(event.Err)}, true
+	case apiwatch.Bookmark:
+		pod := &example.Pod{}
+		pod.ResourceVersion = strconv.FormatInt(event.Revision, 10)
+		if event.InitialEventsEnd {
+			pod.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+		}
+		return apiwatch.Event{Type: apiwatch.Bookmark, Object: pod}, w.bookmarks && (w.marksEnd || !event.InitialEventsEnd)
+	}
+	obj, err := event.Entry.Object()
+	if err != nil {
+		return apiwatch.Event{Type: apiwatch.Error, Object: eventStatus(err)}, true
+	}
+	return apiwatch.Event{Type: event.Type, Object: obj.DeepCopyObject()}, true
+}
+
+func eventStatus(err error) runtime.Object {
+	var status *apierrors.StatusError
+	var deleted *storage.CorruptDeletedError
+	switch {
+	case errors.As(err, &deleted):
+		status = apierrors.NewInternalError(err)
+		status.ErrStatus.Reason = metav1.StatusReasonStoreReadError
+	case errors.Is(err, storage.ErrCompacted):
+		status = apierrors.NewResourceExpired("The resourceVersion for the provided watch is too old.")
+	default:
+		status = apierrors.NewInternalError(err)
+	}
+	return &status.ErrStatus
+}
