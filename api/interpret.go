@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,8 +33,9 @@ func (typeFinder) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	return &schema.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind}, nil
 }
 
-// findType reads the members of the outermost object. It is false for all that
-// is unusual: no object, names in another case, escapes, values of other types.
+// findType reads the members of the outermost object. ok is false for unusual
+// input: no object, names in another case, escapes, invalid UTF-8, values that
+// are not strings.
 func findType(data []byte) (apiVersion, kind string, ok bool) {
 	if !json.Valid(data) {
 		return "", "", false
@@ -61,10 +63,10 @@ func findType(data []byte) (apiVersion, kind string, ok bool) {
 		default:
 			continue
 		}
-		if value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+		if value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 || !utf8.Valid(value) {
 			return "", "", false
 		}
-		*into = strings.ToValidUTF8(string(value[1:len(value)-1]), "\uFFFD")
+		*into = string(value[1 : len(value)-1])
 	}
 }
 

@@ -12,6 +12,7 @@ var bodies = []string{
 	` { "apiVersion" : "apps/v1" , "spec" : [ { "a" : "}" } , "]" , -1.5e3 , true , null ] , "kind" : "Deployment" } `,
 	`{"metadata":{"annotations":{"a\"b":"\\"}},"kind":"A","kind":"B"}`,
 	`{"Kind":"ConfigMap","APIVERSION":"v1"}`, `{"\u006bind":"ConfigMap"}`, `{"kind":"\u0041"}`, `{"kind":"` + "\xff" + `"}`,
+	`{"kind":"` + "\x9a\x9a" + `"}`, // two bytes that are no UTF-8 are two replacement characters
 	`{"kind":1}`, `{"kind":null,"apiVersion":"v1"}`, `{"kind":{"a":"b"}}`, `{"apiVersion":"a/b/c","kind":"A"}`,
 	`{}`, `[]`, `null`, `"kind"`, `1`, ``, ` `, `{`, `{"kind":"A"`, `{"kind":"A"}}`, `{"kind":"A",}`, `{"kind" "A"}`,
 	"{\"\u212Aind\":\"A\"}", `{"kind":"A","a":"b` + "\n" + `"}`,
