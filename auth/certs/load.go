@@ -32,8 +32,9 @@ func LoadServing(certificate, key string) (Pair, error) {
 	return pair, nil
 }
 
-// LoadOrMake reads apiserver.crt and apiserver.key from a directory. Where
-// neither is there, it writes what issue makes, and the directory too.
+// LoadOrMake reads apiserver.crt and apiserver.key from a directory. If both are
+// absent, it writes the pair that issue returns; a directory that it creates can
+// be entered by its owner only.
 func LoadOrMake(dir string, issue func() (Pair, error)) (Pair, error) {
 	certificate, key := filepath.Join(dir, certificateFile), filepath.Join(dir, keyFile)
 	if !absent(certificate) || !absent(key) {
@@ -43,7 +44,7 @@ func LoadOrMake(dir string, issue func() (Pair, error)) (Pair, error) {
 	if err != nil {
 		return Pair{}, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Pair{}, fmt.Errorf("certificate directory: %w", err)
 	}
 	// The key comes first: a certificate without one would be half a pair.

@@ -1,0 +1,47 @@
+package main_test
+
+import (
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Files hold keys, tokens and data, so the server does not leave their mode to
+// the umask. The serving certificate is public, but lies in a private directory.
+func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	cmd := command(t)
+	cmd.Path, cmd.Args = shell(t), append([]string{"sh", "-c", `umask 0; exec "$0" "$@"`, program},
+		"--secure-port", "0", "--cert-dir", filepath.Join(root, "certs"), "--data-dir", filepath.Join(root, "data"))
+	cmd.Env = append(cmd.Env, "HOME="+filepath.Join(root, "home"), "TMPDIR="+root)
+	s := serveCommand(t, cmd)
+	files := 0
+	check(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		if public := filepath.Base(path) == "apiserver.crt"; info.Mode().Perm()&0o077 != 0 && !public {
+			t.Errorf("%s: %v", path, info.Mode())
+		}
+		return nil
+	}))
+	if files < 6 {
+		t.Errorf("there are only %d files and directories", files)
+	}
+	check(t, s.stop(syscall.SIGTERM))
+}
+
+func shell(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("sh")
+	check(t, err)
+	return path
+}
