@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,11 +19,13 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	created, err := c.createIn(registry.CreateRequest{
-		Namespace: c.Namespace,
-		Name:      c.Name,
-		Object:    obj,
-		Options:   options.WriteOptions,
+	created, err := finish(c, func(ctx context.Context) (runtime.Object, error) {
+		return c.createIn(ctx, registry.CreateRequest{
+			Namespace: c.Namespace,
+			Name:      c.Name,
+			Object:    obj,
+			Options:   options.WriteOptions,
+		})
 	})
 	if err != nil {
 		return err
@@ -31,10 +34,10 @@ func (c *call) create() error {
 	return c.respond(http.StatusCreated, created)
 }
 
-func (c *call) createIn(req registry.CreateRequest) (runtime.Object, error) {
+func (c *call) createIn(ctx context.Context, req registry.CreateRequest) (runtime.Object, error) {
 	if c.sub != nil {
-		return c.store.CreateSubresource(c.r.Context(), c.Subresource, req)
+		return c.store.CreateSubresource(ctx, c.Subresource, req)
 	}
-	result, err := c.store.Create(c.r.Context(), req)
+	result, err := c.store.Create(ctx, req)
 	return result.Object, err
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
 )
 
 // delete answers a DELETE of one object.
@@ -23,8 +25,10 @@ func (c *call) delete() error {
 	if unsafe(options) {
 		return c.unsafeDelete()
 	}
-	result, err := c.store.Delete(c.r.Context(), registry.DeleteRequest{
-		Namespace: c.Namespace, Name: c.Name, Options: options, Version: c.version.Name,
+	result, err := finish(c, func(ctx context.Context) (registry.DeleteResult, error) {
+		return c.store.Delete(ctx, registry.DeleteRequest{
+			Namespace: c.Namespace, Name: c.Name, Options: options, Version: c.version.Name,
+		})
 	})
 	if err != nil {
 		return err
@@ -73,7 +77,9 @@ func (c *call) deleteCollection() error {
 		return unsafeConflict("is not allowed with DELETECOLLECTION, try again after removing the option")
 	}
 	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options, Version: c.version.Name}
-	page, err := c.store.DeleteCollection(c.r.Context(), request, c.listRequest(list))
+	page, err := finish(c, func(ctx context.Context) (*storage.Page, error) {
+		return c.store.DeleteCollection(ctx, request, c.listRequest(list))
+	})
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// limitInFlight refuses requests beyond what may be worked on at a time, those
-// that read and those that change something each by themselves. What runs long
-// by nature is not counted, and system:masters always get through.
+// limitInFlight refuses requests beyond the limits of requests in flight, one for
+// requests that read and one for those that change something. Long-running
+// requests are not counted. Members of system:masters are exempt if they have
+// been authenticated: over plain HTTP everybody is one.
 func (s *Server) limitInFlight(next http.Handler) http.Handler {
 	reading := newSlots(s.config.MaxInFlight)
 	changing := newSlots(s.config.MaxMutatingInFlight)
@@ -24,20 +25,34 @@ func (s *Server) limitInFlight(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if slots == changing && s.life.left.Load() >= int64(cap(changing)) && !isExempt(r) {
+			tooManyRequests(w)
+			return
+		}
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
 			next.ServeHTTP(w, r)
 		default:
-			if user := registry.UserFrom(r.Context()); user != nil && slices.Contains(user.Groups, "system:masters") {
+			if isExempt(r) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			// Plain text, as kube-apiserver answers: clients make a Status of it.
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+			tooManyRequests(w)
 		}
 	})
+}
+
+func isExempt(r *http.Request) bool {
+	user := registry.UserFrom(r.Context())
+	return r.TLS != nil && user != nil && slices.Contains(user.Groups, "system:masters")
+}
+
+// tooManyRequests answers in plain text, as kube-apiserver does: clients make a
+// Status of it.
+func tooManyRequests(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }
 
 // newSlots returns nil where there is no limit.

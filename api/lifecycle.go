@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -14,6 +15,10 @@ type lifecycle struct {
 	// ending is done when the shutdown begins; watches end with it.
 	ending context.Context
 	end    context.CancelFunc
+
+	// left counts the open requests that have been answered although their work
+	// goes on.
+	left atomic.Int64
 
 	mu    sync.Mutex // guards what follows
 	ended bool
@@ -48,6 +53,21 @@ func (l *lifecycle) done(f *flight) {
 		close(l.idle)
 		l.idle = nil
 	}
+}
+
+// leave takes in the work that an answered request left behind, while the
+// request itself is still open.
+func (l *lifecycle) leave(f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open.add(f)
+	l.left.Add(1)
+}
+
+// arrive takes out work that was left behind and has ended.
+func (l *lifecycle) arrive(f *flight) {
+	l.left.Add(-1)
+	l.done(f)
 }
 
 // shutdown may be called several times and from several goroutines.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"runtime/debug"
 
@@ -28,13 +27,21 @@ func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
 	if fault == http.ErrAbortHandler {
 		panic(fault)
 	}
-	s.config.Logger.ErrorContext(r.Context(), "panic in a handler",
-		"method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+	p, ok := fault.(*workPanic)
+	if !ok {
+		p = &workPanic{fault, debug.Stack()}
+	}
+	s.logPanic(r, p)
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Encoding")
 	s.writeStatus(w, r, statusOf(apierrors.NewInternalError(errors.New(panicText))))
+}
+
+func (s *Server) logPanic(r *http.Request, p *workPanic) {
+	s.config.Logger.ErrorContext(r.Context(), "panic in a handler",
+		"method", r.Method, "path", r.URL.Path, "panic", p.Error(), "stack", string(p.stack))
 }
 
 // panicText is all that a client learns of a panic.

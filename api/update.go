@@ -53,7 +53,9 @@ func (c *call) settle() {
 
 // write carries a PUT or a PATCH out and answers it.
 func (c *call) write(req registry.UpdateRequest) error {
-	result, err := c.store.Update(c.r.Context(), req)
+	result, err := finish(c, func(ctx context.Context) (registry.Result, error) {
+		return c.store.Update(ctx, req)
+	})
 	if err != nil {
 		return err
 	}
