@@ -38,6 +38,9 @@ type Config struct {
 	// MaxInFlight limits the requests that read and are worked on at a time,
 	// MaxMutatingInFlight those that change something. 0: any number.
 	MaxInFlight, MaxMutatingInFlight int
+	// MaxUnreadBytes bounds the memory of responses that were built as a whole and
+	// wait to be read: beyond it reads are answered with 429. 0: 512 MiB.
+	MaxUnreadBytes int64
 	// Settle returns when the catalog has what was defined before it was called,
 	// or its context ends. Nil: the catalog does not lag behind anything.
 	Settle func(ctx context.Context)
@@ -66,6 +69,9 @@ func (c *Config) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.MaxUnreadBytes == 0 {
+		c.MaxUnreadBytes = defaultUnread
+	}
 	if c.User == nil {
 		c.User = localAdministrator
 	}
@@ -88,6 +94,7 @@ type Server struct {
 	info        *info
 	metrics     *metrics
 	life        *lifecycle
+	unread      budget
 	deprecated  deprecations
 	handler     http.Handler
 }
@@ -106,6 +113,7 @@ func New(cfg Config) (*Server, error) {
 		info:        newInfo(cfg),
 		metrics:     newMetrics(),
 		life:        newLifecycle(),
+		unread:      budget{limit: cfg.MaxUnreadBytes},
 	}
 	s.handler = s.routes()
 	return s, nil

@@ -1,14 +1,12 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -116,25 +114,4 @@ func jsonFrame(dst []byte, eventType string, header metav1.TypeMeta, b encoded) 
 	dst = append(append(append(dst, `{"type":"`...), eventType...), `","object":`...)
 	start, rest := appendJSONStart(dst, header, b.bytes)
 	return document{start, rest, frameEnd}
-}
-
-func indentJSON(document []byte) []byte {
-	var out bytes.Buffer
-	if err := json.Indent(&out, bytes.TrimSuffix(document, []byte("\n")), "", "  "); err != nil {
-		return document
-	}
-	return out.Bytes()
-}
-
-func yamlList(w io.Writer, l listing) error {
-	var document bytes.Buffer
-	if err := jsonList(&document, l); err != nil {
-		return err
-	}
-	out, err := yaml.JSONToYAML(document.Bytes())
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(out)
-	return err
 }

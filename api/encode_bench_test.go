@@ -57,6 +57,12 @@ func (w sharedWatcher) Stop()                        {}
 // benchServer serves n pods of about 5 KB in JSON.
 func benchServer(b *testing.B, n int) (*Server, *sharedEntries) {
 	b.Helper()
+	return serverOf(b, n, nil)
+}
+
+// serverOf is benchServer with a configuration; configure may be nil.
+func serverOf(b testing.TB, n int, configure func(*Config)) (*Server, *sharedEntries) {
+	b.Helper()
 	shared := &sharedEntries{}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(codec storage.Codec) storage.Interface {
 		decoder := storage.NewDecoder(codec, versioner.APIObjectVersioner{}).With(storage.NewMemo(storage.DefaultMemo))
@@ -76,7 +82,11 @@ func benchServer(b *testing.B, n int) (*Server, *sharedEntries) {
 			}
 		}
 	}
-	s, err := New(Config{Catalog: catalog, Scheme: kinds.Scheme()})
+	config := Config{Catalog: catalog, Scheme: kinds.Scheme()}
+	if configure != nil {
+		configure(&config)
+	}
+	s, err := New(config)
 	if err != nil {
 		b.Fatal(err)
 	}

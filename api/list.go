@@ -89,7 +89,7 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 	if err != nil {
 		return err
 	}
-	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{http.StatusOK, document})
+	c.server.writeOwned(c.w, c.r, c.format.media.Type, answer{http.StatusOK, document})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 )
@@ -19,8 +20,8 @@ func newListBuffers() *sync.Pool {
 // An item which turns out unreadable before anything was sent is an error;
 // later the connection is broken off, for half a list must not look whole.
 func (c *call) writeList(l listing) error {
-	if c.format.pretty && c.format.media.pretty != nil {
-		return c.writePrettyList(l)
+	if c.format.media.rewrite != nil {
+		return c.writeWholeList(l)
 	}
 	defer c.server.cutOnShutdown(http.NewResponseController(c.w).SetWriteDeadline, lastItems)()
 	sent := &sentError{body: c.server.startBody(c.w, c.r, http.StatusOK)}
@@ -31,7 +32,11 @@ func (c *call) writeList(l listing) error {
 		c.server.listBuffers.Put(out)
 	}()
 	c.w.Header().Set("Content-Type", c.format.media.Type)
-	err := c.format.media.list(out, l)
+	var to io.Writer = out
+	if c.format.indents() {
+		to = c.format.media.indent(out)
+	}
+	err := c.format.media.list(to, l)
 	if err == nil {
 		err = out.Flush()
 	}
@@ -43,7 +48,7 @@ func (c *call) writeList(l listing) error {
 		return nil
 	case !sent.body.started:
 		return err
-	case sent.err == nil:
+	case sent.err == nil && c.r.Context().Err() == nil:
 		c.server.config.Logger.ErrorContext(c.r.Context(), "list broken off", "path", c.r.URL.Path, "error", err)
 	}
 	panic(http.ErrAbortHandler)
@@ -62,13 +67,16 @@ func (s *sentError) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writePrettyList is for humans, whose lists are short.
-func (c *call) writePrettyList(l listing) error {
-	var document bytes.Buffer
-	if err := c.format.media.list(&document, l); err != nil {
+// writeWholeList sends a list in an encoding that is made of the whole document.
+func (c *call) writeWholeList(l listing) error {
+	var list bytes.Buffer
+	if err := c.format.media.list(&list, l); err != nil {
 		return err
 	}
-	pretty := c.format.media.pretty(document.Bytes())
-	c.server.writeBytes(c.w, c.r, c.format.media.Type, answer{http.StatusOK, pretty})
+	whole, err := c.format.media.rewrite(list.Bytes())
+	if err != nil {
+		return err
+	}
+	c.server.writeOwned(c.w, c.r, c.format.media.Type, answer{http.StatusOK, whole})
 	return nil
 }

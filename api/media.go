@@ -29,16 +29,16 @@ type media struct {
 	// wrap puts a body under a type header. The start of the document is
 	// appended to dst.
 	wrap func(dst []byte, header metav1.TypeMeta, b encoded) document
-	// list writes a list item by item.
+	// list writes a list item by item, where rewrite is nil.
 	list func(w io.Writer, l listing) error
 	// frame makes one piece of a watch stream, as wrap makes a document.
 	frame func(dst []byte, eventType string, header metav1.TypeMeta, b encoded) document
 	// rewrite makes what is sent of a whole document; nil: nothing is left to
 	// be done.
 	rewrite func(document []byte) ([]byte, error)
-	// pretty rewrites a document for the human eye; nil: it is readable, or
-	// never will be.
-	pretty func(document []byte) []byte
+	// indent returns a writer that formats documents for people and writes them
+	// to w; nil: they are readable as they are, or binary.
+	indent func(w io.Writer) io.Writer
 	// lax and strict decode; strict reports unknown and duplicate fields.
 	lax, strict runtime.Serializer
 }
@@ -63,11 +63,11 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 	table := []media{
 		{
 			Type: runtime.ContentTypeJSON, Stream: runtime.ContentTypeJSON, tables: true,
-			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, frame: jsonFrame, pretty: indentJSON,
+			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, frame: jsonFrame, indent: newIndenter,
 		},
 		{
 			Type: runtime.ContentTypeYAML, tables: true,
-			form: "json", encode: jsonBody, wrap: jsonWrap, list: yamlList, rewrite: yaml.JSONToYAML,
+			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, rewrite: yaml.JSONToYAML,
 		},
 		{
 			Type: runtime.ContentTypeProtobuf, Stream: runtime.ContentTypeProtobuf + ";stream=watch",

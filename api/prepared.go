@@ -41,12 +41,13 @@ func (s *Server) writePrepared(w http.ResponseWriter, r *http.Request, f format,
 		s.writeError(w, r, err)
 		return
 	}
-	if f.pretty && f.media.pretty != nil {
-		body = f.media.pretty(body)
+	write := s.writeBytes
+	if f.indents() {
+		body, write = indentJSON(body), s.writeOwned
 	}
 	contentType := f.media.Type
 	if !f.as.Empty() {
 		contentType += ";g=" + f.as.Group + ";v=" + f.as.Version + ";as=" + f.as.Kind
 	}
-	s.writeBytes(w, r, contentType, answer{http.StatusOK, body})
+	write(w, r, contentType, answer{http.StatusOK, body})
 }

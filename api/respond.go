@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -17,9 +19,12 @@ func encodeWhole(f format, header metav1.TypeMeta, obj runtime.Object) ([]byte, 
 	return f.finish(f.media.wrap(nil, header, encoded{bytes: bytes}))
 }
 
+// indents reports whether documents are formatted for people.
+func (f format) indents() bool { return f.pretty && f.media.indent != nil }
+
 // inPieces tells whether documents are sent as they are wrapped.
 func (f format) inPieces() bool {
-	return f.media.rewrite == nil && (!f.pretty || f.media.pretty == nil)
+	return f.media.rewrite == nil && !f.indents()
 }
 
 // finish makes one piece of a document, as it is to be sent.
@@ -28,8 +33,8 @@ func (f format) finish(d document) ([]byte, error) {
 	if f.media.rewrite != nil {
 		return f.media.rewrite(whole)
 	}
-	if f.pretty && f.media.pretty != nil {
-		return f.media.pretty(whole), nil
+	if f.indents() {
+		return indentJSON(whole), nil
 	}
 	return whole, nil
 }
@@ -55,17 +60,20 @@ func (s *Server) writeDocument(w http.ResponseWriter, r *http.Request, contentTy
 	if !out.mayCompress {
 		w.Header().Set("Content-Length", strconv.Itoa(d.size()))
 	}
+	if d.size() > listBuffer {
+		defer s.cutOnShutdown(http.NewResponseController(w).SetWriteDeadline, lastItems)()
+	}
 	// A failed write means that the client is gone: nobody is left to tell.
 	if err := d.writeTo(out); err == nil {
 		_ = out.Close()
 	}
 }
 
-// writeError answers with the Status that err amounts to, and logs it if it is
-// the server's fault.
+// writeError answers with the Status of err. It logs an error of the server, but
+// not one that the client caused by closing its connection.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
-	if status.Code == http.StatusInternalServerError {
+	if status.Code == http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
 		s.config.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	s.writeStatus(w, r, status)

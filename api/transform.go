@@ -57,7 +57,8 @@ func (c *call) send(status int, header metav1.TypeMeta, e encoded) error {
 		if err != nil {
 			return err
 		}
-		d = document{rest: whole}
+		c.server.writeOwned(c.w, c.r, c.format.media.Type, answer{status, whole})
+		return nil
 	}
 	c.server.writeDocument(c.w, c.r, c.format.media.Type, status, d)
 	return nil
