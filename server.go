@@ -3,6 +3,7 @@ package miniapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -27,8 +28,13 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// stopTimeout bounds Stop where the caller's context does not.
-const stopTimeout = 10 * time.Second
+const (
+	// stopTimeout bounds Stop where the caller's context does not.
+	stopTimeout = 10 * time.Second
+	// closeTimeout is the part of that which is kept for closing the store, so that
+	// a request which does not end leaves the data as they should be.
+	closeTimeout = 3 * time.Second
+)
 
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
@@ -105,7 +111,7 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	recorder := metered.NewRecorder()
-	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types()}
+	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(), MaxObjectBytes: s.store.maxObjectBytes()}
 	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Settle: s.settle})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
@@ -215,7 +221,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		defer cancel()
 		defer close(s.done)
 		s.custom.Close()
-		drained := s.api.Shutdown(ctx)
+		drained := s.drain(ctx)
 		s.conns.drain(ctx)
 		closed := s.http.Close()
 		s.cancel()
@@ -224,6 +230,24 @@ func (s *Server) Stop(ctx context.Context) error {
 	})
 	<-s.done
 	return s.stopErr
+}
+
+// drain ends the requests. Those that do not end in time are broken off, and named
+// in the error.
+func (s *Server) drain(ctx context.Context) error {
+	deadline, _ := ctx.Deadline()
+	left := time.Until(deadline)
+	ctx, cancel := context.WithTimeout(ctx, left-min(closeTimeout, left/2))
+	defer cancel()
+	err := s.api.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	errs := []error{fmt.Errorf("the server stopped while requests were open: %w", err)}
+	for _, open := range s.api.OpenRequests() {
+		errs = append(errs, errors.New(open.String()))
+	}
+	return errors.Join(errs...)
 }
 
 // release closes what was opened; it copes with a server that was never

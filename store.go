@@ -26,6 +26,18 @@ type store struct {
 	embedded *embedded.Server // nil for a cluster
 }
 
+// clientMessageBytes is the largest message that an etcd client sends, whatever
+// the cluster takes.
+const clientMessageBytes = 2 << 20
+
+// maxObjectBytes is the size from which on no object can be stored.
+func (s *store) maxObjectBytes() int {
+	if s.embedded != nil {
+		return embedded.MaxRequestBytes
+	}
+	return clientMessageBytes
+}
+
 func openStore(ctx context.Context, config Config) (*store, error) {
 	if len(config.EtcdServers) > 0 {
 		return openCluster(ctx, config)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -16,6 +17,8 @@ import (
 const (
 	// maxOperations is how many operations one JSON patch may contain.
 	maxOperations = 10000
+	// stepOperations of a JSON patch are applied without a look at the context.
+	stepOperations = 1000
 	// maxPatchWork bounds, in bytes, the documents that a patch with copies goes
 	// through: copies of copies grow without bound.
 	maxPatchWork = 16 << 20
@@ -47,24 +50,30 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	patched, err := applyOperations(operations, document)
+	patched, err := applyOperations(p.call.r.Context(), operations, document)
+	if err != nil && p.call.r.Context().Err() != nil {
+		return nil, nil, err
+	}
 	if err != nil {
 		return nil, nil, genericError(http.StatusUnprocessableEntity, err.Error())
 	}
 	return p.decodePatched(patched, odd)
 }
 
-// applyOperations applies a patch up to one copy after the other, and looks at
-// how large the document has become.
-func applyOperations(operations jsonpatch.Patch, document []byte) ([]byte, error) {
+// applyOperations applies a patch in steps that end with a copy, or after
+// stepOperations, and checks the size of the document and ctx before each.
+func applyOperations(ctx context.Context, operations jsonpatch.Patch, document []byte) ([]byte, error) {
 	work := 0
 	for len(operations) > 0 {
-		if work += len(document); work > maxPatchWork {
-			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxPatchWork)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		end := slices.IndexFunc(operations, func(o jsonpatch.Operation) bool { return o.Kind() == "copy" }) + 1
+		next := operations[:min(len(operations), stepOperations)]
+		end := slices.IndexFunc(next, func(o jsonpatch.Operation) bool { return o.Kind() == "copy" }) + 1
 		if end == 0 {
-			end = len(operations)
+			end = len(next)
+		} else if work += len(document); work > maxPatchWork {
+			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxPatchWork)
 		}
 		var err error
 		if document, err = operations[:end].Apply(document); err != nil {

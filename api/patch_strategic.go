@@ -19,6 +19,10 @@ var impossibleStrategicPatches = []error{
 	mergepatch.ErrPatchContentNotMatchRetainKeys,
 }
 
+// maxPatchItems bounds each list of a strategic merge patch: to merge lists takes
+// quadratic time.
+const maxPatchItems = 10000
+
 // applyStrategic applies a strategic merge patch: how lists are merged is
 // written in the tags of the Go type.
 func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error, error) {
@@ -67,7 +71,28 @@ func (p *patch) strategicChanges() (changes map[string]any, odd []error, err err
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
+	if items := mostItems(changes); items > maxPatchItems {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum items in a list of a strategic merge patch is %d, got %d", maxPatchItems, items))
+	}
 	return changes, odd, nil
+}
+
+// mostItems returns the length of the longest list in a patch.
+func mostItems(value any) int {
+	most := 0
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			most = max(most, mostItems(member))
+		}
+	case []any:
+		most = len(v)
+		for _, item := range v {
+			most = max(most, mostItems(item))
+		}
+	}
+	return most
 }
 
 // strategicError: the object is well-formed, so what cannot be merged is the

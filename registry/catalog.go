@@ -31,6 +31,9 @@ type CatalogConfig struct {
 	// Types knows how the fields of objects belong together. Nil: nobody keeps
 	// account of who manages which field, and nothing can be applied.
 	Types managedfields.TypeConverter
+	// MaxObjectBytes is how large an object the storage takes. 0: it has to be
+	// tried.
+	MaxObjectBytes int
 }
 
 // Cache is what storage/watchcache is to a catalog.

@@ -37,8 +37,9 @@ func isAdmitted(ctx context.Context) bool { return ctx.Value(admittedKey) != nil
 // Warnings collects, in order and each once, what a client should be warned
 // of. Safe for concurrent use.
 type Warnings struct {
-	mu    sync.Mutex // guards texts
+	mu    sync.Mutex // guards what follows
 	texts []string
+	seen  map[string]bool // those in texts
 }
 
 // WithWarnings returns a context in which AddWarning reaches the collector.
@@ -55,11 +56,13 @@ func AddWarning(ctx context.Context, text string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, t := range w.texts {
-		if t == text {
-			return
-		}
+	if w.seen[text] {
+		return
 	}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
+	}
+	w.seen[text] = true
 	w.texts = append(w.texts, text)
 }
 

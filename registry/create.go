@@ -26,7 +26,13 @@ func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
 		return Result{}, err
 	}
 	dropDuplicateOwners(ctx, accessor, "")
+	if err := s.checkSize(req.Object, req.Options); err != nil {
+		return Result{}, err
+	}
 	s.track(req.Object, nil, req.Options, "")
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	if s.resource.Virtual != nil {
 		return s.createVirtual(ctx, req)
 	}
@@ -153,7 +159,10 @@ func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor
 		strategy.Create.Prepare(ctx, obj)
 	}
 	if faults := s.validateCreate(ctx, obj, accessor); len(faults) > 0 {
-		return apierrors.NewInvalid(s.resource.hubKind(), accessor.GetName(), faults)
+		return invalid(s.resource.hubKind(), accessor.GetName(), faults)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if strategy.Create.Warnings != nil {
 		for _, text := range strategy.Create.Warnings(ctx, obj) {

@@ -36,7 +36,7 @@ type ApplyRequest struct {
 // notes who owns them. It writes nothing: its result is what Propose of an
 // Update with Applied returns. current must not be written to, and is nil for
 // an object that is not there yet.
-func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error) {
+func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error) {
 	m, err := s.fieldManager(req.Options.Version, req.Subresource)
 	if err != nil {
 		return nil, err
@@ -45,6 +45,12 @@ func (s *Store) Apply(_ context.Context, current runtime.Object, req ApplyReques
 		if current, err = m.versions.New(m.versions.kind); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.checkSize(req.Object, req.Options); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	state, known := m.applied.state(current, req)
 	if known && m.applied.changesNothing(state) {

@@ -114,8 +114,14 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err := op.checkUID(current); err != nil {
 		return nil, err
 	}
+	if err := op.store.checkSize(wanted, op.writer()); err != nil {
+		return nil, err
+	}
 	if !op.req.Applied {
 		op.store.track(wanted, current, op.writer(), op.req.Subresource)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	attributes := op.attributes(wanted, current)
 	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {

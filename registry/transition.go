@@ -92,7 +92,10 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 	}
 	next.keepSystemFields()
 	if faults := next.validate(ctx, op.store.resource.Namespaced); len(faults) > 0 {
-		return apierrors.NewInvalid(op.store.resource.hubKind(), next.meta.GetName(), faults)
+		return invalid(op.store.resource.hubKind(), next.meta.GetName(), faults)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if op.strategy.Warnings != nil {
 		for _, text := range op.strategy.Warnings(ctx, next.obj, next.old) {

@@ -43,6 +43,10 @@ const (
 	keptEntries = 16
 )
 
+// MaxRequestBytes is the size of the largest request that a member takes, as etcd
+// has it by default.
+const MaxRequestBytes = 1.5 * 1024 * 1024
+
 // shrink sets etcd's package variables. Once, before the first server starts,
 // since etcd reads them without a lock.
 var shrink = sync.OnceFunc(func() {
@@ -71,7 +75,7 @@ func memberConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.
 		MaxSnapFiles:                1,
 		MaxWALFiles:                 1,
 		MaxTxnOps:                   128,
-		MaxRequestBytes:             1.5 * 1024 * 1024,
+		MaxRequestBytes:             MaxRequestBytes,
 		MaxConcurrentStreams:        math.MaxUint32,
 		WarningApplyDuration:        100 * time.Millisecond,
 		WarningUnaryRequestDuration: 300 * time.Millisecond,

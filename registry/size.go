@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// checkSize refuses an object that the store cannot hold before field managers,
+// admission and validation work on it: field managers take quadratic time. The
+// answer is the one that the store would give in the end.
+func (s *Store) checkSize(obj runtime.Object, opts WriteOptions) error {
+	limit := s.catalog.config.MaxObjectBytes
+	if limit == 0 {
+		return nil
+	}
+	size := minStoredSize(obj)
+	if accessor, err := meta.Accessor(obj); err == nil && s.tracks(opts) {
+		size += fieldsSize(accessor.GetLabels()) + fieldsSize(accessor.GetAnnotations())
+	}
+	if size <= limit {
+		return nil
+	}
+	return s.call("", "", "").interpret(fmt.Errorf("%w: it takes at least %d bytes, and the limit is %d", storage.ErrTooLarge, size, limit))
+}
+
+// minStoredSize returns a lower bound of the bytes that an object takes at rest
+// without its managed fields, which the server replaces.
+func minStoredSize(obj runtime.Object) int {
+	switch o := obj.(type) {
+	case *unstructured.Unstructured:
+		size := minJSONSize(o.Object)
+		if metadata, ok := o.Object["metadata"].(map[string]any); ok {
+			size -= minJSONSize(metadata["managedFields"])
+		}
+		return size
+	case interface{ Size() int }: // of the protobuf encoding, which is the smaller one
+		return o.Size() - managersSize(obj)
+	}
+	return 0
+}
+
+func managersSize(obj runtime.Object) int {
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return 0
+	}
+	list := metav1.ObjectMeta{ManagedFields: accessor.GetManagedFields()}
+	return list.Size()
+}
+
+// minJSONSize returns a lower bound of the bytes of a value in JSON.
+func minJSONSize(value any) int {
+	size := 0
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			size += len(key) + len(`"":,`) + minJSONSize(member)
+		}
+	case []any:
+		for _, item := range v {
+			size += len(",") + minJSONSize(item)
+		}
+	case string:
+		size = len(v) + len(`""`)
+	default:
+		size = 1
+	}
+	return size
+}
+
+// fieldsSize returns the bytes that the keys of a map take in managed fields.
+func fieldsSize(values map[string]string) int {
+	size := 0
+	for key := range values {
+		size += len(key) + len(`"f:":{},`)
+	}
+	return size
+}
