@@ -10,10 +10,12 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/manifests"
 	"github.com/miniapi/miniapi/registry/admission"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
@@ -125,7 +127,32 @@ func (c Config) Validate() error {
 		validateServiceRange(c.ServiceClusterIPRange),
 		validateNodePorts(c.ServiceNodePortRange),
 		validateBootstrap(c.Bootstrap),
+		c.validatePaths(),
 	)
+}
+
+// validatePaths looks for the files that the server is to be filled with.
+func (c Config) validatePaths() error {
+	var errs []error
+	for _, path := range c.CRDs {
+		if _, err := os.Stat(path); err != nil {
+			errs = append(errs, fmt.Errorf("definitions to serve (--crds): %w", err))
+		}
+	}
+	if c.Manifests != "" {
+		if err := manifests.CheckFolder(c.Manifests); err != nil {
+			errs = append(errs, fmt.Errorf("manifests to apply (--manifests): %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// validatePort checks the port of HOST:PORT: a number, or the name of a service.
+func validatePort(address, port string) error {
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("address %q: %q is no port: use a number from 0 to 65535", address, port)
+	}
+	return nil
 }
 
 func (c Config) admission() admission.Config {
@@ -139,9 +166,12 @@ func (c Config) validateListen() error {
 	if c.Listen == "" { // there is a secure listener
 		return nil
 	}
-	host, _, err := net.SplitHostPort(c.Listen)
+	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen address %q is not HOST:PORT, such as 127.0.0.1:8080", c.Listen)
+	}
+	if err := validatePort(c.Listen, port); err != nil {
+		return fmt.Errorf("listen %w", err)
 	}
 	if !isLoopback(host) && !c.AllowUnauthenticatedNetworkAccess {
 		return fmt.Errorf("listen address %q is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it", c.Listen)
@@ -165,6 +195,8 @@ func (c Config) validateEtcd() error {
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			errs = append(errs, fmt.Errorf("etcd address %q is not a URL such as http://127.0.0.1:2379", server))
+		} else if err := validatePort(server, u.Port()); err != nil {
+			errs = append(errs, fmt.Errorf("etcd %w", err))
 		}
 	}
 	return errors.Join(errs...)

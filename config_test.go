@@ -40,6 +40,29 @@ func TestConfigFaults(t *testing.T) {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
 			[]string{`disable-admission-plugins plugin "LimitRager" is unknown`},
 		},
+		"ports are numbers up to 65535": {
+			miniapi.Config{
+				Listen: "127.0.0.1:99999", Secure: &miniapi.Secure{Listen: "127.0.0.1:-1"},
+				EtcdServers: []string{"http://127.0.0.1:65536"},
+			},
+			[]string{
+				`listen address "127.0.0.1:99999": "99999" is no port: use a number from 0 to 65535`,
+				`secure address "127.0.0.1:-1": "-1" is no port: use a number from 0 to 65535`,
+				`etcd address "http://127.0.0.1:65536": "65536" is no port: use a number from 0 to 65535`,
+			},
+		},
+		"the port of an embedded etcd too": {
+			miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:65536"}},
+			[]string{`client URL "http://127.0.0.1:65536": "65536" is no port: use a number from 0 to 65535`},
+		},
+		"files that are not there": {
+			miniapi.Config{CRDs: []string{"/nowhere/a", "/nowhere/b"}, Manifests: "/nowhere/c"},
+			[]string{
+				"definitions to serve (--crds): stat /nowhere/a: no such file or directory",
+				"definitions to serve (--crds): stat /nowhere/b: no such file or directory",
+				"manifests to apply (--manifests): stat /nowhere/c: no such file or directory",
+			},
+		},
 		"all are listed at once": {
 			miniapi.Config{Listen: "8080", EtcdPrefix: "registry/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
 			[]string{

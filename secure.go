@@ -68,8 +68,10 @@ func (s *Secure) validate() error {
 		return nil
 	}
 	var errs []error
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+	if _, port, err := net.SplitHostPort(s.Listen); err != nil {
 		errs = append(errs, fmt.Errorf("secure address %q is not HOST:PORT, such as 127.0.0.1:6443", s.Listen))
+	} else if err := validatePort(s.Listen, port); err != nil {
+		errs = append(errs, fmt.Errorf("secure %w", err))
 	}
 	if (s.CertFile == "") != (s.KeyFile == "") {
 		errs = append(errs, errors.New("a certificate (--tls-cert-file) and its key (--tls-private-key-file) need each other"))

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,6 +71,21 @@ func FuzzPatch(f *testing.F) {
 			}
 		}
 	})
+}
+
+// To merge lists takes quadratic time.
+func TestListsOfStrategicPatchesAreBounded(t *testing.T) {
+	finalizers := func(n int) string {
+		return `{"metadata":{"finalizers":["a/b"` + strings.Repeat(`,"a/b"`, n-1) + `]}}`
+	}
+	p := &patch{call: podCall(t), data: []byte(finalizers(maxPatchItems))}
+	if _, _, err := p.applyStrategic(&corev1.Pod{}); err != nil {
+		t.Errorf("as many as allowed: %v", err)
+	}
+	p.data = []byte(finalizers(maxPatchItems + 1))
+	if _, _, err := p.applyStrategic(&corev1.Pod{}); !apierrors.IsRequestEntityTooLargeError(err) {
+		t.Errorf("one more: %v", err)
+	}
 }
 
 // What cannot be merged is the patch's fault, whatever is wrong with it.

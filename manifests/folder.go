@@ -34,10 +34,19 @@ func NewFolder(dir string, applier *Applier, logger *slog.Logger) *Folder {
 	return &Folder{dir: dir, applier: applier, logger: logger, loaded: make(chan struct{}), applied: map[string][]byte{}}
 }
 
+// CheckFolder returns an error if a path is not a folder.
+func CheckFolder(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder of manifests", path)
+	}
+	return err
+}
+
 // Load applies everything that is in the folder. It is called once.
 func (f *Folder) Load(ctx context.Context) error {
-	if info, err := os.Stat(f.dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is not a folder of manifests", f.dir)
+	if err := CheckFolder(f.dir); err != nil {
+		return err
 	}
 	if err := f.applyChanges(ctx); err != nil {
 		return err

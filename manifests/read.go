@@ -82,11 +82,26 @@ func filesOf(path string) ([]string, error) {
 	}
 	var files []string
 	for _, entry := range entries {
-		if isManifest(entry.Name()) && !entry.IsDir() {
-			files = append(files, filepath.Join(path, entry.Name()))
+		if !isManifest(entry.Name()) || entry.IsDir() {
+			continue
 		}
+		file := filepath.Join(path, entry.Name())
+		if err := checkRegular(file); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
 	return files, nil
+}
+
+// checkRegular refuses named pipes and the like, whose readers may wait for ever.
+// A file that has gone is for its reader to notice.
+func checkRegular(file string) error {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("%s is not a regular file (%s)", file, info.Mode().Type())
+	}
+	return nil
 }
 
 func isManifest(name string) bool {

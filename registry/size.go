@@ -35,8 +35,9 @@ func minStoredSize(obj runtime.Object) int {
 	switch o := obj.(type) {
 	case *unstructured.Unstructured:
 		size := minJSONSize(o.Object)
-		if metadata, ok := o.Object["metadata"].(map[string]any); ok {
-			size -= minJSONSize(metadata["managedFields"])
+		metadata, _ := o.Object["metadata"].(map[string]any)
+		if managers, ok := metadata["managedFields"]; ok {
+			size -= minJSONSize(map[string]any{"managedFields": managers})
 		}
 		return size
 	case interface{ Size() int }: // of the protobuf encoding, which is the smaller one

@@ -68,6 +68,9 @@ func listenAddress(raw string) (string, error) {
 	if u.Port() == "" {
 		return "", fmt.Errorf("client URL %q: has no port", raw)
 	}
+	if _, err := net.LookupPort("tcp", u.Port()); err != nil {
+		return "", fmt.Errorf("client URL %q: %q is no port: use a number from 0 to 65535", raw, u.Port())
+	}
 	if !isLoopback(u.Hostname()) {
 		return "", fmt.Errorf("client URL %q: must be a loopback address, for whoever reaches it can read and write everything", raw)
 	}
