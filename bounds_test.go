@@ -1,11 +1,16 @@
 package miniapi_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miniapi/miniapi"
 )
@@ -37,6 +42,41 @@ func TestObjectsTooLargeForTheStoreAreRefusedFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request that does not end is broken off and named, and does not keep the
+// store from being closed.
+func TestStopIsBounded(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing
+	check(t, err)
+	defer silent.Close()
+	server, err := miniapi.Start(t.Context(), miniapi.Config{})
+	check(t, err)
+	request(t, http.MethodPost, server.URL()+"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "application/json", `{
+		"metadata":{"name":"silent"},"webhooks":[{"name":"silent.example.org","clientConfig":{"url":"https://`+silent.Addr().String()+`"},
+		"timeoutSeconds":30,"sideEffects":"None","admissionReviewVersions":["v1"],
+		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]}]}`)
+	broken := make(chan error, 1)
+	go func() { // ends with the server
+		res, err := http.Post(server.URL()+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
+		if err == nil {
+			err = res.Body.Close()
+		}
+		broken <- err
+	}()
+	for !slices.ContainsFunc(server.OpenRequests(), func(r miniapi.OpenRequest) bool { return r.Verb == "create" && strings.HasSuffix(r.URI, "/configmaps") }) {
+		runtime.Gosched()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	err = server.Stop(ctx)
+	if err == nil || !strings.Contains(err.Error(), "create: POST /api/v1/namespaces/default/configmaps") {
+		t.Errorf("the open request is not named: %v", err)
+	}
+	if err != nil && strings.Contains(err.Error(), "close embedded etcd") {
+		t.Errorf("the store was not closed: %v", err)
+	}
+	<-broken
 }
 
 // request sends a body and returns the answer.

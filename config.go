@@ -38,8 +38,8 @@ type Config struct {
 	// default. Default: those of kube-apiserver but ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit how many requests
-	// of users other than administrators are worked on at a time. Default: 400
-	// and 200; negative: any number.
+	// are worked on at a time. Administrators are exempt over HTTPS, where they have
+	// been authenticated. Default: 400 and 200; negative: any number.
 	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
 
 	// DataDir keeps the embedded etcd's data, synced to disk on every write.

@@ -21,6 +21,8 @@
 // version.go converts. Objects that registry returns are shared: nothing here
 // writes to them. The type header (apiVersion and kind) is added while sending.
 //
-// [Server.Shutdown] ends watches and waits for the requests in flight. The
-// package starts no goroutine that outlives its request.
+// [Server.Shutdown] ends watches and waits for the requests in flight. A write
+// runs in a goroutine (finish.go), which may outlive its request if it does not
+// end by the deadline; it counts as in flight until then. No other goroutine
+// outlives its request.
 package api

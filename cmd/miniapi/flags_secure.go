@@ -40,7 +40,7 @@ func (o *secureOptions) flagSet() *pflag.FlagSet {
 	flags.StringSliceVar(&o.ServiceAccountIssuers, "service-account-issuer", nil, "`NAME` of the server in the tokens of service accounts (default https://kubernetes.default.svc)")
 	flags.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "`FILE` with the key that signs them (default: one is made)")
 	flags.StringSliceVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "`FILE` with a key that checks them (default: the signing key)")
-	flags.IntVar(&o.reading, "max-requests-inflight", 400, "`NUMBER` of requests of others than administrators that read at a time; 0: any")
+	flags.IntVar(&o.reading, "max-requests-inflight", 400, "`NUMBER` of requests that read at a time, over HTTPS those of administrators not counted; 0: any")
 	flags.IntVar(&o.changing, "max-mutating-requests-inflight", 200, "`NUMBER` of those that change something; 0: any")
 	return flags
 }
