@@ -2,9 +2,14 @@ package registry
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Authorizer decides whether a user may do something. Implementations are safe
@@ -54,4 +59,51 @@ func (AlwaysAllow) Rules(context.Context, *authenticationv1.UserInfo, string) (R
 		Resource:    []authorizationv1.ResourceRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
 		NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}}},
 	}, nil
+}
+
+// Authorize returns nil if the authorizer allows the access, the 403 of
+// kube-apiserver if it does not, and a 500 if it cannot decide.
+func Authorize(ctx context.Context, authorizer Authorizer, access Access) error {
+	decision, err := authorizer.Authorize(ctx, access)
+	switch {
+	case decision.Allowed:
+		return nil
+	case err != nil:
+		return apierrors.NewInternalError(err)
+	}
+	text := htmlEscaper.Replace(access.denial())
+	if decision.Reason != "" {
+		text += ": " + decision.Reason
+	}
+	var resource schema.GroupResource
+	name := ""
+	if access.Resource != nil {
+		resource = schema.GroupResource{Group: access.Resource.Group, Resource: access.Resource.Resource}
+		name = access.Resource.Name
+	}
+	return apierrors.NewForbidden(resource, name, errors.New(text))
+}
+
+// htmlEscaper keeps what a client sent from looking like HTML.
+var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// denial is kube-apiserver's text about an access that is not allowed.
+func (a Access) denial() string {
+	user := ""
+	if a.User != nil {
+		user = a.User.Username
+	}
+	wanted := a.Resource
+	if wanted == nil {
+		return fmt.Sprintf("User %q cannot %s path %q", user, a.NonResource.Verb, a.NonResource.Path)
+	}
+	resource := wanted.Resource
+	if wanted.Subresource != "" {
+		resource += "/" + wanted.Subresource
+	}
+	where := "at the cluster scope"
+	if wanted.Namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", wanted.Namespace)
+	}
+	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", user, wanted.Verb, resource, wanted.Group, where)
 }

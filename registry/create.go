@@ -71,7 +71,7 @@ func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, 
 
 // create stores an object that has a name, or none at all: then it is refused.
 func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
-	creation, err := s.prepareCreate(ctx, req)
+	creation, err := s.prepareCreate(ctx, req, allowed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -114,9 +114,13 @@ type creation struct {
 	finish finishFunc
 }
 
-// prepareCreate does to a new object what is done before it is stored, whether
-// a POST or a PUT brought it. On success the caller owes a call of finish.
-func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (creation, error) {
+// allowed is the authorization of a request that the API layer has authorized to create.
+func allowed(context.Context) error { return nil }
+
+// prepareCreate makes a new object ready to be stored, whether a POST or a PUT brought it.
+// authorize runs on a valid object, before validating admission. On success the caller must
+// call finish.
+func (s *Store) prepareCreate(ctx context.Context, req CreateRequest, authorize func(context.Context) error) (creation, error) {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
 		return creation{}, err
@@ -142,6 +146,9 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest) (creation,
 		return creation{}, err
 	}
 	if err := s.completeCreate(ctx, req.Object, accessor); err != nil {
+		return creation{}, err
+	}
+	if err := authorize(ctx); err != nil {
 		return creation{}, err
 	}
 	charged, err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, ""))

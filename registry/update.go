@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -71,12 +73,13 @@ func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
 	return op, err
 }
 
-// mayCreate: a view shows something that exists.
+// mayCreate reports whether an absent object is created. Apply creates no object through a
+// subresource.
 func (op *updateOp) mayCreate() bool {
 	if op.view != nil {
 		return false
 	}
-	return op.req.ForceCreate || op.req.CreateIfAbsent && op.strategy.AllowCreate
+	return op.req.ForceCreate && op.req.Subresource == "" || op.req.CreateIfAbsent && op.strategy.AllowCreate
 }
 
 // step makes the next state of the object. It runs again on the new state
@@ -119,12 +122,25 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 		Namespace: op.req.Namespace,
 		Object:    obj,
 		Options:   op.createOptions(),
-	})
+	}, op.authorizeCreate)
 	if err != nil {
 		return storage.Proposal{}, err
 	}
 	op.attempt.end = creation.finish
 	return storage.Proposal{Object: obj, TTL: &creation.ttl}, nil
+}
+
+// authorizeCreate refuses an update that turns out to create an object unless its user has
+// the verb create too.
+func (op *updateOp) authorizeCreate(ctx context.Context) error {
+	resource := op.store.resource
+	return Authorize(ctx, op.store.Authorizer(), Access{
+		User: UserFrom(ctx),
+		Resource: &authorizationv1.ResourceAttributes{
+			Verb: "create", Group: resource.Group, Version: cmp.Or(op.req.Options.Version, resource.Versions[0].Name),
+			Resource: resource.Name, Subresource: op.req.Subresource, Namespace: op.req.Namespace, Name: op.req.Name,
+		},
+	})
 }
 
 // createOptions are those of a request that turns out to create.
