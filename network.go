@@ -2,19 +2,21 @@ package miniapi
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"strings"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/miniapi/miniapi/kinds/allocation"
+	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 )
 
-// hooks surround the writes of resources that get something handed out, or noted.
+// hooks returns the hooks of resources: allocation of addresses and ports, type checks, and
+// validation that depends on other objects or on the user.
 func (s *Server) hooks() (map[schema.GroupResource]registry.Hooks, error) {
 	ranges, err := parseServiceRanges(s.config.ServiceClusterIPRange)
 	if err != nil {
@@ -25,10 +27,10 @@ func (s *Server) hooks() (map[schema.GroupResource]registry.Hooks, error) {
 		return nil, err
 	}
 	allocator := allocation.New(allocation.Config{ServiceRanges: ranges, NodePorts: ports})
-	return map[schema.GroupResource]registry.Hooks{
-		corev1.Resource("services"):                                     allocator.Hooks(),
-		admissionregistrationv1.Resource("validatingadmissionpolicies"): s.policies.Hooks(),
-	}, nil
+	hooks := map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): allocator.Hooks()}
+	maps.Copy(hooks, s.policies.Hooks())
+	maps.Copy(hooks, resource.Hooks())
+	return hooks, nil
 }
 
 func validateServiceRange(ranges string) error {

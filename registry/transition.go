@@ -18,7 +18,6 @@ import (
 type transition struct {
 	obj, old      runtime.Object
 	meta, oldMeta metav1.Object
-	strategy      *UpdateStrategy
 }
 
 // transition makes the next state of an object that exists, ready to be stored.
@@ -31,7 +30,7 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 	if err != nil {
 		return nil, err
 	}
-	next := &transition{obj: obj, old: old, strategy: op.strategy}
+	next := &transition{obj: obj, old: old}
 	if next.meta, err = meta.Accessor(obj); err != nil {
 		return nil, err
 	}
@@ -91,8 +90,8 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 		op.strategy.Prepare(ctx, next.obj, next.old)
 	}
 	next.keepSystemFields()
-	if faults := next.validate(ctx, op.store.resource.Namespaced); len(faults) > 0 {
-		return invalid(op.store.resource.hubKind(), next.meta.GetName(), faults)
+	if errs := op.validate(ctx, next); len(errs) > 0 {
+		return invalid(op.store.resource.hubKind(), next.meta.GetName(), errs)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -10,28 +10,45 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateCreate looks at a new object: its metadata, then the rest.
+// validateCreate returns the errors of a new object: of its metadata, of its kind, and of the
+// resource's hook.
 func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) field.ErrorList {
 	strategy := &s.resource.Strategy.Create
 	validateName := strategy.ValidateName
 	if validateName == nil {
 		validateName = path.ValidatePathSegmentName
 	}
-	faults := validation.ValidateObjectMetaAccessor(accessor, s.resource.Namespaced, validateName, field.NewPath("metadata"))
+	errs := validation.ValidateObjectMetaAccessor(accessor, s.resource.Namespaced, validateName, field.NewPath("metadata"))
 	if strategy.Validate != nil {
-		faults = append(faults, strategy.Validate(ctx, obj)...)
+		errs = append(errs, strategy.Validate(ctx, obj)...)
 	}
-	return faults
+	if s.hooks.Validate != nil {
+		errs = s.hooks.Validate(ctx, Validation{Store: s, Verb: "create", Obj: obj}, errs)
+	}
+	return errs
 }
 
-// validateUpdate looks at a changed object by itself and beside the stored one.
-// Its name is not validated again: it was good enough once.
-func (c *transition) validate(ctx context.Context, namespaced bool) field.ErrorList {
+// validate returns the errors of a changed object, by itself and beside the stored one. Its
+// name is not validated again: it was valid when the object was created.
+func (op *updateOp) validate(ctx context.Context, next *transition) field.ErrorList {
 	at := field.NewPath("metadata")
-	faults := validation.ValidateObjectMetaAccessor(c.meta, namespaced, path.ValidatePathSegmentName, at)
-	faults = append(faults, validation.ValidateObjectMetaAccessorUpdate(c.meta, c.oldMeta, at)...)
-	if c.strategy.Validate != nil {
-		faults = append(faults, c.strategy.Validate(ctx, c.obj, c.old)...)
+	errs := validation.ValidateObjectMetaAccessor(next.meta, op.store.resource.Namespaced, path.ValidatePathSegmentName, at)
+	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(next.meta, next.oldMeta, at)...)
+	if op.strategy.Validate != nil {
+		errs = append(errs, op.strategy.Validate(ctx, next.obj, next.old)...)
 	}
-	return faults
+	if op.store.hooks.Validate != nil {
+		errs = op.store.hooks.Validate(ctx, Validation{
+			Store: op.store, Subresource: op.req.Subresource, Verb: op.verb(), Obj: next.obj, Old: next.old,
+		}, errs)
+	}
+	return errs
+}
+
+// verb is the one that the request was authorized by.
+func (op *updateOp) verb() string {
+	if _, ok := op.req.Options.Sent.(*metav1.PatchOptions); ok {
+		return "patch"
+	}
+	return "update"
 }

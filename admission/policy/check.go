@@ -18,9 +18,6 @@ import (
 // maxKinds is how many kinds expressions are checked against at most.
 const maxKinds = 10
 
-// Hooks are those of the resource "validatingadmissionpolicies".
-func (p *Policies) Hooks() registry.Hooks { return registry.Hooks{Complete: p.complete} }
-
 // complete says in the status of a policy that is new or has changed where its
 // expressions do not fit the types of what it is about. A policy about kinds of
 // which none is there is not checked; one that comes later is not asked until the

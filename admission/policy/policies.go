@@ -14,6 +14,13 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
+var (
+	validatingPolicies = admissionregistrationv1.Resource("validatingadmissionpolicies")
+	validatingBindings = admissionregistrationv1.Resource("validatingadmissionpolicybindings")
+	mutatingPolicies   = admissionregistrationv1.Resource("mutatingadmissionpolicies")
+	mutatingBindings   = admissionregistrationv1.Resource("mutatingadmissionpolicybindings")
+)
+
 // Config of policies.
 type Config struct {
 	// Logger is told what an audit log would be. Nil: nobody is.
@@ -61,17 +68,26 @@ func New(config Config) *Policies {
 		log:    cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		settle: config.Settle,
 		validating: set[*validating]{
-			source.New(resource("validatingadmissionpolicies"), newValidating),
-			source.New(resource("validatingadmissionpolicybindings"), newValidatingBinding),
+			source.New(validatingPolicies, newValidating),
+			source.New(validatingBindings, newValidatingBinding),
 		},
 		mutating: set[*mutating]{
-			source.New(resource("mutatingadmissionpolicies"), newMutating),
-			source.New(resource("mutatingadmissionpolicybindings"), newMutatingBinding),
+			source.New(mutatingPolicies, newMutating),
+			source.New(mutatingBindings, newMutatingBinding),
 		},
 	}
 }
 
-func resource(name string) schema.GroupResource { return admissionregistrationv1.Resource(name) }
+// Hooks returns those of policies and their bindings: writes are authorized to refer to params,
+// and the types of expressions are checked.
+func (p *Policies) Hooks() map[schema.GroupResource]registry.Hooks {
+	return map[schema.GroupResource]registry.Hooks{
+		validatingPolicies: {Validate: validatePolicyAccess, Complete: p.complete},
+		validatingBindings: {Validate: validateBindingAccess},
+		mutatingPolicies:   {Validate: validatePolicyAccess},
+		mutatingBindings:   {Validate: validateBindingAccess},
+	}
+}
 
 // bound are policies with the bindings that name them, and a write that they may
 // be about; none of them if there is nothing to do.
