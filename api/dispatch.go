@@ -83,13 +83,16 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 }
 
 func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error) {
-	t, parsed := parseTarget(r.URL.Path)
+	t := infoOf(r).target
 	snapshot := s.config.Catalog.Snapshot()
-	if !parsed || !hasVersion(snapshot, t.Group, t.Version) {
-		if strings.HasPrefix(r.URL.Path, "/api/") || parsed && isBuiltIn(snapshot, t.Group) {
+	if t.Form != resourcePath || t.Empty || t.Prefix == "proxy" || !hasVersion(snapshot, t.Group, t.Version) {
+		if strings.HasPrefix(r.URL.Path, "/api/") || t.Group != "" && isBuiltIn(snapshot, t.Group) {
 			return nil, genericError(http.StatusNotFound, "")
 		}
 		return nil, nil
+	}
+	if !t.InNamespace { // an object of the resource namespaces is at the cluster scope
+		t.Namespace = ""
 	}
 	store, found := snapshot.Served(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource})
 	if !found {
@@ -126,9 +129,9 @@ func (c *call) shape() shape {
 		return nil
 	case c.Rest != "" && (c.sub == nil || c.sub.Connect == nil):
 		return nil
-	case c.Watch && c.sub == nil:
+	case c.Prefix == "watch" && c.sub == nil:
 		return watchShape
-	case c.Watch:
+	case c.Prefix != "":
 		return nil
 	case c.sub != nil:
 		return subresourceShape
@@ -152,8 +155,8 @@ func (c *call) findVerb() error {
 		return c.noVerb(supported)
 	}
 	c.verb = verb
-	if verb == "list" && wantsWatch(c.r) {
-		c.verb = "watch"
+	if verb == "list" { // or watch
+		c.verb = infoOf(c.r).Verb
 	}
 	if c.sub != nil && c.sub.Connect != nil {
 		c.verb = "connect"

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -16,12 +15,12 @@ func (s *Server) limitInFlight(next http.Handler) http.Handler {
 	reading := newSlots(s.config.MaxInFlight)
 	changing := newSlots(s.config.MaxMutatingInFlight)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		verb, subresource := inFlightVerb(r)
+		info := infoOf(r)
 		slots := changing
-		if slices.Contains([]string{"get", "list", "watch"}, verb) {
+		if slices.Contains([]string{"get", "list", "watch"}, info.Verb) {
 			slots = reading
 		}
-		if slots == nil || runsLong(verb, subresource) {
+		if slots == nil || info.isLongRunning() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -63,14 +62,8 @@ func newSlots(limit int) chan struct{} {
 	return make(chan struct{}, limit)
 }
 
-func inFlightVerb(r *http.Request) (verb, subresource string) {
-	if t, ok := parseTarget(r.URL.Path); ok {
-		return accessVerb(r, t), t.Subresource
-	}
-	return strings.ToLower(r.Method), ""
-}
-
-// runsLong: a request of this kind may be open for hours.
-func runsLong(verb, subresource string) bool {
-	return verb == "watch" || slices.Contains([]string{"attach", "exec", "proxy", "log", "portforward"}, subresource)
+// isLongRunning reports whether a request may be open for hours.
+func (i *requestInfo) isLongRunning() bool {
+	return i.Verb == "watch" || i.Verb == "proxy" ||
+		slices.Contains([]string{"attach", "exec", "proxy", "log", "portforward"}, i.Subresource)
 }

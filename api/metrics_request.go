@@ -72,8 +72,8 @@ func requestKind(method string) string {
 // catalog, never from the URL: clients must not make up label values.
 func (s *Server) measuredAs(r *http.Request) measured {
 	other := measured{verb: methodVerb(r.Method)}
-	t, ok := parseTarget(r.URL.Path)
-	if !ok {
+	t := infoOf(r).target
+	if t.Form != resourcePath || t.Empty {
 		return other
 	}
 	store, ok := s.config.Catalog.Snapshot().Store(schema.GroupResource{Group: t.Group, Resource: t.Resource})
@@ -110,7 +110,7 @@ func verbOf(r *http.Request, t target, resource *registry.Resource, sub *registr
 	switch {
 	case sub != nil && sub.Connect != nil:
 		return "CONNECT"
-	case verb == "GET" && (t.Watch || t.Name == "" && wantsWatch(r)):
+	case verb == "GET" && infoOf(r).Verb == "watch":
 		return "WATCH"
 	case verb == "GET" && t.Name == "":
 		return "LIST"

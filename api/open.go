@@ -57,9 +57,8 @@ func newFlight(r *http.Request) *flight {
 }
 
 func (f *flight) describe() OpenRequest {
-	verb, _ := inFlightVerb(f.request)
 	return OpenRequest{
-		Verb: verb, Method: f.request.Method, URI: f.request.RequestURI,
+		Verb: infoOf(f.request).Verb, Method: f.request.Method, URI: f.request.RequestURI,
 		UserAgent: f.userAgent, Since: f.since,
 	}
 }

@@ -11,6 +11,7 @@ func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(
 		setHeaders,
+		readRequestInfo,
 		s.countRequests, // who waits for all requests waits for what is noted of them too
 		s.logRequests,
 		s.measureRequests,

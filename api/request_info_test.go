@@ -1,0 +1,137 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// oddPaths are where servers could differ in what they authorize and what they serve.
+var oddPaths = []string{
+	"/", "", "/api", "/api/", "/apis/apps", "/api/v1", "/api/v1/", "/api/v1//", "/apis/apps/v1", "/apis/apps/v1/", "/apis/apps/v1//",
+	"/healthz", "/other/v1/pods", "/API/v1/pods", "/Apis/apps/v1/deployments", "//", "//api/v1/pods", "/api//v1/pods", "/apis//v1/pods",
+	"/apis/apps//deployments", "/apis/apps//v1/deployments", "/apis/apps/v1//deployments", "/apis/apps/v1//deployments/d",
+	"/api/v1/pods", "/api/v1/pods/", "/api/v1/pods//", "/api/v1//pods", "/api/v1/PODS", "/api/v1/pods/p/status/rest", "/api/v1/nodes/n/proxy/a//b",
+	"/api/v1/namespaces", "/api/v1/namespaces/n", "/api/v1/namespaces/n/", "/api/v1/namespaces/n/status", "/api/v1/namespaces/n/finalize",
+	"/api/v1/namespaces/n/Status", "/api/v1/namespaces/n/status/x", "/api/v1/namespaces/n/pods", "/api/v1/namespaces/n/pods/p",
+	"/api/v1/namespaces/n/pods/p/exec", "/api/v1/namespaces//pods", "/api/v1/namespaces//pods/p", "/api/v1/namespaces//namespaces/x",
+	"/api/v1/namespaces//status", "/api/v1/namespaces/n//p", "/api/v1/namespaces/n/pods//status", "/api/v1/namespaces/n/pods/p//x",
+	"/api/v1/watch", "/api/v1/watch/", "/apis/x.io/v1/watch", "/api/v1/watch/pods", "/api/v1/watch//pods", "/api/v1/watch/namespaces/n/pods/p",
+	"/api/v1/watch/namespaces/n", "/apis/apps/v1/watch/namespaces/n/deployments/d/scale", "/api/v1/proxy", "/api/v1/proxy/pods/p/x/y",
+	"/api/v1/proxy/namespaces/n/services/s/x", "/api/v1/watch/watch/pods", "/api/v1/../v1/secrets", "/api/v1/./pods", "/api/v1/pods/..",
+	"/api/v1/namespaces/n/pods/.", "/api/v1%2Fpods", "/api/v1/%2Fpods", "/api/v1/pods%2F", "/api/v1/namespaces/n%2Fpods", "/apis/apps%2Fv1/deployments",
+	"/apis/apps/v1/%2Fdeployments", "/api/v1/namespaces/%2F/pods", "/api/v1/namespaces/n/configmaps/a%2Fb", "/api/v1/namespaces/n/configmaps/%2e%2e",
+	"/api/v1/pods%3Fwatch=1", "/%61pi/v1/pods", "/api/v1/%77atch/pods",
+}
+
+var upstream = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// checkRequestInfo compares a requestInfo with that of kube-apiserver.
+func checkRequestInfo(t *testing.T, r *http.Request) {
+	t.Helper()
+	want, err := upstream.NewRequestInfo(r)
+	got := newRequestInfo(r)
+	if (err != nil) != (got.Form == prefixAlone) {
+		t.Errorf("%s %s: form %d, want %v", r.Method, r.URL, got.Form, err)
+	}
+	if err != nil {
+		return
+	}
+	name := got.Name
+	if name == "" {
+		name = got.SelectedName
+	}
+	shown := &request.RequestInfo{
+		IsResourceRequest: got.Form == resourcePath, Path: got.Path, Verb: got.Verb, Namespace: got.Namespace,
+		Resource: got.Resource, Subresource: got.Subresource, Name: name,
+	}
+	if shown.IsResourceRequest {
+		shown.APIGroup, shown.APIVersion = got.Group, got.Version
+	}
+	want.APIPrefix, want.Parts, want.FieldSelector, want.LabelSelector = "", nil, "", ""
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("%s %s (-kube-apiserver +here):\n%s", r.Method, r.URL, diff)
+	}
+}
+
+func TestRequestsAreReadAsByKubeAPIServer(t *testing.T) {
+	queries := []string{
+		"", "?watch", "?watch=true", "?watch=0", "?watch=False", "?watch=1&fieldSelector=metadata.name%3Da", "?fieldSelector=metadata.name%3Da",
+		"?fieldSelector=metadata.name%21%3Da", "?fieldSelector=metadata.name%3Da%2Fb", "?fieldSelector=%3D%3D",
+	}
+	for _, path := range oddPaths {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "get"} {
+			for _, query := range queries {
+				r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+path+query, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkRequestInfo(t, r)
+			}
+		}
+	}
+}
+
+// A target names what is in the path and nothing else, as kube-apiserver reads it, and the
+// names that become parts of storage keys never contain a slash.
+func FuzzParseTarget(f *testing.F) {
+	for _, path := range oddPaths {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		r := newRequest(t, "GET /")
+		r.URL.Path = path
+		checkRequestInfo(t, r)
+		got := parseTarget(path)
+		if got.Form != resourcePath {
+			return
+		}
+		for _, name := range []string{got.Group, got.Version, got.Namespace, got.Resource, got.Name, got.Subresource} {
+			if strings.Contains(name, "/") || !strings.Contains(path, name) {
+				t.Errorf("parseTarget(%q) = %+v", path, got)
+			}
+		}
+		incomplete := got.Resource == "" || got.Subresource != "" && got.Name == "" || got.Rest != "" && got.Subresource == "" && got.Prefix != "proxy"
+		if incomplete && !got.Empty {
+			t.Errorf("parseTarget(%q) leaves something out: %+v", path, got)
+		}
+	})
+}
+
+// What is authorized is what is served: an encoded or an empty segment reaches nothing else.
+func TestOddPathsAreServedAsTheyAreAuthorized(t *testing.T) {
+	s := newStack(t, nil)
+	s.must(201, s.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`))
+	const plain = "404 page not found\n"
+	for path, want := range map[string]reply{
+		"/api/v1/configmaps/":                                {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/configmaps//":                               {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1%2Fconfigmaps":                               {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/namespaces//configmaps":                     {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/namespaces/default%2Fconfigmaps/a":          {status: 200, body: `"kind":"ConfigMap"`},
+		"/apis/apps%2Fv1/deployments":                        {status: 200, body: `"kind":"DeploymentList"`},
+		"/api/v1//configmaps":                                {status: 404, body: `"reason":"NotFound"`},
+		"/api//v1/configmaps":                                {status: 404, body: `"reason":"NotFound"`},
+		"/apis/apps/v1//deployments":                         {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default//configmaps":             {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default/configmaps/a%2Fb":        {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/proxy/namespaces/default/configmaps/a":      {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/../v1/configmaps":                           {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default/configmaps/..":           {status: 400, body: `may not be '..'`},
+		"/apis/none.io/v1//foos":                             {status: 404, body: plain},
+		"/apis//v1/configmaps":                               {status: 404, body: plain},
+		"//api/v1/configmaps":                                {status: 404, body: plain},
+		"/API/v1/configmaps":                                 {status: 404, body: plain},
+		"/api/v1/watch?a=<b>":                                {status: 500, body: "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;\n"},
+		"/api/v1/watch/namespaces/default/configmaps/a/data": {status: 404, body: `"reason":"NotFound"`},
+	} {
+		got := s.do("GET", path, "")
+		if got.status != want.status || !strings.Contains(got.body, want.body) {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
