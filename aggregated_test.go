@@ -63,11 +63,15 @@ func extension(t *testing.T, front []byte) (port string, authority *certs.Author
 	})
 	mux.HandleFunc(things, func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case r.URL.Query().Has("elsewhere"):
+			http.Redirect(w, r, "https://elsewhere.example.org/", http.StatusFound)
 		case r.Header.Get("Upgrade") != "":
 			echo(w)
 		case r.URL.Query().Has("watch"):
 			io.WriteString(w, "first\n")
 			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		case r.URL.Query().Has("slow"):
 			<-r.Context().Done()
 		default:
 			w.WriteHeader(http.StatusTeapot)
@@ -251,6 +255,70 @@ func TestStreamsOfAnAggregatedAPI(t *testing.T) {
 	}
 }
 
+// What another server answers reaches the client as far as it is an answer.
+func TestAnswersOfAnAggregatedAPIThatAreNotPassedOn(t *testing.T) {
+	w := newWorld(t, miniapi.Config{})
+	w.extend()
+	for name, c := range map[string]struct {
+		query, upgrade string
+		status         int
+		contentType    string
+		body           string
+	}{
+		"redirect": {"?elsewhere", "", http.StatusBadGateway, "text/plain; charset=utf-8",
+			"the backend attempted to redirect this request, which is not permitted"},
+		"redirect of an upgrade": {"?elsewhere", "echo", http.StatusServiceUnavailable, "text/plain; charset=utf-8",
+			"invalid upgrade response: status code 302\n"},
+		"no answer before the deadline": {"?slow&timeout=100ms", "", http.StatusGatewayTimeout, "application/json",
+			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n"},
+		"a timeout that is none": {"?timeout=soon", "", http.StatusBadRequest, "application/json", `invalid timeout specified in the request URL`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.URL()+things+c.query, nil)
+			check(t, err)
+			if c.upgrade != "" {
+				r.Header.Set("Connection", "Upgrade")
+				r.Header.Set("Upgrade", c.upgrade)
+			}
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			res, err := transport.RoundTrip(r)
+			check(t, err)
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			check(t, err)
+			if res.StatusCode != c.status || res.Header.Get("Content-Type") != c.contentType || !strings.Contains(string(body), c.body) || res.Header.Get("Location") != "" {
+				t.Errorf("%s %v %s", res.Status, res.Header, body)
+			}
+		})
+	}
+}
+
+// A request with an empty segment names a resource like any other. The right to discover is no
+// right to it.
+func TestOddPathsOfAnAggregatedAPIAreAuthorized(t *testing.T) {
+	w := newWorld(t, miniapi.Config{Authorization: miniapi.RBAC})
+	w.extend()
+	for path, want := range map[string]string{
+		"/apis/ext.example.org/v1//things":                          `cannot get resource \"\" in API group \"ext.example.org\" at the cluster scope`,
+		"/apis/ext.example.org/v1/%2Fthings":                        `cannot get resource \"\" in API group \"ext.example.org\" at the cluster scope`,
+		"/apis/ext.example.org/v1/namespaces//things":               `cannot list resource \"things\" in API group \"ext.example.org\" at the cluster scope`,
+		"/apis/ext.example.org/v1/namespaces/default//things":       `cannot get resource \"\" in API group \"ext.example.org\" in the namespace`,
+		"/apis/ext.example.org/v1/namespaces/default/things//a":     `cannot list resource \"things/a\" in API group \"ext.example.org\"`,
+		"/apis/ext.example.org/v1/proxy/namespaces/default/things":  `cannot proxy resource \"things\" in API group \"ext.example.org\"`,
+		"/apis/ext.example.org/v1/things/..%2f..%2fv1":              `cannot get resource \"things/..\" in API group \"ext.example.org\"`,
+		"/apis/ext.example.org%2Fv1/things":                         `cannot list resource \"things\" in API group \"ext.example.org\"`,
+		"/apis/ext.example.org/v1/things?fieldSelector=a&watch=yes": `cannot watch resource \"things\" in API group \"ext.example.org\"`,
+	} {
+		if status, body := sendAs(t, w.server.RESTConfig(), "jane", "GET "+path, jsonType, ""); status != http.StatusForbidden || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if status, body := sendAs(t, w.server.RESTConfig(), "jane", "GET /apis/ext.example.org/v1", jsonType, ""); status != http.StatusOK {
+		t.Errorf("discovery: %d %s", status, body)
+	}
+}
+
 func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
 	w := newWorld(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
 	w.extend()
@@ -305,10 +373,11 @@ func TestOpenAPIOfAnAggregatedAPI(t *testing.T) {
 	if version := index()["version"].ServerRelativeURL; strings.HasSuffix(version, "hash=X") {
 		t.Errorf("what this server describes leads to %s", version)
 	}
-	for _, path := range []string{link, "/openapi/v3/apis/ext.example.org/v1?hash=OLD"} {
-		if status, body := fetch(t, config, path); status != http.StatusOK || body != thingsDocument {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
+	if status, body := fetch(t, config, link); status != http.StatusOK || body != thingsDocument {
+		t.Errorf("%s: %d %s", link, status, body)
+	}
+	if status, body := fetch(t, config, strings.Replace(link, "ABC", "OLD", 1)); status != http.StatusBadGateway {
+		t.Errorf("an old hash, which the other server redirects: %d %s", status, body)
 	}
 	check(t, w.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
 	w.await("ServiceNotFound")

@@ -1,12 +1,16 @@
 package aggregator
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -54,14 +58,58 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.Out.Header.Set("Audit-Id", w.Header().Get("Audit-Id"))
 			introduce(p.Out, registry.UserFrom(r.Context()))
 		},
-		Transport:     s.transport,
-		FlushInterval: -1, // a watch is read as it comes
-		ErrorLog:      slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		},
+		Transport:      s.transport,
+		FlushInterval:  -1, // a watch is read as it comes
+		ErrorLog:       slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
+		ModifyResponse: refuseRedirect,
+		ErrorHandler:   answerError,
 	}
 	proxy.ServeHTTP(w, r)
+}
+
+// refusedAnswer is an answer of another server that is not passed on.
+type refusedAnswer string
+
+func (text refusedAnswer) Error() string { return string(text) }
+
+// redirected and the other texts are those of kube-apiserver.
+const redirected refusedAnswer = "the backend attempted to redirect this request, which is not permitted"
+
+// refuseRedirect returns an error for an answer that leads a client, with its credentials, to
+// another place, and for one to an upgrade that does not upgrade the connection.
+func refuseRedirect(answer *http.Response) error {
+	if isUpgrade(answer.Request) && answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode < http.StatusBadRequest {
+		return refusedAnswer(fmt.Sprintf("invalid upgrade response: status code %d", answer.StatusCode))
+	}
+	if answer.StatusCode >= 300 && answer.StatusCode <= 399 && answer.Header.Get("Location") != "" {
+		return redirected
+	}
+	return nil
+}
+
+func isUpgrade(r *http.Request) bool {
+	return slices.ContainsFunc(r.Header["Connection"], func(value string) bool {
+		return strings.Contains(strings.ToLower(value), "upgrade")
+	})
+}
+
+// answerError answers a request that the other server has not answered, unless its deadline has
+// passed: see registry.Remote.
+func answerError(w http.ResponseWriter, r *http.Request, err error) {
+	var refused refusedAnswer
+	switch {
+	case errors.Is(context.Cause(r.Context()), context.DeadlineExceeded):
+	case err == redirected:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, err.Error())
+	case errors.As(err, &refused):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case isUpgrade(r):
+		http.Error(w, fmt.Sprintf("error dialing backend: %v", err), http.StatusServiceUnavailable)
+	default:
+		http.Error(w, fmt.Sprintf("error trying to reach service: %v", err), http.StatusServiceUnavailable)
+	}
 }
 
 // introduce says who makes a request, in the place of what the user proved that

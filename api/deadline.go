@@ -18,18 +18,33 @@ func (c *call) limitTime() (context.CancelFunc, error) {
 	if c.verb == "watch" || c.verb == "connect" {
 		return func() {}, nil
 	}
-	timeout := requestTimeout
-	if text := c.r.URL.Query().Get("timeout"); text != "" {
-		asked, err := time.ParseDuration(text)
-		if err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid timeout specified in the request URL - %v", err))
-		}
-		if asked > 0 {
-			timeout = min(timeout, asked)
-		}
+	timeout, err := timeoutOf(c.r)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	c.r = c.r.WithContext(ctx)
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(timeout + lastItems))
+	limitWrites(c.w, timeout)
 	return cancel, nil
+}
+
+// timeoutOf returns how long a request may take.
+func timeoutOf(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("timeout")
+	if text == "" {
+		return requestTimeout, nil
+	}
+	asked, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid timeout specified in the request URL - %v", err))
+	}
+	if asked <= 0 {
+		return requestTimeout, nil
+	}
+	return min(requestTimeout, asked), nil
+}
+
+// limitWrites ends the connection of a client that does not read its answer in time.
+func limitWrites(w http.ResponseWriter, timeout time.Duration) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + lastItems))
 }

@@ -14,7 +14,7 @@ func (s *Server) discoveryRoutes(r chi.Router) {
 	handleSlash(r, "/apis", s.serveNamedRoot)
 	handleSlash(r, "/api/{version}", s.onlyGet(s.serveResources))
 	handleSlash(r, "/apis/{group}", s.serveGroup)
-	handleSlash(r, "/apis/{group}/{version}", s.orElsewhere(s.onlyGet(s.serveResources)))
+	handleSlash(r, "/apis/{group}/{version}", s.orProxy(s.onlyGet(s.serveResources)))
 }
 
 // serveLegacyRoot answers /api.

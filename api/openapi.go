@@ -58,7 +58,7 @@ func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(chi.URLParam(r, "*"), "/")
 	surface := s.info.surface(r.Context())
 	if remote, ok := surface.elsewhere[path]; ok {
-		remote.Handler.ServeHTTP(w, r)
+		s.proxy(w, r, remote)
 		return
 	}
 	document, err := surface.openapi.V3(path)

@@ -27,7 +27,7 @@ func (s *Server) routes() http.Handler {
 	r.MethodNotAllowed(s.methodNotAllowed)
 	s.infoRoutes(r)
 	r.Handle("/api/{version}/*", http.HandlerFunc(s.serveResource))
-	r.Handle("/apis/{group}/{version}/*", s.orElsewhere(s.serveResource))
+	r.Handle("/apis/{group}/{version}/*", s.orProxy(s.serveResource))
 	return r
 }
 

@@ -26,7 +26,8 @@ type Remote struct {
 	// OpenAPI are URLs of the documents of version 3 that it has about the group
 	// version, by their names, such as "apis/GROUP/VERSION".
 	OpenAPI map[string]string
-	// Handler passes requests on.
+	// Handler passes requests on. It writes nothing if context.DeadlineExceeded ends the context
+	// of a request before the other server has answered.
 	Handler http.Handler
 }
 

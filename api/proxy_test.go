@@ -1,0 +1,35 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// The deadline of a request ends with the upgrade of its connection, which may be open for hours.
+func TestUpgradedConnectionsHaveNoDeadline(t *testing.T) {
+	ended := make(chan bool, 1)
+	handler := func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		ended <- !w.(*proxyResponse).deadline.Stop()
+		_, _ = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"))
+	}
+	s := newStack(t, func(c *Config) {
+		c.Catalog.SetRemotes([]*registry.Remote{{
+			GroupVersion: schema.GroupVersion{Group: "ext.example.org", Version: "v1"}, Handler: http.HandlerFunc(handler),
+		}})
+	})
+	res := s.open("GET", "/apis/ext.example.org/v1/things", "", "Connection: Upgrade", "Upgrade: echo")
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusSwitchingProtocols || !<-ended {
+		t.Errorf("%s with a deadline", res.Status)
+	}
+}
