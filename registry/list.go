@@ -24,6 +24,7 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 		ResourceVersionMatch: req.ResourceVersionMatch,
 		Limit:                req.limit(),
 		Continue:             req.Continue,
+		KnownRevision:        req.KnownRevision,
 	})
 	if err != nil {
 		failed := s.call("list", "", selected.key)

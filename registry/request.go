@@ -85,6 +85,9 @@ type ListRequest struct {
 	// Limit is ignored where ResourceVersion is "0".
 	Limit    int64
 	Continue string
+	// KnownRevision of an earlier answer to the same list: if nothing has changed
+	// since, the page may say so and have no entries, see storage.Page. 0 for none.
+	KnownRevision int64
 	// SendInitialEvents and AllowWatchBookmarks concern Watch only.
 	SendInitialEvents   *bool
 	AllowWatchBookmarks bool

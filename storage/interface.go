@@ -110,11 +110,18 @@ type ListOptions struct {
 	// Continue is the token of the page before. The resourceVersion must be
 	// unset or "0" with it.
 	Continue string
+	// KnownRevision is that of an earlier answer to the same list, 0 for none. A
+	// store that can tell that nothing below the key has changed since says so, see
+	// Page.Unchanged. It applies to whole lists of the latest state.
+	KnownRevision int64
 }
 
 // Page is what GetList returns.
 type Page struct {
 	Entries []*Entry
+	// Unchanged says that nothing has changed between ListOptions.KnownRevision
+	// and Revision. There are no entries then.
+	Unchanged bool
 	// Revision at which all of the list was read, the same for all its pages.
 	Revision int64
 	// Continue is the token for the next page, "" on the last one.

@@ -52,12 +52,17 @@ func (a *Authorizer) Authorize(ctx context.Context, access registry.Access) (reg
 	if isPrivileged(access.User) {
 		return registry.Decision{Allowed: true}, nil
 	}
-	if decision := a.cache.current().decide(access); decision.Allowed {
+	known := a.cache.current()
+	decision := known.decide(access)
+	if decision.Allowed {
 		return decision, nil
 	}
 	fresh, err := a.cache.refresh(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return registry.Decision{}, err
+	case fresh == known:
+		return decision, nil
 	}
 	return fresh.decide(access), nil
 }

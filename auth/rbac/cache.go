@@ -38,7 +38,10 @@ type cache struct {
 // still miss some.
 type table struct {
 	revision int64
-	entries  map[string]*storage.Entry
+	// listed is the revision of the latest list that was taken. The table missed
+	// nothing of it.
+	listed  int64
+	entries map[string]*storage.Entry
 }
 
 // resources are those of RBAC, in the order in which they are read: a binding
@@ -63,7 +66,8 @@ func (c *cache) current() *policy {
 	return c.policy
 }
 
-// refresh reads all that is stored now and returns it.
+// refresh reads what has changed, up to the present, and returns the policy. It is the one of
+// current if nothing has.
 func (c *cache) refresh(ctx context.Context) (*policy, error) {
 	for _, resource := range resources {
 		if _, err := c.list(ctx, resource); err != nil {
@@ -80,11 +84,18 @@ func (c *cache) list(ctx context.Context, resource string) (int64, error) {
 	if !ok {
 		return 0, fmt.Errorf("this server has no %s", resource)
 	}
-	page, err := store.List(ctx, registry.ListRequest{})
+	page, err := store.List(ctx, registry.ListRequest{KnownRevision: c.listed(resource)})
 	if err != nil {
 		return 0, err
 	}
 	return c.take(resource, page), nil
+}
+
+// listed returns the revision of the list that a table was last read by, 0 for none.
+func (c *cache) listed(resource string) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tables[resource].listed
 }
 
 // take replaces what is known by a page, unless a watch was faster, and returns
@@ -96,10 +107,10 @@ func (c *cache) take(resource string, page *storage.Page) int64 {
 	if page.Revision < t.revision {
 		return t.revision
 	}
-	if t.replace(page.Entries) {
+	if !page.Unchanged && t.replace(page.Entries) {
 		c.policy = nil
 	}
-	t.revision = page.Revision
+	t.revision, t.listed = page.Revision, page.Revision
 	return t.revision
 }
 

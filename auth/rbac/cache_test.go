@@ -29,6 +29,9 @@ func TestListsAndEventsInAnyOrder(t *testing.T) {
 			c.apply("clusterroles", storage.Event{Type: kind, Revision: revision, Entry: entryOf(name, revision)})
 		}
 	}
+	unchanged := func(revision int64) func(*cache) {
+		return func(c *cache) { c.take("clusterroles", &storage.Page{Revision: revision, Unchanged: true}) }
+	}
 	for name, tc := range map[string]struct {
 		steps []func(*cache)
 		want  []string
@@ -39,6 +42,8 @@ func TestListsAndEventsInAnyOrder(t *testing.T) {
 		"a list from after it":               {[]func(*cache){page(10, "a"), event(watch.Added, 12, "b"), page(13, "b")}, list("b")},
 		"two events of one revision":         {[]func(*cache){page(10), event(watch.Added, 11, "a"), event(watch.Added, 11, "b")}, list("a", "b")},
 		"a list between two of one revision": {[]func(*cache){page(10), event(watch.Added, 11, "a"), page(11, "a", "b"), event(watch.Added, 11, "b")}, list("a", "b")},
+		"a list that has not changed":        {[]func(*cache){page(10, "a"), unchanged(11), event(watch.Added, 11, "b")}, list("a", "b")},
+		"an event before that list":          {[]func(*cache){page(10, "a"), unchanged(12), event(watch.Added, 11, "b")}, list("a")},
 		"a bookmark holds nothing":           {[]func(*cache){page(10, "a"), event(watch.Bookmark, 11, "b")}, list("a")},
 		"what is deleted is known no more":   {[]func(*cache){page(10, "a", "b"), event(watch.Deleted, 11, "a")}, list("b")},
 	} {

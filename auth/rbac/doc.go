@@ -2,10 +2,9 @@
 //
 // [Authorizer] keeps a copy of all four kinds, fed by watches that
 // [Authorizer.Run] holds open, so that an allowed request costs no read of
-// etcd. What is about to be refused is looked at again in a consistent state
-// first: whoever has just created a binding can use it in the next request.
-// An entry once decoded is not decoded again, so that second look is four
-// lists of keys.
+// etcd. A refusal is decided again in a consistent state first: a binding counts
+// in the request after its creation. The consistent state costs four reads of the
+// current revision as long as no role and no binding has changed.
 //
 // A ClusterRole with an aggregationRule grants what the ClusterRoles that it
 // selects grant, computed where it is read: nobody need run the controller

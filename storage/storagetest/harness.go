@@ -51,6 +51,7 @@ func verbs() []verb {
 		{"GetListVersions", listVersionRules()},
 		{"GetListPages", pageRules()},
 		{"GetListOptions", listOptionRules()},
+		{"GetListKnown", listKnownRules()},
 		{"Watch", watchRules()},
 		{"WatchStart", watchStartRules()},
 		{"WatchOptions", watchOptionRules()},

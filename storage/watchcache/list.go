@@ -48,6 +48,9 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	if l.minimum, err = s.await(ctx, "list", l.key, l.asked); err != nil {
 		return nil, err
 	}
+	if page, ok := l.unchanged(); ok {
+		return page, nil
+	}
 	if page, ok := l.lookUp(ctx); ok {
 		return page, nil
 	}

@@ -1,0 +1,23 @@
+package watchcache
+
+import "github.com/miniapi/miniapi/storage"
+
+// unchanged answers a list of the latest state if the resource has not changed since the
+// revision that the caller knows.
+func (l *listing) unchanged() (*storage.Page, bool) {
+	known := l.opts.KnownRevision
+	if known <= 0 || !l.opts.Recursive || l.exact || l.opts.Limit > 0 || l.opts.Continue != "" {
+		return nil, false
+	}
+	c, w := l.cache, &l.resource.window
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if !c.serves(l.resource, max(l.minimum, known)) {
+		return nil, false
+	}
+	position, ok := w.after(known)
+	if events, _ := w.from(position); !ok || len(events) > 0 {
+		return nil, false
+	}
+	return &storage.Page{Revision: c.revision, Unchanged: true}, true
+}
