@@ -1,9 +1,11 @@
 package webhook_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -56,6 +58,26 @@ func TestFailurePolicy(t *testing.T) {
 	slow := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silence }))
 	t.Cleanup(slow.Close)
 	t.Cleanup(func() { close(silence) })
+	var followed atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+	t.Cleanup(elsewhere.Close)
+	t.Cleanup(func() {
+		if n := followed.Load(); n > 0 {
+			t.Errorf("%d redirects were followed", n)
+		}
+	})
+	odd := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/long" {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+			return
+		}
+		for range 3 << 10 { // beyond any bound, were it read
+			if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(odd.Close)
 	for _, c := range []struct {
 		rule   string
 		handle handler
@@ -73,6 +95,10 @@ func TestFailurePolicy(t *testing.T) {
 		{"it takes too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL, w.TimeoutSeconds = &slow.URL, new(int32(1))
 		}, `failed to call webhook: Post "` + slow.URL + `/?timeout=1s": context deadline exceeded`},
+		{"it redirects", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = new(odd.URL + "/moved") },
+			`failed to call webhook: Post "` + elsewhere.URL + `": the webhook attempted to redirect this request, which is not permitted`},
+		{"its answer is too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = new(odd.URL + "/long") },
+			`failed to call webhook: unexpected error when reading response body. Please retry. Original error: the answer is longer than 8388608 bytes`},
 		{"its answer is about something else", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 			return &admissionv1.AdmissionResponse{UID: types.UID("other")}
 		}, nil, `received invalid webhook response: expected response.uid="UID", got "other"`},

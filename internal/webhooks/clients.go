@@ -73,7 +73,7 @@ func (c *Clients) shared(to endpoint) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.known[to] = &http.Client{Transport: transport}
+	c.known[to] = newClient(transport)
 	return c.known[to], nil
 }
 
@@ -93,8 +93,10 @@ func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 		TLSClientConfig:     config,
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxIdleConnsPerHost: 25,
-		IdleConnTimeout:     90 * time.Second,
-		ForceAttemptHTTP2:   isLoopback(to.name),
+
+		MaxResponseHeaderBytes: maxAnswerHeader,
+		IdleConnTimeout:        90 * time.Second,
+		ForceAttemptHTTP2:      isLoopback(to.name),
 	}
 	if to.service != (Service{}) {
 		t.DialContext = c.conns.dialService(c.resolve, to.service)

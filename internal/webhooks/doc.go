@@ -2,5 +2,6 @@
 // or behind a Service, trusting the CA that comes with it.
 //
 // [Clients] makes clients that share connections, and ends them all at once.
-// What is sent and what is answered is the callers' business.
+// The callers define requests and read answers. An answer has a bound, and redirects
+// are not followed: kube-apiserver reads any answer and follows redirects.
 package webhooks
