@@ -10,9 +10,10 @@ import (
 )
 
 // Interface stores the objects of one resource. All methods are safe for
-// concurrent use and honour the context's end. A write whose outcome is not
-// known because the context ended or the connection broke after the request
-// was sent returns ErrUnknownOutcome and is never retried here.
+// concurrent use and honour the context's end, except that a write which was
+// sent is finished although the context is canceled. A write whose outcome is
+// not known because the deadline passed or the connection broke after it was
+// sent returns an UnknownOutcomeError, and is not sent again.
 type Interface interface {
 	// Versioner returns the versioner that stamps this store's objects.
 	Versioner() versioner.Versioner
@@ -160,6 +161,10 @@ type Proposal struct {
 	TTL *int64
 	// Delete removes the key instead; Object is ignored.
 	Delete bool
+	// Receipt makes the write leave a receipt, so that it can be told from an
+	// equal one of another client when its outcome is unknown. It costs a small
+	// second write.
+	Receipt bool
 }
 
 // UpdateOptions are the options of Interface.GuaranteedUpdate.
@@ -208,4 +213,6 @@ type DeleteOptions struct {
 	// ErrNotCorrupt. Preconditions and Suggestion are ignored, and the entry
 	// which Validate gets and Delete returns is the corrupt one.
 	OnlyCorrupt bool
+	// Receipt is that of a Proposal.
+	Receipt bool
 }

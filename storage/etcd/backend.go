@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -99,6 +100,9 @@ type Backend struct {
 	cfg    Config
 	client *clientv3.Client
 	leases *leasePool
+	fence  *fence
+	// known is a revision that the store has reached.
+	known atomic.Int64
 }
 
 // New returns a backend. It starts nothing and talks to nobody.
@@ -107,13 +111,23 @@ func New(cfg Config) (*Backend, error) {
 		return nil, fmt.Errorf("etcd storage: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client)}, nil
+	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client), fence: &fence{path: cfg.Prefix + fenceKey}}, nil
 }
 
 // Store returns the store of one resource, whose objects codec knows.
 func (b *Backend) Store(codec storage.Codec) storage.Interface {
 	v := versioner.APIObjectVersioner{}
 	return &store{Backend: b, codec: codec, versioner: v, decoder: storage.NewDecoder(codec, v)}
+}
+
+// learnRevision notes a revision that the store has reached.
+func (b *Backend) learnRevision(revision int64) {
+	for {
+		known := b.known.Load()
+		if known >= revision || b.known.CompareAndSwap(known, revision) {
+			return
+		}
+	}
 }
 
 // CurrentRevision implements storage.Log.

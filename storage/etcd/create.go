@@ -29,7 +29,7 @@ func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts
 	if opts.DryRun {
 		return s.createDryRun(ctx, t, data)
 	}
-	v, err := s.write(ctx, put{op: "create", target: t, data: data, ttl: opts.TTL})
+	v, err := s.write(ctx, put{op: "create", target: t, data: data, ttl: opts.TTL, unique: hasUID(obj)})
 	if err != nil {
 		return nil, err
 	}

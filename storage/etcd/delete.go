@@ -45,7 +45,7 @@ func (s *store) commitDelete(ctx context.Context, t target, st *state, opts stor
 	if opts.DryRun {
 		return st.entry, nil, nil
 	}
-	v, err := s.remove(ctx, "delete", t, st.revision)
+	v, err := s.remove(ctx, "delete", t, st.revision, newReceipt(opts.Receipt))
 	if err != nil {
 		return nil, nil, err
 	}

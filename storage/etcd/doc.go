@@ -15,7 +15,9 @@
 //	delete  if ModRevision(key) = N then delete else get
 //
 // so nothing is ever overwritten unseen, and a lost race goes on from the value
-// which the else branch returned, without another round trip.
+// which the else branch returned, without another round trip. A second comparison,
+// with the fence, is what lets a write be resolved that was sent and not answered:
+// see fence.go and outcome.go.
 //
 // The layout in etcd (keys, compact_rev_key, leases) is that of kube-apiserver,
 // and so are the semantics, which are those of k8s.io/apiserver's etcd3 store.

@@ -117,6 +117,7 @@ func (b *Backend) awaitReadable(ctx context.Context, resp mvcc.WatchResponse) {
 // always holds whole revisions: etcd splits them only for a watch that asks for fragments. One
 // without events reports progress.
 func (b *Backend) report(ctx context.Context, events []*mvccpb.Event, progress int64, report func([]storage.Change, int64)) int64 {
+	b.learnRevision(progress)
 	if len(events) == 0 {
 		report(nil, progress)
 		return progress

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -71,14 +72,25 @@ func dialed(t *testing.T, address string, opts ...grpc.DialOption) *clientv3.Cli
 }
 
 func TestOutcomeOfWrites(t *testing.T) {
-	t.Run("a write that nobody answered before its context ended is of unknown outcome", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+	t.Run("a write that is not answered before its deadline is of unknown outcome", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
 		etcd := &failingEtcd{answer: func(ctx context.Context) error {
-			cancel()
 			<-ctx.Done()
 			return ctx.Err()
 		}}
 		expectCreate(t, ctx, etcd, storage.ErrUnknownOutcome)
+	})
+	t.Run("a write is not broken off when its caller goes away", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		etcd := &failingEtcd{answer: func(sent context.Context) error {
+			cancel()
+			if sent.Err() != nil {
+				t.Error("it was broken off")
+			}
+			return status.Error(codes.InvalidArgument, "no")
+		}}
+		expectCreate(t, ctx, etcd, storage.ErrUnavailable)
 	})
 	t.Run("a write whose connection breaks is of unknown outcome", func(t *testing.T) {
 		etcd := &failingEtcd{}

@@ -2,13 +2,17 @@ package etcd_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -100,6 +104,92 @@ func TestSimulation(t *testing.T) {
 			cfg.Client = startEmbedded(t)
 			storagetest.Simulate(t, harness(cfg), simulation())
 		})
+	}
+}
+
+// TestSimulationWithLostAnswers runs it where etcd carries out some writes without
+// an answer, some late, and some not at all.
+func TestSimulationWithLostAnswers(t *testing.T) {
+	for name, cfg := range map[string]etcd.Config{"LocalReads": {LocalReads: true}, "QuorumReads": {}, "Transformer": {LocalReads: true, Transformer: sealed(t)}} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Client = startEmbedded(t)
+			storagetest.LoseAnswers(cfg.Client, 0.1, *seed)
+			s := simulation()
+			s.Lossy = true
+			if s.Writes == 0 {
+				s.Writes = 1000 // it takes etcd a moment to show that there was no write
+			}
+			storagetest.Simulate(t, harness(cfg), s)
+		})
+	}
+}
+
+// TestEqualWritesAreToldApart shows that of several equal writes, made of the same
+// version, only one is told that it has happened, although answers get lost.
+func TestEqualWritesAreToldApart(t *testing.T) {
+	client, kind, key := startEmbedded(t), storagetest.Kinds()[0], "/pods/ns1/a"
+	storagetest.LoseAnswers(client, 0.2, *seed)
+	backend, err := etcd.New(etcd.Config{Client: client, LocalReads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := backend.Store(kind.Codec)
+	increment := func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
+		value := 0
+		if current != nil {
+			obj, err := current.Object()
+			if err != nil {
+				return storage.Proposal{}, err
+			}
+			if value, err = strconv.Atoi(obj.(metav1.Object).GetGenerateName()); err != nil {
+				return storage.Proposal{}, err
+			}
+		}
+		next := kind.New("ns1", "a", "")
+		next.SetGenerateName(strconv.Itoa(value + 1))
+		return storage.Proposal{Object: next, Receipt: true}, nil
+	}
+	var counted atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				_, err := store.GuaranteedUpdate(t.Context(), key, increment, storage.UpdateOptions{CreateIfAbsent: true})
+				if err == nil || resolve(t, err) {
+					counted.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	entry, err := store.Get(t.Context(), key, storage.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj, err := entry.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := obj.(metav1.Object).GetGenerateName(); got != fmt.Sprint(counted.Load()) {
+		t.Errorf("the counter is %s after %d increments", got, counted.Load())
+	}
+}
+
+// resolve returns whether a write has happened.
+func resolve(t *testing.T, err error) bool {
+	var unknown *storage.UnknownOutcomeError
+	if !errors.As(err, &unknown) {
+		return false
+	}
+	for {
+		revision, err := unknown.Resolve(t.Context())
+		if err == nil {
+			return revision > 0
+		}
+		if t.Context().Err() != nil {
+			t.Error(err)
+			return false
+		}
 	}
 }
 

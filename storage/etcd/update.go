@@ -26,6 +26,9 @@ type change struct {
 	kind changeKind
 	data []byte // to write
 	ttl  *int64 // nil: as it is
+	// receipt is the value of the receipt, "": none.
+	receipt string
+	unique  bool // an object with a UID is created
 }
 
 type changeKind int
@@ -95,7 +98,7 @@ func (u *update) classify(st *state, p storage.Proposal) (change, error) {
 		if st.entry == nil {
 			return change{}, storage.ErrNotFound
 		}
-		return change{kind: removed}, nil
+		return change{kind: removed, receipt: newReceipt(p.Receipt)}, nil
 	}
 	if p.TTL != nil && *p.TTL < 0 {
 		return change{}, errNegativeTTL
@@ -107,7 +110,10 @@ func (u *update) classify(st *state, p storage.Proposal) (change, error) {
 	if st.holds(data) {
 		return change{kind: kept}, nil
 	}
-	return change{kind: written, data: data, ttl: p.TTL}, nil
+	return change{
+		kind: written, data: data, ttl: p.TTL,
+		receipt: newReceipt(p.Receipt), unique: st.entry == nil && hasUID(p.Object),
+	}, nil
 }
 
 // encodeProposal may write to the object, unless propose handed back the very
@@ -146,9 +152,9 @@ func (u *update) commit(ctx context.Context, st *state, next change) (result *st
 
 func (u *update) send(ctx context.Context, st *state, next change) (verdict, error) {
 	if next.kind == removed {
-		return u.remove(ctx, "update", u.target, st.revision)
+		return u.remove(ctx, "update", u.target, st.revision, next.receipt)
 	}
-	p := put{op: "update", target: u.target, revision: st.revision, data: next.data, orElse: true}
+	p := put{op: "update", target: u.target, revision: st.revision, data: next.data, orElse: true, unique: next.unique, receipt: next.receipt}
 	if next.ttl != nil {
 		p.ttl = *next.ttl
 	} else {

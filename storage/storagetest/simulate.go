@@ -21,6 +21,9 @@ type Simulation struct {
 	// Writes is how many writes are tried, with about as many reads beside
 	// them; 4000 by default.
 	Writes int
+	// Lossy says that the store's client loses answers, see [LoseAnswers]: the
+	// outcome of some writes must be unknown.
+	Lossy bool
 
 	patience time.Duration // with a watch that does not come to its end
 }
@@ -45,6 +48,9 @@ func Simulate(t *testing.T, h Harness, s Simulation) {
 			log, err := simulate(t.Context(), h.New(t, kind.Codec), kind, s)
 			if err != nil {
 				t.Error(err)
+			}
+			if s.Lossy && log != nil && log.Resolved == 0 {
+				t.Error("the outcome of no write was unknown")
 			}
 			t.Log(log)
 		})

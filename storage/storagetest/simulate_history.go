@@ -34,7 +34,7 @@ func newRecorder(f Fixture, kind Kind, begun int64) *recorder {
 
 // run records until the context ends.
 func (r *recorder) run(ctx context.Context) {
-	responses := r.Client.Watch(ctx, r.Prefix+"/", clientv3.WithPrefix(), clientv3.WithRev(r.begun+1))
+	responses := r.Client.Watch(ctx, r.Prefix+"/"+r.kind.Resource+"/", clientv3.WithPrefix(), clientv3.WithRev(r.begun+1))
 	for resp := range responses {
 		changes, err := r.decode(ctx, resp)
 		r.mu.Lock()

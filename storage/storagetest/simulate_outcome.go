@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,10 +9,10 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-func (c *writer) updated(a *attempt, result *storage.UpdateResult, err error) {
+func (c *writer) updated(ctx context.Context, a *attempt, result *storage.UpdateResult, err error) {
 	switch {
 	case err != nil:
-		c.refused(a, err, false)
+		c.refused(ctx, a, err, false)
 	case result.Outcome == storage.Unchanged:
 		c.fault(fmt.Errorf("%w: value %s of %s is new and was taken for no change",
 			model.ErrAcknowledged, a.object.Value, a.key))
@@ -45,7 +46,7 @@ func (a *attempt) write(deleted bool) model.Write {
 }
 
 // refused records what an error tells about the key.
-func (c *writer) refused(a *attempt, err error, deleted bool) {
+func (c *writer) refused(ctx context.Context, a *attempt, err error, deleted bool) {
 	switch {
 	case errors.Is(err, storage.ErrExists):
 		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawAny})
@@ -53,12 +54,40 @@ func (c *writer) refused(a *attempt, err error, deleted bool) {
 		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawNothing})
 		delete(c.known, a.key)
 	case errors.Is(err, storage.ErrUnknownOutcome):
-		write := a.write(deleted)
-		write.Unknown = true
-		c.record(func(log *model.Log) { log.Writes = append(log.Writes, write) })
+		c.resolve(ctx, a, err, deleted)
 	case errors.Is(err, storage.ErrUnavailable): // nothing was written and nothing learnt
 	default:
 		c.fault(fmt.Errorf("write of %s: %w", a.key, err))
+	}
+}
+
+// resolve records what a write of unknown outcome comes to. One that has not
+// happened is not recorded, so the history must not have it.
+func (c *writer) resolve(ctx context.Context, a *attempt, cause error, deleted bool) {
+	var unknown *storage.UnknownOutcomeError
+	if !errors.As(cause, &unknown) {
+		c.fault(fmt.Errorf("write of %s cannot be resolved: %w", a.key, cause))
+		return
+	}
+	for {
+		revision, err := unknown.Resolve(ctx)
+		if err != nil && !errors.Is(err, storage.ErrCompacted) {
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		write := a.write(deleted)
+		write.Revision = revision
+		write.Unknown = err != nil || deleted && !a.receipt // an equal deletion may have come first
+		c.record(func(log *model.Log) {
+			log.Resolved++
+			if err != nil || revision > 0 {
+				log.Writes = append(log.Writes, write)
+			}
+		})
+		c.saw(revision)
+		return
 	}
 }
 

@@ -43,13 +43,21 @@ func (c *writer) run(ctx context.Context) {
 func (c *writer) finish(ctx context.Context) {
 	for _, ns := range c.namespaces() {
 		for _, name := range c.names() {
-			a := c.attempt(ns, name)
-			a.object = model.Object{Value: c.value(), Colour: "red"}
-			result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind), storage.UpdateOptions{CreateIfAbsent: true})
-			c.updated(a, result, err)
-			if err == nil {
-				c.ends[a.key] = result.Entry.Revision
-			}
+			c.end(ctx, ns, name)
+		}
+	}
+}
+
+// end tries until a write is acknowledged.
+func (c *writer) end(ctx context.Context, namespace, name string) {
+	for ctx.Err() == nil {
+		a := c.attempt(namespace, name)
+		a.object.Colour = "red"
+		result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind), storage.UpdateOptions{CreateIfAbsent: true})
+		c.updated(ctx, a, result, err)
+		if err == nil {
+			c.ends[a.key] = result.Entry.Revision
+			return
 		}
 	}
 }
@@ -61,14 +69,16 @@ type attempt struct {
 	namespace, name, key string
 	object               model.Object
 	base                 int64 // revision of what the last proposal was made of
+	receipt              bool
 	span                 func() model.Span
 }
 
 func (c *writer) attempt(namespace, name string) *attempt {
 	return &attempt{
 		namespace: namespace, name: name, key: c.kind.Key(namespace, name),
-		object: model.Object{Value: c.value(), Colour: pick(c.random, c.colours())},
-		span:   c.span(),
+		object:  model.Object{Value: c.value(), Colour: pick(c.random, c.colours())},
+		receipt: c.random.IntN(2) == 0,
+		span:    c.span(),
 	}
 }
 
@@ -83,12 +93,14 @@ func (a *attempt) propose(kind Kind) storage.ProposeFunc {
 	return func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
 		if current == nil {
-			return storage.Proposal{Object: a.make(kind)}, nil
+			return storage.Proposal{Object: a.make(kind), Receipt: a.receipt}, nil
 		}
-		return change(func(obj Object) {
+		proposal, err := change(func(obj Object) {
 			setValue(obj, a.object.Value)
 			paint(obj, a.object.Colour)
 		})(ctx, current)
+		proposal.Receipt = a.receipt
+		return proposal, err
 	}
 }
 
@@ -104,7 +116,7 @@ func (c *writer) create(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	entry, err := c.Store.Create(ctx, a.key, a.make(c.kind), storage.CreateOptions{})
 	if err != nil {
-		c.refused(a, err, false)
+		c.refused(ctx, a, err, false)
 		return
 	}
 	c.wrote(a, entry, false)
@@ -126,7 +138,7 @@ func (c *writer) suggest(ctx context.Context, namespace, name string) {
 func (c *writer) updateWith(ctx context.Context, namespace, name string, opts storage.UpdateOptions) {
 	a := c.attempt(namespace, name)
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind), opts)
-	c.updated(a, result, err)
+	c.updated(ctx, a, result, err)
 }
 
 // updateKnown updates only what has not changed since the writer saw it.
@@ -143,7 +155,7 @@ func (c *writer) updateKnown(ctx context.Context, namespace, name string) {
 		delete(c.known, a.key)
 		return
 	}
-	c.updated(a, result, err)
+	c.updated(ctx, a, result, err)
 }
 
 // leaveAsIs proposes what is there, or what the writer takes for it.
@@ -152,7 +164,7 @@ func (c *writer) leaveAsIs(ctx context.Context, namespace, name string) {
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, change(func(Object) {}),
 		storage.UpdateOptions{Suggestion: c.known[a.key]})
 	if err != nil {
-		c.refused(a, err, false)
+		c.refused(ctx, a, err, false)
 		return
 	}
 	if result.Outcome != storage.Unchanged {
@@ -166,10 +178,10 @@ func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
-		return storage.Proposal{Delete: true}, nil
+		return storage.Proposal{Delete: true, Receipt: a.receipt}, nil
 	}, storage.UpdateOptions{})
 	if err != nil {
-		c.refused(a, err, true)
+		c.refused(ctx, a, err, true)
 		return
 	}
 	c.wrote(a, result.Entry, true)
@@ -179,13 +191,14 @@ func (c *writer) remove(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	entry, err := c.Store.Delete(ctx, a.key, storage.DeleteOptions{
 		Suggestion: c.known[a.key],
+		Receipt:    a.receipt,
 		Validate: func(_ context.Context, current *storage.Entry) error {
 			a.see(current)
 			return nil
 		},
 	})
 	if err != nil {
-		c.refused(a, err, true)
+		c.refused(ctx, a, err, true)
 		return
 	}
 	c.wrote(a, entry, true)

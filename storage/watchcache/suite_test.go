@@ -2,6 +2,7 @@ package watchcache_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"sync/atomic"
@@ -38,6 +39,11 @@ func startEmbedded(t testing.TB) *embedded.Server {
 // harness makes stores that differ from the configurations in nothing but their
 // prefix: each has a key space, and a cache, of its own in the one etcd.
 func harness(backing etcd.Config, caching watchcache.Config) storagetest.Harness {
+	return harnessWithLog(backing, caching, func(log storage.Log) storage.Log { return log })
+}
+
+// harnessWithLog is a harness whose caches follow what wrap makes of their logs.
+func harnessWithLog(backing etcd.Config, caching watchcache.Config, wrap func(storage.Log) storage.Log) storagetest.Harness {
 	var stores atomic.Int64
 	backing.ProgressInterval = 10 * time.Millisecond
 	caching.ProgressInterval = 10 * time.Millisecond
@@ -48,7 +54,7 @@ func harness(backing etcd.Config, caching watchcache.Config) storagetest.Harness
 		if err != nil {
 			t.Fatal(err)
 		}
-		caching.Log = backend
+		caching.Log = wrap(backend)
 		return storagetest.Fixture{
 			Store:       startCache(t, caching).Store("/", codec, backend.Store(codec)),
 			Client:      backing.Client,
@@ -127,6 +133,49 @@ func TestSimulation(t *testing.T) {
 			backing, caching := configure(server)
 			backing.Client = server.Client()
 			storagetest.Simulate(t, harness(backing, caching), storagetest.Simulation{Seed: *seed, Writes: *writes})
+		})
+	}
+}
+
+// cutLog is a log that fails after some reports.
+type cutLog struct {
+	storage.Log
+	reports int
+}
+
+// Follow implements storage.Log.
+func (l cutLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
+	cut, cancel := context.WithCancel(ctx)
+	defer cancel()
+	left := l.reports
+	err := l.Log.Follow(cut, after, ask, func(changes []storage.Change, upTo int64) {
+		report(changes, upTo)
+		if left--; left == 0 {
+			cancel()
+		}
+	})
+	if err == nil && ctx.Err() == nil {
+		return errors.New("the log was cut")
+	}
+	return err
+}
+
+// TestSimulationWithLosses runs it where the answers to writes get lost, and the
+// log is cut again and again.
+func TestSimulationWithLosses(t *testing.T) {
+	for _, name := range []string{"Local", "Remote"} {
+		configure := configurations(t)[name]
+		t.Run(name, func(t *testing.T) {
+			server := startEmbedded(t)
+			backing, caching := configure(server)
+			backing.Client = server.Client()
+			storagetest.LoseAnswers(backing.Client, 0.1, *seed)
+			h := harnessWithLog(backing, caching, func(log storage.Log) storage.Log { return cutLog{log, 100} })
+			s := storagetest.Simulation{Seed: *seed, Writes: *writes, Lossy: true}
+			if s.Writes == 0 {
+				s.Writes = 1000
+			}
+			storagetest.Simulate(t, h, s)
 		})
 	}
 }

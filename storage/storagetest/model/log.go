@@ -11,6 +11,8 @@ type Log struct {
 	Glances []Glance
 	Lists   []List
 	Watches []Watch
+	// Resolved counts the writes whose outcome was unknown at first.
+	Resolved int
 	// Faults are errors that no client should have been given.
 	Faults []error
 }
@@ -111,8 +113,8 @@ func (l *Log) String() string {
 			events += len(s.Events)
 		}
 	}
-	return fmt.Sprintf("%d writes, %d glances at keys, %d lists, %d watches in %d sessions with %d events",
-		len(l.Writes), len(l.Glances), len(l.Lists), len(l.Watches), sessions, events)
+	return fmt.Sprintf("%d writes (%d unknown at first), %d glances at keys, %d lists, %d watches in %d sessions with %d events",
+		len(l.Writes), l.Resolved, len(l.Glances), len(l.Lists), len(l.Watches), sessions, events)
 }
 
 // Check returns everything in a log that the history contradicts.

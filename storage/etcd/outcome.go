@@ -1,0 +1,190 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+const (
+	// finishTimeout is how long a transaction may take after its caller has gone.
+	finishTimeout = 2 * time.Second
+	// resolveTimeout is how long a write waits for its outcome to be resolved
+	// before it returns that the outcome is unknown.
+	resolveTimeout = 2 * time.Second
+	// resolveProgress is how often a watch that resolves an outcome asks etcd how
+	// far it has come.
+	resolveProgress = 10 * time.Millisecond
+)
+
+// finishing returns the context of a transaction that is about to be sent. It
+// does not end when the caller goes away: a transaction that is broken off may
+// happen nevertheless, and one that is not is answered in milliseconds. It ends
+// at the caller's deadline, and finishTimeout after the caller has gone.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Done() == nil {
+		return ctx, func() {}
+	}
+	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			cancel()
+			return
+		}
+		time.AfterFunc(finishTimeout, cancel)
+	})
+	return detached, func() {
+		stop()
+		cancel()
+	}
+}
+
+// sentWrite is a transaction that was sent to etcd.
+type sentWrite struct {
+	put
+	value   []byte // as it is at rest; nil in a deletion
+	deletes bool
+	fence   int64 // value of the fence that it compared
+	since   int64 // a revision of the store before it was sent
+}
+
+// unanswered returns the outcome of a write that etcd has answered with an error,
+// or an error with which the outcome can be resolved later.
+func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdict, error) {
+	failure := writeError(w.op, w.key, cause)
+	if !errors.Is(failure, storage.ErrUnknownOutcome) {
+		return verdict{}, failure
+	}
+	if ctx.Err() == nil {
+		now, cancel := context.WithTimeout(ctx, resolveTimeout)
+		defer cancel()
+		revision, err := s.resolve(now, w)
+		switch {
+		case err == nil && revision > 0 && w.isIdentified():
+			return verdict{done: true, revision: revision}, nil
+		case err == nil && revision == 0:
+			return verdict{}, failed(w.op, w.key, w.revision, storage.ErrUnavailable, cause)
+		}
+	}
+	return verdict{}, failed(w.op, w.key, 0, storage.ErrUnknownOutcome, &storage.UnknownOutcomeError{
+		Cause:   cause,
+		Resolve: func(ctx context.Context) (int64, error) { return s.resolve(ctx, w) },
+	})
+}
+
+// resolve returns the revision at which a write happened, 0 if it never happens.
+//
+// At most one transaction takes a key from one revision to the next, so the first
+// change of the key after the revision that the write is guarded by is the write,
+// or the write has not happened. A creation is found among the changes since it
+// was sent. An equal write of another client, such as one that increments the
+// same counter, is told apart by the receipt, or by the UID of a new object.
+func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
+	until, err := s.fence.raise(ctx, s.client, w.fence)
+	if err != nil {
+		return 0, readError(w.op, w.key, err)
+	}
+	resp, err := s.client.Get(ctx, w.path, s.readOptions("")...)
+	if err != nil {
+		return 0, readError(w.op, w.key, err)
+	}
+	if len(resp.Kvs) > 0 {
+		switch kv := resp.Kvs[0]; {
+		case kv.ModRevision == w.revision:
+			return 0, nil // unchanged
+		case w.creates() && w.receipt == "" && kv.Version == 1 && bytes.Equal(kv.Value, w.value):
+			return kv.ModRevision, nil
+		}
+	}
+	revision, err := s.find(ctx, w, until)
+	if err != nil || revision == 0 || w.receipt == "" {
+		return revision, err
+	}
+	return s.checkReceipt(ctx, w, revision)
+}
+
+// checkReceipt returns the revision if the write's receipt was written at it.
+func (s *store) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
+	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.readOptions("", clientv3.WithRev(revision))...)
+	if err != nil {
+		return 0, readError(w.op, w.key, err)
+	}
+	if len(resp.Kvs) == 0 || string(resp.Kvs[0].Value) != w.receipt {
+		return 0, nil
+	}
+	return revision, nil
+}
+
+// newReceipt returns a value that no other receipt has, or "" if none is due.
+func newReceipt(due bool) string {
+	if !due {
+		return ""
+	}
+	return rand.Text()
+}
+
+func hasUID(obj runtime.Object) bool {
+	accessor, err := meta.Accessor(obj)
+	return err == nil && accessor.GetUID() != ""
+}
+
+// find looks for a write among the changes of its key up to a revision.
+func (s *store) find(ctx context.Context, w sentWrite, until int64) (int64, error) {
+	after := w.revision
+	if w.creates() {
+		after = w.since
+	}
+	stream := s.openStream(ctx, w.path, clientv3.WithRev(after+1))
+	defer stream.close()
+	ticks := time.NewTicker(resolveProgress)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return 0, readError(w.op, w.key, ctx.Err())
+		case <-ticks.C:
+			stream.requestProgress()
+		case resp, open := <-stream.incoming:
+			if !open {
+				return 0, failed(w.op, w.key, after, storage.ErrUnavailable, errStreamEnded)
+			}
+			if err := resp.Err(); err != nil {
+				return 0, readError(w.op, w.key, err)
+			}
+			for _, e := range resp.Events {
+				if revision, decided := w.decide(e); decided {
+					return revision, nil
+				}
+			}
+			if resp.IsProgressNotify() && resp.Header.Revision >= until {
+				return 0, nil
+			}
+		}
+	}
+}
+
+func (w sentWrite) creates() bool { return w.put.revision == 0 }
+
+// isIdentified returns whether the write can be told from equal ones.
+func (w sentWrite) isIdentified() bool { return w.unique || w.receipt != "" }
+
+// decide returns what a change of the key shows of the write.
+func (w sentWrite) decide(e *clientv3.Event) (revision int64, decided bool) {
+	same := w.deletes == (e.Type == clientv3.EventTypeDelete) && (w.deletes || bytes.Equal(e.Kv.Value, w.value))
+	switch {
+	case w.creates() && !(same && e.IsCreate()):
+		return 0, false // of another object
+	case same:
+		return e.Kv.ModRevision, true
+	default:
+		return 0, true
+	}
+}
