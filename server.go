@@ -111,7 +111,10 @@ func (s *Server) build(context.Context) error {
 		return err
 	}
 	recorder := metered.NewRecorder()
-	config := registry.CatalogConfig{Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(), MaxObjectBytes: s.store.maxObjectBytes()}
+	config := registry.CatalogConfig{
+		Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(),
+		MaxObjectBytes: s.store.maxObjectBytes(), Logger: s.config.Logger.With("component", "registry"),
+	}
 	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Settle: s.settle})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
@@ -157,6 +160,7 @@ func (s *Server) run() {
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
 	s.group.Go(func() error { return s.cache.Run(ctx) })
+	s.group.Go(func() error { return s.catalog.Run(ctx) })
 	s.group.Go(func() error { return s.custom.Run(ctx) })
 	s.group.Go(func() error { return s.others.Run(ctx) })
 	if s.config.Bootstrap == bootstrap.Full { // which has APIServices

@@ -34,14 +34,13 @@ type Attributes struct {
 	// runAgain and notes pass from the first run to the second.
 	runAgain bool
 	notes    map[string]any
-	finish   []finishFunc
+	// transaction is that of the write, in the validating steps.
+	transaction *transaction
 }
 
-// Finally is for validating steps that write elsewhere, as in charging a quota:
-// finish is called exactly once, with whether the write happened.
-func (a *Attributes) Finally(finish func(ctx context.Context, written bool)) {
-	a.finish = append(a.finish, once(finish))
-}
+// Enlist is for validating steps that write elsewhere, as in charging a quota: tx
+// ends with the write, also if a step returns an error.
+func (a *Attributes) Enlist(tx Transaction) { a.transaction.join(tx) }
 
 // RunAgain has all mutating steps run a second time, so that those which ran
 // before the caller see what it has changed. There is no third time.
@@ -65,8 +64,8 @@ type AdmissionStep struct {
 	// Admit may change attributes.Object or refuse the write.
 	Admit func(ctx context.Context, attributes *Attributes) error
 	// Validate may refuse it, and must not write to the objects; it runs after
-	// all Admit and the kind's own validation. What it does elsewhere it has to
-	// undo, see Finally.
+	// all Admit and the kind's own validation. What it does elsewhere is
+	// part of the write's transaction, see Enlist.
 	Validate func(ctx context.Context, attributes *Attributes) error
 }
 
@@ -103,23 +102,20 @@ func (c Chain) admit(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// Validate runs the validating part of every step in order. On success the caller
-// owes a call of finish, which tells those that wrote elsewhere whether the write
-// happened.
-func (c Chain) Validate(ctx context.Context, attributes *Attributes) (finish func(ctx context.Context, written bool), err error) {
+// Validate runs the validating part of every step in order.
+func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 	if isAdmitted(ctx) {
-		return finishNothing, nil
+		return nil
 	}
 	for _, step := range c {
 		if step.Validate == nil {
 			continue
 		}
 		if err := step.Validate(ctx, attributes); err != nil {
-			joined(attributes.finish...)(ctx, false)
-			return nil, err
+			return err
 		}
 	}
-	return joined(attributes.finish...), nil
+	return nil
 }
 
 // optionsOfCreate are the options of an update or a patch that creates.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,8 @@ type CatalogConfig struct {
 	// MaxObjectBytes is how large an object the storage takes. 0: it has to be
 	// tried.
 	MaxObjectBytes int
+	// Logger reports writes that cannot be ended. Nil: nothing is logged.
+	Logger *slog.Logger
 }
 
 // Cache is what storage/watchcache is to a catalog.
@@ -47,10 +50,11 @@ type Cache interface {
 // Catalog holds the stores of one server. Routing, discovery and OpenAPI all
 // read it, and it may change while they do. Safe for concurrent use.
 type Catalog struct {
-	config  CatalogConfig
-	mu      sync.Mutex // serialises writers of what follows
-	remotes []*Remote
-	current atomic.Pointer[Snapshot]
+	config   CatalogConfig
+	recovery *recovery
+	mu       sync.Mutex // serialises writers of what follows
+	remotes  []*Remote
+	current  atomic.Pointer[Snapshot]
 }
 
 // Snapshot is the content of a catalog at one time.
@@ -83,7 +87,7 @@ func NewCatalog(config CatalogConfig) *Catalog {
 	if config.Authorizer == nil {
 		config.Authorizer = AlwaysAllow{}
 	}
-	c := &Catalog{config: config}
+	c := &Catalog{config: config, recovery: newRecovery(config.Logger)}
 	c.current.Store(&Snapshot{})
 	return c
 }

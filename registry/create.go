@@ -71,23 +71,21 @@ func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, 
 
 // create stores an object that has a name, or none at all: then it is refused.
 func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
-	creation, err := s.prepareCreate(ctx, req, allowed)
+	tx := s.begin()
+	defer tx.rollback(ctx)
+	creation, err := s.prepareCreate(ctx, tx, req, allowed)
 	if err != nil {
 		return Result{}, err
 	}
-	defer creation.finish(ctx, false)
 	defer s.writes.Add(1)
 	entry, at, err := s.insert(ctx, req, creation)
-	creation.finish(ctx, wasWritten(err, req.Options))
+	tx.end(ctx, err, req.Options.DryRun)
 	if err != nil {
 		return Result{}, s.createError(ctx, at, err, creation.meta)
 	}
 	obj, err := s.objectOf(entry)
 	if err != nil {
 		return Result{}, err
-	}
-	if !req.Options.DryRun {
-		s.after(ctx, s.hooks.AfterCreate, obj)
 	}
 	return Result{Object: obj, Created: true}, nil
 }
@@ -109,18 +107,17 @@ func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation
 
 // creation is an object that is ready to be stored.
 type creation struct {
-	meta   metav1.Object
-	ttl    int64
-	finish finishFunc
+	meta metav1.Object
+	ttl  int64
 }
 
 // allowed is the authorization of a request that the API layer has authorized to create.
 func allowed(context.Context) error { return nil }
 
 // prepareCreate makes a new object ready to be stored, whether a POST or a PUT brought it.
-// authorize runs on a valid object, before validating admission. On success the caller must
-// call finish.
-func (s *Store) prepareCreate(ctx context.Context, req CreateRequest, authorize func(context.Context) error) (creation, error) {
+// authorize runs on a valid object, before validating admission. The caller ends tx, also after
+// an error.
+func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRequest, authorize func(context.Context) error) (creation, error) {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
 		return creation{}, err
@@ -132,16 +129,9 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest, authorize 
 	}
 	dropDuplicateOwners(ctx, accessor, afterAdmission)
 	fillSystemFields(accessor, s.now())
-	finish, err := s.beginCreate(ctx, req.Object, req.Options)
-	if err != nil {
+	if err := s.beginCreate(ctx, tx, req.Object, req.Options); err != nil {
 		return creation{}, err
 	}
-	ready := false
-	defer func() {
-		if !ready {
-			finish(ctx, false)
-		}
-	}()
 	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
 		return creation{}, err
 	}
@@ -151,12 +141,10 @@ func (s *Store) prepareCreate(ctx context.Context, req CreateRequest, authorize 
 	if err := authorize(ctx); err != nil {
 		return creation{}, err
 	}
-	charged, err := s.catalog.config.Admission.Validate(ctx, s.createAttributes(req, ""))
-	if err != nil {
+	if err := s.validateAdmission(ctx, tx, s.createAttributes(req, "")); err != nil {
 		return creation{}, err
 	}
-	ready = true
-	return creation{meta: accessor, ttl: s.timeToLive(req.Object), finish: joined(finish, charged)}, nil
+	return creation{meta: accessor, ttl: s.timeToLive(req.Object)}, nil
 }
 
 // completeCreate applies the kind's own rules to a new object.

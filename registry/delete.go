@@ -33,8 +33,8 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 	if err != nil {
 		return DeleteResult{}, err
 	}
-	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options), end: finishNothing}
-	defer func() { op.end(ctx, false) }()
+	op := &deleteOp{store: s, req: req, key: key, uid: uid, options: deleteOptions(req.Options), tx: s.begin()}
+	defer func() { op.tx.rollback(ctx) }()
 	if warnings := s.resource.Strategy.Delete.Warnings; warnings != nil {
 		for _, text := range warnings(op.options) {
 			AddWarning(ctx, text)
@@ -42,6 +42,7 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 	}
 	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, key, op.step, storage.UpdateOptions{DryRun: op.dryRun()})
+	op.tx.end(ctx, err, op.dryRun())
 	if err != nil {
 		return DeleteResult{}, op.call().interpret(err)
 	}
@@ -60,7 +61,7 @@ func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// deleteOp is one call of Delete. Only verdict, released and end change from one
+// deleteOp is one call of Delete. Only verdict, released and tx change from one
 // run of step to the next.
 type deleteOp struct {
 	store   *Store
@@ -71,7 +72,7 @@ type deleteOp struct {
 	verdict deleteVerdict
 	// released: the object goes because the options take away its last finalizer.
 	released bool
-	end      finishFunc
+	tx       *transaction
 }
 
 func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, metav1.DryRunAll) }
@@ -80,7 +81,8 @@ func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op
 
 // step decides on the state that is stored what deleting it means.
 func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
-	op.end(ctx, false)
+	op.tx.rollback(ctx)
+	op.tx = op.store.begin()
 	old, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
@@ -103,7 +105,10 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	hadFinalizers := len(accessor.GetFinalizers()) > 0
 	op.verdict = plan.decide()
 	op.released = hadFinalizers && op.verdict == deleteRemove
-	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove}, nil
+	if op.verdict == deleteRemove {
+		op.store.beginDelete(ctx, op.tx, old)
+	}
+	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove, Receipt: op.tx.isNeeded()}, nil
 }
 
 // allowed asks preconditions, the kind and admission.
@@ -134,11 +139,7 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err
 	}
-	end, err := op.store.catalog.config.Admission.Validate(ctx, attributes)
-	if err == nil {
-		op.end = end
-	}
-	return err
+	return op.store.validateAdmission(ctx, op.tx, attributes)
 }
 
 // checkPreconditions compares the uid and the resourceVersion that the client
@@ -175,9 +176,8 @@ func (op *deleteOp) preconditionFailed(obj metav1.Object, field, wanted, stored 
 }
 
 // finish removes an object that was marked with a grace period of zero, so that
-// watchers see both events, and runs the after-hook of a removed object.
+// watchers see both events.
 func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
-	op.end(ctx, !op.dryRun())
 	obj, err := op.store.objectOf(res.Entry)
 	if err != nil {
 		return DeleteResult{}, err
@@ -194,7 +194,6 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 			return DeleteResult{}, op.call().interpret(err)
 		}
 	}
-	op.store.after(ctx, op.store.hooks.AfterDelete, obj)
 	return op.removed(obj), nil
 }
 
@@ -215,10 +214,13 @@ func (op *deleteOp) removeMarked(ctx context.Context, marked runtime.Object) (ru
 	if err != nil {
 		return nil, err
 	}
-	uid := accessor.GetUID()
+	uid, tx := accessor.GetUID(), op.store.begin()
+	op.store.beginDelete(ctx, tx, marked)
 	entry, err := op.store.storage.Delete(ctx, op.key, storage.DeleteOptions{
 		Preconditions: &storage.Preconditions{UID: &uid},
+		Receipt:       tx.isNeeded(),
 	})
+	tx.end(ctx, err, false)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrPrecondition) {
 		return marked, nil
 	}

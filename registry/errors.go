@@ -142,10 +142,20 @@ func invalidVersionError(_ call, err error) error {
 	return apierrors.NewBadRequest(withoutKey(err).Error())
 }
 
+// unresolvedError is what a client sees of an unknown outcome, and what resolves
+// that.
+type unresolvedError struct {
+	*apierrors.StatusError
+	cause error
+}
+
+// Unwrap returns both.
+func (e *unresolvedError) Unwrap() []error { return []error{e.StatusError, e.cause} }
+
 // unknownOutcomeError carries no retryAfterSeconds: clients replay whatever
 // does, and the write may have happened.
 func unknownOutcomeError(_ call, err error) error {
-	return apierrors.NewTimeoutError(withoutKey(err).Error(), 0)
+	return &unresolvedError{StatusError: apierrors.NewTimeoutError(withoutKey(err).Error(), 0), cause: err}
 }
 
 func deadlineError(c call, _ error) error {

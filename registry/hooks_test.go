@@ -32,11 +32,15 @@ func (j *journal) expect(t *testing.T, want ...string) {
 	j.lines = nil
 }
 
-// finish notes how a begin-hook's write came out.
-func (j *journal) finish(words string) func(context.Context, bool) {
-	return func(_ context.Context, written bool) {
-		j.note(words, map[bool]string{true: "written", false: "not written"}[written])
+// transaction notes how a write came out.
+func (j *journal) transaction(words string) registry.Transaction {
+	note := func(outcome string) func(context.Context) error {
+		return func(context.Context) error {
+			j.note(words, outcome)
+			return nil
+		}
 	}
+	return registry.Transaction{Commit: note("written"), Rollback: note("not written")}
 }
 
 // journaled returns ConfigMaps whose every seam notes when it is used.
@@ -62,20 +66,21 @@ func journaled(j *journal) *registry.Resource {
 // hooks are those of the same ConfigMaps.
 func (j *journal) hooks() registry.Hooks {
 	return registry.Hooks{
-		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
 			j.note("begin create")
-			return j.finish("end create"), nil
+			return j.transaction("end create"), nil
 		},
-		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
+		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
 			j.note("begin update")
-			return j.finish("end update"), nil
+			return j.transaction("end update"), nil
 		},
 		Complete: func(_ context.Context, _ *registry.Store, _, old runtime.Object) {
 			j.note(map[bool]string{true: "complete create", false: "complete update"}[old == nil])
 		},
-		AfterCreate: func(context.Context, *registry.Store, runtime.Object) { j.note("after create") },
-		AfterUpdate: func(context.Context, *registry.Store, runtime.Object) { j.note("after update") },
-		AfterDelete: func(context.Context, *registry.Store, runtime.Object) { j.note("after delete") },
+		BeginDelete: func(context.Context, *registry.Store, runtime.Object) registry.Transaction {
+			j.note("begin delete")
+			return j.transaction("end delete")
+		},
 	}
 }
 
@@ -101,10 +106,10 @@ func TestOrderOfAWrite(t *testing.T) {
 	j := &journal{}
 	e := registrytest.NewHooked(t, j.steps(), "configmaps", j.hooks(), journaled(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
-	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "complete create", "admission validates CREATE ", "end create written", "after create")
+	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "complete create", "admission validates CREATE ", "end create written")
 
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n")))
-	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written", "after update")
+	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written")
 
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(*corev1.ConfigMap) {}))
 	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written")
@@ -112,7 +117,7 @@ func TestOrderOfAWrite(t *testing.T) {
 	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
 		t.Fatal(err)
 	}
-	j.expect(t, "admit DELETE ", "admission validates DELETE ", "after delete")
+	j.expect(t, "admit DELETE ", "admission validates DELETE ", "begin delete", "end delete written")
 }
 
 func TestHooksOfAWriteThatIsNot(t *testing.T) {
@@ -159,7 +164,7 @@ func TestHooksOfAWriteThatIsNot(t *testing.T) {
 		{"a delete that is dry", func() error {
 			_, err := e.Store("configmaps").Delete(t.Context(), remove("c", &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}))
 			return err
-		}, false, nil},
+		}, false, []string{"begin delete", "end delete not written"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if err := c.write(); (err != nil) != c.fails {
@@ -192,7 +197,7 @@ func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	attempt := []string{"begin update", "prepare update", "validate update", "canonicalize", "complete update"}
-	j.expect(t, slices.Concat(attempt, []string{"end update not written"}, attempt, []string{"end update written", "after update"})...)
+	j.expect(t, slices.Concat(attempt, []string{"end update not written"}, attempt, []string{"end update written"})...)
 	if got := warnings.List(); len(got) != 1 || got[0] != "updated" {
 		t.Errorf("warnings %q", got)
 	}
@@ -233,32 +238,32 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 }
 
 // What a hook does elsewhere must not depend on whether the client still waits.
-func TestHooksOutliveTheClient(t *testing.T) {
+func TestTransactionsOutliveTheClient(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var ended, after error = errors.New("not run"), errors.New("not run")
+	ended := errors.New("not run")
 	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
-		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
-			return func(ctx context.Context, _ bool) {
+		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
+			return registry.Transaction{Commit: func(ctx context.Context) error {
 				cancel()
 				ended = ctx.Err()
-			}, nil
+				return nil
+			}}, nil
 		},
-		AfterUpdate: func(ctx context.Context, _ *registry.Store, _ runtime.Object) { after = ctx.Err() },
 	})
 	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	if _, err := e.Store("configmaps").Update(ctx, patch(obj, count("n"))); err != nil {
 		t.Fatal(err)
 	}
-	if ended != nil || after != nil {
-		t.Errorf("end: %v, after: %v", ended, after)
+	if ended != nil {
+		t.Errorf("commit: %v", ended)
 	}
 }
 
 func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 	cause := errors.New("no address is left")
 	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
-		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (func(context.Context, bool), error) {
-			return nil, cause
+		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
+			return registry.Transaction{}, cause
 		},
 	})
 	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c"))); !errors.Is(err, cause) {
@@ -278,7 +283,7 @@ func TestAfterHookOfTheLastFinalizer(t *testing.T) {
 	}
 	j.lines = nil
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(c *corev1.ConfigMap) { c.Finalizers = nil }))
-	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "complete update", "end update not written", "after delete")
+	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "complete update", "end update not written", "begin delete", "end delete written")
 }
 
 func TestAdmissionMayChangeAndRefuse(t *testing.T) {
@@ -321,13 +326,13 @@ func TestWritesOfASubresourceHaveNoHooks(t *testing.T) {
 	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	j.lines = nil
 	update[*appsv1.Deployment](e, "deployments.apps", to("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 3 })))
-	j.expect(t, "after update")
+	j.expect(t)
 }
 
 func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
 	j := &journal{}
 	charge := registry.AdmissionStep{Name: "Charge", Validate: func(_ context.Context, a *registry.Attributes) error {
-		a.Finally(j.finish("charge"))
+		a.Enlist(j.transaction("charge"))
 		return nil
 	}}
 	refuse := registry.AdmissionStep{Name: "Refuse", Validate: func(_ context.Context, a *registry.Attributes) error {

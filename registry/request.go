@@ -60,6 +60,9 @@ type UpdateRequest struct {
 	// Applied says that what Propose returns comes from Apply: the field managers
 	// are noted, and it belongs to the store, which makes no copy.
 	Applied bool
+	// Receipt is that of a storage.Proposal. An update with a transaction leaves
+	// one in any case.
+	Receipt bool
 	Options WriteOptions
 }
 

@@ -82,23 +82,20 @@ type DeleteStrategy struct {
 	Forbidden func(obj runtime.Object) error
 }
 
-// Hooks surround a write of a resource. Validate runs behind the kind's own validation, on
-// writes of subresources too, and returns the errors of both. A Begin hook may change the object and
-// write elsewhere, as in allocating an address; its finish is called exactly once
-// with whether the write happened: that an update took away the last finalizer,
-// so that the object went instead, is no such write. Complete adds to an object,
-// which it finds valid and with its new generation, what follows from it and from
-// other objects; old is nil for a new one. Neither of the two concerns writes of
-// subresources. After hooks run once, after a successful write that was not a dry
-// run. The contexts of finish and of After hooks outlive the request's end.
+// Hooks surround a write of a resource. Validate runs after the kind's own validation, on writes
+// of subresources too, and returns the errors of both. A Begin hook may change the object and
+// write elsewhere, as in allocating an address; its transaction ends with the write, also if the
+// hook returns an error. An update that takes away the last finalizer, so that the object is
+// removed, does not happen: it is a deletion. Complete adds to an object, which it finds valid
+// and with its new generation, what follows from it and from other objects; old is nil for a new
+// one. BeginCreate, BeginUpdate and Complete do not concern writes of subresources. A dry run is
+// rolled back.
 type Hooks struct {
-	BeginCreate func(ctx context.Context, store *Store, obj runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
-	BeginUpdate func(ctx context.Context, store *Store, obj, old runtime.Object, opts WriteOptions) (finish func(ctx context.Context, written bool), err error)
+	BeginCreate func(ctx context.Context, store *Store, obj runtime.Object, opts WriteOptions) (Transaction, error)
+	BeginUpdate func(ctx context.Context, store *Store, obj, old runtime.Object, opts WriteOptions) (Transaction, error)
+	BeginDelete func(ctx context.Context, store *Store, old runtime.Object) Transaction
 	Validate    func(ctx context.Context, v Validation, errs field.ErrorList) field.ErrorList
 	Complete    func(ctx context.Context, store *Store, obj, old runtime.Object)
-	AfterCreate func(ctx context.Context, store *Store, obj runtime.Object)
-	AfterUpdate func(ctx context.Context, store *Store, obj runtime.Object)
-	AfterDelete func(ctx context.Context, store *Store, obj runtime.Object)
 }
 
 // Validation is a write that Hooks.Validate looks at. Objects must not be written to.

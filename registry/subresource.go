@@ -25,12 +25,13 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 		return nil, err
 	}
 	req.Object = attributes.Object
-	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
-	if err != nil {
+	tx := s.begin()
+	defer tx.rollback(ctx)
+	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
 		return nil, err
 	}
 	obj, err := sub.Create(withAdmitted(ctx), s, req)
-	finish(ctx, wasWritten(err, req.Options))
+	tx.end(ctx, err, req.Options.DryRun)
 	return obj, err
 }
 
@@ -54,11 +55,12 @@ func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequ
 	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
 		return err
 	}
-	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
-	if err != nil {
+	tx := s.begin()
+	defer tx.rollback(ctx)
+	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
 		return err
 	}
-	err = sub.Connect(ctx, s, req)
-	finish(ctx, err == nil)
+	err := sub.Connect(ctx, s, req)
+	tx.end(ctx, err, false)
 	return err
 }

@@ -42,7 +42,7 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 	}
 	dropDuplicateOwners(ctx, next.meta, afterAdmission)
 	if op.req.Subresource == "" {
-		if op.attempt.end, err = op.store.beginUpdate(ctx, obj, old, op.req.Options); err != nil {
+		if err := op.store.beginUpdate(ctx, op.attempt.tx, obj, old, op.req.Options); err != nil {
 			return nil, err
 		}
 	}
@@ -152,11 +152,7 @@ func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 			return err
 		}
 	}
-	finish, err := op.store.catalog.config.Admission.Validate(ctx, op.attributes(obj, old))
-	if err == nil {
-		op.attempt.end = joined(op.attempt.end, finish)
-	}
-	return err
+	return op.store.validateAdmission(ctx, op.attempt.tx, op.attributes(obj, old))
 }
 
 // attributes describes the write to admission.

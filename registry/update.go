@@ -26,7 +26,7 @@ func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { op.attempt.end(ctx, false) }()
+	defer func() { op.attempt.tx.rollback(ctx) }()
 	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
 		CreateIfAbsent: op.mayCreate(),
@@ -48,7 +48,7 @@ type updateOp struct {
 
 // attempt is what the latest run of step leaves behind.
 type attempt struct {
-	end finishFunc
+	tx *transaction
 	// emptied is what was submitted, if it takes away the last finalizer.
 	emptied runtime.Object
 }
@@ -57,7 +57,7 @@ func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
 	if s.resource.Virtual != nil {
 		return nil, s.unsupported("update")
 	}
-	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update, attempt: attempt{end: finishNothing}}
+	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update, attempt: attempt{tx: s.begin()}}
 	if req.Subresource != "" {
 		sub, ok := s.resource.Subresource(req.Subresource)
 		if !ok || sub.Update == nil && sub.View == nil {
@@ -88,8 +88,8 @@ func (op *updateOp) mayCreate() bool {
 // somebody else was faster to remove it.
 func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	last := op.attempt
-	op.attempt = attempt{end: finishNothing}
-	last.end(ctx, false)
+	op.attempt = attempt{tx: op.store.begin()}
+	last.tx.rollback(ctx)
 	if current == nil {
 		if last.emptied != nil {
 			op.attempt.emptied = last.emptied
@@ -102,7 +102,7 @@ func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.P
 		return storage.Proposal{}, err
 	}
 	if next.emptiesFinalizers(op.store.resource.Strategy.Delete.Holds) {
-		return op.asDelete(next)
+		return op.asDelete(ctx, next)
 	}
 	return op.asUpdate(next)
 }
@@ -118,7 +118,7 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 		return storage.Proposal{}, err
 	}
 	wipeSystemFields(accessor)
-	creation, err := op.store.prepareCreate(ctx, CreateRequest{
+	creation, err := op.store.prepareCreate(ctx, op.attempt.tx, CreateRequest{
 		Namespace: op.req.Namespace,
 		Object:    obj,
 		Options:   op.createOptions(),
@@ -126,8 +126,7 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 	if err != nil {
 		return storage.Proposal{}, err
 	}
-	op.attempt.end = creation.finish
-	return storage.Proposal{Object: obj, TTL: &creation.ttl}, nil
+	return storage.Proposal{Object: obj, TTL: &creation.ttl, Receipt: op.req.Receipt}, nil
 }
 
 // authorizeCreate refuses an update that turns out to create an object unless its user has
@@ -152,7 +151,7 @@ func (op *updateOp) createOptions() WriteOptions {
 
 // asUpdate proposes the changed object.
 func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
-	proposal := storage.Proposal{Object: next.obj}
+	proposal := storage.Proposal{Object: next.obj, Receipt: op.req.Receipt || op.attempt.tx.isNeeded()}
 	if timeToLive := op.store.resource.Strategy.TTL; timeToLive != nil {
 		ttl := timeToLive(next.obj, true)
 		proposal.TTL = &ttl
@@ -160,20 +159,22 @@ func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
 	return proposal, nil
 }
 
-// asDelete proposes to remove an object that waited for its finalizers only.
-func (op *updateOp) asDelete(next *transition) (storage.Proposal, error) {
-	op.attempt.emptied = next.obj
-	return storage.Proposal{Delete: true}, nil
+// asDelete proposes to remove an object that waited for its finalizers only. The
+// update itself does not happen.
+func (op *updateOp) asDelete(ctx context.Context, next *transition) (storage.Proposal, error) {
+	op.attempt.tx.rollback(ctx)
+	op.attempt = attempt{tx: op.store.begin(), emptied: next.obj}
+	op.store.beginDelete(ctx, op.attempt.tx, next.old)
+	return storage.Proposal{Delete: true, Receipt: op.attempt.tx.isNeeded()}, nil
 }
 
 // finish turns what the storage came to into the answer.
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
 	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
-		op.attempt.end(ctx, false)
+		op.attempt.tx.rollback(ctx)
 		return op.answer(op.attempt.emptied, false)
 	}
-	deleted := err == nil && res.Outcome == storage.Deleted
-	op.attempt.end(ctx, wasWritten(err, op.req.Options) && !deleted)
+	op.attempt.tx.end(ctx, err, op.req.Options.DryRun)
 	if err != nil {
 		return Result{}, op.call().interpret(err)
 	}
@@ -181,24 +182,10 @@ func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err e
 	if err != nil {
 		return Result{}, err
 	}
-	op.runAfterHook(ctx, res.Outcome, obj)
 	if res.Outcome == storage.Deleted {
 		obj = op.attempt.emptied
 	}
 	return op.answer(obj, res.Outcome == storage.Created)
-}
-
-func (op *updateOp) runAfterHook(ctx context.Context, outcome storage.Outcome, obj runtime.Object) {
-	if op.req.Options.DryRun {
-		return
-	}
-	hooks := &op.store.hooks
-	after := map[storage.Outcome]func(context.Context, *Store, runtime.Object){
-		storage.Created: hooks.AfterCreate,
-		storage.Updated: hooks.AfterUpdate,
-		storage.Deleted: hooks.AfterDelete,
-	}[outcome]
-	op.store.after(ctx, after, obj)
 }
 
 func (op *updateOp) answer(obj runtime.Object, created bool) (Result, error) {

@@ -51,12 +51,13 @@ func (s *Store) createVirtual(ctx context.Context, req CreateRequest) (Result, e
 		return Result{}, err
 	}
 	req.Object = attributes.Object
-	finish, err := s.catalog.config.Admission.Validate(ctx, attributes)
-	if err != nil {
+	tx := s.begin()
+	defer tx.rollback(ctx)
+	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
 		return Result{}, err
 	}
 	obj, err := s.resource.Virtual.Create(withAdmitted(ctx), s, req)
-	finish(ctx, wasWritten(err, req.Options))
+	tx.end(ctx, err, req.Options.DryRun)
 	if err != nil {
 		return Result{}, err
 	}

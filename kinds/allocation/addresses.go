@@ -23,16 +23,16 @@ var (
 
 // takeAddresses gives the service an address of each of its families, but for
 // the first so many, which it has.
-func (d *deal) takeAddresses(ctx context.Context, from int) error {
-	spec := &d.service.Spec
-	if !wantsAddresses(d.service) {
+func (tx *transaction) takeAddresses(ctx context.Context, from int) error {
+	spec := &tx.service.Spec
+	if !wantsAddresses(tx.service) {
 		return nil
 	}
 	for i := from; i < len(spec.IPFamilies); i++ {
 		if i >= len(spec.ClusterIPs) {
 			spec.ClusterIPs = append(slices.Clip(spec.ClusterIPs), "")
 		}
-		address, err := d.takeAddress(ctx, spec.IPFamilies[i], spec.ClusterIPs[i])
+		address, err := tx.takeAddress(ctx, spec.IPFamilies[i], spec.ClusterIPs[i])
 		if err != nil {
 			return err
 		}
@@ -50,30 +50,30 @@ func wantsAddresses(s *corev1.Service) bool {
 
 // changeAddresses takes what a service has come to need, and gives back what it
 // needs no more.
-func (d *deal) changeAddresses(ctx context.Context, old *corev1.Service) error {
-	now, was := &d.service.Spec, &old.Spec
+func (tx *transaction) changeAddresses(ctx context.Context, old *corev1.Service) error {
+	now, was := &tx.service.Spec, &old.Spec
 	switch {
-	case core.IsHeadless(old) || staysDual(d.service, old):
+	case core.IsHeadless(old) || staysDual(tx.service, old):
 	case len(was.ClusterIPs) == 0: // it had another type, or was written without allocation
-		return d.takeAddresses(ctx, 0)
+		return tx.takeAddresses(ctx, 0)
 	case now.Type == corev1.ServiceTypeExternalName:
-		d.releaseAddresses(was.ClusterIPs, old.ResourceVersion)
+		tx.releaseAddresses(was.ClusterIPs, old.ResourceVersion)
 	case len(was.IPFamilies) == 1 && len(now.IPFamilies) == 2:
-		return d.takeAddresses(ctx, 1)
+		return tx.takeAddresses(ctx, 1)
 	case len(was.IPFamilies) == 2 && len(now.IPFamilies) == 1:
-		d.releaseAddresses(was.ClusterIPs[1:], old.ResourceVersion)
+		tx.releaseAddresses(was.ClusterIPs[1:], old.ResourceVersion)
 	}
 	return nil
 }
 
 // takeAddress takes a certain address, or any if it is "".
-func (d *deal) takeAddress(ctx context.Context, family corev1.IPFamily, wanted string) (string, error) {
-	ranges, err := d.ranges(ctx, family)
+func (tx *transaction) takeAddress(ctx context.Context, family corev1.IPFamily, wanted string) (string, error) {
+	ranges, err := tx.ranges(ctx, family)
 	if err != nil {
 		return "", err
 	}
 	if wanted == "" {
-		address, err := d.takeAny(ctx, ranges)
+		address, err := tx.takeAny(ctx, ranges)
 		if errors.Is(err, errFull) {
 			return "", apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP: %w", err))
 		}
@@ -81,46 +81,46 @@ func (d *deal) takeAddress(ctx context.Context, family corev1.IPFamily, wanted s
 	}
 	address, err := netip.ParseAddr(wanted) // validation has seen it
 	if err == nil {
-		err = d.takeCertain(ctx, ranges, address)
+		err = tx.takeCertain(ctx, ranges, address)
 	}
 	if errors.Is(err, errAddressTaken) || errors.Is(err, errNoRange) {
 		at := field.NewPath("spec", "clusterIPs")
-		return "", d.invalid(field.ErrorList{field.Invalid(at, d.service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %v", wanted, err))})
+		return "", tx.invalid(field.ErrorList{field.Invalid(at, tx.service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %v", wanted, err))})
 	}
 	return wanted, err
 }
 
-func (d *deal) takeCertain(ctx context.Context, ranges []addressRange, address netip.Addr) error {
+func (tx *transaction) takeCertain(ctx context.Context, ranges []addressRange, address netip.Addr) error {
 	if !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.contains(address) }) {
 		return errNoRange
 	}
-	used, err := d.usedBySomebody(ctx, "")
+	used, err := tx.usedBySomebody(ctx, "")
 	if err != nil {
 		return err
 	}
 	if used[address] {
 		return errAddressTaken
 	}
-	err = d.claim(ctx, address)
+	err = tx.claim(ctx, address)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	if free, err := d.reclaim(ctx, address); err != nil || !free {
+	if free, err := tx.reclaim(ctx, address); err != nil || !free {
 		return errors.Join(err, errAddressTaken)
 	}
-	if err = d.claim(ctx, address); apierrors.IsAlreadyExists(err) {
+	if err = tx.claim(ctx, address); apierrors.IsAlreadyExists(err) {
 		return errAddressTaken
 	}
 	return err
 }
 
 // takeAny tries what seems to be free, and then what may have been lost.
-func (d *deal) takeAny(ctx context.Context, ranges []addressRange) (string, error) {
-	taken, err := d.usedBySomebody(ctx, "0")
+func (tx *transaction) takeAny(ctx context.Context, ranges []addressRange) (string, error) {
+	taken, err := tx.usedBySomebody(ctx, "0")
 	if err != nil {
 		return "", err
 	}
-	claims, err := all[*networkingv1.IPAddress](ctx, d.store, networkingv1.Resource("ipaddresses"), "0")
+	claims, err := all[*networkingv1.IPAddress](ctx, tx.store, networkingv1.Resource("ipaddresses"), "0")
 	if err != nil {
 		return "", err
 	}
@@ -134,27 +134,27 @@ func (d *deal) takeAny(ctx context.Context, ranges []addressRange) (string, erro
 			if taken[address] {
 				continue
 			}
-			if err := d.claim(ctx, address); !apierrors.IsAlreadyExists(err) {
+			if err := tx.claim(ctx, address); !apierrors.IsAlreadyExists(err) {
 				return address.String(), err
 			}
 		}
 	}
-	return d.takeLost(ctx, ranges, claims)
+	return tx.takeLost(ctx, ranges, claims)
 }
 
-func (d *deal) takeLost(ctx context.Context, ranges []addressRange, claims []*networkingv1.IPAddress) (string, error) {
+func (tx *transaction) takeLost(ctx context.Context, ranges []addressRange, claims []*networkingv1.IPAddress) (string, error) {
 	for _, claim := range claims {
 		address, err := netip.ParseAddr(claim.Name)
-		if err != nil || !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.contains(address) }) || !d.mayBeLost(claim) {
+		if err != nil || !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.contains(address) }) || !tx.mayBeLost(claim) {
 			continue
 		}
-		if free, err := d.reclaim(ctx, address); err != nil || !free {
+		if free, err := tx.reclaim(ctx, address); err != nil || !free {
 			if err != nil {
 				return "", err
 			}
 			continue
 		}
-		if err := d.claim(ctx, address); !apierrors.IsAlreadyExists(err) {
+		if err := tx.claim(ctx, address); !apierrors.IsAlreadyExists(err) {
 			return address.String(), err
 		}
 	}
@@ -163,14 +163,14 @@ func (d *deal) takeLost(ctx context.Context, ranges []addressRange, claims []*ne
 
 // usedBySomebody returns the addresses of all other services: there may be some
 // without an IPAddress, which older releases wrote or somebody removed.
-func (d *deal) usedBySomebody(ctx context.Context, resourceVersion string) (map[netip.Addr]bool, error) {
-	services, err := all[*corev1.Service](ctx, d.store, corev1.Resource("services"), resourceVersion)
+func (tx *transaction) usedBySomebody(ctx context.Context, resourceVersion string) (map[netip.Addr]bool, error) {
+	services, err := all[*corev1.Service](ctx, tx.store, corev1.Resource("services"), resourceVersion)
 	if err != nil {
 		return nil, err
 	}
 	used := map[netip.Addr]bool{}
 	for _, s := range services {
-		if s.Namespace == d.service.Namespace && s.Name == d.service.Name {
+		if s.Namespace == tx.service.Namespace && s.Name == tx.service.Name {
 			continue
 		}
 		for _, address := range addressesOf(s) {

@@ -13,13 +13,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// leakedAfter is how long something may be taken that no service has: longer
+// leakedAfter is how long something may be claimed that no service has: longer
 // than a request, which may be about to write the service.
 const leakedAfter = 2 * time.Minute
-
-// releaseTimeout bounds what is given back after a write: nobody waits longer
-// for it, and what is lost is found again.
-const releaseTimeout = 10 * time.Second
 
 // Config is what there is to hand out.
 type Config struct {
@@ -32,8 +28,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Allocator hands out for one server. It remembers nothing, and is safe for
-// concurrent use.
+// Allocator allocates for one server. It has no state, and is safe for concurrent
+// use.
 type Allocator struct {
 	config Config
 }
@@ -48,90 +44,56 @@ func New(config Config) *Allocator {
 
 // Hooks are those of the resource "services".
 func (a *Allocator) Hooks() registry.Hooks {
-	return registry.Hooks{BeginCreate: a.beginCreate, BeginUpdate: a.beginUpdate, AfterDelete: a.afterDelete}
+	return registry.Hooks{BeginCreate: a.beginCreate, BeginUpdate: a.beginUpdate, BeginDelete: a.beginDelete}
 }
 
-type finishFunc = func(ctx context.Context, written bool)
-
-func (a *Allocator) beginCreate(ctx context.Context, store *registry.Store, obj runtime.Object, opts registry.WriteOptions) (finishFunc, error) {
-	d := a.deal(store, obj, opts)
-	core.LinkServiceFields(d.service, nil)
-	if validate := store.Resource().Strategy.Create.ValidateName; len(validate(d.service.Name, false)) > 0 {
-		return nil, nil // it is about to be refused, and no address could name it as its holder
+func (a *Allocator) beginCreate(ctx context.Context, store *registry.Store, obj runtime.Object, opts registry.WriteOptions) (registry.Transaction, error) {
+	tx := a.begin(store, obj, opts)
+	core.LinkServiceFields(tx.service, nil)
+	if validate := store.Resource().Strategy.Create.ValidateName; len(validate(tx.service.Name, false)) > 0 {
+		return registry.Transaction{}, nil // it is about to be refused, and no address could name it as its holder
 	}
-	return d.settle(ctx, func() error {
-		if err := d.settleFamilies(nil); err != nil {
-			return err
-		}
-		if err := d.takeAddresses(ctx, 0); err != nil {
-			return err
-		}
-		return d.takePorts(ctx, newPorts(d.service))
-	})
-}
-
-func (a *Allocator) beginUpdate(ctx context.Context, store *registry.Store, obj, old runtime.Object, opts registry.WriteOptions) (finishFunc, error) {
-	d, was := a.deal(store, obj, opts), old.(*corev1.Service)
-	core.LinkServiceFields(d.service, was)
-	return d.settle(ctx, func() error {
-		if err := d.settleFamilies(was); err != nil {
-			return err
-		}
-		if err := d.changeAddresses(ctx, was); err != nil {
-			return err
-		}
-		return d.takePorts(ctx, changedPorts(d.service, was))
-	})
-}
-
-// afterDelete gives everything back, and removes the endpoints, so that a service
-// of the same name does not begin with those of this one.
-func (a *Allocator) afterDelete(ctx context.Context, store *registry.Store, obj runtime.Object) {
-	d := a.deal(store, obj, registry.WriteOptions{})
-	d.releaseAddresses(d.service.Spec.ClusterIPs, d.service.ResourceVersion)
-	d.releasePorts(portsOf(&d.service.Spec))
-	d.after = append(d.after, func(ctx context.Context) {
-		if endpoints, ok := store.Sibling(corev1.Resource("endpoints")); ok {
-			_, _ = endpoints.Delete(ctx, registry.DeleteRequest{Namespace: d.service.Namespace, Name: d.service.Name})
-		}
-	})
-	d.finish(ctx, true)
-}
-
-// deal is what one write of a service takes and gives back.
-type deal struct {
-	*Allocator
-	store   *registry.Store // of the services
-	service *corev1.Service
-	dry     bool
-	// undo is done if the write does not happen, after if it does.
-	undo, after []func(context.Context)
-}
-
-func (a *Allocator) deal(store *registry.Store, obj runtime.Object, opts registry.WriteOptions) *deal {
-	return &deal{Allocator: a, store: store, service: obj.(*corev1.Service), dry: opts.DryRun}
-}
-
-// settle takes what is needed, or gives back what it took before it failed.
-func (d *deal) settle(ctx context.Context, take func() error) (finishFunc, error) {
-	if err := take(); err != nil {
-		d.finish(context.WithoutCancel(ctx), false)
-		return nil, err
+	err := tx.settleFamilies(nil)
+	if err == nil {
+		err = tx.takeAddresses(ctx, 0)
 	}
-	return d.finish, nil
+	if err == nil {
+		err = tx.takePorts(ctx, newPorts(tx.service))
+	}
+	return tx.result(), err
 }
 
-func (d *deal) finish(ctx context.Context, written bool) {
-	steps := d.undo
-	if written {
-		steps = d.after
+func (a *Allocator) beginUpdate(ctx context.Context, store *registry.Store, obj, old runtime.Object, opts registry.WriteOptions) (registry.Transaction, error) {
+	tx, was := a.begin(store, obj, opts), old.(*corev1.Service)
+	core.LinkServiceFields(tx.service, was)
+	err := tx.settleFamilies(was)
+	if err == nil {
+		err = tx.changeAddresses(ctx, was)
 	}
-	if d.dry || len(steps) == 0 {
-		return
+	if err == nil {
+		err = tx.takePorts(ctx, changedPorts(tx.service, was))
 	}
-	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
-	defer cancel()
-	for _, step := range steps {
-		step(ctx)
+	return tx.result(), err
+}
+
+// beginDelete releases everything after the deletion, and removes the endpoints,
+// so that a service of the same name does not begin with those of this one.
+func (a *Allocator) beginDelete(_ context.Context, store *registry.Store, old runtime.Object) registry.Transaction {
+	tx := a.begin(store, old, registry.WriteOptions{})
+	tx.releaseAddresses(tx.service.Spec.ClusterIPs, tx.service.ResourceVersion)
+	tx.releasePorts(portsOf(&tx.service.Spec))
+	tx.onCommit(tx.removeEndpoints)
+	return tx.result()
+}
+
+func (tx *transaction) removeEndpoints(ctx context.Context) error {
+	endpoints, ok := tx.store.Sibling(corev1.Resource("endpoints"))
+	if !ok {
+		return nil
 	}
+	if _, err := tx.store.Get(ctx, tx.service.Namespace, tx.service.Name, ""); err == nil {
+		return nil // they may be those of another service of that name already
+	}
+	_, _ = endpoints.Delete(ctx, registry.DeleteRequest{Namespace: tx.service.Namespace, Name: tx.service.Name})
+	return nil
 }

@@ -15,35 +15,35 @@ import (
 // settleFamilies fills in which families of addresses a service has, as far as
 // it does not say, and refuses what it says if that does not fit together or is
 // not to be had. old is nil for a new service.
-func (d *deal) settleFamilies(old *corev1.Service) error {
-	s, spec := d.service, &d.service.Spec
+func (tx *transaction) settleFamilies(old *corev1.Service) error {
+	s, spec := tx.service, &tx.service.Spec
 	if spec.Type == corev1.ServiceTypeExternalName || staysDual(s, old) {
 		return nil
 	}
 	settlePolicy(s, old)
 	faults := core.ValidateServiceAddresses(s, old)
 	if len(faults) == 0 {
-		faults = slices.Concat(narrow(s, old), d.inferFamilies(spec))
+		faults = slices.Concat(narrow(s, old), tx.inferFamilies(spec))
 	}
 	// A headless service that leads to somebody else's endpoints may have any.
 	anywhere := spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0
 	if len(faults) == 0 && !anywhere {
-		faults = d.missingFamilies(spec)
+		faults = tx.missingFamilies(spec)
 	}
 	if len(faults) > 0 {
-		return d.invalid(faults)
+		return tx.invalid(faults)
 	}
 	if len(spec.IPFamilies) == 0 {
-		spec.IPFamilies = []corev1.IPFamily{d.families()[0]}
+		spec.IPFamilies = []corev1.IPFamily{tx.families()[0]}
 	}
-	if *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(spec.IPFamilies) == 1 && (anywhere || len(d.families()) == 2) {
+	if *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(spec.IPFamilies) == 1 && (anywhere || len(tx.families()) == 2) {
 		spec.IPFamilies = append(spec.IPFamilies, other(spec.IPFamilies[0]))
 	}
 	return nil
 }
 
-func (d *deal) invalid(faults field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, d.service.Name, faults)
+func (tx *transaction) invalid(faults field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, tx.service.Name, faults)
 }
 
 // families that addresses are handed out of, the primary one first.
@@ -122,13 +122,13 @@ func narrow(s, old *corev1.Service) field.ErrorList {
 }
 
 // inferFamilies takes those that are not named from the addresses.
-func (d *deal) inferFamilies(spec *corev1.ServiceSpec) field.ErrorList {
+func (tx *transaction) inferFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 	var errs field.ErrorList
 	for i, ip := range spec.ClusterIPs {
 		family := core.FamilyOf(ip)
 		switch {
 		case ip == corev1.ClusterIPNone, i < len(spec.IPFamilies):
-		case slices.Contains(d.families(), family):
+		case slices.Contains(tx.families(), family):
 			spec.IPFamilies = append(spec.IPFamilies, family)
 		default:
 			errs = append(errs, field.Invalid(field.NewPath("spec", "clusterIPs").Index(i), spec.ClusterIPs,
@@ -139,13 +139,13 @@ func (d *deal) inferFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 }
 
 // missingFamilies tells which of those that a service wants are not to be had.
-func (d *deal) missingFamilies(spec *corev1.ServiceSpec) field.ErrorList {
+func (tx *transaction) missingFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 	var errs field.ErrorList
-	if *spec.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(d.families()) < 2 {
+	if *spec.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(tx.families()) < 2 {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilyPolicy"), *spec.IPFamilyPolicy, "this cluster is not configured for dual-stack services"))
 	}
 	for i, family := range spec.IPFamilies {
-		if !slices.Contains(d.families(), family) {
+		if !slices.Contains(tx.families(), family) {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilies").Index(i), family, "not configured on this cluster"))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/allocation"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/admission"
 	"github.com/miniapi/miniapi/registry/registrytest"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -38,7 +39,7 @@ func newEnv(t *testing.T, ranges ...string) env {
 	for _, r := range ranges {
 		config.ServiceRanges = append(config.ServiceRanges, netip.MustParsePrefix(r))
 	}
-	e.Env = registrytest.NewHooked(t, nil, "services", allocation.New(config).Hooks(), kinds.Resources()...)
+	e.Env = registrytest.NewHooked(t, registry.Chain{admission.ResourceQuota()}, "services", allocation.New(config).Hooks(), kinds.Resources()...)
 	return e
 }
 

@@ -36,43 +36,55 @@ func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.I
 
 // claim takes an address by creating its object: it is an AlreadyExists if
 // somebody has it.
-func (d *deal) claim(ctx context.Context, address netip.Addr) error {
-	store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
+func (tx *transaction) claim(ctx context.Context, address netip.Addr) error {
+	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return err
 	}
-	result, err := store.Create(ctx, registry.CreateRequest{
-		Object:  NewIPAddress(address, d.service.Namespace, d.service.Name),
-		Options: registry.WriteOptions{DryRun: d.dry},
-	})
-	if err != nil {
-		return err
+	claim := NewIPAddress(address, tx.service.Namespace, tx.service.Name)
+	result, err := store.Create(ctx, registry.CreateRequest{Object: claim, Options: registry.WriteOptions{DryRun: tx.dry}})
+	if err == nil {
+		claim = result.Object.(*networkingv1.IPAddress)
 	}
-	created := result.Object.(*networkingv1.IPAddress)
-	d.undo = append(d.undo, func(ctx context.Context) { _ = remove(ctx, store, created) })
-	return nil
+	tx.onRollback(err, func(ctx context.Context) error { return release(ctx, store, claim) })
+	return err
 }
 
 // releaseAddresses gives addresses back after the write, as far as the service
 // had taken them before the given version of it. A later claim is that of
 // another write, which may have found the address lost.
-func (d *deal) releaseAddresses(ips []string, version string) {
+func (tx *transaction) releaseAddresses(ips []string, version string) {
 	for _, ip := range ips {
 		address, err := netip.ParseAddr(ip)
 		if err != nil {
 			continue // such as None
 		}
-		d.after = append(d.after, func(ctx context.Context) {
-			store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
-			if err != nil {
-				return
-			}
-			claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
-			if err == nil && isParent(claim.Spec.ParentRef, d.service) && isOlder(claim.ResourceVersion, version) {
-				_ = remove(ctx, store, claim)
-			}
-		})
+		tx.onCommit(func(ctx context.Context) error { return tx.releaseAddress(ctx, address, version) })
 	}
+}
+
+func (tx *transaction) releaseAddress(ctx context.Context, address netip.Addr, version string) error {
+	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
+	if err != nil {
+		return err
+	}
+	claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	if !isParent(claim.Spec.ParentRef, tx.service) || !isOlder(claim.ResourceVersion, version) {
+		return nil
+	}
+	return release(ctx, store, claim)
+}
+
+// release removes a claim unless it is gone already.
+func release(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
+	err := remove(ctx, store, claim)
+	if apierrors.IsConflict(err) {
+		return nil // another claim of the address
+	}
+	return ignoreAbsent(err)
 }
 
 // remove deletes one incarnation of an IPAddress.
@@ -97,16 +109,16 @@ func isParent(ref *networkingv1.ParentReference, s *corev1.Service) bool {
 
 // mayBeLost tells whether an address was taken, by an allocator, too long ago for
 // the request to be still on its way.
-func (d *deal) mayBeLost(claim *networkingv1.IPAddress) bool {
+func (tx *transaction) mayBeLost(claim *networkingv1.IPAddress) bool {
 	ref := claim.Spec.ParentRef
 	return claim.Labels[networkingv1.LabelManagedBy] == manager && ref != nil && ref.Resource == "services" &&
-		d.config.Now().Sub(claim.CreationTimestamp.Time) > leakedAfter
+		tx.config.Now().Sub(claim.CreationTimestamp.Time) > leakedAfter
 }
 
 // reclaim removes the claim to an address that its service does not use, and
 // tells whether the address is free now.
-func (d *deal) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
-	store, err := d.store.Require(networkingv1.Resource("ipaddresses"))
+func (tx *transaction) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
+	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return false, err
 	}
@@ -114,10 +126,10 @@ func (d *deal) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
 	if err != nil {
 		return apierrors.IsNotFound(err), ignoreAbsent(err)
 	}
-	if d.dry || !d.mayBeLost(claim) {
+	if tx.dry || !tx.mayBeLost(claim) {
 		return false, nil
 	}
-	service, err := registry.Read[*corev1.Service](ctx, d.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name, "")
+	service, err := registry.Read[*corev1.Service](ctx, tx.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name, "")
 	if err == nil && slices.Contains(addressesOf(service), address) {
 		return false, nil
 	}

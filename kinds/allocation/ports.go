@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
 
@@ -29,22 +30,22 @@ func accountCodec() storage.Codec {
 
 // takePorts takes the node ports that a write needs, all in one step, and gives
 // back what it no longer needs after the write.
-func (d *deal) takePorts(ctx context.Context, c change) error {
-	d.releasePorts(c.release)
+func (tx *transaction) takePorts(ctx context.Context, c change) error {
+	tx.releasePorts(c.release)
 	if len(c.wishes) == 0 {
 		return nil
 	}
 	var got []int
-	err := d.account(ctx, func(ctx context.Context, ports *portSet) error {
+	err := tx.account(ctx, func(ctx context.Context, ports *portSet) error {
 		var err error
-		got, err = d.grant(ctx, ports, c.wishes)
+		got, err = tx.grant(ctx, ports, c.wishes)
 		return err
 	})
+	tx.onRollback(err, registry.Once(func(ctx context.Context) error { return tx.freePorts(ctx, got) }))
 	if err != nil {
-		d.suspect(ctx)
-		return err
+		tx.suspect(ctx)
+		return asStatus(err)
 	}
-	d.undo = append(d.undo, func(ctx context.Context) { d.giveBack(ctx, got) })
 	for i, w := range c.wishes {
 		for _, into := range w.into {
 			*into = int32(got[i])
@@ -53,31 +54,37 @@ func (d *deal) takePorts(ctx context.Context, c change) error {
 	return nil
 }
 
-func (d *deal) releasePorts(ports []int) {
+func (tx *transaction) releasePorts(ports []int) {
 	if len(ports) > 0 {
-		d.after = append(d.after, func(ctx context.Context) { d.giveBack(ctx, ports) })
+		tx.onCommit(registry.Once(func(ctx context.Context) error { return tx.freePorts(ctx, ports) }))
 	}
 }
 
-func (d *deal) giveBack(ctx context.Context, ports []int) {
-	_ = d.account(ctx, func(_ context.Context, set *portSet) error {
+// freePorts frees ports that the service has claimed. If that happens late, they
+// may have been freed already and claimed for another service: those that a
+// service has, or a request has just claimed for another one, stay taken.
+func (tx *transaction) freePorts(ctx context.Context, ports []int) error {
+	return tx.account(ctx, func(ctx context.Context, set *portSet) error {
+		used, err := tx.usedPorts(ctx)
 		for _, port := range ports {
-			set.free(port)
+			if err == nil && !used[port] {
+				set.free(port, tx.service.UID)
+			}
 		}
-		return nil
+		return err
 	})
 }
 
 // grant fulfils all wishes, or says why it cannot.
-func (d *deal) grant(ctx context.Context, ports *portSet, wishes []*wish) ([]int, error) {
+func (tx *transaction) grant(ctx context.Context, ports *portSet, wishes []*wish) ([]int, error) {
 	got := make([]int, len(wishes))
 	for i, w := range wishes {
-		port, err := d.grantOne(ctx, ports, w.number)
+		port, err := tx.grantOne(ctx, ports, w.number)
 		switch {
 		case err == nil:
 			got[i] = port
 		case w.number != 0:
-			return nil, d.invalid(field.ErrorList{field.Invalid(w.at, w.number, err.Error())})
+			return nil, tx.invalid(field.ErrorList{field.Invalid(w.at, w.number, err.Error())})
 		default:
 			return nil, apierrors.NewInternalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
 		}
@@ -85,19 +92,19 @@ func (d *deal) grant(ctx context.Context, ports *portSet, wishes []*wish) ([]int
 	return got, nil
 }
 
-func (d *deal) grantOne(ctx context.Context, ports *portSet, number int) (int, error) {
+func (tx *transaction) grantOne(ctx context.Context, ports *portSet, number int) (int, error) {
 	if number != 0 && !ports.contains(number) {
-		return 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %s", d.config.NodePorts.String())
+		return 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %s", tx.config.NodePorts.String())
 	}
 	for range 2 {
 		port := number
 		if port == 0 {
 			port = ports.any()
 		}
-		if port != 0 && ports.take(port) {
+		if port != 0 && ports.take(port, tx.service.UID) {
 			return port, nil
 		}
-		if err := d.freeLost(ctx, ports, number); err != nil {
+		if err := tx.freeLost(ctx, ports, number); err != nil {
 			return 0, err
 		}
 	}
@@ -109,25 +116,30 @@ func (d *deal) grantOne(ctx context.Context, ports *portSet, number int) (int, e
 
 // account changes the account of the ports in one atomic step. An account that
 // is not there, or of another range, is made of the services' ports.
-func (d *deal) account(ctx context.Context, change func(context.Context, *portSet) error) error {
-	_, err := d.store.Storage(accountCodec()).GuaranteedUpdate(ctx, portsKey, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
-		ports := newPortSet(d.config.NodePorts, d.config.Now())
-		if err := d.open(ctx, ports, current); err != nil {
+func (tx *transaction) account(ctx context.Context, change func(context.Context, *portSet) error) error {
+	_, err := tx.store.Storage(accountCodec()).GuaranteedUpdate(ctx, portsKey, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+		ports := newPortSet(tx.config.NodePorts, tx.config.Now())
+		if err := tx.open(ctx, ports, current); err != nil {
 			return storage.Proposal{}, err
 		}
 		if err := change(ctx, ports); err != nil {
 			return storage.Proposal{}, err
 		}
-		return storage.Proposal{Object: ports.account()}, nil
-	}, storage.UpdateOptions{CreateIfAbsent: true, DryRun: d.dry})
-	var known apierrors.APIStatus
-	if err == nil || errors.As(err, &known) {
+		return storage.Proposal{Object: ports.account(), Receipt: true}, nil
+	}, storage.UpdateOptions{CreateIfAbsent: true, DryRun: tx.dry})
+	return err
+}
+
+// asStatus returns what a client sees of an error of the account.
+func asStatus(err error) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
 		return err
 	}
 	return apierrors.NewInternalError(fmt.Errorf("account of node ports: %w", err))
 }
 
-func (d *deal) open(ctx context.Context, ports *portSet, current *storage.Entry) error {
+func (tx *transaction) open(ctx context.Context, ports *portSet, current *storage.Entry) error {
 	if current != nil {
 		obj, err := current.Object()
 		if err != nil {
@@ -137,16 +149,16 @@ func (d *deal) open(ctx context.Context, ports *portSet, current *storage.Entry)
 			return nil
 		}
 	}
-	used, err := d.usedPorts(ctx)
+	used, err := tx.usedPorts(ctx)
 	for port := range used {
-		ports.take(port)
+		ports.take(port, "")
 	}
 	return err
 }
 
 // usedPorts returns those of all services.
-func (d *deal) usedPorts(ctx context.Context) (map[int]bool, error) {
-	services, err := all[*corev1.Service](ctx, d.store, corev1.Resource("services"), "")
+func (tx *transaction) usedPorts(ctx context.Context) (map[int]bool, error) {
+	services, err := all[*corev1.Service](ctx, tx.store, corev1.Resource("services"), "")
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +173,11 @@ func (d *deal) usedPorts(ctx context.Context) (map[int]bool, error) {
 
 // freeLost frees ports that no service has had for long: a certain one, or all if
 // that is 0.
-func (d *deal) freeLost(ctx context.Context, ports *portSet, number int) error {
-	used, err := d.usedPorts(ctx)
+func (tx *transaction) freeLost(ctx context.Context, ports *portSet, number int) error {
+	used, err := tx.usedPorts(ctx)
 	for port := range ports.taken() {
 		if err == nil && (number == 0 || number == port) && !used[port] && ports.isLost(port) {
-			ports.free(port)
+			ports.free(port, "")
 		}
 	}
 	return err
@@ -174,9 +186,9 @@ func (d *deal) freeLost(ctx context.Context, ports *portSet, number int) error {
 // suspect notes, after something could not be had, which taken ports no service
 // has. Some of them are about to be given back: so they are not free at once, but
 // when that must be through.
-func (d *deal) suspect(ctx context.Context) {
-	_ = d.account(ctx, func(ctx context.Context, ports *portSet) error {
-		used, err := d.usedPorts(ctx)
+func (tx *transaction) suspect(ctx context.Context) {
+	_ = tx.account(ctx, func(ctx context.Context, ports *portSet) error {
+		used, err := tx.usedPorts(ctx)
 		for port := range ports.taken() {
 			if err == nil && !used[port] {
 				ports.suspect(port)

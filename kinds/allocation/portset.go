@@ -7,16 +7,18 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 // The annotations that say of ports since when something has been so, in seconds
-// since 1970: 30123=1795000000 30456=1795000007.
+// since 1970, and for which service: 30123=1795000000 30456=1795000007=uid.
 const (
 	recentNote  = "miniapi.io/recently-taken"
 	suspectNote = "miniapi.io/taken-by-nobody"
@@ -29,11 +31,17 @@ type portSet struct {
 	bits  *big.Int
 	// recent has those that a request on its way may have taken, suspects those
 	// that no service was found to have.
-	recent, suspects map[int]time.Time
+	recent, suspects map[int]note
+}
+
+// note says since when something has been so.
+type note struct {
+	since time.Time
+	owner types.UID // of the service; "" if it is not known
 }
 
 func newPortSet(ports utilnet.PortRange, now time.Time) *portSet {
-	return &portSet{ports: ports, now: now, bits: new(big.Int), recent: map[int]time.Time{}, suspects: map[int]time.Time{}}
+	return &portSet{ports: ports, now: now, bits: new(big.Int), recent: map[int]note{}, suspects: map[int]note{}}
 }
 
 // restore reads an account. It is false if that is of another range.
@@ -49,8 +57,8 @@ func (s *portSet) restore(account *corev1.RangeAllocation) bool {
 
 func (s *portSet) account() *corev1.RangeAllocation {
 	account := &corev1.RangeAllocation{Range: s.ports.String(), Data: s.bits.Bytes()}
-	maps.DeleteFunc(s.recent, func(port int, _ time.Time) bool { return !s.isRecent(port) })
-	for name, notes := range map[string]map[int]time.Time{recentNote: s.recent, suspectNote: s.suspects} {
+	maps.DeleteFunc(s.recent, func(port int, _ note) bool { return !s.isRecent(port) })
+	for name, notes := range map[string]map[int]note{recentNote: s.recent, suspectNote: s.suspects} {
 		if len(notes) > 0 {
 			metav1.SetMetaDataAnnotation(&account.ObjectMeta, name, writeNotes(notes))
 		}
@@ -58,54 +66,63 @@ func (s *portSet) account() *corev1.RangeAllocation {
 	return account
 }
 
-func readNotes(notes map[int]time.Time, text string) {
-	for note := range strings.FieldsSeq(text) {
-		var port int
-		var at int64
-		if _, err := fmt.Sscanf(note, "%d=%d", &port, &at); err == nil {
-			notes[port] = time.Unix(at, 0)
+func readNotes(notes map[int]note, text string) {
+	for word := range strings.FieldsSeq(text) {
+		port, rest, _ := strings.Cut(word, "=")
+		since, owner, _ := strings.Cut(rest, "=")
+		number, err := strconv.Atoi(port)
+		seconds, sinceErr := strconv.ParseInt(since, 10, 64)
+		if err == nil && sinceErr == nil {
+			notes[number] = note{since: time.Unix(seconds, 0), owner: types.UID(owner)}
 		}
 	}
 }
 
-func writeNotes(notes map[int]time.Time) string {
+func writeNotes(notes map[int]note) string {
 	var words []string
 	for _, port := range slices.Sorted(maps.Keys(notes)) {
-		words = append(words, fmt.Sprintf("%d=%d", port, notes[port].Unix()))
+		word := fmt.Sprintf("%d=%d", port, notes[port].since.Unix())
+		if owner := notes[port].owner; owner != "" {
+			word += "=" + string(owner)
+		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " ")
 }
 
-func (s *portSet) isRecent(port int) bool { return s.now.Sub(s.recent[port]) <= leakedAfter }
+func (s *portSet) isRecent(port int) bool { return s.now.Sub(s.recent[port].since) <= leakedAfter }
 
 // isLost tells whether a port has been under suspicion for long enough.
 func (s *portSet) isLost(port int) bool {
-	since, suspected := s.suspects[port]
-	return suspected && !s.isRecent(port) && s.now.Sub(since) > leakedAfter
+	suspect, suspected := s.suspects[port]
+	return suspected && !s.isRecent(port) && s.now.Sub(suspect.since) > leakedAfter
 }
 
 // suspect notes that nobody has a port, unless a request may be about to.
 func (s *portSet) suspect(port int) {
 	if _, suspected := s.suspects[port]; !suspected && !s.isRecent(port) {
-		s.suspects[port] = s.now
+		s.suspects[port] = note{since: s.now}
 	}
 }
 
 func (s *portSet) contains(port int) bool { return s.ports.Contains(port) }
 
-// take is false if the port is taken, or none of the range.
-func (s *portSet) take(port int) bool {
+// take takes a port for a service. It is false if the port is taken, or none of
+// the range.
+func (s *portSet) take(port int, owner types.UID) bool {
 	if !s.contains(port) || s.bits.Bit(port-s.ports.Base) == 1 {
 		return false
 	}
 	s.bits.SetBit(s.bits, port-s.ports.Base, 1)
-	s.recent[port] = s.now
+	s.recent[port] = note{since: s.now, owner: owner}
 	delete(s.suspects, port)
 	return true
 }
 
-func (s *portSet) free(port int) {
-	if s.contains(port) {
+// free frees a port, unless a request may just have taken it for another service.
+func (s *portSet) free(port int, owner types.UID) {
+	taker := s.recent[port].owner
+	if isAnother := taker != "" && taker != owner && s.isRecent(port); s.contains(port) && !isAnother {
 		s.bits.SetBit(s.bits, port-s.ports.Base, 0)
 		delete(s.recent, port)
 		delete(s.suspects, port)

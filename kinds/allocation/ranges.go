@@ -18,9 +18,9 @@ import (
 
 // ranges returns those of a family: the configured ones, then those of
 // ServiceCIDR objects.
-func (d *deal) ranges(ctx context.Context, family corev1.IPFamily) ([]addressRange, error) {
-	prefixes := slices.Clone(d.config.ServiceRanges)
-	cidrs, err := all[*networkingv1.ServiceCIDR](ctx, d.store, networkingv1.Resource("servicecidrs"), "0")
+func (tx *transaction) ranges(ctx context.Context, family corev1.IPFamily) ([]addressRange, error) {
+	prefixes := slices.Clone(tx.config.ServiceRanges)
+	cidrs, err := all[*networkingv1.ServiceCIDR](ctx, tx.store, networkingv1.Resource("servicecidrs"), "0")
 	if err != nil {
 		return nil, err
 	}

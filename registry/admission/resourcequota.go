@@ -69,29 +69,35 @@ func (c charge) to(ctx context.Context, name string) error {
 	if apierrors.IsNotFound(err) {
 		return nil // it is gone, and limits nothing
 	}
-	if err == nil && len(due) > 0 && !c.write.Options.DryRun {
-		c.write.Finally(func(ctx context.Context, written bool) {
-			if !written {
-				c.refund(ctx, name, due)
+	if len(due) > 0 && !c.write.Options.DryRun {
+		refund := registry.Once(func(ctx context.Context) error { return c.refund(ctx, name, due) })
+		c.write.Enlist(registry.Transaction{Rollback: func(ctx context.Context) error {
+			charged, err := registry.Written(ctx, err)
+			if err != nil || !charged {
+				return err
 			}
-		})
+			return refund(ctx)
+		}})
 	}
 	return err
 }
 
-// refund gives back as well as it can: a quota that counts too much is a lesser
-// evil than one that counts too little, and whoever counts anew puts it right.
-func (c charge) refund(ctx context.Context, name string, due corev1.ResourceList) {
-	_ = c.update(ctx, name, false, func(quota *corev1.ResourceQuota) error {
+func (c charge) refund(ctx context.Context, name string, due corev1.ResourceList) error {
+	err := c.update(ctx, name, false, func(quota *corev1.ResourceQuota) error {
 		quota.Status.Used = difference(quota.Status.Used, due)
 		return nil
 	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 func (c charge) update(ctx context.Context, name string, dry bool, change func(*corev1.ResourceQuota) error) error {
 	_, err := c.store.Update(ctx, registry.UpdateRequest{
 		Namespace: c.write.Namespace, Name: name, Subresource: "status",
 		Options: registry.WriteOptions{DryRun: dry},
+		Receipt: true, // several writes may charge the same at the same time
 		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
 			quota := current.DeepCopyObject().(*corev1.ResourceQuota)
 			return quota, change(quota)

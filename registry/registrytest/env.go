@@ -2,6 +2,7 @@ package registrytest
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -20,6 +21,9 @@ type Env struct {
 	Catalog *registry.Catalog
 	// Client reaches the etcd behind the catalog.
 	Client *clientv3.Client
+	// EndTransactions ends those that could not end within their requests. There
+	// must be no more after it.
+	EndTransactions func()
 }
 
 // New returns an environment with resources, or with those of Resources if
@@ -73,11 +77,30 @@ func start(t *testing.T, config registry.CatalogConfig, resources []*registry.Re
 	if err := catalog.Add(resources...); err != nil {
 		t.Fatal(err)
 	}
-	return &Env{T: t, Catalog: catalog, Client: server.Client()}
+	return &Env{T: t, Catalog: catalog, Client: server.Client(), EndTransactions: run(t, catalog)}
+}
+
+// run runs a catalog until the test ends or stop is called.
+func run(t *testing.T, catalog *registry.Catalog) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := catalog.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
 }
 
 // With returns the same environment for a subtest.
-func (e *Env) With(t *testing.T) *Env { return &Env{T: t, Catalog: e.Catalog, Client: e.Client} }
+func (e *Env) With(t *testing.T) *Env {
+	return &Env{T: t, Catalog: e.Catalog, Client: e.Client, EndTransactions: e.EndTransactions}
+}
 
 // Store returns the store of a resource such as "pods" or "deployments.apps".
 func (e *Env) Store(resource string) *registry.Store {

@@ -24,7 +24,7 @@ func (s *store) deleteCorrupt(ctx context.Context, t target, opts storage.Delete
 		if err != nil || opts.DryRun {
 			return entry, err
 		}
-		v, err := s.remove(ctx, "delete", t, entry.Revision)
+		v, err := s.remove(ctx, "delete", t, entry.Revision, "")
 		if err != nil {
 			return nil, err
 		}
