@@ -27,6 +27,9 @@ var (
 	// ErrUnknownOutcome is returned when a write may or may not have happened:
 	// the request was sent and the answer never came.
 	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
+	// ErrNoSpace is returned when the store has no room for a write. Nothing was
+	// written: the write can be repeated as soon as there is room.
+	ErrNoSpace = errors.New("nothing was written")
 	// ErrUnavailable is returned when the store cannot be reached and nothing
 	// was written.
 	ErrUnavailable = errors.New("the store is unavailable")

@@ -42,8 +42,8 @@ func TestLargestRequest(t *testing.T) {
 func TestQuotaIsKept(t *testing.T) {
 	server := start(t, embedded.Config{QuotaBytes: 4 << 20})
 	value := string(make([]byte, 1<<20))
-	for range 500 { // etcd looks at its size with a delay
-		if _, err := server.Client().Put(t.Context(), "/a", value); err != nil {
+	for i := range 500 { // etcd updates its size with a delay
+		if _, err := server.Client().Put(t.Context(), fmt.Sprintf("/%d", i), value); err != nil {
 			if !errors.Is(err, rpctypes.ErrNoSpace) {
 				t.Error(err)
 			}

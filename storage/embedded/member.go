@@ -45,7 +45,7 @@ const (
 
 // MaxRequestBytes is the size of the largest request that a member takes, as etcd
 // has it by default.
-const MaxRequestBytes = 1.5 * 1024 * 1024
+const MaxRequestBytes = 1536 << 10
 
 // shrink sets etcd's package variables. Once, before the first server starts,
 // since etcd reads them without a lock.

@@ -10,7 +10,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"github.com/miniapi/miniapi/internal/zaplog"
@@ -34,6 +33,10 @@ type Server struct {
 	front  *front
 	etcd   *etcdserver.EtcdServer
 	client *clientv3.Client
+	space  *space
+	// upkeep is the work on the database beside etcd's own; cancel ends it.
+	upkeep sync.WaitGroup
+	cancel context.CancelFunc
 
 	done chan struct{} // closed when etcd has ended; err is set before
 	err  error
@@ -57,7 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	shrink()
 	s := &Server{
 		guard: newGuard(), dir: &dataDir{}, front: &front{},
-		done: make(chan struct{}), closed: make(chan struct{}),
+		done: make(chan struct{}), closed: make(chan struct{}), cancel: func() {},
 	}
 	if err := s.start(ctx, cfg.withDefaults()); err != nil {
 		return nil, fmt.Errorf("start embedded etcd: %w", errors.Join(err, s.abort()))
@@ -131,7 +134,9 @@ func (s *Server) start(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	s.dir.keep()
-	s.client = v3client.New(s.etcd)
+	s.space = newSpace(s.etcd, cfg.Logger)
+	s.client = newClient(s.etcd, s.space)
+	s.maintain()
 	s.front.serve(s.etcd)
 	return nil
 }
@@ -151,6 +156,16 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
+// maintain starts the upkeep of the database, with a first round if it is full.
+func (s *Server) maintain() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.upkeep.Go(func() { s.space.run(ctx) })
+	if s.space.alarmed() {
+		s.space.request()
+	}
+}
+
 // watchOver publishes the end of etcd.
 func (s *Server) watchOver() {
 	select {
@@ -163,6 +178,13 @@ func (s *Server) watchOver() {
 	}
 	close(s.done)
 }
+
+// Space returns the size of the database.
+func (s *Server) Space() Space { return s.space.get() }
+
+// SpaceProblem returns why writes are refused for lack of space and what to do,
+// nil while they are not refused or room is being made.
+func (s *Server) SpaceProblem() error { return s.space.problem() }
 
 // KV returns etcd's store. Its revision is that up to which everything is
 // applied: no write was acknowledged, and nothing was read, that is not in it.

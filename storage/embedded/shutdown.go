@@ -37,9 +37,11 @@ func (s *Server) stopEtcd() error {
 	default:
 	}
 	s.stopping.Store(true)
+	s.cancel()
 	stopped := make(chan struct{})
 	go func() { // ends with etcd
 		defer close(stopped)
+		s.upkeep.Wait()
 		s.etcd.Stop()
 	}()
 	select {

@@ -75,14 +75,18 @@ func (c *Compactor) Run(ctx context.Context) error {
 // learn that this round is taken, and what to start from in the next.
 func (c *Compactor) compact(ctx context.Context) error {
 	revision := c.revision
-	resp, err := c.cfg.Client.Txn(ctx).
-		If(clientv3.Compare(clientv3.Version(compactRevKey), "=", c.round)).
-		Then(clientv3.OpPut(compactRevKey, strconv.FormatInt(revision, 10))).
-		Else(clientv3.OpGet(compactRevKey)).
-		Commit()
+	done, err := c.cfg.Client.Do(ctx, clientv3.OpTxn(
+		[]clientv3.Cmp{clientv3.Compare(clientv3.Version(compactRevKey), "=", c.round)},
+		[]clientv3.Op{clientv3.OpPut(compactRevKey, strconv.FormatInt(revision, 10))},
+		[]clientv3.Op{clientv3.OpGet(compactRevKey)},
+	))
+	if isNoSpace(err) {
+		return c.compactFull(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("taking the round of %s: %w", compactRevKey, err)
 	}
+	resp := done.Txn()
 	c.revision = resp.Header.Revision
 	if !resp.Succeeded {
 		c.round = 0
@@ -92,6 +96,24 @@ func (c *Compactor) compact(ctx context.Context) error {
 		return nil
 	}
 	c.round++
+	return c.compactTo(ctx, revision)
+}
+
+// compactFull compacts an etcd that refuses all puts. It needs no agreement: to
+// compact to a revision of a period ago is right for every replica and can be
+// done twice.
+func (c *Compactor) compactFull(ctx context.Context) error {
+	revision := c.revision
+	resp, err := c.cfg.Client.Get(ctx, compactRevKey)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", compactRevKey, err)
+	}
+	c.revision = resp.Header.Revision
+	return c.compactTo(ctx, revision)
+}
+
+// compactTo drops the history before a revision; 0 is none.
+func (c *Compactor) compactTo(ctx context.Context, revision int64) error {
 	if revision == 0 {
 		return nil // the first round has no revision of a period ago
 	}

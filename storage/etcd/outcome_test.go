@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/miniapi/miniapi/storage"
-	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 // failingEtcd answers every transaction as it is told.
@@ -137,16 +136,7 @@ func TestOutcomeOfWrites(t *testing.T) {
 // etcd says that there is no space in answer to writes that it refuses, and to
 // those that it has just made.
 func TestWriteThatTakesTheLastSpaceMayHaveHappened(t *testing.T) {
-	server, err := embedded.Start(t.Context(), embedded.Config{QuotaBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	s := newStore(t, Config{Client: server.Client(), LocalReads: true})
+	s := newStore(t, Config{Client: dialSmall(t)})
 	var full atomic.Bool
 	write := func(i int) {
 		object := configMap("large")

@@ -18,23 +18,67 @@ type Seed struct {
 	Value []byte
 }
 
-// Seed writes the seeds whose keys are free and leaves the others alone, many in
-// one transaction. It can be repeated.
+// Seed writes the seeds whose keys do not exist, many in one transaction, and
+// leaves the others alone. It reads before it writes, so it succeeds on a full
+// database that has all of them. It can be repeated.
 func (b *Backend) Seed(ctx context.Context, seeds []Seed) error {
 	for chunk := range slices.Chunk(seeds, seedsPerTxn) {
-		ops := make([]clientv3.Op, len(chunk))
-		for i, seed := range chunk {
-			op, err := b.createIfAbsent(ctx, seed)
-			if err != nil {
-				return fmt.Errorf("seed %s: %w", seed.Key, err)
-			}
-			ops[i] = op
+		missing, err := b.missing(ctx, chunk)
+		if err != nil {
+			return err
 		}
-		if _, err := b.client.Txn(ctx).Then(ops...).Commit(); err != nil {
-			return writeError("create", chunk[0].Key, err)
+		if len(missing) == 0 {
+			continue
+		}
+		if err := b.createAll(ctx, missing); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// missing returns the seeds whose keys do not exist.
+func (b *Backend) missing(ctx context.Context, seeds []Seed) ([]Seed, error) {
+	ops := make([]clientv3.Op, len(seeds))
+	for i, seed := range seeds {
+		t, err := b.target("create", seed.Key)
+		if err != nil {
+			return nil, err
+		}
+		ops[i] = clientv3.OpGet(t.path, b.readOptions("", clientv3.WithCountOnly())...)
+	}
+	resp, err := b.client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return nil, readError("create", seeds[0].Key, err)
+	}
+	var missing []Seed
+	for i, seed := range seeds {
+		if resp.Responses[i].GetResponseRange().Count == 0 {
+			missing = append(missing, seed)
+		}
+	}
+	return missing, nil
+}
+
+// createAll writes the seeds whose keys still do not exist.
+func (b *Backend) createAll(ctx context.Context, seeds []Seed) error {
+	ops := make([]clientv3.Op, len(seeds))
+	for i, seed := range seeds {
+		op, err := b.createIfAbsent(ctx, seed)
+		if err != nil {
+			return fmt.Errorf("seed %s: %w", seed.Key, err)
+		}
+		ops[i] = op
+	}
+	_, err := b.client.Do(ctx, clientv3.OpTxn(nil, ops, nil))
+	switch {
+	case err == nil:
+		return nil
+	case isNoSpace(err): // whether it was applied or not: to seed again is harmless
+		return noSpaceError("create", seeds[0].Key, err)
+	default:
+		return writeError("create", seeds[0].Key, err)
+	}
 }
 
 func (b *Backend) createIfAbsent(ctx context.Context, seed Seed) (clientv3.Op, error) {

@@ -56,7 +56,7 @@ func (s *store) writeLeased(ctx context.Context, p put, value []byte) (verdict, 
 	case p.ttl != 0:
 		var err error
 		if lease, err = s.leases.acquire(ctx, p.ttl); err != nil {
-			return verdict{}, clientv3.NoLease, readError(p.op, p.key, err)
+			return verdict{}, clientv3.NoLease, leaseError(p, err)
 		}
 		opts = append(opts, clientv3.WithLease(lease))
 	}

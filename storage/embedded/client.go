@@ -1,0 +1,91 @@
+package embedded
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+)
+
+// putOverhead is what etcd adds to the key and the value of a put for its quota,
+// and what it counts for a lease.
+const putOverhead = 256
+
+// newClient returns a client that calls etcd directly and whose writes wait for
+// room in the database. Transactions built with Txn do not: use Do.
+func newClient(etcd *etcdserver.EtcdServer, space *space) *clientv3.Client {
+	client := v3client.New(etcd)
+	client.KV = admittedKV{client.KV, space}
+	client.Lease = admittedLease{client.Lease, space}
+	return client
+}
+
+// admittedKV sends puts once there is room for them.
+type admittedKV struct {
+	clientv3.KV
+	space *space
+}
+
+// Put implements clientv3.KV.
+func (a admittedKV) Put(ctx context.Context, key, value string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+	resp, err := a.Do(ctx, clientv3.OpPut(key, value, opts...))
+	return resp.Put(), err
+}
+
+// Do implements clientv3.KV.
+func (a admittedKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	size := sizeOf(op)
+	if size == 0 {
+		return a.KV.Do(ctx, op)
+	}
+	if err := a.space.admit(ctx, size); err != nil {
+		return clientv3.OpResponse{}, err
+	}
+	resp, err := a.KV.Do(ctx, op)
+	a.space.release(size, revisionOf(resp))
+	return resp, a.space.explain(err)
+}
+
+// revisionOf returns the revision of a response to a put or a transaction, 0 for
+// none.
+func revisionOf(resp clientv3.OpResponse) int64 {
+	if put := resp.Put(); put != nil {
+		return put.Header.Revision
+	}
+	if txn := resp.Txn(); txn != nil {
+		return txn.Header.Revision
+	}
+	return 0
+}
+
+// sizeOf returns what the puts among the operations take of the quota.
+func sizeOf(ops ...clientv3.Op) int64 {
+	var size int64
+	for _, op := range ops {
+		switch {
+		case op.IsPut():
+			size += int64(len(op.KeyBytes()) + len(op.ValueBytes()) + putOverhead)
+		case op.IsTxn():
+			_, then, otherwise := op.Txn()
+			size += max(sizeOf(then...), sizeOf(otherwise...))
+		}
+	}
+	return size
+}
+
+// admittedLease grants leases once there is room for them.
+type admittedLease struct {
+	clientv3.Lease
+	space *space
+}
+
+// Grant implements clientv3.Lease.
+func (a admittedLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
+	if err := a.space.admit(ctx, putOverhead); err != nil {
+		return nil, err
+	}
+	resp, err := a.Lease.Grant(ctx, ttl)
+	a.space.release(putOverhead, 0)
+	return resp, a.space.explain(err)
+}

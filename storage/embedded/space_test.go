@@ -1,0 +1,136 @@
+package embedded_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+const (
+	smallQuota = 16 << 20
+	largeValue = 900 << 10
+)
+
+func key(i int) string { return fmt.Sprintf("/%03d", i) }
+
+// fill puts large values under keys of their own until the database is full, and
+// returns their number.
+func fill(t *testing.T, client *clientv3.Client) int {
+	t.Helper()
+	value := string(make([]byte, largeValue))
+	for i := range 1000 {
+		if _, err := client.Put(t.Context(), key(i), value); errors.Is(err, rpctypes.ErrNoSpace) {
+			return i
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the quota is not kept")
+	return 0
+}
+
+func expectRoom(t *testing.T, server *embedded.Server) {
+	t.Helper()
+	put(t, server.Client(), "/new", string(make([]byte, largeValue)))
+	if err := server.SpaceProblem(); err != nil {
+		t.Errorf("there is room, but: %v", err)
+	}
+	if space := server.Space(); space.Size >= space.Quota || space.InUse > space.Size {
+		t.Errorf("there is room, but the sizes are %+v", space)
+	}
+}
+
+func TestFullDatabase(t *testing.T) {
+	want := regexp.MustCompile(`^the objects take \d\d\.\d of 16\.0 MiB: delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
+	t.Run("is full as long as the objects need the quota", func(t *testing.T) {
+		server := start(t, embedded.Config{QuotaBytes: smallQuota})
+		n := fill(t, server.Client())
+		if _, err := server.Client().Put(t.Context(), "/new", string(make([]byte, largeValue))); !errors.Is(err, rpctypes.ErrNoSpace) {
+			t.Fatalf("got %v", err)
+		}
+		problem := server.SpaceProblem()
+		if problem == nil || !want.MatchString(problem.Error()) {
+			t.Errorf("the problem is %v, want %v", problem, want)
+		}
+		for i := range n {
+			get(t, server.Client(), key(i))
+		}
+	})
+	t.Run("has room once objects are deleted", func(t *testing.T) {
+		server := start(t, embedded.Config{QuotaBytes: smallQuota})
+		n := fill(t, server.Client())
+		const kept = 3 // etcd lets more in than its quota, so n is not known
+		for i := kept; i < n; i++ {
+			if _, err := server.Client().Delete(t.Context(), key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expectRoom(t, server)
+		for i := range kept {
+			get(t, server.Client(), key(i))
+		}
+	})
+	t.Run("makes room by itself when it is opened", func(t *testing.T) {
+		dir := t.TempDir()
+		server := start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true, QuotaBytes: smallQuota})
+		for i := range fill(t, server.Client()) {
+			if _, err := server.Client().Delete(t.Context(), key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop(t, server)
+		server = start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true, QuotaBytes: smallQuota})
+		if err := server.SpaceProblem(); err != nil {
+			t.Errorf("room is being made, but: %v", err)
+		}
+		expectRoom(t, server)
+	})
+	t.Run("makes room after writes from outside", func(t *testing.T) {
+		server := start(t, embedded.Config{QuotaBytes: smallQuota, ListenClientURLs: []string{"http://127.0.0.1:0"}})
+		remote := connect(t, server.ClientURLs()[0])
+		for i := range fill(t, remote) {
+			if _, err := remote.Delete(t.Context(), key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expectRoom(t, server)
+	})
+	t.Run("is read and closed while room is made", func(t *testing.T) {
+		server := start(t, embedded.Config{QuotaBytes: smallQuota})
+		n := fill(t, server.Client())
+		if _, err := server.Client().Delete(t.Context(), key(0)); err != nil {
+			t.Fatal(err)
+		}
+		var writing sync.WaitGroup
+		writing.Go(func() { _, _ = server.Client().Put(t.Context(), "/new", "x") }) // or else the server ends first
+		for i := 1; i < n; i++ {
+			get(t, server.Client(), key(i))
+		}
+		stop(t, server)
+		writing.Wait()
+	})
+}
+
+// One value that is replaced all the time never fills a database, and the latest
+// history stays.
+func TestHistoryIsCompactedBySize(t *testing.T) {
+	server := start(t, embedded.Config{QuotaBytes: smallQuota})
+	client := server.Client()
+	value := string(bytes.Repeat([]byte("x"), 50<<10))
+	var revisions []int64
+	for len(revisions) < 10*smallQuota/len(value) {
+		revisions = append(revisions, put(t, client, "/a", value))
+	}
+	if _, err := client.Get(t.Context(), "/a", clientv3.WithRev(revisions[0])); !errors.Is(err, rpctypes.ErrCompacted) {
+		t.Errorf("the first revision: %v", err)
+	}
+	get(t, client, "/a", clientv3.WithRev(revisions[len(revisions)-10]))
+}

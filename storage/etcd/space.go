@@ -1,0 +1,51 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+// errClusterFull is what to do about the quota of an etcd that belongs to others.
+var errClusterFull = errors.New("the etcd cluster has to be compacted and defragmented and its alarm disarmed " +
+	"(etcdctl compact, etcdctl defrag, etcdctl alarm disarm), or given a larger --quota-backend-bytes")
+
+// unchanged reports that the key of a write still has the revision that the
+// write was guarded by, so etcd has not applied it. ErrNoSpace alone is no proof:
+// etcd returns it for the first writes beyond the quota, which it applies.
+func (s *store) unchanged(ctx context.Context, p put) bool {
+	resp, err := s.client.Get(ctx, p.path, s.readOptions("", clientv3.WithKeysOnly())...)
+	if err != nil {
+		return false
+	}
+	var revision int64
+	if len(resp.Kvs) > 0 {
+		revision = resp.Kvs[0].ModRevision
+	}
+	return revision == p.revision
+}
+
+// leaseError returns the error of a write that got no lease, so nothing was
+// written. A lease that etcd has granted in spite of its error expires unused.
+func leaseError(p put, err error) error {
+	if isNoSpace(err) {
+		return noSpaceError(p.op, p.key, err)
+	}
+	return readError(p.op, p.key, err)
+}
+
+// noSpaceError returns the error of a write that was refused for lack of space.
+// An embedded etcd says in err what to do; a cluster does not.
+func noSpaceError(op, key string, err error) error {
+	if rpctypes.Error(err) == error(rpctypes.ErrNoSpace) {
+		err = fmt.Errorf("%w: %w", err, errClusterFull)
+	}
+	return failed(op, key, 0, storage.ErrNoSpace, err)
+}
+
+func isNoSpace(err error) bool { return errors.Is(rpctypes.Error(err), rpctypes.ErrNoSpace) }

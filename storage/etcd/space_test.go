@@ -1,0 +1,200 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+const (
+	smallQuota = 16 << 20
+	largeValue = 900 << 10
+)
+
+func startSmall(t *testing.T) *embedded.Server {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{
+		QuotaBytes: smallQuota, ListenClientURLs: []string{"http://127.0.0.1:0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// dialSmall returns a client of an etcd that belongs to others.
+func dialSmall(t *testing.T) *clientv3.Client {
+	t.Helper()
+	return dialed(t, strings.TrimPrefix(startSmall(t).ClientURLs()[0], "http://"))
+}
+
+func largeConfigMap(text string) *corev1.ConfigMap {
+	object := configMap("large")
+	object.Data = map[string]string{"large": strings.Repeat(text, largeValue/len(text))}
+	return object
+}
+
+// fill creates large objects until the store refuses one, and returns their
+// number and the error.
+func fill(t *testing.T, s *store) (int, error) {
+	t.Helper()
+	for i := range 1000 {
+		if _, err := s.Create(t.Context(), configMapKey(i), largeConfigMap("x"), storage.CreateOptions{}); err != nil {
+			return i, err
+		}
+	}
+	t.Fatal("the quota is not kept")
+	return 0, nil
+}
+
+// Replacing one object over and over fills a database with its history.
+func TestWritesGoOnAtTheQuota(t *testing.T) {
+	const writers, writes = 4, 30 // many times the quota
+	server := startSmall(t)
+	s := newStore(t, Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for i := range writes {
+				object := largeConfigMap(fmt.Sprintf("%d-%d ", w, i))
+				replace := func(context.Context, *storage.Entry) (storage.Proposal, error) {
+					return storage.Proposal{Object: object.DeepCopyObject()}, nil
+				}
+				key := configMapKey(w % 2) // two writers compete for each object
+				if _, err := s.GuaranteedUpdate(t.Context(), key, replace, storage.UpdateOptions{CreateIfAbsent: true}); err != nil {
+					t.Errorf("write %d of writer %d: %v", i, w, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if space := server.Space(); space.Size >= smallQuota {
+		t.Errorf("the database has %d of %d bytes", space.Size, smallQuota)
+	}
+}
+
+func TestFullDatabase(t *testing.T) {
+	t.Run("refuses writes and says what to do", func(t *testing.T) {
+		server := startSmall(t)
+		s := newStore(t, Config{Client: server.Client(), LocalReads: true})
+		n, err := fill(t, s)
+		expectNoSpace(t, err, "nothing was written: etcdserver: mvcc: database space exceeded: the objects take ", "--etcd-quota-backend-bytes")
+		_, err = s.Create(t.Context(), configMapKey(n), largeConfigMap("leased"), storage.CreateOptions{TTL: 60})
+		expectNoSpace(t, err, "nothing was written: etcdserver: mvcc: database space exceeded: ")
+		list, err := s.GetList(t.Context(), "/configmaps/", storage.ListOptions{Recursive: true})
+		if err != nil || len(list.Entries) != n {
+			t.Errorf("%d objects, %v; want %d", len(list.Entries), err, n)
+		}
+	})
+	t.Run("takes writes again once objects are deleted", func(t *testing.T) {
+		server := startSmall(t)
+		s := newStore(t, Config{Client: server.Client(), LocalReads: true})
+		n, _ := fill(t, s)
+		for i := range n {
+			if _, err := s.Delete(t.Context(), configMapKey(i), storage.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Create(t.Context(), configMapKey(n), largeConfigMap("y"), storage.CreateOptions{TTL: 60}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("of others is left to them", func(t *testing.T) {
+		s := newStore(t, Config{Client: dialSmall(t)})
+		n, err := fill(t, s)
+		for i := range n {
+			if _, err := s.Delete(t.Context(), configMapKey(i), storage.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expectNoSpace(t, err, "nothing was written: etcdserver: mvcc: database space exceeded: ", "etcdctl defrag", "etcdctl alarm disarm")
+		_, err = s.Create(t.Context(), configMapKey(n), configMap("small"), storage.CreateOptions{})
+		expectNoSpace(t, err)
+	})
+	t.Run("is seeded if it has all seeds", func(t *testing.T) {
+		s := newStore(t, Config{Client: dialSmall(t)})
+		seeds := []Seed{{Key: "/namespaces/a", Value: []byte("a")}, {Key: "/namespaces/b", Value: []byte("b")}}
+		if err := s.Seed(t.Context(), seeds); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s)
+		if err := s.Seed(t.Context(), seeds); err != nil {
+			t.Error(err)
+		}
+		expectNoSpace(t, s.Seed(t.Context(), append(seeds, Seed{Key: "/namespaces/c"})), "create /namespaces/c: ")
+	})
+	t.Run("is seeded after room is made", func(t *testing.T) {
+		s := newStore(t, Config{Client: startSmall(t).Client(), LocalReads: true})
+		n, _ := fill(t, s)
+		for i := range n {
+			if _, err := s.Delete(t.Context(), configMapKey(i), storage.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Seed(t.Context(), []Seed{{Key: "/namespaces/a", Value: []byte("a")}}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("is compacted by the rule of all replicas", func(t *testing.T) {
+		s := newStore(t, Config{Client: dialSmall(t)})
+		c := NewCompactor(CompactorConfig{Client: s.client})
+		old := create(t, s, 1000).Revision
+		fill(t, s)
+		compact(t, c) // learns the revision of now
+		expectReadable(t, s.client, old, true)
+		compact(t, c)
+		expectReadable(t, s.client, old, false)
+	})
+}
+
+func expectNoSpace(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if !errors.Is(err, storage.ErrNoSpace) || errors.Is(err, storage.ErrUnknownOutcome) {
+		t.Errorf("got %v, want it refused for lack of space", err)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%q is missing in: %v", text, err)
+		}
+	}
+}
+
+// A write that etcd has applied before it returned ErrNoSpace is not one that was
+// refused, nor is one whose key others have changed.
+func TestRefusedWriteIsToldFromAnAppliedOne(t *testing.T) {
+	s := newStore(t, Config{})
+	at := func(revision int64) put {
+		return put{op: "update", target: target{key: configMapKey(0), path: "/registry" + configMapKey(0)}, revision: revision}
+	}
+	if !s.unchanged(t.Context(), at(0)) {
+		t.Error("there is no object, but it has changed")
+	}
+	revision := create(t, s, 0).Revision
+	if s.unchanged(t.Context(), at(0)) {
+		t.Error("an object was created, but nothing has changed")
+	}
+	if !s.unchanged(t.Context(), at(revision)) {
+		t.Error("the object has changed by itself")
+	}
+	if _, err := s.client.Put(t.Context(), "/registry"+configMapKey(0), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if s.unchanged(t.Context(), at(revision)) {
+		t.Error("the object was changed, but has not changed")
+	}
+}
