@@ -2,16 +2,19 @@ package miniapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
 	"net"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// seed writes what exists from the start, where it does not exist yet.
+// seed writes the bootstrap objects that do not exist. A full database is served
+// without them, so that objects can be deleted from it.
 func (s *Server) seed(ctx context.Context) error {
 	ranges, err := parseServiceRanges(s.config.ServiceClusterIPRange)
 	if err != nil {
@@ -29,8 +32,13 @@ func (s *Server) seed(ctx context.Context) error {
 	for i, o := range objects {
 		seeds[i] = etcd.Seed{Key: o.Key, Value: o.Value}
 	}
-	if err := s.backend.Seed(ctx, seeds); err != nil {
-		return fmt.Errorf("write the objects that exist from the start: %w", err)
+	err = s.backend.Seed(ctx, seeds)
+	if errors.Is(err, storage.ErrNoSpace) {
+		s.config.Logger.ErrorContext(ctx, "bootstrap objects are missing, the server starts without them", "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write the bootstrap objects: %w", err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"strings"
+	"path"
 	"time"
 
 	"github.com/miniapi/miniapi/kinds/bootstrap"
@@ -53,7 +53,12 @@ type Config struct {
 	EtcdServers []string
 	// EtcdTLS is for EtcdServers that speak https.
 	EtcdTLS *tls.Config
-	// EtcdPrefix comes before all keys. Default: /registry.
+	// EtcdQuotaBackendBytes bounds the size of the embedded etcd's database. Its
+	// history is compacted before the time when the database grows towards it, and
+	// writes are refused where the objects alone need it. Default: 2 GiB.
+	EtcdQuotaBackendBytes int64
+	// EtcdPrefix comes before all keys; a slash at its beginning may be left out.
+	// Default: /registry.
 	EtcdPrefix string
 	// CompactionInterval is how long history is kept: a watch or list at a
 	// revision older than this may be answered with 410. Default: 5 minutes;
@@ -96,9 +101,7 @@ func (c Config) withDefaults() Config {
 	c.Authorization = cmp.Or(c.Authorization, AlwaysAllow)
 	c.MaxRequestsInFlight = cmp.Or(c.MaxRequestsInFlight, 400)
 	c.MaxMutatingRequestsInFlight = cmp.Or(c.MaxMutatingRequestsInFlight, 200)
-	if c.EtcdPrefix == "" {
-		c.EtcdPrefix = "/registry"
-	}
+	c.EtcdPrefix = path.Join("/", cmp.Or(c.EtcdPrefix, "registry"))
 	if c.CompactionInterval == 0 {
 		c.CompactionInterval = 5 * time.Minute
 	}
@@ -187,9 +190,10 @@ func (c Config) validateEtcd() error {
 	if len(c.EtcdServers) > 0 && len(c.EtcdListenClientURLs) > 0 {
 		errs = append(errs, errors.New("--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off"))
 	}
-	if !strings.HasPrefix(c.EtcdPrefix, "/") || strings.HasSuffix(c.EtcdPrefix, "/") {
-		errs = append(errs, fmt.Errorf("etcd prefix %q must begin with a slash and not end in one, such as /registry", c.EtcdPrefix))
+	if c.EtcdPrefix == "/" {
+		errs = append(errs, errors.New("etcd prefix \"/\" is empty: use a path such as /registry"))
 	}
+	errs = append(errs, c.validateQuota())
 	errs = append(errs, embedded.Config{ListenClientURLs: c.EtcdListenClientURLs}.Validate())
 	for _, server := range c.EtcdServers {
 		u, err := url.Parse(server)
@@ -200,6 +204,22 @@ func (c Config) validateEtcd() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// minQuota leaves room for some objects of the largest size.
+const minQuota = 16 << 20
+
+func (c Config) validateQuota() error {
+	switch {
+	case c.EtcdQuotaBackendBytes == 0:
+		return nil
+	case len(c.EtcdServers) > 0:
+		return errors.New("--etcd-quota-backend-bytes is for the embedded etcd, which --etcd-servers turns off")
+	case c.EtcdQuotaBackendBytes < minQuota:
+		return fmt.Errorf("--etcd-quota-backend-bytes %d is too small: use at least %d (16 MiB), or 0 for the default", c.EtcdQuotaBackendBytes, minQuota)
+	default:
+		return nil
+	}
 }
 
 func validateBootstrap(mode bootstrap.Mode) error {

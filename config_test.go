@@ -63,11 +63,20 @@ func TestConfigFaults(t *testing.T) {
 				"manifests to apply (--manifests): stat /nowhere/c: no such file or directory",
 			},
 		},
+		"a prefix needs no slashes around it": {miniapi.Config{EtcdPrefix: "registry/"}, nil},
+		"a quota is for the embedded etcd": {
+			miniapi.Config{EtcdServers: []string{"http://127.0.0.1:2379"}, EtcdQuotaBackendBytes: 1 << 30},
+			[]string{"--etcd-quota-backend-bytes is for the embedded etcd, which --etcd-servers turns off"},
+		},
+		"a quota has room for objects": {
+			miniapi.Config{EtcdQuotaBackendBytes: 1 << 20},
+			[]string{"--etcd-quota-backend-bytes 1048576 is too small: use at least 16777216 (16 MiB), or 0 for the default"},
+		},
 		"all are listed at once": {
-			miniapi.Config{Listen: "8080", EtcdPrefix: "registry/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
+			miniapi.Config{Listen: "8080", EtcdPrefix: "/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
 			[]string{
 				`listen address "8080" is not HOST:PORT, such as 127.0.0.1:8080`,
-				`etcd prefix "registry/" must begin with a slash and not end in one, such as /registry`,
+				`etcd prefix "/" is empty: use a path such as /registry`,
 				`etcd address "127.0.0.1:2379" is not a URL such as http://127.0.0.1:2379`,
 				`service cluster IP range "10.0.0.0/31" is too small: it needs at least 8 addresses`,
 				`bootstrap "some" is neither "minimal" nor "full"`,

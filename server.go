@@ -139,8 +139,11 @@ func (s *Server) build(context.Context) error {
 		Logger:  s.config.Logger,
 		Version: KubernetesVersion(),
 		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
+		ReadyOnly: []api.Check{
+			{Name: "storage-space", Check: s.store.spaceProblem, ShowReason: true},
+		},
 
-		Collectors: []prometheus.Collector{recorder, s.cache},
+		Collectors: []prometheus.Collector{recorder, s.cache, etcd.NewSizes(s.store.client)},
 		User:       s.userFunc(),
 		OpenID:     s.openID(),
 		Settle:     s.settle,

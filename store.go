@@ -45,6 +45,7 @@ func openStore(ctx context.Context, config Config) (*store, error) {
 	server, err := embedded.Start(ctx, embedded.Config{
 		DataDir:          config.DataDir,
 		ListenClientURLs: config.EtcdListenClientURLs,
+		QuotaBytes:       config.EtcdQuotaBackendBytes,
 		Logger:           config.Logger.With("component", "etcd"),
 	})
 	if err != nil {
@@ -104,6 +105,15 @@ func (s *store) member() mvcc.WatchableKV {
 		return nil
 	}
 	return s.embedded.KV()
+}
+
+// spaceProblem returns why writes are refused for lack of space, nil if they are
+// not.
+func (s *store) spaceProblem(ctx context.Context) error {
+	if s.embedded != nil {
+		return s.embedded.SpaceProblem()
+	}
+	return etcd.SpaceProblem(ctx, s.client)
 }
 
 // watch returns when ctx ends, or with an error when the embedded etcd dies.

@@ -26,6 +26,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Ready is asked by /readyz, /livez and /healthz, in this order.
 	Ready []Check
+	// ReadyOnly is asked by /readyz alone, after those: conditions that a restart
+	// does not mend.
+	ReadyOnly []Check
 	// Collectors are served by /metrics along with the server's own metrics.
 	Collectors []prometheus.Collector
 	// Version is the answer of /version.

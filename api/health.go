@@ -22,6 +22,9 @@ type Check struct {
 	// Check returns why the condition does not hold. Who asks for the endpoint
 	// as a whole does not see the reason.
 	Check func(ctx context.Context) error
+	// ShowReason shows the reason to all who ask. By default it is withheld, as
+	// kube-apiserver does.
+	ShowReason bool
 }
 
 // healthEndpoint is one of /healthz, /livez and /readyz.
@@ -30,12 +33,13 @@ type healthEndpoint struct {
 	checks []Check
 }
 
-// healthEndpoints are all there are. They ask the same: a server that shuts
-// down answers nothing any more, so it need not say that it is not ready.
+// healthEndpoints are all there are. A server that shuts down answers nothing
+// any more, so it need not say that it is not ready.
 func (s *Server) healthEndpoints() []healthEndpoint {
 	ping := Check{Name: "ping", Check: func(context.Context) error { return nil }}
 	checks := append([]Check{ping}, s.config.Ready...)
-	return []healthEndpoint{{"healthz", checks}, {"livez", checks}, {"readyz", checks}}
+	ready := append(slices.Clip(checks), s.config.ReadyOnly...)
+	return []healthEndpoint{{"healthz", checks}, {"livez", checks}, {"readyz", ready}}
 }
 
 // mount serves the endpoint and each of its checks below it.
@@ -81,7 +85,7 @@ func (e healthEndpoint) report(r *http.Request) (report *bytes.Buffer, healthy b
 		}
 		if err := check.run(r.Context()); err != nil {
 			healthy = false
-			fmt.Fprintf(report, "[-]%s failed: reason withheld\n", check.Name)
+			fmt.Fprintf(report, "[-]%s failed: %s\n", check.Name, check.reason(err))
 			continue
 		}
 		fmt.Fprintf(report, "[+]%s ok\n", check.Name)
@@ -103,6 +107,13 @@ func (c Check) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return c.Check(ctx)
+}
+
+func (c Check) reason(err error) string {
+	if c.ShowReason {
+		return err.Error()
+	}
+	return "reason withheld"
 }
 
 // serve answers for one check alone, reason included.

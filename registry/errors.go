@@ -55,6 +55,7 @@ var errorTable = [...]struct {
 	{storage.ErrContinueWithVersion, invalidVersionError},
 	{versioner.ErrInvalidVersion, invalidVersionError},
 	{storage.ErrUnknownOutcome, unknownOutcomeError},
+	{storage.ErrNoSpace, noSpaceError},
 	{context.DeadlineExceeded, deadlineError},
 	{storage.ErrUnavailable, func(c call, _ error) error { return apierrors.NewServerTimeout(c.resource, c.verb, 2) }},
 	{storage.ErrTooLarge, func(_ call, err error) error { return apierrors.NewRequestEntityTooLargeError(withoutKey(err).Error()) }},
@@ -156,6 +157,15 @@ func (e *unresolvedError) Unwrap() []error { return []error{e.StatusError, e.cau
 // does, and the write may have happened.
 func unknownOutcomeError(_ call, err error) error {
 	return &unresolvedError{StatusError: apierrors.NewTimeoutError(withoutKey(err).Error(), 0), cause: err}
+}
+
+// noSpaceError has code and reason of kube-apiserver, and its text among others.
+func noSpaceError(_ call, err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusInternalServerError,
+		Message: withoutKey(err).Error(),
+	}}
 }
 
 func deadlineError(c call, _ error) error {

@@ -48,6 +48,7 @@ func TestInterpret(t *testing.T) {
 			rule: "nothing written may be retried", err: stored(storage.ErrUnavailable), code: 500, reason: metav1.StatusReasonServerTimeout, retryAfter: 2,
 			message: "The update operation against deployments.apps could not be completed at this time, please try again.",
 		},
+		{rule: "no space, as kube-apiserver reports it", err: stored(storage.ErrNoSpace), code: 500, message: "nothing was written: cause"},
 		{rule: "too large", err: stored(storage.ErrTooLarge), code: 413, reason: metav1.StatusReasonRequestEntityTooLarge, message: "Request entity too large: the object is too large for the store: cause"},
 		{rule: "a deadline", err: context.DeadlineExceeded, code: 504, reason: metav1.StatusReasonTimeout, message: "Timeout: the update did not finish in time"},
 	} {

@@ -107,10 +107,10 @@ func TestDamagedDataDirectory(t *testing.T) {
 }
 
 func TestAllFaultsOfTheFlagsAtOnce(t *testing.T) {
-	lines := refused(t, "--listen", "nope", "--etcd-prefix", "x", "--service-cluster-ip-range", "1", "--bootstrap", "z",
+	lines := refused(t, "--listen", "nope", "--etcd-prefix", "/", "--service-cluster-ip-range", "1", "--bootstrap", "z",
 		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--etcd-compaction-interval", "1ms")
 	want := []string{
-		`listen address "nope"`, "exclude each other", "--etcd-listen-client-url", `etcd prefix "x"`, `client URL "http://1.2.3.4:5"`,
+		`listen address "nope"`, "exclude each other", "--etcd-listen-client-url", `etcd prefix "/"`, `client URL "http://1.2.3.4:5"`,
 		`etcd address "here"`, `IP range "1"`, `bootstrap "z"`, "--etcd-compaction-interval 1ms",
 	}
 	if len(lines) != len(want) {

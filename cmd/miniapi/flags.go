@@ -23,6 +23,7 @@ type options struct {
 	etcdListenURLs []string
 	etcdServers    []string
 	etcdPrefix     string
+	etcdQuota      int64
 	etcdTLS        transport.TLSInfo
 	compaction     time.Duration
 
@@ -62,7 +63,8 @@ func (o *options) flagSets() []flagSet {
 	data.StringVar(&o.etcdTLS.CertFile, "etcd-certfile", "", "`FILE` with the client certificate for --etcd-servers")
 	data.StringVar(&o.etcdTLS.KeyFile, "etcd-keyfile", "", "`FILE` with the client key for --etcd-servers")
 	data.StringVar(&o.etcdPrefix, "etcd-prefix", "/registry", "`PATH` that comes before all keys in etcd")
-	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept; 0 keeps it for ever")
+	data.Int64Var(&o.etcdQuota, "etcd-quota-backend-bytes", 0, "`BYTES` that the embedded etcd's database may have (default 2 GiB)")
+	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept as far as the quota has room; 0 keeps it for ever")
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
@@ -92,6 +94,7 @@ func (o *options) config() (miniapi.Config, error) {
 		EtcdListenClientURLs:              o.etcdListenURLs,
 		EtcdServers:                       o.etcdServers,
 		EtcdPrefix:                        o.etcdPrefix,
+		EtcdQuotaBackendBytes:             o.etcdQuota,
 		CompactionInterval:                o.compaction,
 		ServiceClusterIPRange:             o.serviceRange,
 		ServiceNodePortRange:              o.nodePorts,

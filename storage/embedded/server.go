@@ -179,9 +179,6 @@ func (s *Server) watchOver() {
 	close(s.done)
 }
 
-// Space returns the size of the database.
-func (s *Server) Space() Space { return s.space.get() }
-
 // SpaceProblem returns why writes are refused for lack of space and what to do,
 // nil while they are not refused or room is being made.
 func (s *Server) SpaceProblem() error { return s.space.problem() }

@@ -32,13 +32,6 @@ var (
 	errHealing  = errors.New("room is being made: try again")
 )
 
-// Space is the size of the database in bytes.
-type Space struct {
-	Size  int64 // of the file
-	InUse int64 // of the pages that hold data
-	Quota int64
-}
-
 // space keeps a database below its quota. etcd counts the whole file, history
 // and free pages included. Once the file has reached the quota etcd refuses all
 // puts until the file is defragmented and an alarm is disarmed, and it returns
@@ -95,8 +88,6 @@ func newSpace(etcd *etcdserver.EtcdServer, logger *slog.Logger) *space {
 func limitOf(quota int64) int64 {
 	return max(quota/2, quota-min(max(quota/4, minReserved), maxReserved))
 }
-
-func (s *space) get() Space { return Space{Size: s.db.Size(), InUse: s.db.SizeInUse(), Quota: s.quota} }
 
 // admit returns when there is room for a write of a size, which must then be
 // released. An error says that there is none and what to do; it is etcd's

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -14,6 +16,24 @@ import (
 // errClusterFull is what to do about the quota of an etcd that belongs to others.
 var errClusterFull = errors.New("the etcd cluster has to be compacted and defragmented and its alarm disarmed " +
 	"(etcdctl compact, etcdctl defrag, etcdctl alarm disarm), or given a larger --quota-backend-bytes")
+
+// SpaceProblem returns that a cluster refuses writes for lack of space and what
+// to do, nil if it does not. Any member that answers is as good as another.
+func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
+	for _, endpoint := range endpoints(client) {
+		status, err := client.Status(ctx, endpoint)
+		if err != nil {
+			continue
+		}
+		for _, text := range status.Errors {
+			if strings.Contains(text, etcdserverpb.AlarmType_NOSPACE.String()) {
+				return fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, errClusterFull)
+			}
+		}
+		return nil
+	}
+	return nil
+}
 
 // unchanged reports that the key of a write still has the revision that the
 // write was guarded by, so etcd has not applied it. ErrNoSpace alone is no proof:

@@ -1,0 +1,135 @@
+package miniapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/miniapi/miniapi"
+)
+
+const (
+	smallQuota = 16 << 20
+	largeValue = 900 << 10
+)
+
+func largeConfigMap(name, text string) *corev1.ConfigMap {
+	object := configMap(name)
+	object.Data = map[string]string{"large": strings.Repeat(text, largeValue/len(text))}
+	return object
+}
+
+// fetchPath returns the code and the body of a path.
+func fetchPath(t *testing.T, server *miniapi.Server, path string) (int, string) {
+	t.Helper()
+	resp, err := http.Get(server.RESTConfig().Host + path)
+	check(t, err)
+	defer resp.Body.Close() // only read from
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	return resp.StatusCode, string(body)
+}
+
+// fill creates large ConfigMaps until the server refuses one, and returns their
+// number and the error.
+func fill(t *testing.T, client kubernetes.Interface) (int, error) {
+	t.Helper()
+	for i := range 1000 {
+		_, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), largeConfigMap(fmt.Sprintf("c%d", i), "x"), metav1.CreateOptions{})
+		if err != nil {
+			return i, err
+		}
+	}
+	t.Fatal("the quota is not kept")
+	return 0, nil
+}
+
+// One object that clients replace all the time fills a database with its
+// history, but does not stop it.
+func TestReplacingAnObjectDoesNotFillTheDatabase(t *testing.T) {
+	const clients, writes = 4, 20 // several times the quota
+	server := start(t, miniapi.Config{EtcdQuotaBackendBytes: smallQuota})
+	maps := clientset(t, server).CoreV1().ConfigMaps("default")
+	_, err := maps.Create(t.Context(), configMap("shared"), metav1.CreateOptions{})
+	check(t, err)
+	var group sync.WaitGroup
+	for c := range clients {
+		group.Go(func() {
+			for i := range writes {
+				if _, err := maps.Update(t.Context(), largeConfigMap("shared", fmt.Sprintf("%d-%d ", c, i)), metav1.UpdateOptions{}); err != nil {
+					t.Errorf("write %d of client %d: %v", i, c, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if code, body := fetchPath(t, server, "/readyz?verbose"); code != 200 || !strings.Contains(body, "[+]storage-space ok\n") {
+		t.Errorf("/readyz is %d %s", code, body)
+	}
+	_, body := fetchPath(t, server, "/metrics")
+	for _, want := range []string{
+		`(?m)^apiserver_storage_size_bytes\{storage_cluster_id="etcd-0"\} [1-9]`,
+		`(?m)^miniapi_storage_in_use_bytes\{storage_cluster_id="etcd-0"\} [1-9]`,
+		`(?m)^miniapi_storage_quota_bytes\{storage_cluster_id="etcd-0"\} 1\.6777216e\+07$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(body) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+}
+
+// Objects that need all of the quota can be read and deleted, also by a server
+// that was started with them.
+func TestFullDatabase(t *testing.T) {
+	config := miniapi.Config{EtcdQuotaBackendBytes: smallQuota, DataDir: t.TempDir()}
+	server, err := miniapi.Start(t.Context(), config)
+	check(t, err)
+	n, refusal := fill(t, clientset(t, server))
+	check(t, server.Stop(context.Background()))
+	if n < 5 {
+		t.Errorf("%d objects fill the database", n)
+	}
+	want := regexp.MustCompile(`^nothing was written: etcdserver: mvcc: database space exceeded: the objects take \d+\.\d of 16\.0 MiB: ` +
+		`delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
+	if !want.MatchString(refusal.Error()) || apierrors.ReasonForError(refusal) != metav1.StatusReasonUnknown {
+		t.Errorf("got %v", refusal)
+	}
+
+	server = start(t, config)
+	maps := clientset(t, server).CoreV1().ConfigMaps("default")
+	if _, err := maps.Create(t.Context(), largeConfigMap("new", "x"), metav1.CreateOptions{}); err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("got %v", err)
+	}
+	expectNotReady(t, server)
+	list, err := maps.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != n {
+		t.Errorf("%d objects, %v; want %d", len(list.Items), err, n)
+	}
+	check(t, maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+	_, err = maps.Create(t.Context(), largeConfigMap("new", "x"), metav1.CreateOptions{})
+	check(t, err)
+	if code, body := fetchPath(t, server, "/readyz"); code != 200 {
+		t.Errorf("/readyz is %d %s", code, body)
+	}
+}
+
+func expectNotReady(t *testing.T, server *miniapi.Server) {
+	t.Helper()
+	code, body := fetchPath(t, server, "/readyz")
+	if code != 500 || !strings.Contains(body, "[-]storage-space failed: the objects take ") {
+		t.Errorf("/readyz is %d %s", code, body)
+	}
+	if code, body := fetchPath(t, server, "/livez"); code != 200 {
+		t.Errorf("/livez is %d %s", code, body)
+	}
+}

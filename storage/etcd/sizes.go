@@ -1,0 +1,71 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// sizesTimeout bounds how long etcd may take to return its sizes.
+const sizesTimeout = 2 * time.Second
+
+// Sizes collects the sizes of etcd's databases. It is a prometheus.Collector and
+// safe for concurrent use.
+type Sizes struct {
+	client             *clientv3.Client
+	size, inUse, quota *prometheus.Desc
+}
+
+// NewSizes returns the collector of a client's etcd.
+func NewSizes(client *clientv3.Client) *Sizes {
+	describe := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"storage_cluster_id"}, nil)
+	}
+	return &Sizes{
+		client: client,
+		size:   describe("apiserver_storage_size_bytes", "Bytes of the file of the storage database."),
+		inUse:  describe("miniapi_storage_in_use_bytes", "Bytes of the storage database that hold data."),
+		quota:  describe("miniapi_storage_quota_bytes", "Bytes that the storage database may have."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (s *Sizes) Describe(out chan<- *prometheus.Desc) {
+	out <- s.size
+	out <- s.inUse
+	out <- s.quota
+}
+
+// Collect implements prometheus.Collector. A member that does not answer has no
+// sizes.
+func (s *Sizes) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), sizesTimeout)
+	defer cancel()
+	for i, endpoint := range endpoints(s.client) {
+		status, err := s.client.Status(ctx, endpoint)
+		if err != nil {
+			continue
+		}
+		id := fmt.Sprintf("etcd-%d", i)
+		emit := func(desc *prometheus.Desc, value int64) {
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), id)
+		}
+		emit(s.size, status.DbSize)
+		emit(s.inUse, status.DbSizeInUse)
+		if status.DbSizeQuota > 0 { // etcd before 3.6 does not return it
+			emit(s.quota, status.DbSizeQuota)
+		}
+	}
+}
+
+// endpoints returns the members of a client's etcd; the one of an etcd in the
+// process has no name.
+func endpoints(client *clientv3.Client) []string {
+	if list := client.Endpoints(); len(list) > 0 {
+		return list
+	}
+	return []string{""}
+}
