@@ -14,9 +14,9 @@ const putOverhead = 256
 
 // newClient returns a client that calls etcd directly and whose writes wait for
 // room in the database. Transactions built with Txn do not: use Do.
-func newClient(etcd *etcdserver.EtcdServer, space *space) *clientv3.Client {
+func newClient(etcd *etcdserver.EtcdServer, space *space, trimmer *trimmer) *clientv3.Client {
 	client := v3client.New(etcd)
-	client.KV = admittedKV{client.KV, space}
+	client.KV = admittedKV{client.KV, space, trimmer}
 	client.Lease = admittedLease{client.Lease, space}
 	return client
 }
@@ -24,7 +24,8 @@ func newClient(etcd *etcdserver.EtcdServer, space *space) *clientv3.Client {
 // admittedKV sends puts once there is room for them.
 type admittedKV struct {
 	clientv3.KV
-	space *space
+	space   *space
+	trimmer *trimmer
 }
 
 // Put implements clientv3.KV.
@@ -44,6 +45,7 @@ func (a admittedKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse
 	}
 	resp, err := a.KV.Do(ctx, op)
 	a.space.release(size, revisionOf(resp))
+	a.trimmer.wrote(size)
 	return resp, a.space.explain(err)
 }
 

@@ -41,6 +41,12 @@ const (
 	// keptEntries of raft's log stay in memory after a snapshot. They are for
 	// followers that lag behind, of which there are none.
 	keptEntries = 16
+
+	// snapshotEntries is how many entries of the log etcd writes before it makes a
+	// snapshot and needs the log no more, so that it has at most some 500 MB where
+	// objects have 1 MB. etcd's default of 10000 is 20 times as much. A snapshot
+	// costs a sync to disk, also of a temporary directory.
+	snapshotEntries = 500
 )
 
 // MaxRequestBytes is the size of the largest request that a member takes, as etcd
@@ -71,9 +77,10 @@ func memberConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.
 		InitialElectionTickAdvance:  true,
 		QuotaBackendBytes:           cfg.QuotaBytes,
 		BackendFreelistType:         bolt.FreelistMapType,
+		SnapshotCount:               snapshotEntries,
 		SnapshotCatchUpEntries:      keptEntries,
 		MaxSnapFiles:                1,
-		MaxWALFiles:                 1,
+		MaxWALFiles:                 0, // see trimmer
 		MaxTxnOps:                   128,
 		MaxRequestBytes:             MaxRequestBytes,
 		MaxConcurrentStreams:        math.MaxUint32,

@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/storage/datadir"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"github.com/miniapi/miniapi/internal/zaplog"
@@ -28,12 +29,13 @@ const (
 
 // Server is a running etcd. Its methods are safe for concurrent use.
 type Server struct {
-	guard  *guard
-	dir    *dataDir
-	front  *front
-	etcd   *etcdserver.EtcdServer
-	client *clientv3.Client
-	space  *space
+	guard   *guard
+	dir     *dataDir
+	front   *front
+	etcd    *etcdserver.EtcdServer
+	client  *clientv3.Client
+	space   *space
+	trimmer *trimmer
 	// upkeep is the work on the database beside etcd's own; cancel ends it.
 	upkeep sync.WaitGroup
 	cancel context.CancelFunc
@@ -135,7 +137,8 @@ func (s *Server) start(ctx context.Context, cfg Config) (err error) {
 	}
 	s.dir.keep()
 	s.space = newSpace(s.etcd, cfg.Logger)
-	s.client = newClient(s.etcd, s.space)
+	s.trimmer = newTrimmer(datadir.ToWALDir(s.dir.path), cfg.Logger)
+	s.client = newClient(s.etcd, s.space, s.trimmer)
 	s.maintain()
 	s.front.serve(s.etcd)
 	return nil
@@ -161,6 +164,7 @@ func (s *Server) maintain() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.upkeep.Go(func() { s.space.run(ctx) })
+	s.upkeep.Go(func() { s.trimmer.run(ctx) })
 	if s.space.alarmed() {
 		s.space.request()
 	}
