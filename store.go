@@ -8,7 +8,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
@@ -99,12 +98,12 @@ func unreachable(config Config, err error) error {
 	return fmt.Errorf("etcd at %s: %w", at, err)
 }
 
-// member returns the store of an embedded etcd, nil for a cluster.
-func (s *store) member() mvcc.WatchableKV {
+// member returns the embedded etcd, nil for a cluster.
+func (s *store) member() etcd.Member {
 	if s.embedded == nil {
 		return nil
 	}
-	return s.embedded.KV()
+	return s.embedded
 }
 
 // spaceProblem returns why writes are refused for lack of space, nil if they are

@@ -46,7 +46,8 @@ func (a admittedKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse
 	resp, err := a.KV.Do(ctx, op)
 	a.space.release(size, revisionOf(resp))
 	a.trimmer.wrote(size)
-	return resp, a.space.explain(err)
+	a.space.heed(err)
+	return resp, err
 }
 
 // revisionOf returns the revision of a response to a put or a transaction, 0 for
@@ -89,5 +90,6 @@ func (a admittedLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGra
 	}
 	resp, err := a.Lease.Grant(ctx, ttl)
 	a.space.release(putOverhead, 0)
-	return resp, a.space.explain(err)
+	a.space.heed(err)
+	return resp, err
 }

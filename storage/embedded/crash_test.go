@@ -23,6 +23,7 @@ const (
 var children = map[string]func(dir string){
 	"write until killed":      writeUntilKilled,
 	"lose the data directory": loseDataDir,
+	"fill the disk":           fillDisk,
 }
 
 func child(t *testing.T, story, dir string) *exec.Cmd {

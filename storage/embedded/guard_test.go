@@ -21,7 +21,7 @@ func TestGivingUpEndsTheServerNotTheProcess(t *testing.T) {
 			if err := server.Err(); err != nil {
 				t.Errorf("running, but Err is %v", err)
 			}
-			go giveUp(server.etcd.Logger().Named("part").With(zap.String("of", "etcd"))) // ends by itself
+			go giveUp(server.instance.etcd.Logger().Named("part").With(zap.String("of", "etcd"))) // ends by itself
 			<-server.Done()
 			if err := server.Err(); !errors.Is(err, cause) || err.Error() != "embedded etcd gave up: cannot go on: disk on fire" {
 				t.Errorf("Err is %v", err)

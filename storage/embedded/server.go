@@ -9,11 +9,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/etcdserver"
-	"go.etcd.io/etcd/server/v3/storage/datadir"
-	"go.etcd.io/etcd/server/v3/storage/mvcc"
-
-	"github.com/miniapi/miniapi/internal/zaplog"
 )
 
 const (
@@ -29,21 +24,24 @@ const (
 
 // Server is a running etcd. Its methods are safe for concurrent use.
 type Server struct {
-	guard   *guard
-	dir     *dataDir
-	front   *front
-	etcd    *etcdserver.EtcdServer
-	client  *clientv3.Client
-	space   *space
-	trimmer *trimmer
-	// upkeep is the work on the database beside etcd's own; cancel ends it.
-	upkeep sync.WaitGroup
-	cancel context.CancelFunc
+	cfg    Config
+	dir    *dataDir
+	urls   []string
+	client *clientv3.Client
+	// revision is the latest that was returned to a client.
+	revision atomic.Int64
+
+	mu sync.Mutex // guards what follows
+	// instance is never nil. restarted is closed when another has taken its place.
+	instance  *instance
+	restarted chan struct{}
 
 	done chan struct{} // closed when etcd has ended; err is set before
 	err  error
 
-	stopping atomic.Bool // before etcd is told to stop
+	// stopping ends before etcd is told to stop.
+	stopping context.Context
+	stop     context.CancelFunc
 	closing  sync.Once
 	closed   chan struct{} // closed when all is cleared away; closeErr is set before
 	closeErr error
@@ -61,22 +59,45 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	shrink()
 	s := &Server{
-		guard: newGuard(), dir: &dataDir{}, front: &front{},
-		done: make(chan struct{}), closed: make(chan struct{}), cancel: func() {},
+		cfg: cfg.withDefaults(), dir: &dataDir{}, instance: newInstance(), restarted: make(chan struct{}),
+		done: make(chan struct{}), closed: make(chan struct{}),
 	}
-	if err := s.start(ctx, cfg.withDefaults()); err != nil {
-		return nil, fmt.Errorf("start embedded etcd: %w", errors.Join(err, s.abort()))
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	if err := s.start(ctx); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("start embedded etcd: %w", errors.Join(err, s.instance.stop(), s.dir.close()))
 	}
 	return s, nil
 }
 
+func (s *Server) start(ctx context.Context) (err error) {
+	if s.instance.front, err = listen(s.cfg.ListenClientURLs); err != nil {
+		return err
+	}
+	s.urls = s.instance.front.urls().StringSlice()
+	if s.dir, err = openDataDir(s.cfg.DataDir); err != nil {
+		return err
+	}
+	if err := s.instance.start(ctx, s.cfg, s.dir); err != nil {
+		return err
+	}
+	s.dir.keep()
+	s.client = newForwarder(s, s.instance.client)
+	go s.watchOver(s.instance) // ends with etcd
+	return nil
+}
+
 // Client returns a client that calls the server without a connection. It ends
 // with the server and needs no Close.
+//
+// Its writes wait for room in the database. An error of one that wraps etcd's
+// ErrNoSpace, other than that error itself, says what to do, and that the write
+// was not sent.
 func (s *Server) Client() *clientv3.Client { return s.client }
 
 // ClientURLs returns where clients outside of this process can connect, with
 // the ports that were really taken. Empty if there is no such place.
-func (s *Server) ClientURLs() []string { return s.front.urls().StringSlice() }
+func (s *Server) ClientURLs() []string { return s.urls }
 
 // Done is closed when the server has ended, by Close or by itself.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -90,6 +111,16 @@ func (s *Server) Err() error {
 	default:
 		return nil
 	}
+}
+
+// SpaceProblem returns why writes are refused for lack of space and what to do,
+// nil while they are not refused or room is being made.
+func (s *Server) SpaceProblem() error {
+	i, err := s.running()
+	if err != nil {
+		return err
+	}
+	return i.space.problem()
 }
 
 // Close stops the server and waits for its end, or that of the context; it
@@ -107,87 +138,53 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-func (s *Server) start(ctx context.Context, cfg Config) (err error) {
-	if s.front, err = listen(cfg.ListenClientURLs); err != nil {
-		return err
-	}
-	if s.dir, err = openDataDir(cfg.DataDir); err != nil {
-		return err
-	}
-	logger := zaplog.New(cfg.Logger, append(s.guard.options(), demoted())...)
-	member := memberConfig(cfg, s.front.urls(), logger)
-	member.DataDir, member.UnsafeNoFsync = s.dir.path, cfg.UnsafeNoFsync || cfg.temporary()
-	err = s.guard.call(func() error {
-		if err := s.dir.check(ctx); err != nil {
-			return err
+// watchOver publishes the end of etcd, unless another instance can take the place
+// of one that has given up.
+func (s *Server) watchOver(i *instance) {
+	defer close(s.done)
+	for {
+		select {
+		case <-i.etcd.StopNotify():
+			if s.stopping.Err() == nil {
+				s.err = errStopped
+			}
+			return
+		case <-i.guard.failed:
 		}
-		etcd, err := etcdserver.NewServer(member)
-		if err == nil {
-			etcd.Start()
-			s.etcd = etcd
+		if !isDiskFull(i.guard.err) {
+			s.err = i.failure()
+			return
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("data directory %s: %w", s.dir.path, err)
-	}
-	go s.watchOver() // ends with etcd
-	if err := s.awaitReady(ctx); err != nil {
-		return err
-	}
-	s.dir.keep()
-	s.space = newSpace(s.etcd, cfg.Logger)
-	s.trimmer = newTrimmer(datadir.ToWALDir(s.dir.path), cfg.Logger)
-	s.client = newClient(s.etcd, s.space, s.trimmer)
-	s.maintain()
-	s.front.serve(s.etcd)
-	return nil
-}
-
-// awaitReady waits until the member has elected itself and applied its first
-// entry.
-func (s *Server) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	select {
-	case <-s.etcd.ReadyNotify():
-		return nil
-	case <-s.done:
-		return s.err
-	case <-ctx.Done():
-		return fmt.Errorf("wait until etcd is ready: %w", ctx.Err())
-	}
-}
-
-// maintain starts the upkeep of the database, with a first round if it is full.
-func (s *Server) maintain() {
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.upkeep.Go(func() { s.space.run(ctx) })
-	s.upkeep.Go(func() { s.trimmer.run(ctx) })
-	if s.space.alarmed() {
-		s.space.request()
-	}
-}
-
-// watchOver publishes the end of etcd.
-func (s *Server) watchOver() {
-	select {
-	case <-s.guard.failed:
-		s.err = fmt.Errorf("embedded etcd gave up: %w", s.guard.err)
-	case <-s.etcd.StopNotify():
-		if !s.stopping.Load() {
-			s.err = errStopped
+		next, err := s.restart(i)
+		if next == nil {
+			s.err = err
+			return
 		}
+		i = next
 	}
-	close(s.done)
 }
 
-// SpaceProblem returns why writes are refused for lack of space and what to do,
-// nil while they are not refused or room is being made.
-func (s *Server) SpaceProblem() error { return s.space.problem() }
+// current returns the latest instance, and what is closed when another takes its
+// place.
+func (s *Server) current() (*instance, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.instance, s.restarted
+}
 
-// KV returns etcd's store. Its revision is that up to which everything is
-// applied: no write was acknowledged, and nothing was read, that is not in it.
-// It ends with the server.
-func (s *Server) KV() mvcc.WatchableKV { return s.etcd.KV() }
+// running returns the instance unless it has failed.
+func (s *Server) running() (*instance, error) {
+	i, _ := s.current()
+	if i.hasFailed() {
+		return nil, errDiskFull
+	}
+	return i, nil
+}
+
+func (s *Server) replace(next *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instance = next
+	close(s.restarted)
+	s.restarted = make(chan struct{})
+}

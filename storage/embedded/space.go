@@ -27,10 +27,7 @@ const (
 	keptPart = 8
 )
 
-var (
-	errStopping = errors.New("the server is being stopped")
-	errHealing  = errors.New("room is being made: try again")
-)
+var errStopping = errors.New("the server is being stopped")
 
 // space keeps a database below its quota. etcd counts the whole file, history
 // and free pages included. Once the file has reached the quota etcd refuses all
@@ -139,14 +136,11 @@ func (s *space) release(size, revision int64) {
 	}
 }
 
-// explain adds to an ErrNoSpace, which etcd has returned for an admitted write,
-// what to do. It starts to make room.
-func (s *space) explain(err error) error {
-	if !errors.Is(err, rpctypes.ErrNoSpace) {
-		return err
+// heed starts to make room after etcd itself has refused a write.
+func (s *space) heed(err error) {
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		s.request()
 	}
-	s.request()
-	return fmt.Errorf("%w: %w", err, errHealing)
 }
 
 // problem returns why writes are refused and stay so, nil if they are not or

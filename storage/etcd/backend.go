@@ -33,7 +33,7 @@ type Config struct {
 	LocalReads bool
 	// Member is the store of such a member: revisions and the log come from it
 	// without a detour through the client. Nil: they go through the client.
-	Member mvcc.WatchableKV
+	Member Member
 	// PageSize is the greatest number of keys fetched from etcd at once,
 	// 10000 by default. Fewer are fetched where values are large.
 	PageSize int64
@@ -44,6 +44,16 @@ type Config struct {
 	// that is slow, 32 MiB by default. A watch that has more to keep ends with
 	// the last of them, and its consumer can go on from there.
 	WatchBacklog int
+}
+
+// Member is an etcd in this process, which may be restarted.
+type Member interface {
+	// Rev returns the revision up to which everything is applied. It is never less
+	// than before.
+	Rev() int64
+	// Store returns the store, after a restart that is under way, and a channel
+	// that is closed when the store must not be used any more.
+	Store(ctx context.Context) (store mvcc.WatchableKV, gone <-chan struct{}, err error)
 }
 
 const (

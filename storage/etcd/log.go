@@ -75,42 +75,85 @@ func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, 
 	}
 }
 
-// followMember is Follow without the goroutines and copies of a client.
+// followMember is Follow without the goroutines and copies of a client. It goes on
+// after a restart of the member.
 func (b *Backend) followMember(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
-	stream := b.cfg.Member.NewWatchStream()
-	defer stream.Close()
-	from := b.cfg.Prefix + "/"
+	for ctx.Err() == nil {
+		kv, gone, err := b.cfg.Member.Store(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return failed("watch", "/", after, storage.ErrUnavailable, err)
+		}
+		f := follower{b, kv, gone, report}
+		if after, err = f.follow(ctx, after, ask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follower follows one store of a member.
+type follower struct {
+	*Backend
+	kv     mvcc.WatchableKV
+	gone   <-chan struct{}
+	report func([]storage.Change, int64)
+}
+
+// follow returns when ctx ends or the store is gone, with the revision up to which
+// everything was reported. The stream of a store that is gone is not closed, for
+// that might take a lock which is never released.
+func (f *follower) follow(ctx context.Context, after int64, ask <-chan struct{}) (int64, error) {
+	stream := f.kv.NewWatchStream()
+	from := f.cfg.Prefix + "/"
 	id, err := stream.Watch(ctx, clientv3.AutoWatchID, []byte(from), []byte(clientv3.GetPrefixRangeEnd(from)), after+1)
 	if err != nil {
-		return failed("watch", "/", after, storage.ErrUnavailable, err)
+		stream.Close()
+		return after, failed("watch", "/", after, storage.ErrUnavailable, err)
 	}
 	for {
 		select {
+		case <-f.gone:
+			return after, nil
 		case <-ctx.Done():
-			return nil
+			stream.Close()
+			return after, nil
 		case <-ask:
 			stream.RequestProgress(id)
 		case resp := <-stream.Chan():
 			if resp.CompactRevision > 0 {
-				return failed("watch", "/", after, storage.ErrCompacted, nil)
+				stream.Close()
+				return after, failed("watch", "/", after, storage.ErrCompacted, nil)
 			}
-			b.awaitReadable(ctx, resp)
-			b.report(ctx, resp.Events, resp.Revision, report)
+			if f.readable(ctx, resp) {
+				after = max(after, f.Backend.report(ctx, resp.Events, resp.Revision, f.report))
+			}
 		}
 	}
 }
 
-// awaitReadable returns when the member lets everybody read what a response
-// tells of, which it does a moment after it has told its watchers: whoever sees it
-// in a cache must not miss it in a read of the store afterwards.
-func (b *Backend) awaitReadable(ctx context.Context, resp mvcc.WatchResponse) {
+// readable returns when the store lets everybody read the events of a response,
+// which is a moment after it has sent them to watchers: whoever sees them in a
+// cache must not miss them in a read of the store afterwards. It returns false if
+// the store is gone before, or ctx has ended.
+func (f *follower) readable(ctx context.Context, resp mvcc.WatchResponse) bool {
 	revision := resp.Revision
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision
 	}
-	for b.cfg.Member.Rev() < revision && ctx.Err() == nil {
-		runtime.Gosched() // the writer is about to end its transaction
+	for f.kv.Rev() < revision {
+		select {
+		case <-f.gone:
+			return false
+		case <-ctx.Done():
+			return false
+		default:
+			runtime.Gosched() // the writer is about to end its transaction
+		}
 	}
+	return true
 }
 
 // report passes on a response, and returns the revision up to which it is complete. A response

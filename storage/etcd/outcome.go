@@ -59,7 +59,7 @@ type sentWrite struct {
 // unanswered returns the outcome of a write that etcd has answered with an error,
 // or an error with which the outcome can be resolved later.
 func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdict, error) {
-	if isNoSpace(cause) && s.unchanged(ctx, w.put) {
+	if isUnsent(cause) || isNoSpace(cause) && s.unchanged(ctx, w.put) {
 		return verdict{}, noSpaceError(w.op, w.key, cause)
 	}
 	failure := writeError(w.op, w.key, cause)

@@ -60,12 +60,17 @@ func leaseError(p put, err error) error {
 }
 
 // noSpaceError returns the error of a write that was refused for lack of space.
-// An embedded etcd says in err what to do; a cluster does not.
 func noSpaceError(op, key string, err error) error {
-	if rpctypes.Error(err) == error(rpctypes.ErrNoSpace) {
+	if !isUnsent(err) {
 		err = fmt.Errorf("%w: %w", err, errClusterFull)
 	}
 	return failed(op, key, 0, storage.ErrNoSpace, err)
+}
+
+// isUnsent reports that the client of an embedded etcd has not sent a write for
+// lack of space. Such an error wraps etcd's and says what to do.
+func isUnsent(err error) bool {
+	return isNoSpace(err) && rpctypes.Error(err) != error(rpctypes.ErrNoSpace)
 }
 
 func isNoSpace(err error) bool { return errors.Is(rpctypes.Error(err), rpctypes.ErrNoSpace) }

@@ -65,7 +65,7 @@ func fill(t *testing.T, s *store) (int, error) {
 func TestWritesGoOnAtTheQuota(t *testing.T) {
 	const writers, writes = 4, 30 // many times the quota
 	server := startSmall(t)
-	s := newStore(t, Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	s := newStore(t, Config{Client: server.Client(), LocalReads: true, Member: server})
 	var group sync.WaitGroup
 	for w := range writers {
 		group.Go(func() {

@@ -16,7 +16,7 @@ import (
 func stores(b *testing.B) (cached, direct storage.Interface) {
 	b.Helper()
 	server := startEmbedded(b)
-	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
 		b.Fatal(err)
 	}

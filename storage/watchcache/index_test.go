@@ -46,7 +46,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	server := startEmbedded(t)
-	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,122 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+)
+
+// A server whose disk is full refuses writes, is still there, and goes on once
+// the disk has room, with all that it had acknowledged. The disk is a small one
+// of a process of its own.
+func TestFullDisk(t *testing.T) {
+	command := child(t, "fill the disk", t.TempDir())
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	const want = `refused: the disk of the server is full: free some space on it, and writes go on without a restart
+read: not sent: etcd is restarted when its disk has room
+the revision is that of the last write
+written again
+nothing is lost
+closed: <nil>
+opened again
+nothing is lost
+closed: <nil>
+`
+	if string(output) != want {
+		t.Errorf("want\n%s\ngot\n%s", want, output)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func fillDisk(dir string) {
+	ctx := context.Background()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=96m"); err != nil {
+		panic(err)
+	}
+	config := embedded.Config{
+		DataDir: filepath.Join(dir, "data"), ListenClientURLs: []string{"http://127.0.0.1:0"},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	}
+	server := must(embedded.Start(ctx, config))
+	acknowledged, revision := 0, int64(0)
+	write := func() error {
+		resp, err := server.Client().Put(ctx, key(acknowledged), strings.Repeat("x", 512<<10))
+		if err == nil {
+			acknowledged, revision = acknowledged+1, resp.Header.Revision
+		}
+		return err
+	}
+	for range 3 {
+		if err := write(); err != nil {
+			panic(err)
+		}
+	}
+	ballast := filepath.Join(dir, "ballast")
+	fill := must(os.Create(ballast))
+	for _, err := fill.Write(make([]byte, 1<<16)); err == nil; {
+		_, err = fill.Write(make([]byte, 1<<16))
+	}
+	var refusal error
+	for refusal = write(); !errors.Is(refusal, rpctypes.ErrNoSpace); refusal = write() {
+		if server.Err() != nil {
+			panic(server.Err())
+		}
+	}
+	fmt.Println("refused:", refusal)
+	_, err := server.Client().Get(ctx, key(0))
+	fmt.Println("read:", rpctypes.ErrorDesc(err))
+	if server.Rev() >= revision && server.SpaceProblem() != nil && server.Err() == nil {
+		fmt.Println("the revision is that of the last write")
+	}
+	if err := errors.Join(fill.Close(), os.Remove(ballast)); err != nil {
+		panic(err)
+	}
+	if _, _, err := server.Store(ctx); err != nil { // waits for the restart
+		panic(errors.Join(err, server.Err()))
+	}
+	if err := write(); err != nil {
+		panic(err)
+	}
+	fmt.Println("written again")
+	checkAll(server.Client(), acknowledged)
+	fmt.Println("closed:", server.Close(ctx))
+	server = must(embedded.Start(ctx, config))
+	fmt.Println("opened again")
+	checkAll(server.Client(), acknowledged)
+	fmt.Println("closed:", server.Close(ctx))
+}
+
+func checkAll(client *clientv3.Client, acknowledged int) {
+	for i := range acknowledged {
+		if resp := must(client.Get(context.Background(), key(i))); len(resp.Kvs) != 1 || len(resp.Kvs[0].Value) != 512<<10 {
+			fmt.Println("lost:", key(i))
+			return
+		}
+	}
+	fmt.Println("nothing is lost")
+}

@@ -1,0 +1,130 @@
+package embedded
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// newForwarder returns a client that calls the instance which runs at the time. It
+// leaves what is about clusters and users, which nothing here needs, to the first.
+func newForwarder(s *Server, first *clientv3.Client) *clientv3.Client {
+	client := clientv3.NewCtxClient(context.Background(), clientv3.WithZapLogger(zap.NewNop()))
+	client.KV = forwardKV{s}
+	client.Lease = forwardLease{s}
+	client.Watcher = forwardWatcher{s}
+	client.Maintenance = forwardMaintenance{first.Maintenance, s}
+	client.Cluster, client.Auth = first.Cluster, first.Auth
+	return client
+}
+
+// errRestarting is the error of a read while no instance runs. The store of
+// package etcd takes it for a request that was not sent.
+var errRestarting = status.Error(codes.Unavailable, "not sent: etcd is restarted when its disk has room")
+
+// reading calls the instance that runs. It does not wait for one that fails
+// meanwhile, which may never return.
+func reading[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	i, err := s.running()
+	if err != nil {
+		return none, errRestarting
+	}
+	returned := make(chan result, 1)
+	go func() { // ends with the call
+		value, err := call(i.client)
+		returned <- result{value, err}
+	}()
+	select {
+	case r := <-returned:
+		return r.value, r.err
+	case <-i.guard.failed:
+		return none, errRestarting
+	}
+}
+
+type forwardKV struct{ s *Server }
+
+// Put implements clientv3.KV.
+func (f forwardKV) Put(ctx context.Context, key, value string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+	resp, err := f.Do(ctx, clientv3.OpPut(key, value, opts...))
+	return resp.Put(), err
+}
+
+// Get implements clientv3.KV.
+func (f forwardKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	return reading(f.s, func(c *clientv3.Client) (*clientv3.GetResponse, error) { return c.Get(ctx, key, opts...) })
+}
+
+// GetStream implements clientv3.KV.
+func (f forwardKV) GetStream(ctx context.Context, key string, opts ...clientv3.OpOption) (clientv3.GetStreamChan, error) {
+	return reading(f.s, func(c *clientv3.Client) (clientv3.GetStreamChan, error) { return c.GetStream(ctx, key, opts...) })
+}
+
+// Delete implements clientv3.KV.
+func (f forwardKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
+	resp, err := f.Do(ctx, clientv3.OpDelete(key, opts...))
+	return resp.Del(), err
+}
+
+// Compact implements clientv3.KV.
+func (f forwardKV) Compact(ctx context.Context, revision int64, opts ...clientv3.CompactOption) (*clientv3.CompactResponse, error) {
+	return reading(f.s, func(c *clientv3.Client) (*clientv3.CompactResponse, error) { return c.Compact(ctx, revision, opts...) })
+}
+
+// Do implements clientv3.KV. A write that an instance does not answer ends with
+// the time limit that etcd itself has for requests.
+func (f forwardKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	if op.IsGet() {
+		return reading(f.s, func(c *clientv3.Client) (clientv3.OpResponse, error) { return c.Do(ctx, op) })
+	}
+	i, err := f.s.running()
+	if err != nil {
+		return clientv3.OpResponse{}, err
+	}
+	resp, err := i.client.Do(ctx, op)
+	f.s.raise(revisionOf(resp))
+	return resp, err
+}
+
+// Txn implements clientv3.KV.
+func (f forwardKV) Txn(ctx context.Context) clientv3.Txn { return &forwardTxn{kv: f, ctx: ctx} }
+
+// forwardTxn is a transaction that is sent with Do.
+type forwardTxn struct {
+	kv              forwardKV
+	ctx             context.Context
+	compare         []clientv3.Cmp
+	then, otherwise []clientv3.Op
+}
+
+// If implements clientv3.Txn.
+func (t *forwardTxn) If(compare ...clientv3.Cmp) clientv3.Txn {
+	t.compare = append(t.compare, compare...)
+	return t
+}
+
+// Then implements clientv3.Txn.
+func (t *forwardTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.then = append(t.then, ops...)
+	return t
+}
+
+// Else implements clientv3.Txn.
+func (t *forwardTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	t.otherwise = append(t.otherwise, ops...)
+	return t
+}
+
+// Commit implements clientv3.Txn.
+func (t *forwardTxn) Commit() (*clientv3.TxnResponse, error) {
+	resp, err := t.kv.Do(t.ctx, clientv3.OpTxn(t.compare, t.then, t.otherwise))
+	return resp.Txn(), err
+}
