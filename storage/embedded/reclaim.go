@@ -105,11 +105,9 @@ func (s *space) keptFrom() int64 {
 	return s.history.before(s.quota / keptPart)
 }
 
-func (s *space) hasRoom() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.db.Size()+s.pending+spareBytes < s.limit
-}
+// hasRoom reports that a request of the largest size can be admitted as soon as
+// those in flight have come to their end.
+func (s *space) hasRoom() bool { return s.db.Size()+spareBytes < s.limit }
 
 // fullError is the error of a database whose objects need all of the quota.
 type fullError struct{ size, quota int64 }

@@ -49,7 +49,7 @@ func expectRoom(t *testing.T, server *embedded.Server) {
 }
 
 func TestFullDatabase(t *testing.T) {
-	want := regexp.MustCompile(`^the objects take \d\d\.\d of 16\.0 MiB: delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
+	want := regexp.MustCompile(`^the objects take \d+\.\d of 16\.0 MiB: delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
 	t.Run("is full as long as the objects need the quota", func(t *testing.T) {
 		server := start(t, embedded.Config{QuotaBytes: smallQuota})
 		n := fill(t, server.Client())
