@@ -138,7 +138,7 @@ func (s *Server) build(context.Context) error {
 		Scheme:  kinds.Scheme(),
 		Logger:  s.config.Logger,
 		Version: KubernetesVersion(),
-		Ready:   []api.Check{{Name: "etcd", Check: backend.Ready}},
+		Ready:   []api.Check{{Name: "etcd", Check: s.checkEtcd}},
 		ReadyOnly: []api.Check{
 			{Name: "storage-space", Check: s.store.spaceProblem, ShowReason: true},
 		},

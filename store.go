@@ -106,6 +106,16 @@ func (s *store) member() etcd.Member {
 	return s.embedded
 }
 
+// checkEtcd returns nil if etcd answers, and while an embedded etcd waits for disk
+// space, which a restart of the server would not give it; see spaceProblem.
+func (s *Server) checkEtcd(ctx context.Context) error {
+	err := s.backend.Ready(ctx)
+	if err != nil && s.store.embedded != nil && s.store.embedded.SpaceProblem() != nil {
+		return nil
+	}
+	return err
+}
+
 // spaceProblem returns why writes are refused for lack of space, nil if they are
 // not.
 func (s *store) spaceProblem(ctx context.Context) error {
