@@ -20,6 +20,13 @@
 // [ErrCorrupt]; damage to a value alone goes unseen, for etcd keeps no checksum
 // over it.
 //
+// A database is kept below its quota: its history is compacted by size, and a
+// write that finds no room waits until the file is defragmented (space.go). Where
+// the objects alone need the quota, writes are refused with etcd's ErrNoSpace. An
+// etcd that gives up because the disk is full is replaced by another in the same
+// process once there is room (restart.go); until then reads are answered by those
+// who remember, such as package watchcache.
+//
 // Two things are shared by all servers of a process, for etcd has them as
 // package variables: its metrics, and the size of a segment of the write-ahead
 // log.

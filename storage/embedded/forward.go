@@ -5,8 +5,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // newForwarder returns a client that calls the instance which runs at the time. It
@@ -20,10 +18,6 @@ func newForwarder(s *Server, first *clientv3.Client) *clientv3.Client {
 	client.Cluster, client.Auth = first.Cluster, first.Auth
 	return client
 }
-
-// errRestarting is the error of a read while no instance runs. The store of
-// package etcd takes it for a request that was not sent.
-var errRestarting = status.Error(codes.Unavailable, "not sent: etcd is restarted when its disk has room")
 
 // reading calls the instance that runs. It does not wait for one that fails
 // meanwhile, which may never return.

@@ -31,6 +31,9 @@ func (s *space) run(ctx context.Context) {
 		} else {
 			r.err = s.compactBySize(ctx)
 		}
+		if r.err != nil && ctx.Err() == nil && !errors.As(r.err, new(*fullError)) {
+			s.logger.WarnContext(ctx, "room in the database cannot be made", "error", r.err)
+		}
 		close(r.done)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
@@ -18,18 +17,6 @@ const (
 	// probeInterval is how often the disk is looked at.
 	probeInterval = 500 * time.Millisecond
 )
-
-// errDiskFull is the error of writes while etcd waits for disk space. They were
-// not sent.
-var errDiskFull error = unsentError("the disk of the server is full: free some space on it, and writes go on without a restart")
-
-// unsentError is an ErrNoSpace of etcd in words of its own.
-type unsentError string
-
-func (e unsentError) Error() string { return string(e) }
-
-// Unwrap returns what errors.Is compares it with.
-func (e unsentError) Unwrap() error { return rpctypes.ErrNoSpace }
 
 // isDiskFull reports that etcd has given up for lack of disk space, which is over
 // some day. The log has all that was acknowledged.

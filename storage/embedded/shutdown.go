@@ -2,9 +2,6 @@ package embedded
 
 import "errors"
 
-// errStopped is the reason when etcd stops without being told to.
-var errStopped = errors.New("embedded etcd stopped by itself")
-
 // shutdown ends etcd and gives the data directory up.
 func (s *Server) shutdown() {
 	defer close(s.closed)

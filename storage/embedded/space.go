@@ -27,8 +27,6 @@ const (
 	keptPart = 8
 )
 
-var errStopping = errors.New("the server is being stopped")
-
 // space keeps a database below its quota. etcd counts the whole file, history
 // and free pages included. Once the file has reached the quota etcd refuses all
 // puts until the file is defragmented and an alarm is disarmed, and it returns
@@ -87,17 +85,17 @@ func limitOf(quota int64) int64 {
 }
 
 // admit returns when there is room for a write of a size, which must then be
-// released. An error says that there is none and what to do; it is etcd's
-// ErrNoSpace unless ctx has ended.
+// released. An error says that there is none and what to do, and wraps etcd's
+// ErrNoSpace, or is a notSentError.
 func (s *space) admit(ctx context.Context, size int64) error {
 	for !s.reserve(size) {
 		r := s.request()
 		select {
 		case <-r.done:
 		case <-s.ended:
-			return errStopping
+			return &notSentError{errStopping}
 		case <-ctx.Done():
-			return ctx.Err()
+			return &notSentError{ctx.Err()}
 		}
 		if r.err != nil {
 			return fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, r.err)

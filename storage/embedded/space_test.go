@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/miniapi/miniapi/storage/embedded"
 )
@@ -117,6 +120,21 @@ func TestFullDatabase(t *testing.T) {
 		stop(t, server)
 		writing.Wait()
 	})
+}
+
+// A write that gives up waiting for room has not happened.
+func TestWriteThatWaitsForRoomIsNotSent(t *testing.T) {
+	server := start(t, embedded.Config{QuotaBytes: smallQuota})
+	n := fill(t, server.Client())
+	if _, err := server.Client().Delete(t.Context(), key(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := server.Client().Put(ctx, key(n), string(make([]byte, 1600<<10))) // more than is kept free
+	if !errors.Is(err, context.Canceled) || status.Code(err) != codes.Unavailable {
+		t.Errorf("got %v", err)
+	}
 }
 
 // One value that is replaced all the time never fills a database, and the latest
