@@ -2,6 +2,7 @@ package miniapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,12 +11,16 @@ import (
 	"sync"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 const (
@@ -132,4 +137,41 @@ func expectNotReady(t *testing.T, server *miniapi.Server) {
 	if code, body := fetchPath(t, server, "/livez"); code != 200 {
 		t.Errorf("/livez is %d %s", code, body)
 	}
+}
+
+// etcd keeps its alarm over a restart, and with it the refusal of all puts.
+func TestStartEndsTheAlarmOfAFullDatabase(t *testing.T) {
+	config := miniapi.Config{DataDir: t.TempDir()}
+	server, err := miniapi.Start(t.Context(), config)
+	check(t, err)
+	_, err = clientset(t, server).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("kept"), metav1.CreateOptions{})
+	check(t, err)
+	check(t, server.Stop(context.Background()))
+	raiseAlarm(t, config.DataDir)
+
+	server = start(t, config)
+	maps := clientset(t, server).CoreV1().ConfigMaps("default")
+	_, err = maps.Get(t.Context(), "kept", metav1.GetOptions{})
+	check(t, err)
+	_, err = maps.Create(t.Context(), configMap("new"), metav1.CreateOptions{})
+	check(t, err)
+}
+
+// raiseAlarm fills an etcd through its port, where nothing makes room.
+func raiseAlarm(t *testing.T, dataDir string) {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{
+		DataDir: dataDir, QuotaBytes: 4 << 20, ListenClientURLs: []string{"http://127.0.0.1:0"},
+	})
+	check(t, err)
+	client, err := clientv3.New(clientv3.Config{Endpoints: server.ClientURLs(), Logger: zap.NewNop()})
+	check(t, err)
+	for err == nil {
+		_, err = client.Put(t.Context(), "/large", strings.Repeat("x", 1<<20))
+	}
+	if !errors.Is(err, rpctypes.ErrNoSpace) {
+		t.Fatal(err)
+	}
+	check(t, client.Close())
+	check(t, server.Close(t.Context()))
 }

@@ -98,6 +98,9 @@ func (s *space) admit(ctx context.Context, size int64) error {
 			return &notSentError{ctx.Err()}
 		}
 		if r.err != nil {
+			if s.reserve(size) { // there is room for this one, though not for the largest
+				return nil
+			}
 			return fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, r.err)
 		}
 	}
