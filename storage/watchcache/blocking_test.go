@@ -76,7 +76,7 @@ func (c gatedCodec) DecodeContext(ctx context.Context, data []byte) (runtime.Obj
 // longer than its context, whichever reader has begun to decode, and that nothing else waits.
 func TestDecodingThatHangs(t *testing.T) {
 	server := startEmbedded(t)
-	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ type retiring struct {
 func newRetiring(t *testing.T, objects int) *retiring {
 	t.Helper()
 	server := startEmbedded(t)
-	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server.KV()})
+	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
 		t.Fatal(err)
 	}
