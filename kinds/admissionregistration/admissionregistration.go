@@ -3,7 +3,6 @@ package admissionregistration
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -13,18 +12,18 @@ import (
 // Resources returns the kinds in the order of discovery.
 func Resources() []*registry.Resource {
 	return []*registry.Resource{
-		withExpressions(mutatingAdmissionPolicies(), mutatingPolicyExpressions),
+		mutatingAdmissionPolicies(),
 		mutatingAdmissionPolicyBindings(),
-		withExpressions(mutatingWebhookConfigurations(), mutatingWebhookExpressions),
-		withExpressions(validatingAdmissionPolicies(), validatingPolicyExpressions),
+		mutatingWebhookConfigurations(),
+		validatingAdmissionPolicies(),
 		validatingAdmissionPolicyBindings(),
-		withExpressions(validatingWebhookConfigurations(), validatingWebhookExpressions),
+		validatingWebhookConfigurations(),
 	}
 }
 
 // definition is what all kinds of the group have in common.
-func definition(resource string, object, list runtime.Object) kind.Definition {
-	return kind.Definition{
+func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
+	return kind.Definition[T]{
 		GroupVersion: admissionregistrationv1.SchemeGroupVersion,
 		Object:       object,
 		List:         list,
@@ -34,25 +33,47 @@ func definition(resource string, object, list runtime.Object) kind.Definition {
 	}
 }
 
-func webhookColumns() []metav1.TableColumnDefinition {
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Webhooks", "integer", "Webhooks indicates the number of webhooks registered in this configuration"),
-		kind.AgeColumn(),
+func webhookColumns[T kind.Object](count func(config T) int) []kind.Column[T] {
+	return []kind.Column[T]{
+		kind.NameColumn[T](),
+		{
+			Name: "Webhooks", Type: "integer",
+			Description: "Webhooks indicates the number of webhooks registered in this configuration",
+			Cell:        func(config T) any { return int64(count(config)) },
+		},
+		kind.AgeColumn[T](),
 	}
 }
 
-func bindingColumns() []metav1.TableColumnDefinition {
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("PolicyName", "string", "PolicyName indicates the policy definition which the policy binding binded to"),
-		kind.Column("ParamRef", "string", "ParamRef indicates the param resource which sets the configuration param"),
-		kind.AgeColumn(),
+// boundPolicy is the part of a binding that its columns show.
+type boundPolicy struct {
+	name  string
+	param *admissionregistrationv1.ParamRef
+}
+
+func bindingColumns[T kind.Object](policy func(binding T) boundPolicy) []kind.Column[T] {
+	return []kind.Column[T]{
+		kind.NameColumn[T](),
+		{
+			Name:        "PolicyName",
+			Description: "PolicyName indicates the policy definition which the policy binding binded to",
+			Cell:        func(binding T) any { return policy(binding).name },
+		},
+		{
+			Name:        "ParamRef",
+			Description: "ParamRef indicates the param resource which sets the configuration param",
+			Cell:        func(binding T) any { return paramRefCell(policy(binding).param) },
+		},
+		kind.AgeColumn[T](),
 	}
 }
 
-func paramKindColumn() metav1.TableColumnDefinition {
-	return kind.Column("ParamKind", "string", "ParamKind specifies the kind of resources used to parameterize this policy")
+func paramKindColumn[T kind.Object](param func(policy T) *admissionregistrationv1.ParamKind) kind.Column[T] {
+	return kind.Column[T]{
+		Name:        "ParamKind",
+		Description: "ParamKind specifies the kind of resources used to parameterize this policy",
+		Cell:        func(policy T) any { return paramKindCell(param(policy)) },
+	}
 }
 
 func paramKindCell(param *admissionregistrationv1.ParamKind) string {

@@ -18,10 +18,10 @@ const (
 func defaultMutatingWebhooks(config *admissionregistrationv1.MutatingWebhookConfiguration) {
 	for i := range config.Webhooks {
 		w := &config.Webhooks[i]
-		kind.FillNil(&w.FailurePolicy, failurePolicy)
-		kind.FillNil(&w.MatchPolicy, matchPolicy)
-		kind.FillNil(&w.TimeoutSeconds, timeout)
-		kind.FillNil(&w.ReinvocationPolicy, admissionregistrationv1.NeverReinvocationPolicy)
+		kind.SetDefaultPointer(&w.FailurePolicy, failurePolicy)
+		kind.SetDefaultPointer(&w.MatchPolicy, matchPolicy)
+		kind.SetDefaultPointer(&w.TimeoutSeconds, timeout)
+		kind.SetDefaultPointer(&w.ReinvocationPolicy, admissionregistrationv1.NeverReinvocationPolicy)
 		defaultSelectors(&w.NamespaceSelector, &w.ObjectSelector)
 		defaultService(w.ClientConfig.Service)
 		defaultRules(w.Rules)
@@ -31,9 +31,9 @@ func defaultMutatingWebhooks(config *admissionregistrationv1.MutatingWebhookConf
 func defaultValidatingWebhooks(config *admissionregistrationv1.ValidatingWebhookConfiguration) {
 	for i := range config.Webhooks {
 		w := &config.Webhooks[i]
-		kind.FillNil(&w.FailurePolicy, failurePolicy)
-		kind.FillNil(&w.MatchPolicy, matchPolicy)
-		kind.FillNil(&w.TimeoutSeconds, timeout)
+		kind.SetDefaultPointer(&w.FailurePolicy, failurePolicy)
+		kind.SetDefaultPointer(&w.MatchPolicy, matchPolicy)
+		kind.SetDefaultPointer(&w.TimeoutSeconds, timeout)
 		defaultSelectors(&w.NamespaceSelector, &w.ObjectSelector)
 		defaultService(w.ClientConfig.Service)
 		defaultRules(w.Rules)
@@ -41,12 +41,12 @@ func defaultValidatingWebhooks(config *admissionregistrationv1.ValidatingWebhook
 }
 
 func defaultMutatingPolicy(policy *admissionregistrationv1.MutatingAdmissionPolicy) {
-	kind.FillNil(&policy.Spec.FailurePolicy, failurePolicy)
+	kind.SetDefaultPointer(&policy.Spec.FailurePolicy, failurePolicy)
 	defaultMatch(policy.Spec.MatchConstraints)
 }
 
 func defaultValidatingPolicy(policy *admissionregistrationv1.ValidatingAdmissionPolicy) {
-	kind.FillNil(&policy.Spec.FailurePolicy, failurePolicy)
+	kind.SetDefaultPointer(&policy.Spec.FailurePolicy, failurePolicy)
 	defaultMatch(policy.Spec.MatchConstraints)
 }
 
@@ -62,7 +62,7 @@ func defaultMatch(match *admissionregistrationv1.MatchResources) {
 	if match == nil {
 		return
 	}
-	kind.FillNil(&match.MatchPolicy, matchPolicy)
+	kind.SetDefaultPointer(&match.MatchPolicy, matchPolicy)
 	defaultSelectors(&match.NamespaceSelector, &match.ObjectSelector)
 	defaultNamedRules(match.ResourceRules)
 	defaultNamedRules(match.ExcludeResourceRules)
@@ -70,24 +70,24 @@ func defaultMatch(match *admissionregistrationv1.MatchResources) {
 
 // defaultSelectors select everything.
 func defaultSelectors(namespaces, objects **metav1.LabelSelector) {
-	kind.FillNil(namespaces, metav1.LabelSelector{})
-	kind.FillNil(objects, metav1.LabelSelector{})
+	kind.SetDefaultPointer(namespaces, metav1.LabelSelector{})
+	kind.SetDefaultPointer(objects, metav1.LabelSelector{})
 }
 
 func defaultService(service *admissionregistrationv1.ServiceReference) {
 	if service != nil {
-		kind.FillNil(&service.Port, 443)
+		kind.SetDefaultPointer(&service.Port, 443)
 	}
 }
 
 func defaultRules(rules []admissionregistrationv1.RuleWithOperations) {
 	for i := range rules {
-		kind.FillNil(&rules[i].Scope, admissionregistrationv1.AllScopes)
+		kind.SetDefaultPointer(&rules[i].Scope, admissionregistrationv1.AllScopes)
 	}
 }
 
 func defaultNamedRules(rules []admissionregistrationv1.NamedRuleWithOperations) {
 	for i := range rules {
-		kind.FillNil(&rules[i].Scope, admissionregistrationv1.AllScopes)
+		kind.SetDefaultPointer(&rules[i].Scope, admissionregistrationv1.AllScopes)
 	}
 }

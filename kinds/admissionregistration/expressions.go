@@ -1,41 +1,37 @@
 package admissionregistration
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// withExpressions adds to the validation of a kind that its expressions can be
-// compiled. The function names them all, in the order of their faults.
-func withExpressions[T runtime.Object](r *registry.Resource, expressions func(obj T) []expression) *registry.Resource {
-	create, update := r.Strategy.Create.Validate, r.Strategy.Update.Validate
-	r.Strategy.Create.Validate = func(ctx context.Context, obj runtime.Object) field.ErrorList {
-		var errs field.ErrorList
-		if create != nil {
-			errs = create(ctx, obj)
-		}
-		return append(errs, compileAll(expressions(obj.(T)), nil)...)
+// withExpressions adds the compilation of the kind's expressions to its validation. The function
+// returns the expressions of an object in the order of their errors.
+func withExpressions[T kind.Object](d kind.Definition[T], expressions func(obj T) []expression) kind.Definition[T] {
+	create, update := d.ValidateCreate, d.ValidateUpdate
+	if create == nil {
+		create = d.Validate
 	}
-	r.Strategy.Update.Validate = func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-		var errs field.ErrorList
-		if update != nil {
-			errs = update(ctx, obj, old)
-		}
-		return append(errs, compileAll(expressions(obj.(T)), expressions(old.(T)))...)
+	if update == nil {
+		update = func(obj, _ T) field.ErrorList { return d.Validate(obj) }
 	}
-	return r
+	d.ValidateCreate = func(obj T) field.ErrorList {
+		return append(create(obj), compileAll(expressions(obj), nil)...)
+	}
+	d.ValidateUpdate = func(obj, old T) field.ErrorList {
+		return append(update(obj, old), compileAll(expressions(obj), expressions(old))...)
+	}
+	return d
 }
 
 // expression is one of an object.

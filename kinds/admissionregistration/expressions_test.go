@@ -60,7 +60,7 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 		}, []string{"FieldValueInvalid spec.variables[0].expression: compilation failed: ERROR: <input>:1:10: undefined field 'b'"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			policies := withExpressions(validatingAdmissionPolicies(), validatingPolicyExpressions)
+			policies := validatingAdmissionPolicies()
 			obj := &admissionregistrationv1.ValidatingAdmissionPolicy{Spec: c.spec}
 			got := faultsIn(compileAll(validatingPolicyExpressions(obj), nil))
 			if diff := cmp.Diff(c.want, got); diff != "" {

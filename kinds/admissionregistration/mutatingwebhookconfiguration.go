@@ -4,9 +4,7 @@ import (
 	"reflect"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -15,20 +13,14 @@ func mutatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.MutatingWebhookConfiguration{},
 		&admissionregistrationv1.MutatingWebhookConfigurationList{})
 	d.Changed = mutatingWebhooksChanged
-	d.Strategy.Create.Validate = kind.CheckCreate(validateMutatingWebhooks)
-	d.Strategy.Update.Validate = kind.CheckUpdate(validateMutatingWebhooksUpdate)
-	d.Default = kind.Defaults(defaultMutatingWebhooks)
-	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(mutatingWebhookRow)}
-	return d.Build()
+	d.Default = defaultMutatingWebhooks
+	d.ValidateCreate = validateMutatingWebhooks
+	d.ValidateUpdate = validateMutatingWebhooksUpdate
+	d.Columns = webhookColumns(func(config *admissionregistrationv1.MutatingWebhookConfiguration) int { return len(config.Webhooks) })
+	return withExpressions(d, mutatingWebhookExpressions).Build()
 }
 
-// mutatingWebhooksChanged tells no list from an empty one, as kube-apiserver does.
-func mutatingWebhooksChanged(obj, old runtime.Object) bool {
-	return !reflect.DeepEqual(
-		obj.(*admissionregistrationv1.MutatingWebhookConfiguration).Webhooks,
-		old.(*admissionregistrationv1.MutatingWebhookConfiguration).Webhooks)
-}
-
-func mutatingWebhookRow(config *admissionregistrationv1.MutatingWebhookConfiguration) []any {
-	return []any{config.Name, int64(len(config.Webhooks)), kind.Age(config.CreationTimestamp)}
+// mutatingWebhooksChanged distinguishes a nil list from an empty one, as kube-apiserver does.
+func mutatingWebhooksChanged(config, old *admissionregistrationv1.MutatingWebhookConfiguration) bool {
+	return !reflect.DeepEqual(config.Webhooks, old.Webhooks)
 }

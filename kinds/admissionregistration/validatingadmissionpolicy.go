@@ -2,7 +2,6 @@ package admissionregistration
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -12,28 +11,24 @@ func validatingAdmissionPolicies() *registry.Resource {
 	d := definition("validatingadmissionpolicies",
 		&admissionregistrationv1.ValidatingAdmissionPolicy{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyList{})
+	d.Default = defaultValidatingPolicy
+	d.Validate = validateValidatingPolicy
 	d.Status = true
-	d.StatusStrategy = kind.CheckedStatus(kind.CheckUpdate(validatePolicyStatus))
-	d.Strategy.Create.Validate = kind.CheckCreate(validateValidatingPolicy)
-	d.Strategy.Update.Validate = kind.CheckAgain(validateValidatingPolicy)
-	d.Default = kind.Defaults(defaultValidatingPolicy)
-	d.Columns = registry.Columns{
-		Definitions: []metav1.TableColumnDefinition{
-			kind.NameColumn(),
-			kind.Column("Validations", "integer", "Validations indicates the number of validation rules defined in this configuration"),
-			paramKindColumn(),
-			kind.AgeColumn(),
+	d.StatusKeepsMetadata = true
+	d.ValidateStatusUpdate = validatePolicyStatus
+	d.Columns = []kind.Column[*admissionregistrationv1.ValidatingAdmissionPolicy]{
+		kind.NameColumn[*admissionregistrationv1.ValidatingAdmissionPolicy](),
+		{
+			Name: "Validations", Type: "integer",
+			Description: "Validations indicates the number of validation rules defined in this configuration",
+			Cell: func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) any {
+				return int64(len(policy.Spec.Validations))
+			},
 		},
-		Row: kind.Row(validatingAdmissionPolicyRow),
+		paramKindColumn(func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ParamKind {
+			return policy.Spec.ParamKind
+		}),
+		kind.AgeColumn[*admissionregistrationv1.ValidatingAdmissionPolicy](),
 	}
-	return d.Build()
-}
-
-func validatingAdmissionPolicyRow(policy *admissionregistrationv1.ValidatingAdmissionPolicy) []any {
-	return []any{
-		policy.Name,
-		int64(len(policy.Spec.Validations)),
-		paramKindCell(policy.Spec.ParamKind),
-		kind.Age(policy.CreationTimestamp),
-	}
+	return withExpressions(d, validatingPolicyExpressions).Build()
 }

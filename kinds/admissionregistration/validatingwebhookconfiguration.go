@@ -4,9 +4,7 @@ import (
 	"reflect"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -15,20 +13,14 @@ func validatingWebhookConfigurations() *registry.Resource {
 		&admissionregistrationv1.ValidatingWebhookConfiguration{},
 		&admissionregistrationv1.ValidatingWebhookConfigurationList{})
 	d.Changed = validatingWebhooksChanged
-	d.Strategy.Create.Validate = kind.CheckCreate(validateValidatingWebhooks)
-	d.Strategy.Update.Validate = kind.CheckUpdate(validateValidatingWebhooksUpdate)
-	d.Default = kind.Defaults(defaultValidatingWebhooks)
-	d.Columns = registry.Columns{Definitions: webhookColumns(), Row: kind.Row(validatingWebhookRow)}
-	return d.Build()
+	d.Default = defaultValidatingWebhooks
+	d.ValidateCreate = validateValidatingWebhooks
+	d.ValidateUpdate = validateValidatingWebhooksUpdate
+	d.Columns = webhookColumns(func(config *admissionregistrationv1.ValidatingWebhookConfiguration) int { return len(config.Webhooks) })
+	return withExpressions(d, validatingWebhookExpressions).Build()
 }
 
-// validatingWebhooksChanged tells no list from an empty one, as kube-apiserver does.
-func validatingWebhooksChanged(obj, old runtime.Object) bool {
-	return !reflect.DeepEqual(
-		obj.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks,
-		old.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks)
-}
-
-func validatingWebhookRow(config *admissionregistrationv1.ValidatingWebhookConfiguration) []any {
-	return []any{config.Name, int64(len(config.Webhooks)), kind.Age(config.CreationTimestamp)}
+// validatingWebhooksChanged distinguishes a nil list from an empty one, as kube-apiserver does.
+func validatingWebhooksChanged(config, old *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
+	return !reflect.DeepEqual(config.Webhooks, old.Webhooks)
 }

@@ -23,8 +23,8 @@ func defaultDefinition(definition *apiextensionsv1.CustomResourceDefinition) {
 	if len(definition.Status.StoredVersions) == 0 && stored >= 0 {
 		definition.Status.StoredVersions = []string{spec.Versions[stored].Name}
 	}
-	kind.FillNil(&spec.Conversion, apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter})
+	kind.SetDefaultPointer(&spec.Conversion, apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter})
 	if webhook := spec.Conversion.Webhook; webhook != nil && webhook.ClientConfig != nil && webhook.ClientConfig.Service != nil {
-		kind.FillNil(&webhook.ClientConfig.Service.Port, 443)
+		kind.SetDefaultPointer(&webhook.ClientConfig.Service.Port, 443)
 	}
 }

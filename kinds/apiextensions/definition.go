@@ -1,12 +1,10 @@
 package apiextensions
 
 import (
-	"context"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -15,33 +13,30 @@ import (
 // definitions leaves the metadata of status writes alone: kube-apiserver means
 // to put it back and does not.
 func definitions() *registry.Resource {
-	r := kind.Definition{
-		GroupVersion: apiextensionsv1.SchemeGroupVersion,
-		Object:       &apiextensionsv1.CustomResourceDefinition{},
-		List:         &apiextensionsv1.CustomResourceDefinitionList{},
-		Resource:     "customresourcedefinitions",
-		Default:      kind.Defaults(defaultDefinition),
-		ShortNames:   []string{"crd", "crds"},
-		Categories:   []string{"api-extensions"},
-		StoragePath:  "apiextensions.k8s.io/customresourcedefinitions",
-		Codec:        codec{},
-		Generation:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  func(_ context.Context, obj runtime.Object) { recordStoredVersion(obj) },
-				Validate: validateDefinition,
-				Warnings: func(_ context.Context, obj runtime.Object) []string { return warnings(obj, nil) },
-			},
-			Update: registry.UpdateStrategy{
-				Prepare:  func(_ context.Context, obj, _ runtime.Object) { recordStoredVersion(obj) },
-				Validate: validateDefinitionUpdate,
-				Warnings: func(_ context.Context, obj, old runtime.Object) []string { return warnings(obj, old) },
-			},
-			Delete: registry.DeleteStrategy{Holds: isLive, Mark: markTerminating},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: validateDefinitionStatus},
+	r := kind.Definition[*apiextensionsv1.CustomResourceDefinition]{
+		GroupVersion:     apiextensionsv1.SchemeGroupVersion,
+		Object:           &apiextensionsv1.CustomResourceDefinition{},
+		List:             &apiextensionsv1.CustomResourceDefinitionList{},
+		Resource:         "customresourcedefinitions",
+		Default:          defaultDefinition,
+		ShortNames:       []string{"crd", "crds"},
+		Categories:       []string{"api-extensions"},
+		StoragePath:      "apiextensions.k8s.io/customresourcedefinitions",
+		Codec:            codec{},
+		Generation:       true,
+		Status:           true,
+		PrepareForCreate: recordStoredVersion,
+		WarningsOnCreate: func(definition *apiextensionsv1.CustomResourceDefinition) []string { return warnings(definition, nil) },
+		PrepareForUpdate: func(definition, _ *apiextensionsv1.CustomResourceDefinition) { recordStoredVersion(definition) },
+		WarningsOnUpdate: warnings,
+		HoldsDeletion:    isLive,
+		MarkDeleted:      markTerminating,
 	}.Build()
+	// The validation of apiextensions-apiserver takes the context of the request.
+	r.Strategy.Create.Validate = validateDefinition
+	r.Strategy.Update.Validate = validateDefinitionUpdate
+	status, _ := r.Subresource("status")
+	status.Update.Validate = validateDefinitionStatus
 	r.Defines = true
 	r.StorageVersion = apiextensionsv1beta1.SchemeGroupVersion.Version
 	return r
@@ -49,8 +44,7 @@ func definitions() *registry.Resource {
 
 // recordStoredVersion notes that there may be objects of the storage version in
 // etcd from now on.
-func recordStoredVersion(obj runtime.Object) {
-	definition := obj.(*apiextensionsv1.CustomResourceDefinition)
+func recordStoredVersion(definition *apiextensionsv1.CustomResourceDefinition) {
 	for _, version := range definition.Spec.Versions {
 		if !version.Storage {
 			continue

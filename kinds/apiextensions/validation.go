@@ -93,20 +93,20 @@ func unreadable(err error) field.ErrorList {
 
 // warnings are of what schemas ask for in vain, as far as the definition did not
 // do so before.
-func warnings(obj, old runtime.Object) []string {
+func warnings(definition, old *apiextensionsv1.CustomResourceDefinition) []string {
 	before := map[string]bool{}
 	if old != nil {
 		for _, text := range vainWishes(old) {
 			before[text] = true
 		}
 	}
-	return slices.DeleteFunc(vainWishes(obj), func(text string) bool { return before[text] })
+	return slices.DeleteFunc(vainWishes(definition), func(text string) bool { return before[text] })
 }
 
 // vainWishes: formats that nobody checks, and sets of what cannot be compared.
-func vainWishes(obj runtime.Object) []string {
+func vainWishes(definition *apiextensionsv1.CustomResourceDefinition) []string {
 	var formats, sets []string
-	all(obj.(*apiextensionsv1.CustomResourceDefinition), func(props *apiextensionsv1.JSONSchemaProps) bool {
+	all(definition, func(props *apiextensionsv1.JSONSchemaProps) bool {
 		if props.Format != "" {
 			formats = append(formats, unknownFormats(props)...)
 		}

@@ -1,12 +1,10 @@
 package apiregistration
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -14,33 +12,34 @@ import (
 )
 
 func apiServices() *registry.Resource {
-	r := kind.Definition{
-		GroupVersion: apiregistrationv1.SchemeGroupVersion,
-		Object:       &apiregistrationv1.APIService{},
-		List:         &apiregistrationv1.APIServiceList{},
-		Resource:     "apiservices",
-		Default:      kind.Defaults(defaultAPIService),
-		Categories:   []string{"api-extensions"},
-		StoragePath:  "apiregistration.k8s.io/apiservices",
-		JSON:         true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				ValidateName: path.ValidatePathSegmentName,
-				Prepare:      prepareCreate,
-				Validate:     kind.CheckCreate(validateAPIService),
+	r := kind.Definition[*apiregistrationv1.APIService]{
+		GroupVersion:         apiregistrationv1.SchemeGroupVersion,
+		Object:               &apiregistrationv1.APIService{},
+		List:                 &apiregistrationv1.APIServiceList{},
+		Resource:             "apiservices",
+		Default:              defaultAPIService,
+		Categories:           []string{"api-extensions"},
+		StoragePath:          "apiregistration.k8s.io/apiservices",
+		JSON:                 true,
+		Status:               true,
+		ValidateName:         path.ValidatePathSegmentName,
+		Validate:             validateAPIService,
+		PrepareForCreate:     prepareCreate,
+		StatusKeepsMetadata:  true,
+		ValidateStatusUpdate: validateServiceStatus,
+		Columns: []kind.Column[*apiregistrationv1.APIService]{
+			kind.NameColumn[*apiregistrationv1.APIService](),
+			{
+				Name:        "Service",
+				Description: "The reference to the service that hosts this API endpoint.",
+				Cell:        func(service *apiregistrationv1.APIService) any { return serviceCell(service.Spec.Service) },
 			},
-			Update: registry.UpdateStrategy{Validate: kind.CheckAgain(validateAPIService)},
-		},
-		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateServiceStatus)),
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Service", "string", "The reference to the service that hosts this API endpoint."),
-				kind.Column("Available", "string", "Whether this service is available."),
-				kind.AgeColumn(),
+			{
+				Name:        "Available",
+				Description: "Whether this service is available.",
+				Cell:        func(service *apiregistrationv1.APIService) any { return availableCell(service.Status.Conditions) },
 			},
-			Row: kind.Row(apiServiceRow),
+			kind.AgeColumn[*apiregistrationv1.APIService](),
 		},
 	}.Build()
 	r.Defines = true
@@ -49,13 +48,12 @@ func apiServices() *registry.Resource {
 
 func defaultAPIService(service *apiregistrationv1.APIService) {
 	if service.Spec.Service != nil {
-		kind.FillNil(&service.Spec.Service.Port, 443)
+		kind.SetDefaultPointer(&service.Spec.Service.Port, 443)
 	}
 }
 
 // prepareCreate marks an API that no other server provides as available.
-func prepareCreate(_ context.Context, obj runtime.Object) {
-	service := obj.(*apiregistrationv1.APIService)
+func prepareCreate(service *apiregistrationv1.APIService) {
 	if service.Spec.Service != nil {
 		return
 	}
@@ -66,14 +64,6 @@ func prepareCreate(_ context.Context, obj runtime.Object) {
 		Reason:             "Local",
 		Message:            "Local APIServices are always available",
 	}}
-}
-
-func apiServiceRow(service *apiregistrationv1.APIService) []any {
-	host := "Local"
-	if ref := service.Spec.Service; ref != nil {
-		host = fmt.Sprintf("%s/%s", ref.Namespace, ref.Name)
-	}
-	return []any{service.Name, host, availableCell(service.Status.Conditions), kind.Age(service.CreationTimestamp)}
 }
 
 func availableCell(conditions []apiregistrationv1.APIServiceCondition) string {
@@ -87,4 +77,11 @@ func availableCell(conditions []apiregistrationv1.APIServiceCondition) string {
 		}
 	}
 	return string(apiregistrationv1.ConditionUnknown)
+}
+
+func serviceCell(ref *apiregistrationv1.ServiceReference) string {
+	if ref == nil {
+		return "Local"
+	}
+	return fmt.Sprintf("%s/%s", ref.Namespace, ref.Name)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 // TestAPIServicesHaveTheBytesOfKubeAPIServer reads and writes a value which
@@ -45,7 +47,7 @@ func TestOnlyLocalServicesAreAvailableFromTheStart(t *testing.T) {
 			obj := &apiregistrationv1.APIService{Status: forged}
 			obj.Spec.Service = c.service
 			apiServices().Strategy.Create.Prepare(t.Context(), obj)
-			cells := apiServiceRow(obj)
+			cells := registrytest.Cells(apiServices(), obj)
 			if cells[1] != c.host || cells[2] != c.cell {
 				t.Errorf("Service %v, Available %v; want %s, %s", cells[1], cells[2], c.host, c.cell)
 			}

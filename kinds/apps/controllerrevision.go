@@ -16,30 +16,29 @@ import (
 )
 
 func controllerRevisions() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: appsv1.SchemeGroupVersion,
-		Object:       &appsv1.ControllerRevision{},
-		List:         &appsv1.ControllerRevisionList{},
-		Resource:     "controllerrevisions",
-		Finalizers:   kind.Finalizers,
-		Namespaced:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewRevision)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateRevisionUpdate),
+	return kind.Definition[*appsv1.ControllerRevision]{
+		GroupVersion:             appsv1.SchemeGroupVersion,
+		Object:                   &appsv1.ControllerRevision{},
+		List:                     &appsv1.ControllerRevisionList{},
+		Resource:                 "controllerrevisions",
+		Finalizers:               kind.Finalizers,
+		Namespaced:               true,
+		ValidateCreate:           validateNewRevision,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateRevisionUpdate,
+		Columns: []kind.Column[*appsv1.ControllerRevision]{
+			kind.NameColumn[*appsv1.ControllerRevision](),
+			{
+				Name:        "Controller",
+				Description: "Controller of the object",
+				Cell:        func(r *appsv1.ControllerRevision) any { return controllerCell(r) },
 			},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Controller", "string", "Controller of the object"),
-				kind.Column("Revision", "string", appsv1.ControllerRevision{}.SwaggerDoc()["revision"]),
-				kind.AgeColumn(),
+			{
+				Name:        "Revision",
+				Description: appsv1.ControllerRevision{}.SwaggerDoc()["revision"],
+				Cell:        func(r *appsv1.ControllerRevision) any { return r.Revision },
 			},
-			Row: kind.Row(func(r *appsv1.ControllerRevision) []any {
-				return []any{r.Name, controllerCell(r), r.Revision, kind.Age(r.CreationTimestamp)}
-			}),
+			kind.AgeColumn[*appsv1.ControllerRevision](),
 		},
 	}.Build()
 }

@@ -12,38 +12,30 @@ import (
 )
 
 func daemonSets() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: appsv1.SchemeGroupVersion,
-		Object:       &appsv1.DaemonSet{},
-		List:         &appsv1.DaemonSetList{},
-		Resource:     "daemonsets",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"ds"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultDaemonSet),
-		Restore:      kind.Defaults(defaultDaemonSet),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(prepareDaemonSet),
-				Validate: kind.CheckCreate(validateDaemonSet),
-				Warnings: kind.WarnCreate(warnOfDaemonSet),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareDaemonSetUpdate),
-				Validate:           kind.CheckUpdate(validateDaemonSetUpdate),
-				Warnings:           kind.WarnGeneration(warnOfDaemonSet),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  kind.OnUpdate(keepTemplateGeneration),
-			Validate: kind.CheckUpdate(validateDaemonSetStatus),
-		},
-		Columns:  registry.Columns{Definitions: daemonSetColumns(), Row: kind.Row(daemonSetRow)},
-		Metadata: withoutTemplateGeneration,
+	return kind.Definition[*appsv1.DaemonSet]{
+		GroupVersion:             appsv1.SchemeGroupVersion,
+		Object:                   &appsv1.DaemonSet{},
+		List:                     &appsv1.DaemonSetList{},
+		Resource:                 "daemonsets",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"ds"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Status:                   true,
+		Default:                  defaultDaemonSet,
+		Restore:                  defaultDaemonSet,
+		PrepareForCreate:         prepareDaemonSet,
+		ValidateCreate:           validateDaemonSet,
+		WarningsOnCreate:         warnOfDaemonSet,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         prepareDaemonSetUpdate,
+		ValidateUpdate:           validateDaemonSetUpdate,
+		WarningsOnUpdate:         kind.OncePerGeneration(warnOfDaemonSet),
+		PrepareForStatusUpdate:   keepTemplateGeneration,
+		ValidateStatusUpdate:     validateDaemonSetStatus,
+		Columns:                  daemonSetColumns(),
+		Metadata:                 withoutTemplateGeneration,
 	}.Build()
 }
 
@@ -57,28 +49,51 @@ func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
 	countTemplateGeneration(d, old)
 }
 
-func daemonSetColumns() []metav1.TableColumnDefinition {
+func daemonSetColumns() []kind.Column[*appsv1.DaemonSet] {
 	spec, status := appsv1.DaemonSetSpec{}.SwaggerDoc(), appsv1.DaemonSetStatus{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Desired", "integer", status["desiredNumberScheduled"]),
-		kind.Column("Current", "integer", status["currentNumberScheduled"]),
-		kind.Column("Ready", "integer", status["numberReady"]),
-		kind.Column("Up-to-date", "integer", status["updatedNumberScheduled"]),
-		kind.Column("Available", "integer", status["numberAvailable"]),
-		kind.Column("Node Selector", "string", corev1.PodSpec{}.SwaggerDoc()["nodeSelector"]),
-		kind.AgeColumn(),
+	return []kind.Column[*appsv1.DaemonSet]{
+		kind.NameColumn[*appsv1.DaemonSet](),
+		{
+			Name: "Desired", Type: "integer",
+			Description: status["desiredNumberScheduled"],
+			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.DesiredNumberScheduled) },
+		},
+		{
+			Name: "Current", Type: "integer",
+			Description: status["currentNumberScheduled"],
+			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.CurrentNumberScheduled) },
+		},
+		{
+			Name: "Ready", Type: "integer",
+			Description: status["numberReady"],
+			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberReady) },
+		},
+		{
+			Name: "Up-to-date", Type: "integer",
+			Description: status["updatedNumberScheduled"],
+			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.UpdatedNumberScheduled) },
+		},
+		{
+			Name: "Available", Type: "integer",
+			Description: status["numberAvailable"],
+			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberAvailable) },
+		},
+		{
+			Name:        "Node Selector",
+			Description: corev1.PodSpec{}.SwaggerDoc()["nodeSelector"],
+			Cell:        func(d *appsv1.DaemonSet) any { return labels.FormatLabels(d.Spec.Template.Spec.NodeSelector) },
+		},
+		kind.AgeColumn[*appsv1.DaemonSet](),
+		kind.ContainersColumn(daemonSetContainers),
+		kind.ImagesColumn(daemonSetContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: spec["selector"],
+			Cell:        func(d *appsv1.DaemonSet) any { return metav1.FormatLabelSelector(d.Spec.Selector) },
+		},
 	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
 }
 
-func daemonSetRow(d *appsv1.DaemonSet) []any {
-	names, images := kind.ContainerCells(d.Spec.Template.Spec.Containers)
-	return []any{
-		d.Name, int64(d.Status.DesiredNumberScheduled), int64(d.Status.CurrentNumberScheduled), int64(d.Status.NumberReady),
-		int64(d.Status.UpdatedNumberScheduled), int64(d.Status.NumberAvailable),
-		labels.FormatLabels(d.Spec.Template.Spec.NodeSelector), kind.Age(d.CreationTimestamp),
-		names, images, metav1.FormatLabelSelector(d.Spec.Selector),
-	}
+func daemonSetContainers(d *appsv1.DaemonSet) []corev1.Container {
+	return d.Spec.Template.Spec.Containers
 }

@@ -15,35 +15,35 @@ const revisionHistory = 10
 func defaultDeployment(d *appsv1.Deployment) {
 	spec := &d.Spec
 	podspec.DefaultTemplate(&spec.Template)
-	kind.FillNil(&spec.Replicas, 1)
-	kind.FillNil(&spec.RevisionHistoryLimit, revisionHistory)
-	kind.FillNil(&spec.ProgressDeadlineSeconds, 600)
-	kind.Fill(&spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
+	kind.SetDefaultPointer(&spec.Replicas, 1)
+	kind.SetDefaultPointer(&spec.RevisionHistoryLimit, revisionHistory)
+	kind.SetDefaultPointer(&spec.ProgressDeadlineSeconds, 600)
+	kind.SetDefault(&spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
 	if spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType {
-		kind.FillNil(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
-		kind.FillNil(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
-		kind.FillNil(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
 	}
 }
 
 func defaultReplicaSet(r *appsv1.ReplicaSet) {
 	podspec.DefaultTemplate(&r.Spec.Template)
-	kind.FillNil(&r.Spec.Replicas, 1)
+	kind.SetDefaultPointer(&r.Spec.Replicas, 1)
 }
 
 func defaultDaemonSet(d *appsv1.DaemonSet) {
 	setTemplateGeneration(d, templateGeneration(d))
 	spec := &d.Spec
 	podspec.DefaultTemplate(&spec.Template)
-	kind.FillNil(&spec.RevisionHistoryLimit, revisionHistory)
-	kind.Fill(&spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
+	kind.SetDefaultPointer(&spec.RevisionHistoryLimit, revisionHistory)
+	kind.SetDefault(&spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
 	if spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
-		kind.FillNil(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
-		kind.FillNil(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
+		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
+		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 	}
 	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil { // whatever the type
-		kind.FillNil(&rolling.MaxUnavailable, intstr.FromInt32(0))
-		kind.FillNil(&rolling.MaxSurge, intstr.FromInt32(0))
+		kind.SetDefaultPointer(&rolling.MaxUnavailable, intstr.FromInt32(0))
+		kind.SetDefaultPointer(&rolling.MaxSurge, intstr.FromInt32(0))
 	}
 }
 
@@ -52,19 +52,19 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 func defaultStatefulSet(s *appsv1.StatefulSet) {
 	spec := &s.Spec
 	podspec.DefaultTemplate(&spec.Template)
-	kind.FillNil(&spec.Replicas, 1)
-	kind.FillNil(&spec.RevisionHistoryLimit, revisionHistory)
-	kind.Fill(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+	kind.SetDefaultPointer(&spec.Replicas, 1)
+	kind.SetDefaultPointer(&spec.RevisionHistoryLimit, revisionHistory)
+	kind.SetDefault(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
 	if spec.UpdateStrategy.Type == "" {
 		spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
-		kind.FillNil(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
 	}
 	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil && spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
-		kind.FillNil(&rolling.Partition, 0)
+		kind.SetDefaultPointer(&rolling.Partition, 0)
 	}
-	kind.FillNil(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
-	kind.Fill(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
-	kind.Fill(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	kind.SetDefaultPointer(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
+	kind.SetDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	kind.SetDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
 	nameClaimTemplates(s)
 	for i := range spec.VolumeClaimTemplates {
 		podspec.DefaultClaim(&spec.VolumeClaimTemplates[i])

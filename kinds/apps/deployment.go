@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -14,38 +13,30 @@ import (
 )
 
 func deployments() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: appsv1.SchemeGroupVersion,
-		Object:       &appsv1.Deployment{},
-		List:         &appsv1.DeploymentList{},
-		Resource:     "deployments",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"deploy"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Changed:      deploymentChanged,
-		Status:       true,
-		Default:      kind.Defaults(defaultDeployment),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  podspec.PrepareTemplate(deploymentTemplate),
-				Validate: kind.CheckCreate(validateDeployment),
-				Warnings: kind.WarnCreate(warnOfNewDeployment),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(deploymentTemplate),
-				Validate:           kind.CheckUpdate(validateDeploymentUpdate),
-				Warnings:           kind.WarnGeneration(warnOfDeployment),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  kind.OnUpdate(func(d, old *appsv1.Deployment) { d.Labels = old.Labels }),
-			Validate: kind.CheckUpdate(validateDeploymentStatus),
-			Owns:     kind.Except("spec", "metadata.labels"),
-		},
-		Columns: registry.Columns{Definitions: deploymentColumns(), Row: kind.Row(deploymentRow)},
+	return kind.Definition[*appsv1.Deployment]{
+		GroupVersion:             appsv1.SchemeGroupVersion,
+		Object:                   &appsv1.Deployment{},
+		List:                     &appsv1.DeploymentList{},
+		Resource:                 "deployments",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"deploy"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Changed:                  deploymentChanged,
+		Status:                   true,
+		Default:                  defaultDeployment,
+		PrepareForCreate:         podspec.PrepareTemplate(deploymentTemplate),
+		ValidateCreate:           validateDeployment,
+		WarningsOnCreate:         warnOfNewDeployment,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(deploymentTemplate),
+		ValidateUpdate:           validateDeploymentUpdate,
+		WarningsOnUpdate:         kind.OncePerGeneration(warnOfDeployment),
+		PrepareForStatusUpdate:   func(d, old *appsv1.Deployment) { d.Labels = old.Labels },
+		ValidateStatusUpdate:     validateDeploymentStatus,
+		StatusOwns:               kind.Except("spec", "metadata.labels"),
+		Columns:                  deploymentColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(d *appsv1.Deployment) (kind.Scaling, error) {
 				return scaling(&d.Spec.Replicas, d.Status.Replicas, d.Spec.Selector)
@@ -55,34 +46,52 @@ func deployments() *registry.Resource {
 }
 
 // deploymentChanged looks at annotations too: some of them steer a rollout.
-func deploymentChanged(obj, old runtime.Object) bool {
-	now, before := obj.(*appsv1.Deployment), old.(*appsv1.Deployment)
-	return !kind.Same(&now.Spec, &before.Spec) || !kind.Same(now.Annotations, before.Annotations)
+func deploymentChanged(d, old *appsv1.Deployment) bool {
+	return !kind.Same(&d.Spec, &old.Spec) || !kind.Same(d.Annotations, old.Annotations)
 }
 
-func deploymentColumns() []metav1.TableColumnDefinition {
+func deploymentColumns() []kind.Column[*appsv1.Deployment] {
 	spec, status := appsv1.DeploymentSpec{}.SwaggerDoc(), appsv1.DeploymentStatus{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Ready", "string", "Number of the pod with ready state"),
-		kind.Column("Up-to-date", "string", status["updatedReplicas"]),
-		kind.Column("Available", "string", status["availableReplicas"]),
-		kind.AgeColumn(),
-	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
-}
-
-func deploymentRow(d *appsv1.Deployment) []any {
-	names, images := kind.ContainerCells(d.Spec.Template.Spec.Containers)
-	selector := "<invalid>"
-	if s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector); err == nil {
-		selector = s.String()
-	}
-	return []any{
-		d.Name, fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, number(d.Spec.Replicas)), int64(d.Status.UpdatedReplicas),
-		int64(d.Status.AvailableReplicas), kind.Age(d.CreationTimestamp), names, images, selector,
+	return []kind.Column[*appsv1.Deployment]{
+		kind.NameColumn[*appsv1.Deployment](),
+		{
+			Name:        "Ready",
+			Description: "Number of the pod with ready state",
+			Cell: func(d *appsv1.Deployment) any {
+				return fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, number(d.Spec.Replicas))
+			},
+		},
+		{
+			Name:        "Up-to-date",
+			Description: status["updatedReplicas"],
+			Cell:        func(d *appsv1.Deployment) any { return int64(d.Status.UpdatedReplicas) },
+		},
+		{
+			Name:        "Available",
+			Description: status["availableReplicas"],
+			Cell:        func(d *appsv1.Deployment) any { return int64(d.Status.AvailableReplicas) },
+		},
+		kind.AgeColumn[*appsv1.Deployment](),
+		kind.ContainersColumn(deploymentContainers),
+		kind.ImagesColumn(deploymentContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: spec["selector"],
+			Cell:        deploymentSelectorCell,
+		},
 	}
 }
 
 func deploymentTemplate(d *appsv1.Deployment) *corev1.PodTemplateSpec { return &d.Spec.Template }
+
+func deploymentContainers(d *appsv1.Deployment) []corev1.Container {
+	return d.Spec.Template.Spec.Containers
+}
+
+func deploymentSelectorCell(d *appsv1.Deployment) any {
+	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil {
+		return "<invalid>"
+	}
+	return selector.String()
+}

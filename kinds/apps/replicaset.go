@@ -11,33 +11,27 @@ import (
 )
 
 func replicaSets() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: appsv1.SchemeGroupVersion,
-		Object:       &appsv1.ReplicaSet{},
-		List:         &appsv1.ReplicaSetList{},
-		Resource:     "replicasets",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"rs"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultReplicaSet),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  podspec.PrepareTemplate(replicaSetTemplate),
-				Validate: kind.CheckCreate(validateReplicaSet),
-				Warnings: kind.WarnCreate(warnOfNewReplicaSet),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(replicaSetTemplate),
-				Validate:           kind.CheckUpdate(validateReplicaSetUpdate),
-				Warnings:           kind.WarnGeneration(warnOfReplicaSet),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicaSetStatus)},
-		Columns:        registry.Columns{Definitions: replicaSetColumns(), Row: kind.Row(replicaSetRow)},
+	return kind.Definition[*appsv1.ReplicaSet]{
+		GroupVersion:             appsv1.SchemeGroupVersion,
+		Object:                   &appsv1.ReplicaSet{},
+		List:                     &appsv1.ReplicaSetList{},
+		Resource:                 "replicasets",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"rs"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Status:                   true,
+		Default:                  defaultReplicaSet,
+		PrepareForCreate:         podspec.PrepareTemplate(replicaSetTemplate),
+		ValidateCreate:           validateReplicaSet,
+		WarningsOnCreate:         warnOfNewReplicaSet,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(replicaSetTemplate),
+		ValidateUpdate:           validateReplicaSetUpdate,
+		WarningsOnUpdate:         kind.OncePerGeneration(warnOfReplicaSet),
+		ValidateStatusUpdate:     validateReplicaSetStatus,
+		Columns:                  replicaSetColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(r *appsv1.ReplicaSet) (kind.Scaling, error) {
 				return scaling(&r.Spec.Replicas, r.Status.Replicas, r.Spec.Selector)
@@ -46,25 +40,38 @@ func replicaSets() *registry.Resource {
 	}.Build()
 }
 
-func replicaSetColumns() []metav1.TableColumnDefinition {
+func replicaSetColumns() []kind.Column[*appsv1.ReplicaSet] {
 	spec, status := appsv1.ReplicaSetSpec{}.SwaggerDoc(), appsv1.ReplicaSetStatus{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Desired", "integer", spec["replicas"]),
-		kind.Column("Current", "integer", status["replicas"]),
-		kind.Column("Ready", "integer", status["readyReplicas"]),
-		kind.AgeColumn(),
+	return []kind.Column[*appsv1.ReplicaSet]{
+		kind.NameColumn[*appsv1.ReplicaSet](),
+		{
+			Name: "Desired", Type: "integer",
+			Description: spec["replicas"],
+			Cell:        func(r *appsv1.ReplicaSet) any { return number(r.Spec.Replicas) },
+		},
+		{
+			Name: "Current", Type: "integer",
+			Description: status["replicas"],
+			Cell:        func(r *appsv1.ReplicaSet) any { return int64(r.Status.Replicas) },
+		},
+		{
+			Name: "Ready", Type: "integer",
+			Description: status["readyReplicas"],
+			Cell:        func(r *appsv1.ReplicaSet) any { return int64(r.Status.ReadyReplicas) },
+		},
+		kind.AgeColumn[*appsv1.ReplicaSet](),
+		kind.ContainersColumn(replicaSetContainers),
+		kind.ImagesColumn(replicaSetContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: spec["selector"],
+			Cell:        func(r *appsv1.ReplicaSet) any { return metav1.FormatLabelSelector(r.Spec.Selector) },
+		},
 	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
 }
 
-func replicaSetRow(r *appsv1.ReplicaSet) []any {
-	names, images := kind.ContainerCells(r.Spec.Template.Spec.Containers)
-	return []any{
-		r.Name, number(r.Spec.Replicas), int64(r.Status.Replicas), int64(r.Status.ReadyReplicas),
-		kind.Age(r.CreationTimestamp), names, images, metav1.FormatLabelSelector(r.Spec.Selector),
-	}
+func replicaSetContainers(r *appsv1.ReplicaSet) []corev1.Container {
+	return r.Spec.Template.Spec.Containers
 }
 
 func replicaSetTemplate(r *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &r.Spec.Template }

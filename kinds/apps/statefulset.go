@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -14,35 +13,29 @@ import (
 )
 
 func statefulSets() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: appsv1.SchemeGroupVersion,
-		Object:       &appsv1.StatefulSet{},
-		List:         &appsv1.StatefulSetList{},
-		Resource:     "statefulsets",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"sts"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultStatefulSet),
-		Restore:      kind.Defaults(defaultStatefulSet),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				ValidateName: validation.NameIsDNSLabel,
-				Prepare:      kind.OnCreate(func(s *appsv1.StatefulSet) { dropDisabledOfStatefulSet(s, nil) }),
-				Validate:     kind.CheckCreate(validateNewStatefulSet),
-				Warnings:     kind.WarnCreate(warnOfNewStatefulSet),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(dropDisabledOfStatefulSet),
-				Validate:           kind.CheckUpdate(validateStatefulSetUpdate),
-				Warnings:           kind.WarnUpdate(warnOfChangedStatefulSet),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateStatefulSetStatus)},
-		Columns:        registry.Columns{Definitions: statefulSetColumns(), Row: kind.Row(statefulSetRow)},
+	return kind.Definition[*appsv1.StatefulSet]{
+		GroupVersion:             appsv1.SchemeGroupVersion,
+		Object:                   &appsv1.StatefulSet{},
+		List:                     &appsv1.StatefulSetList{},
+		Resource:                 "statefulsets",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"sts"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Status:                   true,
+		Default:                  defaultStatefulSet,
+		Restore:                  defaultStatefulSet,
+		ValidateName:             validation.NameIsDNSLabel,
+		PrepareForCreate:         func(s *appsv1.StatefulSet) { dropDisabledOfStatefulSet(s, nil) },
+		ValidateCreate:           validateNewStatefulSet,
+		WarningsOnCreate:         warnOfNewStatefulSet,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         dropDisabledOfStatefulSet,
+		ValidateUpdate:           validateStatefulSetUpdate,
+		WarningsOnUpdate:         warnOfChangedStatefulSet,
+		ValidateStatusUpdate:     validateStatefulSetStatus,
+		Columns:                  statefulSetColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(s *appsv1.StatefulSet) (kind.Scaling, error) {
 				return scaling(&s.Spec.Replicas, s.Status.Replicas, s.Spec.Selector)
@@ -71,19 +64,22 @@ func dropMaxUnavailable(s, old *appsv1.StatefulSet) {
 	}
 }
 
-func statefulSetColumns() []metav1.TableColumnDefinition {
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Ready", "string", "Number of the pod with ready state"),
-		kind.AgeColumn(),
+func statefulSetColumns() []kind.Column[*appsv1.StatefulSet] {
+	return []kind.Column[*appsv1.StatefulSet]{
+		kind.NameColumn[*appsv1.StatefulSet](),
+		{
+			Name:        "Ready",
+			Description: "Number of the pod with ready state",
+			Cell: func(s *appsv1.StatefulSet) any {
+				return fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, number(s.Spec.Replicas))
+			},
+		},
+		kind.AgeColumn[*appsv1.StatefulSet](),
+		kind.ContainersColumn(statefulSetContainers),
+		kind.ImagesColumn(statefulSetContainers),
 	}
-	return append(columns, kind.ContainerColumns()...)
 }
 
-func statefulSetRow(s *appsv1.StatefulSet) []any {
-	names, images := kind.ContainerCells(s.Spec.Template.Spec.Containers)
-	return []any{
-		s.Name, fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, number(s.Spec.Replicas)), kind.Age(s.CreationTimestamp),
-		names, images,
-	}
+func statefulSetContainers(s *appsv1.StatefulSet) []corev1.Container {
+	return s.Spec.Template.Spec.Containers
 }

@@ -63,7 +63,7 @@ func validateStatefulStrategy(s *appsv1.StatefulSetUpdateStrategy, at *field.Pat
 	case appsv1.OnDeleteStatefulSetStrategyType:
 		if s.RollingUpdate != nil {
 			shown := *s.RollingUpdate
-			kind.FillNil(&shown.Partition, 0)
+			kind.SetDefaultPointer(&shown.Partition, 0)
 			return field.ErrorList{field.Invalid(rolling, kind.GoJSON(shown), "only allowed for updateStrategy 'RollingUpdate'")}
 		}
 		return nil

@@ -79,8 +79,8 @@ func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorL
 	default:
 		shown := s.DeepCopy()
 		if rolling := shown.RollingUpdate; rolling != nil {
-			kind.FillNil(&rolling.MaxUnavailable, intstr.FromInt32(0))
-			kind.FillNil(&rolling.MaxSurge, intstr.FromInt32(0))
+			kind.SetDefaultPointer(&rolling.MaxUnavailable, intstr.FromInt32(0))
+			kind.SetDefaultPointer(&rolling.MaxSurge, intstr.FromInt32(0))
 		}
 		return field.ErrorList{field.NotSupported(at, kind.GoJSON(shown),
 			[]appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType})}

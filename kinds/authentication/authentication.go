@@ -4,7 +4,6 @@ package authentication
 
 import (
 	authenticationv1 "k8s.io/api/authentication/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -18,8 +17,8 @@ func Resources() []*registry.Resource {
 	}
 }
 
-func review(resource string, object runtime.Object, virtual registry.Virtual) *registry.Resource {
-	return kind.Definition{
+func review[T kind.Object](resource string, object T, virtual registry.Virtual) *registry.Resource {
+	return kind.Definition[T]{
 		GroupVersion: authenticationv1.SchemeGroupVersion,
 		Object:       object,
 		Resource:     resource,

@@ -5,7 +5,6 @@ package authorization
 
 import (
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -26,8 +25,8 @@ func Resources() []*registry.Resource {
 	}
 }
 
-func definition(resource string, object runtime.Object) kind.Definition {
-	return kind.Definition{
+func definition[T kind.Object](resource string, object T) kind.Definition[T] {
+	return kind.Definition[T]{
 		GroupVersion: authorizationv1.SchemeGroupVersion,
 		Object:       object,
 		Resource:     resource,

@@ -11,11 +11,11 @@ import (
 const defaultUtilization = 80
 
 func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
-	kind.FillNil(&h.Spec.MinReplicas, 1)
+	kind.SetDefaultPointer(&h.Spec.MinReplicas, 1)
 	defaultMetrics(h)
 	if behavior := h.Spec.Behavior; behavior != nil {
-		kind.FillNil(&behavior.ScaleUp, autoscalingv2.HPAScalingRules{})
-		kind.FillNil(&behavior.ScaleDown, autoscalingv2.HPAScalingRules{})
+		kind.SetDefaultPointer(&behavior.ScaleUp, autoscalingv2.HPAScalingRules{})
+		kind.SetDefaultPointer(&behavior.ScaleDown, autoscalingv2.HPAScalingRules{})
 		defaultScaleUp(behavior.ScaleUp)
 		defaultScaleDown(behavior.ScaleDown)
 	}
@@ -29,13 +29,13 @@ func defaultMetrics(h *autoscalingv2.HorizontalPodAutoscaler) {
 
 // defaultV1 leaves the metrics, some of which are in annotations, to the hub.
 func defaultV1(h *autoscalingv1.HorizontalPodAutoscaler) {
-	kind.FillNil(&h.Spec.MinReplicas, 1)
+	kind.SetDefaultPointer(&h.Spec.MinReplicas, 1)
 }
 
 // defaultScaleUp doubles or adds four pods every 15 seconds, at once.
 func defaultScaleUp(rules *autoscalingv2.HPAScalingRules) {
-	kind.FillNil(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
-	kind.FillNil(&rules.StabilizationWindowSeconds, 0)
+	kind.SetDefaultPointer(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
+	kind.SetDefaultPointer(&rules.StabilizationWindowSeconds, 0)
 	if rules.Policies == nil {
 		rules.Policies = []autoscalingv2.HPAScalingPolicy{
 			{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15},
@@ -47,7 +47,7 @@ func defaultScaleUp(rules *autoscalingv2.HPAScalingRules) {
 // defaultScaleDown takes all away that are not needed, once the controller has
 // waited as long as it does for all autoscalers.
 func defaultScaleDown(rules *autoscalingv2.HPAScalingRules) {
-	kind.FillNil(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
+	kind.SetDefaultPointer(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
 	if rules.Policies == nil {
 		rules.Policies = []autoscalingv2.HPAScalingPolicy{
 			{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15},

@@ -6,68 +6,80 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func horizontalPodAutoscalers() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: autoscalingv2.SchemeGroupVersion,
-		Object:       &autoscalingv2.HorizontalPodAutoscaler{},
-		List:         &autoscalingv2.HorizontalPodAutoscalerList{},
-		Resource:     "horizontalpodautoscalers",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultAutoscaler),
-		Restore:      kind.Defaults(defaultAutoscaler), // version 1 writes behavior as it comes
-		ShortNames:   []string{"hpa"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAutoscaler)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateAutoscalerUpdate)},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateStatus)},
-		Columns:        registry.Columns{Definitions: columns(), Row: kind.Row(row)},
-		MoreVersions: []registry.Version{{
+	return kind.Definition[*autoscalingv2.HorizontalPodAutoscaler]{
+		GroupVersion:             autoscalingv2.SchemeGroupVersion,
+		Object:                   &autoscalingv2.HorizontalPodAutoscaler{},
+		List:                     &autoscalingv2.HorizontalPodAutoscalerList{},
+		Resource:                 "horizontalpodautoscalers",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultAutoscaler,
+		Restore:                  defaultAutoscaler, // version 1 writes behavior as it comes
+		ShortNames:               []string{"hpa"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Status:                   true,
+		ValidateCreate:           validateAutoscaler,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateAutoscalerUpdate,
+		ValidateStatusUpdate:     validateStatus,
+		Columns:                  columns(),
+		MoreVersions: []registry.Version{kind.Version[*autoscalingv2.HorizontalPodAutoscaler, *autoscalingv1.HorizontalPodAutoscaler]{
 			Name:    autoscalingv1.SchemeGroupVersion.Version,
-			New:     func() runtime.Object { return &autoscalingv1.HorizontalPodAutoscaler{} },
-			NewList: func() runtime.Object { return &autoscalingv1.HorizontalPodAutoscalerList{} },
-			Default: kind.Defaults(defaultV1),
-			ToHub: func(obj runtime.Object) (runtime.Object, error) {
-				return fromV1(obj.(*autoscalingv1.HorizontalPodAutoscaler)), nil
-			},
-			FromHub: func(obj runtime.Object) (runtime.Object, error) {
-				return toV1(obj.(*autoscalingv2.HorizontalPodAutoscaler))
-			},
-		}},
+			Object:  &autoscalingv1.HorizontalPodAutoscaler{},
+			List:    &autoscalingv1.HorizontalPodAutoscalerList{},
+			Default: defaultV1,
+			ToHub:   fromV1,
+			FromHub: toV1,
+		}.Build()},
 	}.Build()
 }
 
-func columns() []metav1.TableColumnDefinition {
+func columns() []kind.Column[*autoscalingv2.HorizontalPodAutoscaler] {
 	spec, status := autoscalingv2.HorizontalPodAutoscalerSpec{}.SwaggerDoc(), autoscalingv2.HorizontalPodAutoscalerStatus{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Reference", "string", spec["scaleTargetRef"]),
-		kind.Column("Targets", "string", spec["metrics"]),
-		kind.Column("MinPods", "string", spec["minReplicas"]),
-		kind.Column("MaxPods", "string", spec["maxReplicas"]),
-		kind.Column("Replicas", "string", status["currentReplicas"]),
-		kind.AgeColumn(),
+	return []kind.Column[*autoscalingv2.HorizontalPodAutoscaler]{
+		kind.NameColumn[*autoscalingv2.HorizontalPodAutoscaler](),
+		{
+			Name:        "Reference",
+			Description: spec["scaleTargetRef"],
+			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
+				return fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name)
+			},
+		},
+		{
+			Name:        "Targets",
+			Description: spec["metrics"],
+			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
+				return metricsCell(h.Spec.Metrics, h.Status.CurrentMetrics)
+			},
+		},
+		{
+			Name:        "MinPods",
+			Description: spec["minReplicas"],
+			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return minPodsCell(h.Spec.MinReplicas) },
+		},
+		{
+			Name:        "MaxPods",
+			Description: spec["maxReplicas"],
+			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Spec.MaxReplicas) },
+		},
+		{
+			Name:        "Replicas",
+			Description: status["currentReplicas"],
+			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Status.CurrentReplicas) },
+		},
+		kind.AgeColumn[*autoscalingv2.HorizontalPodAutoscaler](),
 	}
 }
 
-func row(h *autoscalingv2.HorizontalPodAutoscaler) []any {
-	least := "<unset>"
-	if h.Spec.MinReplicas != nil {
-		least = strconv.Itoa(int(*h.Spec.MinReplicas))
+func minPodsCell(replicas *int32) string {
+	if replicas == nil {
+		return "<unset>"
 	}
-	return []any{
-		h.Name, fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name),
-		metricsCell(h.Spec.Metrics, h.Status.CurrentMetrics), least, int64(h.Spec.MaxReplicas),
-		int64(h.Status.CurrentReplicas), kind.Age(h.CreationTimestamp),
-	}
+	return strconv.Itoa(int(*replicas))
 }

@@ -4,6 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -11,61 +12,66 @@ import (
 )
 
 func cronJobs() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: batchv1.SchemeGroupVersion,
-		Object:       &batchv1.CronJob{},
-		List:         &batchv1.CronJobList{},
-		Resource:     "cronjobs",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"cj"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultCronJob),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  podspec.PrepareTemplate(cronJobTemplate),
-				Validate: kind.CheckCreate(validateNewCronJob), Warnings: kind.WarnCreate(warnOfNewCronJob),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(cronJobTemplate),
-				Validate:           kind.CheckUpdate(validateCronJob),
-				Warnings:           kind.WarnUpdate(warnOfChangedCronJob),
-			},
-		},
-		Columns: registry.Columns{Definitions: cronJobColumns(), Row: kind.Row(cronJobRow)},
+	return kind.Definition[*batchv1.CronJob]{
+		GroupVersion:             batchv1.SchemeGroupVersion,
+		Object:                   &batchv1.CronJob{},
+		List:                     &batchv1.CronJobList{},
+		Resource:                 "cronjobs",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"cj"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Status:                   true,
+		Default:                  defaultCronJob,
+		PrepareForCreate:         podspec.PrepareTemplate(cronJobTemplate),
+		ValidateCreate:           validateNewCronJob,
+		WarningsOnCreate:         warnOfNewCronJob,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(cronJobTemplate),
+		ValidateUpdate:           validateCronJob,
+		WarningsOnUpdate:         warnOfChangedCronJob,
+		Columns:                  cronJobColumns(),
 	}.Build()
 }
 
-func cronJobColumns() []metav1.TableColumnDefinition {
+func cronJobColumns() []kind.Column[*batchv1.CronJob] {
 	spec, status := batchv1.CronJobSpec{}.SwaggerDoc(), batchv1.CronJobStatus{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Schedule", "string", spec["schedule"]),
-		kind.Column("Timezone", "string", spec["timeZone"]),
-		kind.Column("Suspend", "boolean", spec["suspend"]),
-		kind.Column("Active", "integer", status["active"]),
-		kind.Column("Last Schedule", "string", status["lastScheduleTime"]),
-		kind.AgeColumn(),
-	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", batchv1.JobSpec{}.SwaggerDoc()["selector"]))
-}
-
-func cronJobRow(c *batchv1.CronJob) []any {
-	zone, last := kind.None, kind.None
-	if c.Spec.TimeZone != nil {
-		zone = *c.Spec.TimeZone
-	}
-	if c.Status.LastScheduleTime != nil {
-		last = kind.Age(*c.Status.LastScheduleTime)
-	}
-	names, images := kind.ContainerCells(c.Spec.JobTemplate.Spec.Template.Spec.Containers)
-	return []any{
-		c.Name, c.Spec.Schedule, zone, boolCell(c.Spec.Suspend), int64(len(c.Status.Active)), last,
-		kind.Age(c.CreationTimestamp), names, images, metav1.FormatLabelSelector(c.Spec.JobTemplate.Spec.Selector),
+	return []kind.Column[*batchv1.CronJob]{
+		kind.NameColumn[*batchv1.CronJob](),
+		{
+			Name:        "Schedule",
+			Description: spec["schedule"],
+			Cell:        func(c *batchv1.CronJob) any { return c.Spec.Schedule },
+		},
+		{
+			Name:        "Timezone",
+			Description: spec["timeZone"],
+			Cell:        func(c *batchv1.CronJob) any { return ptr.Deref(c.Spec.TimeZone, kind.None) },
+		},
+		{
+			Name: "Suspend", Type: "boolean",
+			Description: spec["suspend"],
+			Cell:        func(c *batchv1.CronJob) any { return boolCell(c.Spec.Suspend) },
+		},
+		{
+			Name: "Active", Type: "integer",
+			Description: status["active"],
+			Cell:        func(c *batchv1.CronJob) any { return int64(len(c.Status.Active)) },
+		},
+		{
+			Name:        "Last Schedule",
+			Description: status["lastScheduleTime"],
+			Cell:        lastScheduleCell,
+		},
+		kind.AgeColumn[*batchv1.CronJob](),
+		kind.ContainersColumn(cronJobContainers),
+		kind.ImagesColumn(cronJobContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: batchv1.JobSpec{}.SwaggerDoc()["selector"],
+			Cell:        func(c *batchv1.CronJob) any { return metav1.FormatLabelSelector(c.Spec.JobTemplate.Spec.Selector) },
+		},
 	}
 }
 
@@ -82,4 +88,15 @@ func boolCell(b *bool) string {
 
 func cronJobTemplate(c *batchv1.CronJob) *corev1.PodTemplateSpec {
 	return &c.Spec.JobTemplate.Spec.Template
+}
+
+func cronJobContainers(c *batchv1.CronJob) []corev1.Container {
+	return c.Spec.JobTemplate.Spec.Template.Spec.Containers
+}
+
+func lastScheduleCell(c *batchv1.CronJob) any {
+	if c.Status.LastScheduleTime == nil {
+		return kind.None
+	}
+	return kind.Age(*c.Status.LastScheduleTime)
 }

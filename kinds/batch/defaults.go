@@ -17,12 +17,12 @@ func defaultJob(j *batchv1.Job) {
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = new(int32(1))
 	}
-	kind.FillNil(&spec.Parallelism, 1)
-	kind.FillNil(&spec.BackoffLimit, backoffLimit(spec))
-	kind.FillNil(&spec.CompletionMode, batchv1.NonIndexedCompletion)
-	kind.FillNil(&spec.Suspend, false)
-	kind.FillNil(&spec.ManualSelector, false)
-	kind.FillNil(&spec.PodReplacementPolicy, replacementPolicy(spec))
+	kind.SetDefaultPointer(&spec.Parallelism, 1)
+	kind.SetDefaultPointer(&spec.BackoffLimit, backoffLimit(spec))
+	kind.SetDefaultPointer(&spec.CompletionMode, batchv1.NonIndexedCompletion)
+	kind.SetDefaultPointer(&spec.Suspend, false)
+	kind.SetDefaultPointer(&spec.ManualSelector, false)
+	kind.SetDefaultPointer(&spec.PodReplacementPolicy, replacementPolicy(spec))
 	labelLikePods(j)
 	defaultJobPods(spec)
 }
@@ -60,15 +60,15 @@ func defaultJobPods(spec *batchv1.JobSpec) {
 	}
 	for _, rule := range spec.PodFailurePolicy.Rules {
 		for i := range rule.OnPodConditions {
-			kind.Fill(&rule.OnPodConditions[i].Status, corev1.ConditionTrue)
+			kind.SetDefault(&rule.OnPodConditions[i].Status, corev1.ConditionTrue)
 		}
 	}
 }
 
 func defaultCronJob(c *batchv1.CronJob) {
-	kind.Fill(&c.Spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
-	kind.FillNil(&c.Spec.Suspend, false)
-	kind.FillNil(&c.Spec.SuccessfulJobsHistoryLimit, 3)
-	kind.FillNil(&c.Spec.FailedJobsHistoryLimit, 1)
+	kind.SetDefault(&c.Spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
+	kind.SetDefaultPointer(&c.Spec.Suspend, false)
+	kind.SetDefaultPointer(&c.Spec.SuccessfulJobsHistoryLimit, 3)
+	kind.SetDefaultPointer(&c.Spec.FailedJobsHistoryLimit, 1)
 	defaultJobPods(&c.Spec.JobTemplate.Spec)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func jobs() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*batchv1.Job]{
 		GroupVersion: batchv1.SchemeGroupVersion,
 		Object:       &batchv1.Job{},
 		List:         &batchv1.JobList{},
@@ -27,34 +27,26 @@ func jobs() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
-		Default:      kind.Defaults(defaultJob),
-		Restore:      kind.Defaults(defaultJob),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare: kind.OnCreate(func(j *batchv1.Job) {
-					podspec.DropDisabledOfTemplate(jobTemplate(j), nil)
-					selectOwnPods(j)
-				}),
-				Validate: kind.CheckCreate(validateJob),
-				Warnings: kind.WarnCreate(warnOfNewJob),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(jobTemplate),
-				Validate:           kind.CheckUpdate(validateJobUpdate),
-				Warnings:           kind.WarnGeneration(warnOfJob),
-			},
-			Delete: registry.DeleteStrategy{
-				DefaultPropagation: metav1.DeletePropagationOrphan,
-				Warnings:           warnOfOrphans,
-			},
+		Default:      defaultJob,
+		Restore:      defaultJob,
+		PrepareForCreate: func(j *batchv1.Job) {
+			podspec.DropDisabledOfTemplate(jobTemplate(j), nil)
+			selectOwnPods(j)
 		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateJobStatus)},
-		FieldLabel:     kind.FieldLabelsElse("field label %q not supported for Job", "metadata.name", "metadata.namespace", "status.successful"),
-		Fields: kind.Fields(func(j *batchv1.Job) fields.Set {
+		ValidateCreate:           validateJob,
+		WarningsOnCreate:         warnOfNewJob,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(jobTemplate),
+		ValidateUpdate:           validateJobUpdate,
+		WarningsOnUpdate:         kind.OncePerGeneration(warnOfJob),
+		WarningsOnDelete:         warnOfOrphans,
+		DefaultPropagation:       metav1.DeletePropagationOrphan,
+		ValidateStatusUpdate:     validateJobStatus,
+		FieldLabel:               kind.FieldLabelsElse("field label %q not supported for Job", "metadata.name", "metadata.namespace", "status.successful"),
+		Fields: func(j *batchv1.Job) fields.Set {
 			return fields.Set{"status.successful": strconv.Itoa(int(j.Status.Succeeded))}
-		}),
-		Columns: registry.Columns{Definitions: jobColumns(), Row: kind.Row(jobRow)},
+		},
+		Columns: jobColumns(),
 	}.Build()
 }
 
@@ -97,25 +89,36 @@ func setDefault(m map[string]string, key, value string) {
 	}
 }
 
-func jobColumns() []metav1.TableColumnDefinition {
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Status", "string", "Status of the job."),
-		kind.Column("Completions", "string", batchv1.JobStatus{}.SwaggerDoc()["succeeded"]),
-		kind.Column("Duration", "string", "Time required to complete the job."),
-		kind.AgeColumn(),
+func jobColumns() []kind.Column[*batchv1.Job] {
+	return []kind.Column[*batchv1.Job]{
+		kind.NameColumn[*batchv1.Job](),
+		{
+			Name:        "Status",
+			Description: "Status of the job.",
+			Cell:        func(j *batchv1.Job) any { return jobStatus(j) },
+		},
+		{
+			Name:        "Completions",
+			Description: batchv1.JobStatus{}.SwaggerDoc()["succeeded"],
+			Cell:        func(j *batchv1.Job) any { return jobCompletions(j) },
+		},
+		{
+			Name:        "Duration",
+			Description: "Time required to complete the job.",
+			Cell:        func(j *batchv1.Job) any { return jobDuration(&j.Status) },
+		},
+		kind.AgeColumn[*batchv1.Job](),
+		kind.ContainersColumn(jobContainers),
+		kind.ImagesColumn(jobContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: batchv1.JobSpec{}.SwaggerDoc()["selector"],
+			Cell:        func(j *batchv1.Job) any { return metav1.FormatLabelSelector(j.Spec.Selector) },
+		},
 	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", batchv1.JobSpec{}.SwaggerDoc()["selector"]))
 }
 
-func jobRow(j *batchv1.Job) []any {
-	names, images := kind.ContainerCells(j.Spec.Template.Spec.Containers)
-	return []any{
-		j.Name, jobStatus(j), jobCompletions(j), jobDuration(&j.Status), kind.Age(j.CreationTimestamp),
-		names, images, metav1.FormatLabelSelector(j.Spec.Selector),
-	}
-}
+func jobContainers(j *batchv1.Job) []corev1.Container { return j.Spec.Template.Spec.Containers }
 
 func jobStatus(j *batchv1.Job) string {
 	switch {

@@ -129,7 +129,7 @@ func TestJobCells(t *testing.T) {
 		{"SuccessCriteriaMet", "0/1", "", batchv1.Job{Status: batchv1.JobStatus{Conditions: condition(batchv1.JobSuccessCriteriaMet)}}},
 		{"Running", "0/1", "", batchv1.Job{}},
 	} {
-		cells := jobRow(&tc.job)
+		cells := registrytest.Cells(jobs(), &tc.job)
 		if cells[1] != tc.status || cells[2] != tc.completions || cells[3] != tc.duration {
 			t.Errorf("got %v, want %s %s %s", cells[1:4], tc.status, tc.completions, tc.duration)
 		}

@@ -7,8 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func TestTemplatesAreWarnedOfOncePerGeneration(t *testing.T) {
@@ -28,8 +26,8 @@ func TestTemplatesAreWarnedOfOncePerGeneration(t *testing.T) {
 		old, raised runtime.Object
 		want        string
 	}{
-		{"Job", kind.WarnCreate(warnOfNewJob), jobs().Strategy.Update.Warnings, job, raised, "spec." + gone},
-		{"CronJob", kind.WarnCreate(warnOfNewCronJob), cronJobs().Strategy.Update.Warnings, cronJob, raisedCronJob, "spec.jobTemplate.spec." + gone},
+		{"Job", jobs().Strategy.Create.Warnings, jobs().Strategy.Update.Warnings, job, raised, "spec." + gone},
+		{"CronJob", cronJobs().Strategy.Create.Warnings, cronJobs().Strategy.Update.Warnings, cronJob, raisedCronJob, "spec.jobTemplate.spec." + gone},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			for step, pair := range map[string]struct{ want, got []string }{

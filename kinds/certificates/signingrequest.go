@@ -1,15 +1,14 @@
 package certificates
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -19,48 +18,40 @@ import (
 const signerField = "spec.signerName"
 
 func signingRequests() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: certificatesv1.SchemeGroupVersion,
-		Object:       &certificatesv1.CertificateSigningRequest{},
-		List:         &certificatesv1.CertificateSigningRequestList{},
-		Resource:     "certificatesigningrequests",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"csr"},
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				ValidateName: path.ValidatePathSegmentName,
-				Prepare:      recordRequestor,
-				Validate:     kind.CheckCreate(validateRequest),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            keepSpec,
-				Owns:               kind.Except("spec", "status"),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  prepareStatus,
-			Validate: validateStatusUpdate,
-			Owns:     kind.Except("spec", "status.conditions"),
-		},
-		FieldLabel: kind.FieldLabels("metadata.name", signerField),
-		Fields:     signingRequestFields,
-		Columns:    registry.Columns{Definitions: signingRequestColumns(), Row: kind.Row(signingRequestRow)},
+	return kind.Definition[*certificatesv1.CertificateSigningRequest]{
+		GroupVersion:             certificatesv1.SchemeGroupVersion,
+		Object:                   &certificatesv1.CertificateSigningRequest{},
+		List:                     &certificatesv1.CertificateSigningRequestList{},
+		Resource:                 "certificatesigningrequests",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"csr"},
+		Status:                   true,
+		ValidateName:             path.ValidatePathSegmentName,
+		PrepareForCreateContext:  recordRequestor,
+		ValidateCreate:           validateRequest,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         keepSpec,
+		Owns:                     kind.Except("spec", "status"),
+		PrepareForStatusUpdate:   prepareStatus,
+		ValidateStatusUpdate:     validateStatusUpdate,
+		StatusOwns:               kind.Except("spec", "status.conditions"),
+		FieldLabel:               kind.FieldLabels("metadata.name", signerField),
+		Fields:                   signingRequestFields,
+		Columns:                  signingRequestColumns(),
 		Subresources: []registry.Subresource{
-			kind.WriteSubresource("approval", registry.UpdateStrategy{
+			kind.Write[*certificatesv1.CertificateSigningRequest]{
 				AllowUnconditional: true,
 				Prepare:            prepareApproval,
 				Validate:           validateApprovalUpdate,
 				Owns:               kind.Except("spec", "status.certificate"),
-			}),
+			}.Subresource("approval"),
 		},
 	}.Build()
 }
 
 // recordRequestor writes down who asks, whatever the request says.
-func recordRequestor(ctx context.Context, obj runtime.Object) {
-	spec := &obj.(*certificatesv1.CertificateSigningRequest).Spec
+func recordRequestor(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) {
+	spec := &csr.Spec
 	spec.Username, spec.UID, spec.Groups, spec.Extra = "", "", nil, nil
 	user := registry.UserFrom(ctx)
 	if user == nil {
@@ -76,43 +67,42 @@ func recordRequestor(ctx context.Context, obj runtime.Object) {
 }
 
 // keepSpec makes a request immutable: what was approved is what was asked for.
-func keepSpec(_ context.Context, obj, old runtime.Object) {
-	obj.(*certificatesv1.CertificateSigningRequest).Spec = old.(*certificatesv1.CertificateSigningRequest).Spec
+func keepSpec(csr, old *certificatesv1.CertificateSigningRequest) {
+	csr.Spec = old.Spec
 }
 
-func signingRequestFields(obj runtime.Object) fields.Set {
-	return fields.Set{signerField: obj.(*certificatesv1.CertificateSigningRequest).Spec.SignerName}
+func signingRequestFields(csr *certificatesv1.CertificateSigningRequest) fields.Set {
+	return fields.Set{signerField: csr.Spec.SignerName}
 }
 
-func signingRequestColumns() []metav1.TableColumnDefinition {
+func signingRequestColumns() []kind.Column[*certificatesv1.CertificateSigningRequest] {
 	// The descriptions of kube-apiserver's columns are still those of v1beta1.
 	doc := certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.AgeColumn(),
-		kind.Column("SignerName", "string", doc["signerName"]),
-		kind.Column("Requestor", "string", doc["request"]),
-		kind.Column("RequestedDuration", "string", doc["expirationSeconds"]),
-		kind.Column("Condition", "string", certificatesv1beta1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]),
-	}
-}
-
-func signingRequestRow(csr *certificatesv1.CertificateSigningRequest) []any {
-	signer := "<none>"
-	if csr.Spec.SignerName != "" {
-		signer = csr.Spec.SignerName
-	}
-	requested := "<none>"
-	if csr.Spec.ExpirationSeconds != nil {
-		requested = duration.HumanDuration(time.Duration(*csr.Spec.ExpirationSeconds) * time.Second)
-	}
-	return []any{
-		csr.Name,
-		kind.Age(csr.CreationTimestamp),
-		signer,
-		csr.Spec.Username,
-		requested,
-		conditionCell(csr),
+	return []kind.Column[*certificatesv1.CertificateSigningRequest]{
+		kind.NameColumn[*certificatesv1.CertificateSigningRequest](),
+		kind.AgeColumn[*certificatesv1.CertificateSigningRequest](),
+		{
+			Name:        "SignerName",
+			Description: doc["signerName"],
+			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return cmp.Or(csr.Spec.SignerName, kind.None) },
+		},
+		{
+			Name:        "Requestor",
+			Description: doc["request"],
+			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return csr.Spec.Username },
+		},
+		{
+			Name:        "RequestedDuration",
+			Description: doc["expirationSeconds"],
+			Cell: func(csr *certificatesv1.CertificateSigningRequest) any {
+				return requestedDuration(csr.Spec.ExpirationSeconds)
+			},
+		},
+		{
+			Name:        "Condition",
+			Description: certificatesv1beta1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"],
+			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return conditionCell(csr) },
+		},
 	}
 }
 
@@ -131,4 +121,11 @@ func conditionCell(csr *certificatesv1.CertificateSigningRequest) string {
 		cell += ",Issued"
 	}
 	return cell
+}
+
+func requestedDuration(seconds *int32) string {
+	if seconds == nil {
+		return kind.None
+	}
+	return duration.HumanDuration(time.Duration(*seconds) * time.Second)
 }

@@ -13,6 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/registry"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 var long = metav1.NewTime(time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -180,7 +182,7 @@ func TestConditionColumn(t *testing.T) {
 	}
 	csr := withConditions()
 	csr.Spec.ExpirationSeconds = ptr.To[int32](3600)
-	if got := signingRequestRow(csr)[4]; got != "60m" {
+	if got := registrytest.Cells(signingRequests(), csr)[4]; got != "60m" {
 		t.Errorf("requested duration %v, want 60m", got)
 	}
 }

@@ -1,28 +1,23 @@
 package certificates
 
 import (
-	"context"
-
 	certificatesv1 "k8s.io/api/certificates/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // prepareStatus keeps the verdicts, unless the write has more or fewer of them:
 // validation refuses those by name.
-func prepareStatus(_ context.Context, obj, old runtime.Object) {
-	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
-	keepConditions(csr, oldCSR, certificatesv1.CertificateApproved)
-	keepConditions(csr, oldCSR, certificatesv1.CertificateDenied)
-	stampConditions(csr, oldCSR)
+func prepareStatus(csr, old *certificatesv1.CertificateSigningRequest) {
+	keepConditions(csr, old, certificatesv1.CertificateApproved)
+	keepConditions(csr, old, certificatesv1.CertificateDenied)
+	stampConditions(csr, old)
 }
 
 // prepareApproval lets through a change of the conditions only.
-func prepareApproval(_ context.Context, obj, old runtime.Object) {
-	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
-	csr.Spec = oldCSR.Spec
-	csr.Status.Certificate = oldCSR.Status.Certificate
-	stampConditions(csr, oldCSR)
+func prepareApproval(csr, old *certificatesv1.CertificateSigningRequest) {
+	csr.Spec = old.Spec
+	csr.Status.Certificate = old.Status.Certificate
+	stampConditions(csr, old)
 }
 
 func keepConditions(csr, old *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) {

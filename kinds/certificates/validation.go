@@ -2,37 +2,33 @@ package certificates
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func validateStatusUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+func validateStatusUpdate(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	faults := validateConditions(csr)
-	faults = append(faults, validateVerdictsStay(csr, oldCSR)...)
-	faults = append(faults, validateNoNewVerdicts(csr, oldCSR)...)
-	if bytes.Equal(csr.Status.Certificate, oldCSR.Status.Certificate) {
+	faults = append(faults, validateVerdictsStay(csr, old)...)
+	faults = append(faults, validateNoNewVerdicts(csr, old)...)
+	if bytes.Equal(csr.Status.Certificate, old.Status.Certificate) {
 		return faults
 	}
-	if len(validateCertificate(oldCSR.Status.Certificate)) == 0 {
+	if len(validateCertificate(old.Status.Certificate)) == 0 {
 		faults = append(faults, validateCertificate(csr.Status.Certificate)...)
 	}
-	if len(oldCSR.Status.Certificate) > 0 {
+	if len(old.Status.Certificate) > 0 {
 		faults = append(faults, field.Forbidden(field.NewPath("status", "certificate"),
 			"updates may not modify existing certificate content"))
 	}
 	return faults
 }
 
-func validateApprovalUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	csr, oldCSR := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
-	return append(validateConditions(csr), validateVerdictsStay(csr, oldCSR)...)
+func validateApprovalUpdate(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	return append(validateConditions(csr), validateVerdictsStay(csr, old)...)
 }
 
 // validateVerdictsStay refuses to take back what has been said of a request.

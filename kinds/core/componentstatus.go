@@ -15,21 +15,30 @@ import (
 )
 
 func componentStatuses() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*corev1.ComponentStatus]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.ComponentStatus{},
 		List:         &corev1.ComponentStatusList{},
 		Resource:     "componentstatuses",
 		ShortNames:   []string{"cs"},
 		Verbs:        []string{"get", "list"},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Status", "string", "Status of the component conditions"),
-				kind.Column("Message", "string", "Message of the component conditions"),
-				kind.Column("Error", "string", "Error of the component conditions"),
+		Columns: []kind.Column[*corev1.ComponentStatus]{
+			kind.NameColumn[*corev1.ComponentStatus](),
+			{
+				Name:        "Status",
+				Description: "Status of the component conditions",
+				Cell:        componentHealth,
 			},
-			Row: kind.Row(componentStatusRow),
+			{
+				Name:        "Message",
+				Description: "Message of the component conditions",
+				Cell:        func(component *corev1.ComponentStatus) any { return healthCondition(component).Message },
+			},
+			{
+				Name:        "Error",
+				Description: "Error of the component conditions",
+				Cell:        func(component *corev1.ComponentStatus) any { return healthCondition(component).Error },
+			},
 		},
 	}.BuildVirtual(registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
 }
@@ -88,16 +97,23 @@ func storageCondition(ctx context.Context, store *registry.Store) corev1.Compone
 	return condition
 }
 
-func componentStatusRow(component *corev1.ComponentStatus) []any {
-	for _, condition := range component.Conditions {
-		if condition.Type != corev1.ComponentHealthy {
-			continue
-		}
-		status := "Unhealthy"
-		if condition.Status == corev1.ConditionTrue {
-			status = "Healthy"
-		}
-		return []any{component.Name, status, condition.Message, condition.Error}
+func componentHealth(component *corev1.ComponentStatus) any {
+	switch healthCondition(component).Status {
+	case "":
+		return "Unknown"
+	case corev1.ConditionTrue:
+		return "Healthy"
+	default:
+		return "Unhealthy"
 	}
-	return []any{component.Name, "Unknown", "", ""}
+}
+
+// healthCondition is the zero condition for a component without one.
+func healthCondition(component *corev1.ComponentStatus) corev1.ComponentCondition {
+	for _, condition := range component.Conditions {
+		if condition.Type == corev1.ComponentHealthy {
+			return condition
+		}
+	}
+	return corev1.ComponentCondition{}
 }

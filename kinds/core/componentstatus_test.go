@@ -26,7 +26,7 @@ func TestComponentStatuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, componentStatusRow(obj.(*corev1.ComponentStatus)))
+		got = append(got, registrytest.Cells(componentStatuses(), obj))
 	}
 	want := [][]any{
 		{"controller-manager", "Unhealthy", `Get "https://127.0.0.1:10257/healthz": dial tcp 127.0.0.1:10257: connect: connection refused`, ""},

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -15,29 +14,24 @@ import (
 const immutableMessage = "field is immutable when `immutable` is set"
 
 func configMaps() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.ConfigMap{},
-		List:         &corev1.ConfigMapList{},
-		Resource:     "configmaps",
-		ShortNames:   []string{"cm"},
-		Namespaced:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateConfigMap)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateConfigMapUpdate),
+	return kind.Definition[*corev1.ConfigMap]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.ConfigMap{},
+		List:                     &corev1.ConfigMapList{},
+		Resource:                 "configmaps",
+		ShortNames:               []string{"cm"},
+		Namespaced:               true,
+		ValidateCreate:           validateConfigMap,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateConfigMapUpdate,
+		Columns: []kind.Column[*corev1.ConfigMap]{
+			kind.NameColumn[*corev1.ConfigMap](),
+			{
+				Name:        "Data",
+				Description: corev1.ConfigMap{}.SwaggerDoc()["data"],
+				Cell:        func(c *corev1.ConfigMap) any { return int64(len(c.Data) + len(c.BinaryData)) },
 			},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Data", "string", corev1.ConfigMap{}.SwaggerDoc()["data"]),
-				kind.AgeColumn(),
-			},
-			Row: kind.Row(func(c *corev1.ConfigMap) []any {
-				return []any{c.Name, int64(len(c.Data) + len(c.BinaryData)), kind.Age(c.CreationTimestamp)}
-			}),
+			kind.AgeColumn[*corev1.ConfigMap](),
 		},
 	}.Build()
 }

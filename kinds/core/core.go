@@ -10,7 +10,7 @@ func Resources() []*registry.Resource {
 		componentStatuses(),
 		configMaps(),
 		endpoints(),
-		Events(),
+		Events().Build(),
 		limitRanges(),
 		namespaces(),
 		nodes(),

@@ -18,7 +18,7 @@ func defaultPodTemplate(t *corev1.PodTemplate) { podspec.DefaultTemplate(&t.Temp
 // defaultReplicationController selects by the labels of the template, and has
 // them itself.
 func defaultReplicationController(r *corev1.ReplicationController) {
-	kind.FillNil(&r.Spec.Replicas, 1)
+	kind.SetDefaultPointer(&r.Spec.Replicas, 1)
 	if r.Spec.Template == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func defaultReplicationController(r *corev1.ReplicationController) {
 
 // defaultSecret also moves stringData, which is never stored, into data.
 func defaultSecret(s *corev1.Secret) {
-	kind.Fill(&s.Type, corev1.SecretTypeOpaque)
+	kind.SetDefault(&s.Type, corev1.SecretTypeOpaque)
 	if len(s.StringData) > 0 && s.Data == nil {
 		s.Data = make(map[string][]byte, len(s.StringData))
 	}
@@ -48,14 +48,14 @@ func defaultEndpoints(e *corev1.Endpoints) {
 	for i := range e.Subsets {
 		ports := e.Subsets[i].Ports
 		for j := range ports {
-			kind.Fill(&ports[j].Protocol, corev1.ProtocolTCP)
+			kind.SetDefault(&ports[j].Protocol, corev1.ProtocolTCP)
 		}
 	}
 }
 
 func defaultNamespace(n *corev1.Namespace) {
 	labelNamespace(n)
-	kind.Fill(&n.Status.Phase, corev1.NamespaceActive)
+	kind.SetDefault(&n.Status.Phase, corev1.NamespaceActive)
 }
 
 // defaultNode gives to pods what the node has, unless it keeps some back.
@@ -80,9 +80,9 @@ func defaultPodCIDRs(spec *corev1.NodeSpec) {
 }
 
 func defaultPersistentVolume(v *corev1.PersistentVolume) {
-	kind.Fill(&v.Status.Phase, corev1.VolumePending)
-	kind.Fill(&v.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
-	kind.FillNil(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	kind.SetDefault(&v.Status.Phase, corev1.VolumePending)
+	kind.SetDefault(&v.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
+	kind.SetDefaultPointer(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	podspec.DefaultVolumeSpec(&v.Spec)
 }
 

@@ -7,38 +7,33 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func endpoints() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Endpoints{},
-		List:         &corev1.EndpointsList{},
-		Resource:     "endpoints",
-		StoragePath:  "services/endpoints",
-		ShortNames:   []string{"ep"},
-		Namespaced:   true,
-		Default:      kind.Defaults(defaultEndpoints),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateEndpoints), Warnings: kind.WarnCreate(warnOfEndpoints)},
-			Update: registry.UpdateStrategy{
-				AllowCreate: true, AllowUnconditional: true,
-				Validate: kind.CheckAgain(validateEndpoints), Warnings: kind.WarnAgain(warnOfEndpoints),
+	return kind.Definition[*corev1.Endpoints]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.Endpoints{},
+		List:                     &corev1.EndpointsList{},
+		Resource:                 "endpoints",
+		StoragePath:              "services/endpoints",
+		ShortNames:               []string{"ep"},
+		Namespaced:               true,
+		Default:                  defaultEndpoints,
+		Validate:                 validateEndpoints,
+		Warnings:                 warnOfEndpoints,
+		AllowCreateOnUpdate:      true,
+		AllowUnconditionalUpdate: true,
+		Columns: []kind.Column[*corev1.Endpoints]{
+			kind.NameColumn[*corev1.Endpoints](),
+			{
+				Name:        "Endpoints",
+				Description: corev1.Endpoints{}.SwaggerDoc()["subsets"],
+				Cell:        func(e *corev1.Endpoints) any { return addressesCell(e.Subsets) },
 			},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Endpoints", "string", corev1.Endpoints{}.SwaggerDoc()["subsets"]),
-				kind.AgeColumn(),
-			},
-			Row: kind.Row(func(e *corev1.Endpoints) []any {
-				return []any{e.Name, addressesCell(e.Subsets), kind.Age(e.CreationTimestamp)}
-			}),
+			kind.AgeColumn[*corev1.Endpoints](),
 		},
 	}.Build()
 }

@@ -14,43 +14,42 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
-	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
 
 // Events are kept for an hour after their last write.
-const eventTTL = int64(time.Hour / time.Second)
+const eventTTL = time.Hour
 
 // eventCodec is one for both resources of events, which share what is cached.
 var eventCodec = sync.OnceValue(func() storage.Codec {
 	return &kind.Codec{Kind: corev1.SchemeGroupVersion.WithKind("Event"), New: func() runtime.Object { return &corev1.Event{} }}
 })
 
-// Events returns the resource of events in the core group, the hub also of
-// those in events.k8s.io.
-func Events() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Event{},
-		List:         &corev1.EventList{},
-		Resource:     "events",
-		ShortNames:   []string{"ev"},
-		Namespaced:   true,
-		Codec:        eventCodec(),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Validate: kind.CheckCreate(ValidateEvent)},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(ValidateEvent)},
-			Delete: registry.DeleteStrategy{NoDependents: true},
-			TTL:    func(runtime.Object, bool) int64 { return eventTTL },
-		},
+// Events returns the definition of events in the core group, which are also the hub of those in
+// events.k8s.io.
+func Events() kind.Definition[*corev1.Event] {
+	return kind.Definition[*corev1.Event]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.Event{},
+		List:                     &corev1.EventList{},
+		Resource:                 "events",
+		ShortNames:               []string{"ev"},
+		Namespaced:               true,
+		Codec:                    eventCodec(),
+		ValidateName:             path.ValidatePathSegmentName,
+		Validate:                 ValidateEvent,
+		TTL:                      eventTTL,
+		AllowCreateOnUpdate:      true,
+		AllowUnconditionalUpdate: true,
+		NoDependents:             true,
 		FieldLabel: kind.FieldLabels(
 			"metadata.name", "metadata.namespace",
 			"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
 			"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
 			"reason", "reportingComponent", "source", "type"),
-		Fields:  kind.Fields(eventFields),
-		Columns: registry.Columns{Definitions: eventColumns(), Row: kind.Row(eventRow)},
-	}.Build()
+		Fields:  eventFields,
+		Columns: eventColumns(),
+	}
 }
 
 func eventFields(e *corev1.Event) fields.Set {
@@ -69,47 +68,57 @@ func eventFields(e *corev1.Event) fields.Set {
 	}
 }
 
-func eventColumns() []metav1.TableColumnDefinition {
+func eventColumns() []kind.Column[*corev1.Event] {
 	event, object := corev1.Event{}.SwaggerDoc(), corev1.ObjectReference{}.SwaggerDoc()
-	name := kind.NameColumn()
-	name.Priority = 1
-	return []metav1.TableColumnDefinition{
-		kind.Column("Last Seen", "string", event["lastTimestamp"]),
-		kind.Column("Type", "string", event["type"]),
-		kind.Column("Reason", "string", event["reason"]),
-		kind.Column("Object", "string", event["involvedObject"]),
-		kind.WideColumn("Subobject", "string", object["fieldPath"]),
-		kind.WideColumn("Source", "string", event["source"]),
-		kind.Column("Message", "string", event["message"]),
-		kind.WideColumn("First Seen", "string", event["firstTimestamp"]),
-		kind.WideColumn("Count", "string", event["count"]),
+	name := kind.NameColumn[*corev1.Event]()
+	name.Priority = kind.Wide
+	return []kind.Column[*corev1.Event]{
+		{
+			Name:        "Last Seen",
+			Description: event["lastTimestamp"],
+			Cell:        func(e *corev1.Event) any { return lastSeen(e) },
+		},
+		{
+			Name:        "Type",
+			Description: event["type"],
+			Cell:        func(e *corev1.Event) any { return e.Type },
+		},
+		{
+			Name:        "Reason",
+			Description: event["reason"],
+			Cell:        func(e *corev1.Event) any { return e.Reason },
+		},
+		{
+			Name:        "Object",
+			Description: event["involvedObject"],
+			Cell:        func(e *corev1.Event) any { return eventTarget(&e.InvolvedObject) },
+		},
+		{
+			Name: "Subobject", Priority: kind.Wide,
+			Description: object["fieldPath"],
+			Cell:        func(e *corev1.Event) any { return e.InvolvedObject.FieldPath },
+		},
+		{
+			Name: "Source", Priority: kind.Wide,
+			Description: event["source"],
+			Cell:        func(e *corev1.Event) any { return eventSource(e) },
+		},
+		{
+			Name:        "Message",
+			Description: event["message"],
+			Cell:        func(e *corev1.Event) any { return strings.TrimSpace(e.Message) },
+		},
+		{
+			Name: "First Seen", Priority: kind.Wide,
+			Description: event["firstTimestamp"],
+			Cell:        func(e *corev1.Event) any { return firstSeen(e) },
+		},
+		{
+			Name: "Count", Priority: kind.Wide,
+			Description: event["count"],
+			Cell:        func(e *corev1.Event) any { return eventCount(e) },
+		},
 		name,
-	}
-}
-
-func eventRow(e *corev1.Event) []any {
-	first := kind.Age(e.FirstTimestamp)
-	if e.FirstTimestamp.IsZero() {
-		first = kind.Age(metav1.NewTime(e.EventTime.Time))
-	}
-	last, count := kind.Age(e.LastTimestamp), e.Count
-	if e.LastTimestamp.IsZero() {
-		last = first
-	}
-	switch {
-	case e.Series != nil:
-		last, count = kind.Age(metav1.NewTime(e.Series.LastObservedTime.Time)), e.Series.Count
-	case count == 0:
-		// An event that says no count happened once.
-		count = 1
-	}
-	target := strings.ToLower(e.InvolvedObject.Kind)
-	if e.InvolvedObject.Name != "" {
-		target += "/" + e.InvolvedObject.Name
-	}
-	return []any{
-		last, e.Type, e.Reason, target, e.InvolvedObject.FieldPath, eventSource(e),
-		strings.TrimSpace(e.Message), first, int64(count), e.Name,
 	}
 }
 
@@ -120,4 +129,38 @@ func eventSource(e *corev1.Event) string {
 		return component
 	}
 	return fmt.Sprintf("%s, %s", component, host)
+}
+
+func firstSeen(e *corev1.Event) string {
+	if e.FirstTimestamp.IsZero() {
+		return kind.Age(metav1.NewTime(e.EventTime.Time))
+	}
+	return kind.Age(e.FirstTimestamp)
+}
+
+func lastSeen(e *corev1.Event) string {
+	switch {
+	case e.Series != nil:
+		return kind.Age(metav1.NewTime(e.Series.LastObservedTime.Time))
+	case e.LastTimestamp.IsZero():
+		return firstSeen(e)
+	default:
+		return kind.Age(e.LastTimestamp)
+	}
+}
+
+// eventCount is 1 for an event without a count.
+func eventCount(e *corev1.Event) int64 {
+	if e.Series != nil {
+		return int64(e.Series.Count)
+	}
+	return int64(cmp.Or(e.Count, 1))
+}
+
+func eventTarget(ref *corev1.ObjectReference) string {
+	target := strings.ToLower(ref.Kind)
+	if ref.Name != "" {
+		target += "/" + ref.Name
+	}
+	return target
 }

@@ -8,17 +8,16 @@ import (
 )
 
 func limitRanges() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.LimitRange{},
-		List:         &corev1.LimitRangeList{},
-		Resource:     "limitranges",
-		ShortNames:   []string{"limits"},
-		Namespaced:   true,
-		Default:      kind.Defaults(defaultLimitRange),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateLimitRange)},
-			Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true, Validate: kind.CheckAgain(validateLimitRange)},
-		},
+	return kind.Definition[*corev1.LimitRange]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.LimitRange{},
+		List:                     &corev1.LimitRangeList{},
+		Resource:                 "limitranges",
+		ShortNames:               []string{"limits"},
+		Namespaced:               true,
+		Default:                  defaultLimitRange,
+		Validate:                 validateLimitRange,
+		AllowCreateOnUpdate:      true,
+		AllowUnconditionalUpdate: true,
 	}.Build()
 }

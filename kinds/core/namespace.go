@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -15,77 +14,60 @@ import (
 )
 
 func namespaces() *registry.Resource {
-	finalize := kind.WriteSubresource("finalize", registry.UpdateStrategy{
+	finalize := kind.Write[*corev1.Namespace]{
 		AllowUnconditional: true,
-		Prepare:            kind.OnUpdate(func(n, old *corev1.Namespace) { n.Status = old.Status }),
-		Validate:           kind.CheckUpdate(validateFinalizers),
+		Prepare:            func(n, old *corev1.Namespace) { n.Status = old.Status },
+		Validate:           validateFinalizers,
 		Owns:               kind.Except("status"),
-	})
+	}.Subresource("finalize")
 	finalize.Verbs = []string{"update"}
-	return kind.Definition{
-		GroupVersion:   corev1.SchemeGroupVersion,
-		Object:         &corev1.Namespace{},
-		List:           &corev1.NamespaceList{},
-		Resource:       "namespaces",
-		ShortNames:     []string{"ns"},
-		Verbs:          []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-		Status:         true,
-		Strategy:       namespaceStrategy(),
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateNamespaceStatus)},
-		Default:        kind.Defaults(defaultNamespace),
-		FieldLabel:     kind.FieldLabels("metadata.name", "status.phase"),
-		Fields: kind.Fields(func(n *corev1.Namespace) fields.Set {
+	return kind.Definition[*corev1.Namespace]{
+		GroupVersion: corev1.SchemeGroupVersion,
+		Object:       &corev1.Namespace{},
+		List:         &corev1.NamespaceList{},
+		Resource:     "namespaces",
+		ShortNames:   []string{"ns"},
+		Verbs:        []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Status:       true,
+
+		ValidateName:             validation.NameIsDNSLabel,
+		Validate:                 validateNamespace,
+		Canonicalize:             labelNamespace,
+		PrepareForCreate:         prepareNamespace,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         func(n, old *corev1.Namespace) { n.Spec.Finalizers = old.Spec.Finalizers },
+		HoldsDeletion:            holdsNamespace,
+		MarkDeleted:              markNamespace,
+		ReturnDeletedObject:      true,
+		ValidateStatusUpdate:     validateNamespaceStatus,
+		Default:                  defaultNamespace,
+		FieldLabel:               kind.FieldLabels("metadata.name", "status.phase"),
+		Fields: func(n *corev1.Namespace) fields.Set {
 			return fields.Set{"status.phase": string(n.Status.Phase)}
-		}),
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Status", "string", "The status of the namespace"),
-				kind.AgeColumn(),
+		},
+		Columns: []kind.Column[*corev1.Namespace]{
+			kind.NameColumn[*corev1.Namespace](),
+			{
+				Name:        "Status",
+				Description: "The status of the namespace",
+				Cell:        func(n *corev1.Namespace) any { return string(n.Status.Phase) },
 			},
-			Row: kind.Row(func(n *corev1.Namespace) []any {
-				return []any{n.Name, string(n.Status.Phase), kind.Age(n.CreationTimestamp)}
-			}),
+			kind.AgeColumn[*corev1.Namespace](),
 		},
 		Subresources: []registry.Subresource{finalize},
 	}.Build()
 }
 
-func namespaceStrategy() registry.Strategy {
-	return registry.Strategy{
-		Create: registry.CreateStrategy{
-			ValidateName: validation.NameIsDNSLabel,
-			Prepare:      kind.OnCreate(prepareNamespace),
-			Validate:     kind.CheckCreate(validateNamespace),
-		},
-		Update: registry.UpdateStrategy{
-			AllowUnconditional: true,
-			Prepare: kind.OnUpdate(func(n, old *corev1.Namespace) {
-				n.Spec.Finalizers = old.Spec.Finalizers
-			}),
-			Validate: kind.CheckAgain(validateNamespace),
-		},
-		Delete: registry.DeleteStrategy{
-			Holds:        holdsNamespace,
-			Mark:         markNamespace,
-			ReturnObject: true,
-		},
-		Canonicalize: func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
-	}
-}
-
 // holdsNamespace is true for the first deletion, which only marks a namespace,
 // and as long as its spec has finalizers.
-func holdsNamespace(obj runtime.Object) bool {
-	n := obj.(*corev1.Namespace)
+func holdsNamespace(n *corev1.Namespace) bool {
 	return n.DeletionTimestamp == nil || len(n.Spec.Finalizers) > 0
 }
 
 // markNamespace makes a namespace Terminating and gives it the finalizers of the
 // garbage collector that the options ask for. Unlike for other kinds,
 // orphanDependents=false asks for foreground deletion.
-func markNamespace(obj runtime.Object, opts *metav1.DeleteOptions) {
-	n := obj.(*corev1.Namespace)
+func markNamespace(n *corev1.Namespace, opts *metav1.DeleteOptions) {
 	n.Status.Phase = corev1.NamespaceTerminating
 	var foreground, orphan bool
 	switch {

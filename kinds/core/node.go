@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -15,7 +14,7 @@ import (
 )
 
 func nodes() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*corev1.Node]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Node{},
 		List:         &corev1.NodeList{},
@@ -24,28 +23,21 @@ func nodes() *registry.Resource {
 		ShortNames:   []string{"no"},
 		Status:       true,
 		// A kubelet registers its node together with the status.
-		StatusOnCreate: true,
-		Default:        kind.Defaults(defaultNode),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }),
-				Validate: kind.CheckCreate(validateNode), Warnings: kind.WarnCreate(warnOfNode),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(dropConfigSource),
-				Validate:           kind.CheckUpdate(validateNodeUpdate), Warnings: kind.WarnAgain(warnOfNode),
-			},
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  kind.OnUpdate(dropNodeConfig),
-			Validate: kind.CheckUpdate(validateNodeStatus),
-		},
-		FieldLabel: kind.FieldLabels("metadata.name", "spec.unschedulable"),
-		Fields: kind.Fields(func(n *corev1.Node) fields.Set {
+		StatusOnCreate:           true,
+		Default:                  defaultNode,
+		Warnings:                 warnOfNode,
+		PrepareForCreate:         func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil },
+		ValidateCreate:           validateNode,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         dropConfigSource,
+		ValidateUpdate:           validateNodeUpdate,
+		PrepareForStatusUpdate:   dropNodeConfig,
+		ValidateStatusUpdate:     validateNodeStatus,
+		FieldLabel:               kind.FieldLabels("metadata.name", "spec.unschedulable"),
+		Fields: func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}
-		}),
-		Columns:      registry.Columns{Definitions: nodeColumns(), Row: kind.Row(nodeRow)},
+		},
+		Columns:      nodeColumns(),
 		Subresources: []registry.Subresource{nodeProxy()},
 	}.Build()
 }
@@ -64,30 +56,51 @@ func dropNodeConfig(n, old *corev1.Node) {
 	}
 }
 
-func nodeColumns() []metav1.TableColumnDefinition {
+func nodeColumns() []kind.Column[*corev1.Node] {
 	status, info := corev1.NodeStatus{}.SwaggerDoc(), corev1.NodeSystemInfo{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Status", "string", "The status of the node"),
-		kind.Column("Roles", "string", "The roles of the node"),
-		kind.AgeColumn(),
-		kind.Column("Version", "string", info["kubeletVersion"]),
-		kind.WideColumn("Internal-IP", "string", status["addresses"]),
-		kind.WideColumn("External-IP", "string", status["addresses"]),
-		kind.WideColumn("OS-Image", "string", info["osImage"]),
-		kind.WideColumn("Kernel-Version", "string", info["kernelVersion"]),
-		kind.WideColumn("Container-Runtime", "string", info["containerRuntimeVersion"]),
-	}
-}
-
-func nodeRow(n *corev1.Node) []any {
-	const unknown = "<unknown>"
-	info := n.Status.NodeInfo
-	return []any{
-		n.Name, nodeReadiness(n), nodeRoles(n), kind.Age(n.CreationTimestamp), info.KubeletVersion,
-		cmp.Or(nodeAddress(n, corev1.NodeInternalIP), kind.None),
-		cmp.Or(nodeAddress(n, corev1.NodeExternalIP), kind.None),
-		cmp.Or(info.OSImage, unknown), cmp.Or(info.KernelVersion, unknown), cmp.Or(info.ContainerRuntimeVersion, unknown),
+	return []kind.Column[*corev1.Node]{
+		kind.NameColumn[*corev1.Node](),
+		{
+			Name:        "Status",
+			Description: "The status of the node",
+			Cell:        func(n *corev1.Node) any { return nodeReadiness(n) },
+		},
+		{
+			Name:        "Roles",
+			Description: "The roles of the node",
+			Cell:        func(n *corev1.Node) any { return nodeRoles(n) },
+		},
+		kind.AgeColumn[*corev1.Node](),
+		{
+			Name:        "Version",
+			Description: info["kubeletVersion"],
+			Cell:        func(n *corev1.Node) any { return n.Status.NodeInfo.KubeletVersion },
+		},
+		{
+			Name: "Internal-IP", Priority: kind.Wide,
+			Description: status["addresses"],
+			Cell:        func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeInternalIP), kind.None) },
+		},
+		{
+			Name: "External-IP", Priority: kind.Wide,
+			Description: status["addresses"],
+			Cell:        func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeExternalIP), kind.None) },
+		},
+		{
+			Name: "OS-Image", Priority: kind.Wide,
+			Description: info["osImage"],
+			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.OSImage, unknownCell) },
+		},
+		{
+			Name: "Kernel-Version", Priority: kind.Wide,
+			Description: info["kernelVersion"],
+			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.KernelVersion, unknownCell) },
+		},
+		{
+			Name: "Container-Runtime", Priority: kind.Wide,
+			Description: info["containerRuntimeVersion"],
+			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.ContainerRuntimeVersion, unknownCell) },
+		},
 	}
 }
 
@@ -131,3 +144,6 @@ func nodeAddress(n *corev1.Node, kind corev1.NodeAddressType) string {
 	}
 	return ""
 }
+
+// unknownCell is the cell of a field that the kubelet has not set.
+const unknownCell = "<unknown>"

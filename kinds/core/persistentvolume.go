@@ -10,30 +10,23 @@ import (
 )
 
 func persistentVolumes() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.PersistentVolume{},
-		List:         &corev1.PersistentVolumeList{},
-		Resource:     "persistentvolumes",
-		ShortNames:   []string{"pv"},
-		Status:       true,
-		Default:      kind.Defaults(defaultPersistentVolume),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(prepareVolume),
-				Validate: kind.CheckCreate(validateVolume), Warnings: kind.WarnCreate(warnOfVolume),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateVolumeUpdate), Warnings: kind.WarnAgain(warnOfVolume),
-			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  kind.OnUpdate(stampPhase),
-			Validate: kind.CheckAgain(func(v *corev1.PersistentVolume) field.ErrorList { return kind.Finalizers(v) }),
-		},
-		Columns: registry.Columns{Definitions: volumeColumns(), Row: kind.Row(volumeRow)},
+	return kind.Definition[*corev1.PersistentVolume]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.PersistentVolume{},
+		List:                     &corev1.PersistentVolumeList{},
+		Resource:                 "persistentvolumes",
+		ShortNames:               []string{"pv"},
+		Status:                   true,
+		Default:                  defaultPersistentVolume,
+		Warnings:                 warnOfVolume,
+		PrepareForCreate:         prepareVolume,
+		ValidateCreate:           validateVolume,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateVolumeUpdate,
+		ReturnDeletedObject:      true,
+		PrepareForStatusUpdate:   stampPhase,
+		ValidateStatusUpdate:     func(v, _ *corev1.PersistentVolume) field.ErrorList { return kind.Finalizers(v) },
+		Columns:                  volumeColumns(),
 	}.Build()
 }
 
@@ -53,36 +46,73 @@ func stampPhase(v, old *corev1.PersistentVolume) {
 	}
 }
 
-func volumeColumns() []metav1.TableColumnDefinition {
+func volumeColumns() []kind.Column[*corev1.PersistentVolume] {
 	spec, status := corev1.PersistentVolumeSpec{}.SwaggerDoc(), corev1.PersistentVolumeStatus{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Capacity", "string", spec["capacity"]),
-		kind.Column("Access Modes", "string", spec["accessModes"]),
-		kind.Column("Reclaim Policy", "string", spec["persistentVolumeReclaimPolicy"]),
-		kind.Column("Status", "string", status["phase"]),
-		kind.Column("Claim", "string", spec["claimRef"]),
-		kind.Column("StorageClass", "string", "StorageClass of the pv"),
-		kind.Column("VolumeAttributesClass", "string", "VolumeAttributesClass of the pv"),
-		kind.Column("Reason", "string", status["reason"]),
-		kind.AgeColumn(),
-		kind.WideColumn("VolumeMode", "string", spec["volumeMode"]),
+	return []kind.Column[*corev1.PersistentVolume]{
+		kind.NameColumn[*corev1.PersistentVolume](),
+		{
+			Name:        "Capacity",
+			Description: spec["capacity"],
+			Cell: func(v *corev1.PersistentVolume) any {
+				capacity := v.Spec.Capacity[corev1.ResourceStorage]
+				return capacity.String()
+			},
+		},
+		{
+			Name:        "Access Modes",
+			Description: spec["accessModes"],
+			Cell:        func(v *corev1.PersistentVolume) any { return accessModesCell(v.Spec.AccessModes) },
+		},
+		{
+			Name:        "Reclaim Policy",
+			Description: spec["persistentVolumeReclaimPolicy"],
+			Cell:        func(v *corev1.PersistentVolume) any { return string(v.Spec.PersistentVolumeReclaimPolicy) },
+		},
+		{
+			Name:        "Status",
+			Description: status["phase"],
+			Cell:        func(v *corev1.PersistentVolume) any { return phaseCell(v, string(v.Status.Phase)) },
+		},
+		{
+			Name:        "Claim",
+			Description: spec["claimRef"],
+			Cell:        func(v *corev1.PersistentVolume) any { return claimRefCell(v.Spec.ClaimRef) },
+		},
+		{
+			Name:        "StorageClass",
+			Description: "StorageClass of the pv",
+			Cell:        func(v *corev1.PersistentVolume) any { return storageClassCell(v.Annotations, v.Spec.StorageClassName) },
+		},
+		{
+			Name:        "VolumeAttributesClass",
+			Description: "VolumeAttributesClass of the pv",
+			Cell:        func(v *corev1.PersistentVolume) any { return unsetCell(v.Spec.VolumeAttributesClassName) },
+		},
+		{
+			Name:        "Reason",
+			Description: status["reason"],
+			Cell:        func(v *corev1.PersistentVolume) any { return v.Status.Reason },
+		},
+		kind.AgeColumn[*corev1.PersistentVolume](),
+		{
+			Name: "VolumeMode", Priority: kind.Wide,
+			Description: spec["volumeMode"],
+			Cell:        func(v *corev1.PersistentVolume) any { return volumeModeCell(v.Spec.VolumeMode) },
+		},
 	}
 }
 
-func volumeRow(v *corev1.PersistentVolume) []any {
-	claim := ""
-	if ref := v.Spec.ClaimRef; ref != nil {
-		claim = ref.Namespace + "/" + ref.Name
+func claimRefCell(ref *corev1.ObjectReference) string {
+	if ref == nil {
+		return ""
 	}
-	phase := string(v.Status.Phase)
-	if v.DeletionTimestamp != nil {
-		phase = "Terminating"
+	return ref.Namespace + "/" + ref.Name
+}
+
+// phaseCell returns the phase of a volume or a claim, or Terminating once it is deleted.
+func phaseCell(obj metav1.Object, phase string) string {
+	if obj.GetDeletionTimestamp() != nil {
+		return "Terminating"
 	}
-	capacity := v.Spec.Capacity[corev1.ResourceStorage]
-	return []any{
-		v.Name, capacity.String(), accessModesCell(v.Spec.AccessModes), string(v.Spec.PersistentVolumeReclaimPolicy),
-		phase, claim, storageClassCell(v.Annotations, v.Spec.StorageClassName), unsetCell(v.Spec.VolumeAttributesClassName),
-		v.Status.Reason, kind.Age(v.CreationTimestamp), volumeModeCell(v.Spec.VolumeMode),
-	}
+	return phase
 }

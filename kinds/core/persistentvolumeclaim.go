@@ -2,7 +2,7 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -10,65 +10,86 @@ import (
 )
 
 func persistentVolumeClaims() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.PersistentVolumeClaim{},
-		List:         &corev1.PersistentVolumeClaimList{},
-		Resource:     "persistentvolumeclaims",
-		ShortNames:   []string{"pvc"},
-		Namespaced:   true,
-		Status:       true,
-		Default:      kind.Defaults(podspec.DefaultClaim),
-		Restore:      kind.Defaults(restoreClaim),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(prepareClaim),
-				Validate: kind.CheckCreate(validateClaim), Warnings: kind.WarnCreate(warnOfClaim),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareClaimUpdate),
-				Validate:           kind.CheckUpdate(validateClaimUpdate), Warnings: kind.WarnAgain(warnOfClaim),
-			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateClaimStatus)},
-		Columns:        registry.Columns{Definitions: claimColumns(), Row: kind.Row(claimRow)},
+	return kind.Definition[*corev1.PersistentVolumeClaim]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.PersistentVolumeClaim{},
+		List:                     &corev1.PersistentVolumeClaimList{},
+		Resource:                 "persistentvolumeclaims",
+		ShortNames:               []string{"pvc"},
+		Namespaced:               true,
+		Status:                   true,
+		Default:                  podspec.DefaultClaim,
+		Restore:                  restoreClaim,
+		Warnings:                 warnOfClaim,
+		PrepareForCreate:         prepareClaim,
+		ValidateCreate:           validateClaim,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         prepareClaimUpdate,
+		ValidateUpdate:           validateClaimUpdate,
+		ReturnDeletedObject:      true,
+		ValidateStatusUpdate:     validateClaimStatus,
+		Columns:                  claimColumns(),
 	}.Build()
 }
 
-func claimColumns() []metav1.TableColumnDefinition {
+func claimColumns() []kind.Column[*corev1.PersistentVolumeClaim] {
 	spec, status := corev1.PersistentVolumeClaimSpec{}.SwaggerDoc(), corev1.PersistentVolumeClaimStatus{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Status", "string", status["phase"]),
-		kind.Column("Volume", "string", spec["volumeName"]),
-		kind.Column("Capacity", "string", status["capacity"]),
-		kind.Column("Access Modes", "string", status["accessModes"]),
-		kind.Column("StorageClass", "string", "StorageClass of the pvc"),
-		kind.Column("VolumeAttributesClass", "string", "VolumeAttributesClass of the pvc"),
-		kind.AgeColumn(),
-		kind.WideColumn("VolumeMode", "string", spec["volumeMode"]),
+	return []kind.Column[*corev1.PersistentVolumeClaim]{
+		kind.NameColumn[*corev1.PersistentVolumeClaim](),
+		{
+			Name:        "Status",
+			Description: status["phase"],
+			Cell:        func(c *corev1.PersistentVolumeClaim) any { return phaseCell(c, string(c.Status.Phase)) },
+		},
+		{
+			Name:        "Volume",
+			Description: spec["volumeName"],
+			Cell:        func(c *corev1.PersistentVolumeClaim) any { return c.Spec.VolumeName },
+		},
+		{
+			Name:        "Capacity",
+			Description: status["capacity"],
+			Cell:        claimCapacityCell,
+		},
+		{
+			Name:        "Access Modes",
+			Description: status["accessModes"],
+			Cell:        claimModesCell,
+		},
+		{
+			Name:        "StorageClass",
+			Description: "StorageClass of the pvc",
+			Cell: func(c *corev1.PersistentVolumeClaim) any {
+				return storageClassCell(c.Annotations, ptr.Deref(c.Spec.StorageClassName, ""))
+			},
+		},
+		{
+			Name:        "VolumeAttributesClass",
+			Description: "VolumeAttributesClass of the pvc",
+			Cell:        func(c *corev1.PersistentVolumeClaim) any { return unsetCell(c.Spec.VolumeAttributesClassName) },
+		},
+		kind.AgeColumn[*corev1.PersistentVolumeClaim](),
+		{
+			Name: "VolumeMode", Priority: kind.Wide,
+			Description: spec["volumeMode"],
+			Cell:        func(c *corev1.PersistentVolumeClaim) any { return volumeModeCell(c.Spec.VolumeMode) },
+		},
 	}
 }
 
-func claimRow(c *corev1.PersistentVolumeClaim) []any {
-	phase := string(c.Status.Phase)
-	if c.DeletionTimestamp != nil {
-		phase = "Terminating"
+// claimCapacityCell is empty for a claim without a volume.
+func claimCapacityCell(c *corev1.PersistentVolumeClaim) any {
+	if c.Spec.VolumeName == "" {
+		return ""
 	}
-	capacity, modes := "", ""
-	if c.Spec.VolumeName != "" {
-		modes = accessModesCell(c.Status.AccessModes)
-		storage := c.Status.Capacity[corev1.ResourceStorage]
-		capacity = storage.String()
+	capacity := c.Status.Capacity[corev1.ResourceStorage]
+	return capacity.String()
+}
+
+// claimModesCell is empty for a claim without a volume.
+func claimModesCell(c *corev1.PersistentVolumeClaim) any {
+	if c.Spec.VolumeName == "" {
+		return ""
 	}
-	class := ""
-	if c.Spec.StorageClassName != nil {
-		class = *c.Spec.StorageClassName
-	}
-	return []any{
-		c.Name, phase, c.Spec.VolumeName, capacity, modes, storageClassCell(c.Annotations, class),
-		unsetCell(c.Spec.VolumeAttributesClassName), kind.Age(c.CreationTimestamp), volumeModeCell(c.Spec.VolumeMode),
-	}
+	return accessModesCell(c.Status.AccessModes)
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -17,7 +16,7 @@ import (
 )
 
 func pods() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*corev1.Pod]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Pod{},
 		List:         &corev1.PodList{},
@@ -29,17 +28,24 @@ func pods() *registry.Resource {
 		Status:       true,
 		// Of the status that a client sends, one field counts, see preparePod.
 		StatusOnCreate: true,
-		Default:        kind.Defaults(defaultPod),
-		Strategy:       podStrategy(),
-		StatusStrategy: registry.UpdateStrategy{
-			Prepare:  kind.OnUpdate(preparePodStatus),
-			Validate: kind.CheckUpdate(validatePodStatus),
-			Warnings: kind.WarnAgain(warnOfPodStatus),
-			Owns:     kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
-		},
-		FieldLabel: podFieldLabel,
-		Fields:     kind.Fields(podFields),
-		Columns:    registry.Columns{Definitions: podColumns(), Row: podRow},
+		Default:        defaultPod,
+
+		WarningsOnCreate:         warnOfPod,
+		PrepareForCreateContext:  preparePod,
+		ValidateCreate:           validateNewPod,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         func(p, old *corev1.Pod) { podspec.DropDisabled(&p.Spec, &old.Spec) },
+		ValidateUpdate:           validatePodUpdate,
+		GracePeriod:              podGracePeriod,
+		ReturnDeletedObject:      true,
+		PrepareForStatusUpdate:   preparePodStatus,
+		ValidateStatusUpdate:     validatePodStatus,
+		WarningsOnStatusUpdate:   warnOfPodStatus,
+		StatusOwns:               kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+		FieldLabel:               podFieldLabel,
+		Fields:                   podFields,
+		Columns:                  podColumns(),
+		RowConditions:            podRowConditions,
 		Subresources: []registry.Subresource{
 			podBinding(), podEphemeralContainers(), podEviction(), podResize(),
 			podExec(), podAttach(), podPortForward(), podLog(), podProxy(),
@@ -47,31 +53,10 @@ func pods() *registry.Resource {
 	}.Build()
 }
 
-func podStrategy() registry.Strategy {
-	return registry.Strategy{
-		Create: registry.CreateStrategy{
-			Prepare:  preparePod,
-			Validate: kind.CheckCreate(validateNewPod),
-			Warnings: kind.WarnCreate(warnOfPod),
-		},
-		Update: registry.UpdateStrategy{
-			AllowUnconditional: true,
-			Prepare:            kind.OnUpdate(func(p, old *corev1.Pod) { podspec.DropDisabled(&p.Spec, &old.Spec) }),
-			Validate:           kind.CheckUpdate(validatePodUpdate),
-		},
-		Delete: registry.DeleteStrategy{
-			GracePeriod: func(obj runtime.Object, opts *metav1.DeleteOptions) *int64 {
-				return new(podGracePeriod(obj.(*corev1.Pod), opts))
-			},
-			ReturnObject: true,
-		},
-	}
-}
-
-// podGracePeriod is 0 where no kubelet has anything to stop.
-func podGracePeriod(p *corev1.Pod, opts *metav1.DeleteOptions) int64 {
+// podGracePeriod is 0 for a pod without running containers.
+func podGracePeriod(p *corev1.Pod, opts *metav1.DeleteOptions) *int64 {
 	if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
-		return 0
+		return new(int64(0))
 	}
 	period := opts.GracePeriodSeconds
 	if period == nil {
@@ -79,11 +64,11 @@ func podGracePeriod(p *corev1.Pod, opts *metav1.DeleteOptions) int64 {
 	}
 	switch {
 	case period == nil:
-		return 0
+		return new(int64(0))
 	case *period < 0:
-		return 1
+		return new(int64(1))
 	default:
-		return *period
+		return new(*period)
 	}
 }
 

@@ -30,7 +30,7 @@ func podBinding() registry.Subresource {
 
 // bindings is what oldest schedulers post to: the pod's name is the binding's.
 func bindings() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*corev1.Binding]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Binding{},
 		Resource:     "bindings",

@@ -7,40 +7,59 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func podColumns() []metav1.TableColumnDefinition {
+func podColumns() []kind.Column[*corev1.Pod] {
 	spec, status := corev1.PodSpec{}.SwaggerDoc(), corev1.PodStatus{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Ready", "string", "The aggregate readiness state of this pod for accepting traffic."),
-		kind.Column("Status", "string", "The aggregate status of the containers in this pod."),
-		kind.Column("Restarts", "string", "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted."),
-		kind.AgeColumn(),
-		kind.WideColumn("IP", "string", status["podIP"]),
-		kind.WideColumn("Node", "string", spec["nodeName"]),
-		kind.WideColumn("Nominated Node", "string", status["nominatedNodeName"]),
-		kind.WideColumn("Readiness Gates", "string", spec["readinessGates"]),
+	return []kind.Column[*corev1.Pod]{
+		kind.NameColumn[*corev1.Pod](),
+		{
+			Name:        "Ready",
+			Description: "The aggregate readiness state of this pod for accepting traffic.",
+			Cell:        podReadyCell,
+		},
+		{
+			Name:        "Status",
+			Description: "The aggregate status of the containers in this pod.",
+			Cell:        func(p *corev1.Pod) any { return podReason(p) },
+		},
+		{
+			Name:        "Restarts",
+			Description: "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.",
+			Cell:        func(p *corev1.Pod) any { return podRestarts(p).cell() },
+		},
+		kind.AgeColumn[*corev1.Pod](),
+		{
+			Name: "IP", Priority: kind.Wide,
+			Description: status["podIP"],
+			Cell:        func(p *corev1.Pod) any { return cmp.Or(podIP(p), kind.None) },
+		},
+		{
+			Name: "Node", Priority: kind.Wide,
+			Description: spec["nodeName"],
+			Cell:        func(p *corev1.Pod) any { return cmp.Or(p.Spec.NodeName, kind.None) },
+		},
+		{
+			Name: "Nominated Node", Priority: kind.Wide,
+			Description: status["nominatedNodeName"],
+			Cell:        func(p *corev1.Pod) any { return cmp.Or(p.Status.NominatedNodeName, kind.None) },
+		},
+		{
+			Name: "Readiness Gates", Priority: kind.Wide,
+			Description: spec["readinessGates"],
+			Cell:        func(p *corev1.Pod) any { return readinessGates(p) },
+		},
 	}
 }
 
-func podRow(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
-	p := obj.(*corev1.Pod)
-	s := summarizePod(p)
-	return []any{
-		p.Name, fmt.Sprintf("%d/%d", s.ready, s.total), s.reason, s.restarts.cell(), kind.Age(p.CreationTimestamp),
-		cmp.Or(podIP(p), kind.None), cmp.Or(p.Spec.NodeName, kind.None), cmp.Or(p.Status.NominatedNodeName, kind.None),
-		readinessGates(p),
-	}, podRowConditions(p.Status.Phase)
-}
-
-// podRowConditions tell clients that a pod is through, whatever the cells say.
-func podRowConditions(phase corev1.PodPhase) []metav1.TableRowCondition {
-	completed := metav1.TableRowCondition{Type: metav1.RowCompleted, Status: metav1.ConditionTrue, Reason: string(phase)}
-	switch phase {
+// podRowConditions reports that a pod has completed.
+func podRowConditions(p *corev1.Pod) []metav1.TableRowCondition {
+	completed := metav1.TableRowCondition{
+		Type: metav1.RowCompleted, Status: metav1.ConditionTrue, Reason: string(p.Status.Phase),
+	}
+	switch p.Status.Phase {
 	case corev1.PodSucceeded:
 		completed.Message = "The pod has completed successfully."
 	case corev1.PodFailed:
@@ -78,7 +97,7 @@ func podConditionTrue(p *corev1.Pod, typ corev1.PodConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// restarts counts restarts and knows the latest.
+// restarts is the number of restarts of containers and the time of the last one.
 type restarts struct {
 	count int
 	last  metav1.Time
@@ -91,7 +110,7 @@ func (r *restarts) add(c *corev1.ContainerStatus) {
 	}
 }
 
-func (r *restarts) cell() string {
+func (r restarts) cell() string {
 	if r.count == 0 || r.last.IsZero() {
 		return strconv.Itoa(r.count)
 	}

@@ -13,7 +13,7 @@ func defaultPod(p *corev1.Pod) {
 	requestLimits(p.Spec.InitContainers)
 	requestLimits(p.Spec.Containers)
 	defaultPodResources(&p.Spec)
-	kind.FillNil(&p.Spec.EnableServiceLinks, true)
+	kind.SetDefaultPointer(&p.Spec.EnableServiceLinks, true)
 	if p.Spec.HostNetwork {
 		openHostPorts(p.Spec.InitContainers)
 		openHostPorts(p.Spec.Containers)
@@ -46,7 +46,7 @@ func openHostPorts(containers []corev1.Container) {
 	for i := range containers {
 		for j := range containers[i].Ports {
 			port := &containers[i].Ports[j]
-			kind.Fill(&port.HostPort, port.ContainerPort)
+			kind.SetDefault(&port.HostPort, port.ContainerPort)
 		}
 	}
 }

@@ -7,15 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // preparePod begins the status: a client may say no more of it than the class.
-func preparePod(ctx context.Context, obj runtime.Object) {
-	p := obj.(*corev1.Pod)
+func preparePod(ctx context.Context, p *corev1.Pod) {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(p.Status.QOSClass, podQOS(p))}
 	podspec.DropDisabled(&p.Spec, nil)
 	if len(p.Spec.SchedulingGates) > 0 {

@@ -15,25 +15,25 @@ import (
 
 // podEphemeralContainers adds containers to a pod that runs.
 func podEphemeralContainers() registry.Subresource {
-	return kind.WriteSubresource("ephemeralcontainers", registry.UpdateStrategy{
+	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
-		Prepare: kind.OnUpdate(func(p, old *corev1.Pod) {
+		Prepare: func(p, old *corev1.Pod) {
 			wanted := p.Spec.EphemeralContainers
 			keepPod(p, old)
 			p.Spec.EphemeralContainers = wanted
 			podspec.DropDisabled(&p.Spec, &old.Spec)
 			countPodGeneration(p, old)
-		}),
-		Validate: kind.CheckUpdate(validateEphemeralContainers),
+		},
+		Validate: validateEphemeralContainers,
 		Owns:     kind.Only("spec.ephemeralContainers"),
-	})
+	}.Subresource("ephemeralcontainers")
 }
 
 // podResize changes what the containers of a pod may use.
 func podResize() registry.Subresource {
-	return kind.WriteSubresource("resize", registry.UpdateStrategy{
+	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
-		Prepare: kind.OnUpdate(func(p, old *corev1.Pod) {
+		Prepare: func(p, old *corev1.Pod) {
 			if !sameContainers(p, old) {
 				// Left as it is for validation to refuse.
 				return
@@ -44,11 +44,11 @@ func podResize() registry.Subresource {
 			p.Spec.Containers = resized(containers, old.Spec.Containers)
 			p.Spec.InitContainers = resized(inits, old.Spec.InitContainers)
 			countPodGeneration(p, old)
-		}),
-		Validate: kind.CheckUpdate(validateResize),
+		},
+		Validate: validateResize,
 		Owns: kind.Only("spec.resources", "spec.containers.*.resources", "spec.containers.*.resizePolicy",
 			"spec.initContainers.*.resources", "spec.initContainers.*.resizePolicy"),
-	})
+	}.Subresource("resize")
 }
 
 // keepPod makes p what old is.

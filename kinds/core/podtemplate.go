@@ -3,9 +3,7 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -13,40 +11,41 @@ import (
 )
 
 func podTemplates() *registry.Resource {
-	return kind.Definition{
+	return kind.Definition[*corev1.PodTemplate]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.PodTemplate{},
 		List:         &corev1.PodTemplateList{},
 		Resource:     "podtemplates",
 		Namespaced:   true,
 		Generation:   true,
-		Changed: func(obj, old runtime.Object) bool {
-			return !equality.Semantic.DeepEqual(obj.(*corev1.PodTemplate).Template, old.(*corev1.PodTemplate).Template)
+		Changed: func(t, old *corev1.PodTemplate) bool {
+			return !equality.Semantic.DeepEqual(t.Template, old.Template)
 		},
-		Default: kind.Defaults(defaultPodTemplate),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  podspec.PrepareTemplate(ownTemplate),
-				Validate: kind.CheckCreate(validatePodTemplate), Warnings: kind.WarnCreate(warnOfPodTemplate),
+		Default:                  defaultPodTemplate,
+		Validate:                 validatePodTemplate,
+		PrepareForCreate:         podspec.PrepareTemplate(ownTemplate),
+		WarningsOnCreate:         warnOfPodTemplate,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(ownTemplate),
+		WarningsOnUpdate:         kind.OncePerGeneration(warnOfPodTemplate),
+		ReturnDeletedObject:      true,
+		Columns: []kind.Column[*corev1.PodTemplate]{
+			kind.NameColumn[*corev1.PodTemplate](),
+			{
+				Name:        "Containers",
+				Description: "Names of each container in the template.",
+				Cell:        func(t *corev1.PodTemplate) any { return kind.ContainerNames(t.Template.Spec.Containers) },
 			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(ownTemplate),
-				Validate:           kind.CheckAgain(validatePodTemplate), Warnings: kind.WarnGeneration(warnOfPodTemplate),
+			{
+				Name:        "Images",
+				Description: "Images referenced by each container in the template.",
+				Cell:        func(t *corev1.PodTemplate) any { return kind.ContainerImages(t.Template.Spec.Containers) },
 			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Containers", "string", "Names of each container in the template."),
-				kind.Column("Images", "string", "Images referenced by each container in the template."),
-				kind.Column("Pod Labels", "string", "The labels for the pod template."),
+			{
+				Name:        "Pod Labels",
+				Description: "The labels for the pod template.",
+				Cell:        func(t *corev1.PodTemplate) any { return labels.FormatLabels(t.Template.Labels) },
 			},
-			Row: kind.Row(func(t *corev1.PodTemplate) []any {
-				names, images := kind.ContainerCells(t.Template.Spec.Containers)
-				return []any{t.Name, names, images, labels.FormatLabels(t.Template.Labels)}
-			}),
 		},
 	}.Build()
 }

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -14,36 +15,31 @@ import (
 )
 
 func replicationControllers() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.ReplicationController{},
-		List:         &corev1.ReplicationControllerList{},
-		Resource:     "replicationcontrollers",
-		StoragePath:  "controllers",
-		ShortNames:   []string{"rc"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultReplicationController),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  podspec.PrepareTemplate(controllerTemplate),
-				Validate: kind.CheckCreate(validateReplicationController), Warnings: kind.WarnCreate(warnOfNewReplicationController),
-			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            podspec.PrepareTemplateUpdate(controllerTemplate),
-				Validate:           kind.CheckAgain(validateReplicationController), Warnings: kind.WarnUpdate(warnOfReplicationControllerUpdate),
-			},
-			Delete: registry.DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateReplicationControllerStatus)},
-		FieldLabel:     kind.FieldLabels("metadata.name", "metadata.namespace", "status.replicas"),
-		Fields: kind.Fields(func(r *corev1.ReplicationController) fields.Set {
+	return kind.Definition[*corev1.ReplicationController]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.ReplicationController{},
+		List:                     &corev1.ReplicationControllerList{},
+		Resource:                 "replicationcontrollers",
+		StoragePath:              "controllers",
+		ShortNames:               []string{"rc"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Generation:               true,
+		Status:                   true,
+		Default:                  defaultReplicationController,
+		Validate:                 validateReplicationController,
+		PrepareForCreate:         podspec.PrepareTemplate(controllerTemplate),
+		WarningsOnCreate:         warnOfNewReplicationController,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         podspec.PrepareTemplateUpdate(controllerTemplate),
+		WarningsOnUpdate:         warnOfReplicationControllerUpdate,
+		DefaultPropagation:       metav1.DeletePropagationOrphan,
+		ValidateStatusUpdate:     validateReplicationControllerStatus,
+		FieldLabel:               kind.FieldLabels("metadata.name", "metadata.namespace", "status.replicas"),
+		Fields: func(r *corev1.ReplicationController) fields.Set {
 			return fields.Set{"status.replicas": strconv.Itoa(int(r.Status.Replicas))}
-		}),
-		Columns: registry.Columns{Definitions: replicationControllerColumns(), Row: kind.Row(replicationControllerRow)},
+		},
+		Columns: replicationControllerColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(r *corev1.ReplicationController) (kind.Scaling, error) {
 				return kind.Scaling{
@@ -60,30 +56,39 @@ func controllerTemplate(r *corev1.ReplicationController) *corev1.PodTemplateSpec
 	return r.Spec.Template
 }
 
-func replicationControllerColumns() []metav1.TableColumnDefinition {
+func replicationControllerColumns() []kind.Column[*corev1.ReplicationController] {
 	spec, status := corev1.ReplicationControllerSpec{}.SwaggerDoc(), corev1.ReplicationControllerStatus{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Desired", "integer", spec["replicas"]),
-		kind.Column("Current", "integer", status["replicas"]),
-		kind.Column("Ready", "integer", status["readyReplicas"]),
-		kind.AgeColumn(),
+	return []kind.Column[*corev1.ReplicationController]{
+		kind.NameColumn[*corev1.ReplicationController](),
+		{
+			Name: "Desired", Type: "integer",
+			Description: spec["replicas"],
+			Cell:        func(r *corev1.ReplicationController) any { return int64(ptr.Deref(r.Spec.Replicas, 0)) },
+		},
+		{
+			Name: "Current", Type: "integer",
+			Description: status["replicas"],
+			Cell:        func(r *corev1.ReplicationController) any { return int64(r.Status.Replicas) },
+		},
+		{
+			Name: "Ready", Type: "integer",
+			Description: status["readyReplicas"],
+			Cell:        func(r *corev1.ReplicationController) any { return int64(r.Status.ReadyReplicas) },
+		},
+		kind.AgeColumn[*corev1.ReplicationController](),
+		kind.ContainersColumn(controllerContainers),
+		kind.ImagesColumn(controllerContainers),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: spec["selector"],
+			Cell:        func(r *corev1.ReplicationController) any { return labels.FormatLabels(r.Spec.Selector) },
+		},
 	}
-	columns = append(columns, kind.ContainerColumns()...)
-	return append(columns, kind.WideColumn("Selector", "string", spec["selector"]))
 }
 
-func replicationControllerRow(r *corev1.ReplicationController) []any {
-	var desired int64
-	if r.Spec.Replicas != nil {
-		desired = int64(*r.Spec.Replicas)
+func controllerContainers(r *corev1.ReplicationController) []corev1.Container {
+	if r.Spec.Template == nil {
+		return nil
 	}
-	var names, images string
-	if r.Spec.Template != nil {
-		names, images = kind.ContainerCells(r.Spec.Template.Spec.Containers)
-	}
-	return []any{
-		r.Name, desired, int64(r.Status.Replicas), int64(r.Status.ReadyReplicas), kind.Age(r.CreationTimestamp),
-		names, images, labels.FormatLabels(r.Spec.Selector),
-	}
+	return r.Spec.Template.Spec.Containers
 }

@@ -1,58 +1,66 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func resourceQuotas() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.ResourceQuota{},
-		List:         &corev1.ResourceQuotaList{},
-		Resource:     "resourcequotas",
-		ShortNames:   []string{"quota"},
-		Namespaced:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultResourceQuota),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateResourceQuota)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateResourceQuotaUpdate)},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateResourceQuotaStatus)},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Request", "string", "Request represents a minimum amount of cpu/memory that a container may consume."),
-				kind.Column("Limit", "string", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node."),
-				kind.AgeColumn(),
+	return kind.Definition[*corev1.ResourceQuota]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.ResourceQuota{},
+		List:                     &corev1.ResourceQuotaList{},
+		Resource:                 "resourcequotas",
+		ShortNames:               []string{"quota"},
+		Namespaced:               true,
+		Status:                   true,
+		Default:                  defaultResourceQuota,
+		ValidateCreate:           validateResourceQuota,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateResourceQuotaUpdate,
+		ReturnDeletedObject:      true,
+		ValidateStatusUpdate:     validateResourceQuotaStatus,
+		Columns: []kind.Column[*corev1.ResourceQuota]{
+			kind.NameColumn[*corev1.ResourceQuota](),
+			{
+				Name:        "Request",
+				Description: "Request represents a minimum amount of cpu/memory that a container may consume.",
+				Cell:        func(q *corev1.ResourceQuota) any { return quotaCell(q, isRequest) },
 			},
-			Row: kind.Row(resourceQuotaRow),
+			{
+				Name:        "Limit",
+				Description: "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
+				Cell:        func(q *corev1.ResourceQuota) any { return quotaCell(q, isLimit) },
+			},
+			kind.AgeColumn[*corev1.ResourceQuota](),
 		},
 	}.Build()
 }
 
-func resourceQuotaRow(q *corev1.ResourceQuota) []any {
-	byRule := func(a, b corev1.ResourceName) int { return cmp.Compare(a, b) }
-	var requests, limits []string
-	for _, name := range slices.SortedFunc(maps.Keys(q.Status.Hard), byRule) {
-		used, hard := q.Status.Used[name], q.Status.Hard[name]
-		use := fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String())
-		if strings.HasPrefix(string(name), "limits.") {
-			limits = append(limits, use)
-		} else {
-			requests = append(requests, use)
+// isLimit reports whether a quota holds for the limits of containers.
+func isLimit(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), "limits.") }
+
+// quotaCell returns the use of the resources that are selected, sorted by name.
+func quotaCell(q *corev1.ResourceQuota, selected func(corev1.ResourceName) bool) string {
+	var names []corev1.ResourceName
+	for name := range q.Status.Hard {
+		if selected(name) {
+			names = append(names, name)
 		}
 	}
-	return []any{q.Name, strings.Join(requests, ", "), strings.Join(limits, ", "), kind.Age(q.CreationTimestamp)}
+	slices.Sort(names)
+	uses := make([]string, len(names))
+	for i, name := range names {
+		used, hard := q.Status.Used[name], q.Status.Hard[name]
+		uses[i] = fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String())
+	}
+	return strings.Join(uses, ", ")
 }
+
+func isRequest(name corev1.ResourceName) bool { return !isLimit(name) }

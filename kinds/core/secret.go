@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -13,34 +12,34 @@ import (
 )
 
 func secrets() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Secret{},
-		List:         &corev1.SecretList{},
-		Resource:     "secrets",
-		Namespaced:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSecret), Warnings: kind.WarnCreate(warnOfSecret)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateSecretUpdate), Warnings: kind.WarnAgain(warnOfSecret),
-			},
-		},
-		Default:    kind.Defaults(defaultSecret),
-		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "type"),
-		Fields: kind.Fields(func(s *corev1.Secret) fields.Set {
+	return kind.Definition[*corev1.Secret]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.Secret{},
+		List:                     &corev1.SecretList{},
+		Resource:                 "secrets",
+		Namespaced:               true,
+		Warnings:                 warnOfSecret,
+		ValidateCreate:           validateSecret,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateSecretUpdate,
+		Default:                  defaultSecret,
+		FieldLabel:               kind.FieldLabels("metadata.name", "metadata.namespace", "type"),
+		Fields: func(s *corev1.Secret) fields.Set {
 			return fields.Set{"type": string(s.Type)}
-		}),
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Type", "string", corev1.Secret{}.SwaggerDoc()["type"]),
-				kind.Column("Data", "string", corev1.Secret{}.SwaggerDoc()["data"]),
-				kind.AgeColumn(),
+		},
+		Columns: []kind.Column[*corev1.Secret]{
+			kind.NameColumn[*corev1.Secret](),
+			{
+				Name:        "Type",
+				Description: corev1.Secret{}.SwaggerDoc()["type"],
+				Cell:        func(s *corev1.Secret) any { return string(s.Type) },
 			},
-			Row: kind.Row(func(s *corev1.Secret) []any {
-				return []any{s.Name, string(s.Type), int64(len(s.Data)), kind.Age(s.CreationTimestamp)}
-			}),
+			{
+				Name:        "Data",
+				Description: corev1.Secret{}.SwaggerDoc()["data"],
+				Cell:        func(s *corev1.Secret) any { return int64(len(s.Data)) },
+			},
+			kind.AgeColumn[*corev1.Secret](),
 		},
 	}.Build()
 }

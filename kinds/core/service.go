@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -17,65 +16,69 @@ import (
 )
 
 func services() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Service{},
-		List:         &corev1.ServiceList{},
-		Resource:     "services",
-		StoragePath:  "services/specs",
-		ShortNames:   []string{"svc"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Status:       true,
-		Default:      kind.Defaults(defaultService),
-		Restore:      kind.Defaults(restoreService),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				ValidateName: validation.NameIsDNSLabel,
-				Prepare:      kind.OnCreate(func(s *corev1.Service) { LinkServiceFields(s, nil) }),
-				Validate:     kind.CheckCreate(validateNewService),
-				Warnings:     kind.WarnCreate(warnOfService),
-			},
-			Update: registry.UpdateStrategy{
-				AllowCreate:        true,
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareServiceUpdate),
-				Validate:           kind.CheckUpdate(validateServiceUpdate),
-				Warnings:           kind.WarnAgain(warnOfService),
-			},
-			Delete:       registry.DeleteStrategy{ReturnObject: true},
-			Canonicalize: kind.Defaults(dropInternalPolicy),
-		},
-		StatusStrategy: registry.UpdateStrategy{
-			Validate: kind.CheckUpdate(validateServiceStatus),
-			Warnings: kind.WarnAgain(warnOfServiceStatus),
-		},
-		FieldLabel: kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
-		Fields: kind.Fields(func(s *corev1.Service) fields.Set {
+	return kind.Definition[*corev1.Service]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.Service{},
+		List:                     &corev1.ServiceList{},
+		Resource:                 "services",
+		StoragePath:              "services/specs",
+		ShortNames:               []string{"svc"},
+		Categories:               []string{"all"},
+		Namespaced:               true,
+		Status:                   true,
+		Default:                  defaultService,
+		Restore:                  restoreService,
+		ValidateName:             validation.NameIsDNSLabel,
+		Warnings:                 warnOfService,
+		Canonicalize:             dropInternalPolicy,
+		PrepareForCreate:         func(s *corev1.Service) { LinkServiceFields(s, nil) },
+		ValidateCreate:           validateNewService,
+		AllowCreateOnUpdate:      true,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         prepareServiceUpdate,
+		ValidateUpdate:           validateServiceUpdate,
+		ReturnDeletedObject:      true,
+		ValidateStatusUpdate:     validateServiceStatus,
+		WarningsOnStatusUpdate:   warnOfServiceStatus,
+		FieldLabel:               kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
+		Fields: func(s *corev1.Service) fields.Set {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
-		}),
-		Columns:      registry.Columns{Definitions: serviceColumns(), Row: kind.Row(serviceRow)},
+		},
+		Columns:      serviceColumns(),
 		Subresources: []registry.Subresource{serviceProxy()},
 	}.Build()
 }
 
-func serviceColumns() []metav1.TableColumnDefinition {
+func serviceColumns() []kind.Column[*corev1.Service] {
 	spec := corev1.ServiceSpec{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Type", "string", spec["type"]),
-		kind.Column("Cluster-IP", "string", spec["clusterIP"]),
-		kind.Column("External-IP", "string", spec["externalIPs"]),
-		kind.Column("Port(s)", "string", spec["ports"]),
-		kind.AgeColumn(),
-		kind.WideColumn("Selector", "string", spec["selector"]),
-	}
-}
-
-func serviceRow(s *corev1.Service) []any {
-	return []any{
-		s.Name, string(s.Spec.Type), cmp.Or(s.Spec.ClusterIP, kind.None), externalIPCell(s), cmp.Or(portsCell(s.Spec.Ports), kind.None),
-		kind.Age(s.CreationTimestamp), labels.FormatLabels(s.Spec.Selector),
+	return []kind.Column[*corev1.Service]{
+		kind.NameColumn[*corev1.Service](),
+		{
+			Name:        "Type",
+			Description: spec["type"],
+			Cell:        func(s *corev1.Service) any { return string(s.Spec.Type) },
+		},
+		{
+			Name:        "Cluster-IP",
+			Description: spec["clusterIP"],
+			Cell:        func(s *corev1.Service) any { return cmp.Or(s.Spec.ClusterIP, kind.None) },
+		},
+		{
+			Name:        "External-IP",
+			Description: spec["externalIPs"],
+			Cell:        func(s *corev1.Service) any { return externalIPCell(s) },
+		},
+		{
+			Name:        "Port(s)",
+			Description: spec["ports"],
+			Cell:        func(s *corev1.Service) any { return cmp.Or(portsCell(s.Spec.Ports), kind.None) },
+		},
+		kind.AgeColumn[*corev1.Service](),
+		{
+			Name: "Selector", Priority: kind.Wide,
+			Description: spec["selector"],
+			Cell:        func(s *corev1.Service) any { return labels.FormatLabels(s.Spec.Selector) },
+		},
 	}
 }
 

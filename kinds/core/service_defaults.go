@@ -9,23 +9,23 @@ import (
 
 func defaultService(s *corev1.Service) {
 	spec := &s.Spec
-	kind.Fill(&spec.Type, corev1.ServiceTypeClusterIP)
+	kind.SetDefault(&spec.Type, corev1.ServiceTypeClusterIP)
 	defaultAffinity(spec)
 	for i := range spec.Ports {
 		port := &spec.Ports[i]
-		kind.Fill(&port.Protocol, corev1.ProtocolTCP)
+		kind.SetDefault(&port.Protocol, corev1.ProtocolTCP)
 		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
 			port.TargetPort = intstr.FromInt32(port.Port)
 		}
 	}
 	if isOpenToOutside(spec) {
-		kind.Fill(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
+		kind.SetDefault(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
 	if spec.Type == corev1.ServiceTypeClusterIP || HasNodePorts(spec) {
-		kind.FillNil(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
+		kind.SetDefaultPointer(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
 	}
 	if spec.Type == corev1.ServiceTypeLoadBalancer {
-		kind.FillNil(&spec.AllocateLoadBalancerNodePorts, true)
+		kind.SetDefaultPointer(&spec.AllocateLoadBalancerNodePorts, true)
 		defaultIngressMode(s.Status.LoadBalancer.Ingress)
 	}
 }
@@ -47,7 +47,7 @@ func dropInternalPolicy(s *corev1.Service) {
 
 // defaultAffinity keeps a timeout only for what has one.
 func defaultAffinity(spec *corev1.ServiceSpec) {
-	kind.Fill(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	kind.SetDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
 	switch spec.SessionAffinity {
 	case corev1.ServiceAffinityNone:
 		spec.SessionAffinityConfig = nil
@@ -70,7 +70,7 @@ func isOpenToOutside(spec *corev1.ServiceSpec) bool {
 func defaultIngressMode(ingresses []corev1.LoadBalancerIngress) {
 	for i := range ingresses {
 		if ingresses[i].IP != "" {
-			kind.FillNil(&ingresses[i].IPMode, corev1.LoadBalancerIPModeVIP)
+			kind.SetDefaultPointer(&ingresses[i].IPMode, corev1.LoadBalancerIPModeVIP)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -10,27 +9,21 @@ import (
 )
 
 func serviceAccounts() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.ServiceAccount{},
-		List:         &corev1.ServiceAccountList{},
-		Resource:     "serviceaccounts",
-		ShortNames:   []string{"sa"},
-		Namespaced:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Prepare: kind.OnCreate(cleanSecretReferences), Validate: kind.CheckCreate(validateServiceAccount)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) }),
-				Validate:           kind.CheckAgain(validateServiceAccount),
-			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{kind.NameColumn(), kind.AgeColumn()},
-			Row: kind.Row(func(a *corev1.ServiceAccount) []any {
-				return []any{a.Name, kind.Age(a.CreationTimestamp)}
-			}),
+	return kind.Definition[*corev1.ServiceAccount]{
+		GroupVersion:             corev1.SchemeGroupVersion,
+		Object:                   &corev1.ServiceAccount{},
+		List:                     &corev1.ServiceAccountList{},
+		Resource:                 "serviceaccounts",
+		ShortNames:               []string{"sa"},
+		Namespaced:               true,
+		Validate:                 validateServiceAccount,
+		PrepareForCreate:         cleanSecretReferences,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) },
+		ReturnDeletedObject:      true,
+		Columns: []kind.Column[*corev1.ServiceAccount]{
+			kind.NameColumn[*corev1.ServiceAccount](),
+			kind.AgeColumn[*corev1.ServiceAccount](),
 		},
 		Subresources: []registry.Subresource{tokenSubresource()},
 	}.Build()

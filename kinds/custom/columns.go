@@ -44,7 +44,7 @@ func columns(asked []apiextensionsv1.CustomResourceColumnDefinition) registry.Co
 }
 
 func headers(asked []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
-	list := []metav1.TableColumnDefinition{kind.NameColumn()}
+	list := []metav1.TableColumnDefinition{kind.NameDefinition()}
 	for _, c := range asked {
 		description := c.Description
 		if description == "" {

@@ -9,7 +9,7 @@ import (
 
 func defaultEndpointSlice(slice *discoveryv1.EndpointSlice) {
 	for i := range slice.Ports {
-		kind.FillNil(&slice.Ports[i].Name, "")
-		kind.FillNil(&slice.Ports[i].Protocol, corev1.ProtocolTCP)
+		kind.SetDefaultPointer(&slice.Ports[i].Name, "")
+		kind.SetDefaultPointer(&slice.Ports[i].Protocol, corev1.ProtocolTCP)
 	}
 }

@@ -8,8 +8,6 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -17,50 +15,52 @@ import (
 
 func endpointSlices() *registry.Resource {
 	doc := discoveryv1.EndpointSlice{}.SwaggerDoc()
-	return kind.Definition{
-		GroupVersion: discoveryv1.SchemeGroupVersion,
-		Object:       &discoveryv1.EndpointSlice{},
-		List:         &discoveryv1.EndpointSliceList{},
-		Resource:     "endpointslices",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultEndpointSlice),
-		Namespaced:   true,
-		Generation:   true,
-		Changed:      endpointSliceChanged,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(dropTopology),
-				Validate: kind.CheckCreate(validateNewSlice),
-				Warnings: kind.WarnCreate(warnOfNewSlice),
+	return kind.Definition[*discoveryv1.EndpointSlice]{
+		GroupVersion:             discoveryv1.SchemeGroupVersion,
+		Object:                   &discoveryv1.EndpointSlice{},
+		List:                     &discoveryv1.EndpointSliceList{},
+		Resource:                 "endpointslices",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultEndpointSlice,
+		Namespaced:               true,
+		Generation:               true,
+		Changed:                  endpointSliceChanged,
+		Warnings:                 warnOfAddresses,
+		PrepareForCreate:         dropTopology,
+		ValidateCreate:           validateNewSlice,
+		WarningsOnCreate:         warnOfNewSlice,
+		AllowUnconditionalUpdate: true,
+		PrepareForUpdate:         prepareUpdate,
+		ValidateUpdate:           validateSliceUpdate,
+		Columns: []kind.Column[*discoveryv1.EndpointSlice]{
+			kind.NameColumn[*discoveryv1.EndpointSlice](),
+			{
+				Name:        "AddressType",
+				Description: doc["addressType"],
+				Cell:        func(slice *discoveryv1.EndpointSlice) any { return string(slice.AddressType) },
 			},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Prepare:            kind.OnUpdate(prepareUpdate),
-				Validate:           kind.CheckUpdate(validateSliceUpdate),
-				Warnings:           kind.WarnAgain(warnOfAddresses),
+			{
+				Name:        "Ports",
+				Description: doc["ports"],
+				Cell:        func(slice *discoveryv1.EndpointSlice) any { return firstThree(portCells(slice.Ports)) },
 			},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("AddressType", "string", doc["addressType"]),
-				kind.Column("Ports", "string", doc["ports"]),
-				kind.Column("Endpoints", "string", doc["endpoints"]),
-				kind.AgeColumn(),
+			{
+				Name:        "Endpoints",
+				Description: doc["endpoints"],
+				Cell:        func(slice *discoveryv1.EndpointSlice) any { return firstThree(addressCells(slice.Endpoints)) },
 			},
-			Row: kind.Row(endpointSliceRow),
+			kind.AgeColumn[*discoveryv1.EndpointSlice](),
 		},
 	}.Build()
 }
 
 // endpointSliceChanged counts labels as content, for they say which service a
 // slice belongs to.
-func endpointSliceChanged(obj, old runtime.Object) bool {
-	slice, oldSlice := obj.(*discoveryv1.EndpointSlice), old.(*discoveryv1.EndpointSlice)
-	return slice.AddressType != oldSlice.AddressType ||
-		!equality.Semantic.DeepEqual(slice.Endpoints, oldSlice.Endpoints) ||
-		!equality.Semantic.DeepEqual(slice.Ports, oldSlice.Ports) ||
-		!equality.Semantic.DeepEqual(slice.Labels, oldSlice.Labels)
+func endpointSliceChanged(slice, old *discoveryv1.EndpointSlice) bool {
+	return slice.AddressType != old.AddressType ||
+		!equality.Semantic.DeepEqual(slice.Endpoints, old.Endpoints) ||
+		!equality.Semantic.DeepEqual(slice.Ports, old.Ports) ||
+		!equality.Semantic.DeepEqual(slice.Labels, old.Labels)
 }
 
 // dropTopology drops a field of v1beta1 which v1 can be read with but not
@@ -74,20 +74,6 @@ func dropTopology(slice *discoveryv1.EndpointSlice) {
 func prepareUpdate(slice, old *discoveryv1.EndpointSlice) {
 	if !equality.Semantic.DeepEqual(slice.Endpoints, old.Endpoints) {
 		dropTopology(slice)
-	}
-}
-
-func endpointSliceRow(slice *discoveryv1.EndpointSlice) []any {
-	var addresses []string
-	for _, endpoint := range slice.Endpoints {
-		addresses = append(addresses, endpoint.Addresses...)
-	}
-	return []any{
-		slice.Name,
-		string(slice.AddressType),
-		firstThree(portCells(slice.Ports)),
-		firstThree(addresses),
-		kind.Age(slice.CreationTimestamp),
 	}
 }
 
@@ -112,4 +98,12 @@ func firstThree(cells []string) string {
 		return fmt.Sprintf("%s + %d more...", strings.Join(cells[:limit], ","), len(cells)-limit)
 	}
 	return cmp.Or(strings.Join(cells, ","), "<unset>")
+}
+
+func addressCells(endpoints []discoveryv1.Endpoint) []string {
+	var cells []string
+	for i := range endpoints {
+		cells = append(cells, endpoints[i].Addresses...)
+	}
+	return cells
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func slice(addresses ...string) *discoveryv1.EndpointSlice {
@@ -89,15 +91,15 @@ func TestWarnings(t *testing.T) {
 func TestPortsAndEndpointsColumns(t *testing.T) {
 	s := slice("1", "2", "3", "4", "5")
 	s.Ports = []discoveryv1.EndpointPort{{Port: ptr.To[int32](80)}, {Name: ptr.To("web")}, {}}
-	cells := endpointSliceRow(s)
+	cells := registrytest.Cells(endpointSlices(), s)
 	if cells[2] != "80,web,*" || cells[3] != "1,2,3 + 2 more..." {
 		t.Errorf("ports %q, endpoints %q", cells[2], cells[3])
 	}
 	s.Ports = []discoveryv1.EndpointPort{{Name: ptr.To("")}}
-	if cells = endpointSliceRow(s); cells[2] != "<unset>" {
+	if cells = registrytest.Cells(endpointSlices(), s); cells[2] != "<unset>" {
 		t.Errorf("a port without number and name: %q", cells[2])
 	}
-	if cells = endpointSliceRow(slice()); cells[2] != "<unset>" || cells[3] != "<unset>" {
+	if cells = registrytest.Cells(endpointSlices(), slice()); cells[2] != "<unset>" || cells[3] != "<unset>" {
 		t.Errorf("without any: ports %q, endpoints %q", cells[2], cells[3])
 	}
 }

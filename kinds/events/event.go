@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/core"
@@ -16,20 +15,21 @@ import (
 
 // events are those of the core group, stored once and seen by other names.
 func events() *registry.Resource {
-	r := core.Events()
+	d := core.Events()
+	d.ValidateName = validation.NameIsDNSSubdomain
+	d.ValidateCreate = validateNew
+	d.ValidateUpdate = validateUpdate
+	r := d.Build()
 	r.Group = eventsv1.GroupName
 	r.HubKind = &schema.GroupKind{Kind: r.Kind}
-	r.Strategy.Create.ValidateName = validation.NameIsDNSSubdomain
-	r.Strategy.Create.Validate = kind.CheckCreate(validateNew)
-	r.Strategy.Update.Validate = kind.CheckUpdate(validateUpdate)
-	r.Versions = []registry.Version{{
+	r.Versions = []registry.Version{kind.Version[*corev1.Event, *eventsv1.Event]{
 		Name:       eventsv1.SchemeGroupVersion.Version,
-		New:        func() runtime.Object { return &eventsv1.Event{} },
-		NewList:    func() runtime.Object { return &eventsv1.EventList{} },
-		ToHub:      func(obj runtime.Object) (runtime.Object, error) { return toCore(obj.(*eventsv1.Event)), nil },
-		FromHub:    func(obj runtime.Object) (runtime.Object, error) { return fromCore(obj.(*corev1.Event)), nil },
+		Object:     &eventsv1.Event{},
+		List:       &eventsv1.EventList{},
+		ToHub:      toCore,
+		FromHub:    func(hub *corev1.Event) (*eventsv1.Event, error) { return fromCore(hub), nil },
 		FieldLabel: fieldLabel,
-	}}
+	}.Build()}
 	return r
 }
 

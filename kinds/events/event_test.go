@@ -46,7 +46,7 @@ func TestNothingIsLostOnTheWayThroughTheHub(t *testing.T) {
 }
 
 func TestBothGroupsShowTheSameEvents(t *testing.T) {
-	e := registrytest.New(t, nil, core.Events(), events())
+	e := registrytest.New(t, nil, core.Events().Build(), events())
 	version := e.Store("events.events.k8s.io").Resource().Versions[0]
 	event := full()
 	event.DeprecatedSource, event.DeprecatedCount = corev1.EventSource{}, 0

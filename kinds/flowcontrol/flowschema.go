@@ -4,8 +4,6 @@ import (
 	"cmp"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -13,32 +11,42 @@ import (
 
 func flowSchemas() *registry.Resource {
 	doc := flowcontrolv1.FlowSchemaSpec{}.SwaggerDoc()
-	return kind.Definition{
-		GroupVersion: flowcontrolv1.SchemeGroupVersion,
-		Object:       &flowcontrolv1.FlowSchema{},
-		List:         &flowcontrolv1.FlowSchemaList{},
-		Resource:     "flowschemas",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultFlowSchema),
-		Generation:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateSchema)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateSchema)},
-		},
-		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateSchemaStatus)),
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("PriorityLevel", "string", flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"]),
-				kind.Column("MatchingPrecedence", "string", doc["matchingPrecedence"]),
-				kind.Column("DistinguisherMethod", "string", doc["distinguisherMethod"]),
-				kind.AgeColumn(),
-				kind.Column("MissingPL", "string", "references a broken or non-existent PriorityLevelConfiguration"),
+	return kind.Definition[*flowcontrolv1.FlowSchema]{
+		GroupVersion:             flowcontrolv1.SchemeGroupVersion,
+		Object:                   &flowcontrolv1.FlowSchema{},
+		List:                     &flowcontrolv1.FlowSchemaList{},
+		Resource:                 "flowschemas",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultFlowSchema,
+		Generation:               true,
+		Status:                   true,
+		Validate:                 validateSchema,
+		AllowUnconditionalUpdate: true,
+		StatusKeepsMetadata:      true,
+		ValidateStatusUpdate:     validateSchemaStatus,
+		CompareRows:              comparePrecedence,
+		Columns: []kind.Column[*flowcontrolv1.FlowSchema]{
+			kind.NameColumn[*flowcontrolv1.FlowSchema](),
+			{
+				Name:        "PriorityLevel",
+				Description: flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"],
+				Cell:        func(schema *flowcontrolv1.FlowSchema) any { return schema.Spec.PriorityLevelConfiguration.Name },
 			},
-			Row: kind.Row(flowSchemaRow),
-			Compare: func(a, b runtime.Object) int {
-				return comparePrecedence(a.(*flowcontrolv1.FlowSchema), b.(*flowcontrolv1.FlowSchema))
+			{
+				Name:        "MatchingPrecedence",
+				Description: doc["matchingPrecedence"],
+				Cell:        func(schema *flowcontrolv1.FlowSchema) any { return int64(schema.Spec.MatchingPrecedence) },
+			},
+			{
+				Name:        "DistinguisherMethod",
+				Description: doc["distinguisherMethod"],
+				Cell:        distinguisherCell,
+			},
+			kind.AgeColumn[*flowcontrolv1.FlowSchema](),
+			{
+				Name:        "MissingPL",
+				Description: "references a broken or non-existent PriorityLevelConfiguration",
+				Cell:        danglingCell,
 			},
 		},
 	}.Build()
@@ -49,24 +57,18 @@ func comparePrecedence(a, b *flowcontrolv1.FlowSchema) int {
 	return cmp.Or(cmp.Compare(a.Spec.MatchingPrecedence, b.Spec.MatchingPrecedence), cmp.Compare(a.Name, b.Name))
 }
 
-func flowSchemaRow(schema *flowcontrolv1.FlowSchema) []any {
-	method := "<none>"
-	if schema.Spec.DistinguisherMethod != nil {
-		method = string(schema.Spec.DistinguisherMethod.Type)
+func distinguisherCell(schema *flowcontrolv1.FlowSchema) any {
+	if schema.Spec.DistinguisherMethod == nil {
+		return kind.None
 	}
-	dangling := "?"
+	return string(schema.Spec.DistinguisherMethod.Type)
+}
+
+func danglingCell(schema *flowcontrolv1.FlowSchema) any {
 	for _, condition := range schema.Status.Conditions {
 		if condition.Type == flowcontrolv1.FlowSchemaConditionDangling {
-			dangling = string(condition.Status)
-			break
+			return string(condition.Status)
 		}
 	}
-	return []any{
-		schema.Name,
-		schema.Spec.PriorityLevelConfiguration.Name,
-		int64(schema.Spec.MatchingPrecedence),
-		method,
-		kind.Age(schema.CreationTimestamp),
-		dangling,
-	}
+	return "?"
 }

@@ -2,7 +2,6 @@ package flowcontrol
 
 import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -10,46 +9,70 @@ import (
 )
 
 func priorityLevels() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: flowcontrolv1.SchemeGroupVersion,
-		Object:       &flowcontrolv1.PriorityLevelConfiguration{},
-		List:         &flowcontrolv1.PriorityLevelConfigurationList{},
-		Resource:     "prioritylevelconfigurations",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultPriorityLevel),
-		Generation:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateLevel)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateLevel)},
-		},
-		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateLevelStatus)),
-		Columns:        registry.Columns{Definitions: priorityLevelColumns(), Row: kind.Row(priorityLevelRow)},
+	return kind.Definition[*flowcontrolv1.PriorityLevelConfiguration]{
+		GroupVersion:             flowcontrolv1.SchemeGroupVersion,
+		Object:                   &flowcontrolv1.PriorityLevelConfiguration{},
+		List:                     &flowcontrolv1.PriorityLevelConfigurationList{},
+		Resource:                 "prioritylevelconfigurations",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultPriorityLevel,
+		Generation:               true,
+		Status:                   true,
+		Validate:                 validateLevel,
+		AllowUnconditionalUpdate: true,
+		StatusKeepsMetadata:      true,
+		ValidateStatusUpdate:     validateLevelStatus,
+		Columns:                  priorityLevelColumns(),
 	}.Build()
 }
 
-func priorityLevelColumns() []metav1.TableColumnDefinition {
+func priorityLevelColumns() []kind.Column[*flowcontrolv1.PriorityLevelConfiguration] {
 	limited := flowcontrolv1.LimitedPriorityLevelConfiguration{}.SwaggerDoc()
 	queuing := flowcontrolv1.QueuingConfiguration{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Type", "string", flowcontrolv1.PriorityLevelConfigurationSpec{}.SwaggerDoc()["type"]),
-		kind.Column("NominalConcurrencyShares", "string", limited["nominalConcurrencyShares"]),
-		kind.Column("Queues", "string", queuing["queues"]),
-		kind.Column("HandSize", "string", queuing["handSize"]),
-		kind.Column("QueueLengthLimit", "string", queuing["queueLengthLimit"]),
-		kind.AgeColumn(),
+	return []kind.Column[*flowcontrolv1.PriorityLevelConfiguration]{
+		kind.NameColumn[*flowcontrolv1.PriorityLevelConfiguration](),
+		{
+			Name:        "Type",
+			Description: flowcontrolv1.PriorityLevelConfigurationSpec{}.SwaggerDoc()["type"],
+			Cell:        func(level *flowcontrolv1.PriorityLevelConfiguration) any { return string(level.Spec.Type) },
+		},
+		{
+			Name:        "NominalConcurrencyShares",
+			Description: limited["nominalConcurrencyShares"],
+			Cell:        nominalSharesCell,
+		},
+		{
+			Name:        "Queues",
+			Description: queuing["queues"],
+			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.Queues }),
+		},
+		{
+			Name:        "HandSize",
+			Description: queuing["handSize"],
+			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.HandSize }),
+		},
+		{
+			Name:        "QueueLengthLimit",
+			Description: queuing["queueLengthLimit"],
+			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.QueueLengthLimit }),
+		},
+		kind.AgeColumn[*flowcontrolv1.PriorityLevelConfiguration](),
 	}
 }
 
-func priorityLevelRow(level *flowcontrolv1.PriorityLevelConfiguration) []any {
-	const none = "<none>"
-	var shares, queues, handSize, limit any = none, none, none, none
-	if limited := level.Spec.Limited; limited != nil {
-		shares = int64(ptr.Deref(limited.NominalConcurrencyShares, 0))
-		if queuing := limited.LimitResponse.Queuing; queuing != nil {
-			queues, handSize, limit = int64(queuing.Queues), int64(queuing.HandSize), int64(queuing.QueueLengthLimit)
-		}
+func nominalSharesCell(level *flowcontrolv1.PriorityLevelConfiguration) any {
+	if level.Spec.Limited == nil {
+		return kind.None
 	}
-	return []any{level.Name, string(level.Spec.Type), shares, queues, handSize, limit, kind.Age(level.CreationTimestamp)}
+	return int64(ptr.Deref(level.Spec.Limited.NominalConcurrencyShares, 0))
+}
+
+// queuingCell returns the function for the cells of a number of the queuing configuration.
+func queuingCell(number func(*flowcontrolv1.QueuingConfiguration) int32) func(*flowcontrolv1.PriorityLevelConfiguration) any {
+	return func(level *flowcontrolv1.PriorityLevelConfiguration) any {
+		if level.Spec.Limited == nil || level.Spec.Limited.LimitResponse.Queuing == nil {
+			return kind.None
+		}
+		return int64(number(level.Spec.Limited.LimitResponse.Queuing))
+	}
 }

@@ -159,7 +159,7 @@ func FuzzCodec(f *testing.F) {
 
 func TestOnlyUnusualValuesAreDefaulted(t *testing.T) {
 	codec := configMaps()
-	codec.Default = kind.Defaults(func(m *corev1.ConfigMap) { kind.FillNil(&m.Immutable, true) })
+	codec.Default = func(obj runtime.Object) { kind.SetDefaultPointer(&obj.(*corev1.ConfigMap).Immutable, true) }
 	usual, err := codec.Encode(configMap())
 	if err != nil {
 		t.Fatal(err)

@@ -1,34 +1,92 @@
 package kind
 
 import (
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
-// Column returns a column of the short form of a Table. The type is that of
-// OpenAPI: string, integer, date.
-func Column(name, typ, description string) metav1.TableColumnDefinition {
-	return metav1.TableColumnDefinition{Name: name, Type: typ, Description: description}
+// None is the cell of an absent value.
+const None = "<none>"
+
+// Wide is the priority of columns that kubectl prints with -o wide only.
+const Wide = 1
+
+// Column is one column of a kind's Table: its definition and the function that returns its cells.
+type Column[T Object] struct {
+	// Name of the column. Without a name the cell has no definition.
+	Name string
+	// Type is an OpenAPI type: integer, boolean, string. "" is string.
+	Type        string
+	Format      string
+	Description string
+	// Priority is 0, or Wide.
+	Priority int32
+	// Cell returns a string, a bool or an int64.
+	Cell func(obj T) any
 }
 
-// WideColumn returns a column which shows with -o wide only.
-func WideColumn(name, typ, description string) metav1.TableColumnDefinition {
-	return metav1.TableColumnDefinition{Name: name, Type: typ, Description: description, Priority: 1}
+// NameColumn returns the first column of most kinds.
+func NameColumn[T Object]() Column[T] {
+	return Column[T]{
+		Name: "Name", Format: "name", Description: MetaDoc("name"),
+		Cell: func(obj T) any { return obj.GetName() },
+	}
 }
 
-// NameColumn is the first column of every kind.
-func NameColumn() metav1.TableColumnDefinition {
-	c := Column("Name", "string", MetaDoc("name"))
-	c.Format = "name"
-	return c
+// NameDefinition returns the definition of NameColumn.
+func NameDefinition() metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{
+		Name: "Name", Type: "string", Format: "name", Description: MetaDoc("name"),
+	}
 }
 
-// AgeColumn goes with the cells of Age.
-func AgeColumn() metav1.TableColumnDefinition {
-	return Column("Age", "string", MetaDoc("creationTimestamp"))
+// AgeColumn returns the column of the time since an object's creation.
+func AgeColumn[T Object]() Column[T] {
+	return Column[T]{
+		Name: "Age", Description: MetaDoc("creationTimestamp"),
+		Cell: func(obj T) any { return Age(obj.GetCreationTimestamp()) },
+	}
+}
+
+// ContainersColumn returns the wide column with the names of a pod template's containers.
+func ContainersColumn[T Object](containers func(obj T) []corev1.Container) Column[T] {
+	return Column[T]{
+		Name: "Containers", Priority: Wide, Description: "Names of each container in the template.",
+		Cell: func(obj T) any { return ContainerNames(containers(obj)) },
+	}
+}
+
+// ImagesColumn returns the wide column with the images of a pod template's containers.
+func ImagesColumn[T Object](containers func(obj T) []corev1.Container) Column[T] {
+	return Column[T]{
+		Name: "Images", Priority: Wide, Description: "Images referenced by each container in the template.",
+		Cell: func(obj T) any { return ContainerImages(containers(obj)) },
+	}
+}
+
+// ContainerNames returns the names of containers, separated by commas.
+func ContainerNames(containers []corev1.Container) string {
+	var names []string
+	for i := range containers {
+		names = append(names, containers[i].Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// ContainerImages returns the images of containers, separated by commas.
+func ContainerImages(containers []corev1.Container) string {
+	var images []string
+	for i := range containers {
+		images = append(images, containers[i].Image)
+	}
+	return strings.Join(images, ",")
 }
 
 // MetaDoc returns the documentation of a field of metadata.
@@ -36,7 +94,7 @@ func MetaDoc(name string) string {
 	return metav1.ObjectMeta{}.SwaggerDoc()[name]
 }
 
-// Age returns the cell of how long ago t was.
+// Age returns the time since t in kubectl's notation.
 func Age(t metav1.Time) string {
 	if t.IsZero() {
 		return "<unknown>"
@@ -44,10 +102,39 @@ func Age(t metav1.Time) string {
 	return duration.HumanDuration(time.Since(t.Time))
 }
 
-// Row adapts a function of the kind's own type to registry.Columns. The kind
-// has no row conditions.
-func Row[T runtime.Object](cells func(obj T) []any) func(runtime.Object) ([]any, []metav1.TableRowCondition) {
-	return func(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
-		return cells(obj.(T)), nil
+// tableColumns erases the type of columns. No columns give the zero value.
+func tableColumns[T Object](columns []Column[T]) registry.Columns {
+	if len(columns) == 0 {
+		return registry.Columns{}
 	}
+	definitions := make([]metav1.TableColumnDefinition, 0, len(columns))
+	for i := range columns {
+		if columns[i].Name != "" {
+			definitions = append(definitions, columns[i].definition())
+		}
+	}
+	return registry.Columns{
+		Definitions: definitions,
+		Row: func(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
+			return cells(columns, obj.(T)), nil
+		},
+	}
+}
+
+func (c *Column[T]) definition() metav1.TableColumnDefinition {
+	d := metav1.TableColumnDefinition{
+		Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
+	}
+	if d.Type == "" {
+		d.Type = "string"
+	}
+	return d
+}
+
+func cells[T Object](columns []Column[T], obj T) []any {
+	row := make([]any, len(columns))
+	for i := range columns {
+		row[i] = columns[i].Cell(obj)
+	}
+	return row
 }

@@ -2,28 +2,43 @@ package kind
 
 import (
 	"cmp"
+	"context"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Definition is what has to be said about a kind. Zero members take the
-// default named beside them.
-type Definition struct {
+// Object is the constraint of a kind's Go type, a pointer such as *corev1.Pod.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Definition describes one kind, whose hub version has the Go type T. Fields with zero values take
+// the default named beside them; nil functions do nothing. The functions follow the contract of
+// registry.Strategy: they may run several times for one request, on copies.
+//
+// On an update obj shares the status of old, and on a write of the status everything else: a
+// function that changes something below that copies it first.
+type Definition[T Object] struct {
 	// GroupVersion of the hub, the version at rest.
 	GroupVersion schema.GroupVersion
-	// Object and List are zero objects of the hub's Go types. List is nil for
-	// what cannot be listed.
-	Object, List runtime.Object
+	// Object and List are zero objects of the hub's Go types. List is nil for kinds that cannot be
+	// listed.
+	Object T
+	List   runtime.Object
 
 	Resource    string   // plural, as in URLs
 	Singular    string   // the kind in lower case
@@ -31,61 +46,109 @@ type Definition struct {
 	Categories  []string // none
 	Namespaced  bool
 	StoragePath string   // Resource
-	Verbs       []string // the eight that a stored resource has
+	Verbs       []string // the eight verbs of a stored resource
 
 	// JSON stores the kind as JSON, not as protobuf.
 	JSON bool
-	// Restore puts back, in an object that was read, what its encoding at rest
-	// leaves out. Nil: nothing. A kind that has got new defaults since older
-	// releases wrote it restores its defaults. It keeps what is read from being
-	// passed on without decoding: kinds that come in large numbers do without.
-	Restore func(obj runtime.Object)
-	// Codec replaces the one that JSON chooses.
+	// Codec replaces the codec that JSON chooses.
 	Codec storage.Codec
+	// Default sets the defaults of an object that a client sends.
+	Default func(obj T)
+	// Restore sets, in an object that was read, the fields that its encoding at rest leaves out,
+	// such as defaults that older releases did not store. Kinds with many objects do without: it
+	// prevents stored bytes from being served without decoding.
+	Restore func(obj T)
+	// MoreVersions are served behind the hub.
+	MoreVersions []registry.Version
 
-	// Generation makes metadata.generation count the changes of the spec, or
-	// whatever Changed reports.
+	// Generation makes metadata.generation count the changes of the spec.
 	Generation bool
 	// FromZero makes a new object's generation 0, not 1.
 	FromZero bool
-	// Changed tells whether generation rises. Nil compares the specs.
-	Changed func(obj, old runtime.Object) bool
-	// Status says that the kind has a subresource of that name.
-	Status bool
-	// StatusOnCreate lets a client send the status along when it creates.
-	StatusOnCreate bool
+	// Changed reports whether an update increments the generation. Nil compares the specs.
+	Changed func(obj, old T) bool
 
-	// Finalizers looks at the names of finalizers. Nil: what holds for all
-	// objects.
+	// Finalizers validates the names of finalizers beyond the rules for all objects, on a create
+	// and on an update, before the functions below.
 	Finalizers func(obj metav1.Object) field.ErrorList
 
-	// Strategy comes on top of the defaults: its Prepare functions run after
-	// theirs, everything else replaces theirs. On an update the status is
-	// shared with the old object, on a status write everything else is: what a
-	// Prepare function wants to change below that, it must copy first.
-	Strategy registry.Strategy
-	// StatusStrategy does the same for writes of the status.
-	StatusStrategy registry.UpdateStrategy
+	// ValidateName is validation.NameIsDNSSubdomain if nil.
+	ValidateName validation.ValidateNameFunc
+	// Validate and Warnings hold for creates and updates, but for the one that has a function of
+	// its own below.
+	Validate func(obj T) field.ErrorList
+	Warnings func(obj T) []string
+	// Canonicalize brings an object into its stored form, after validation.
+	Canonicalize func(obj T)
+	// TTL is the lifetime of an object after its last write. 0 is for ever.
+	TTL time.Duration
 
-	// Default fills in what a client left out of an object that it writes. What
-	// is read has been through it, see Restore. Nil: nothing.
-	Default func(obj runtime.Object)
-	// FieldLabel translates the labels of the hub version. Nil knows
-	// metadata.name and metadata.namespace only.
-	FieldLabel   func(label, value string) (hubLabel, hubValue string, err error)
-	Fields       func(obj runtime.Object) fields.Set
-	Columns      registry.Columns
+	// PrepareForCreate sets and clears the fields that clients do not decide, after the status has
+	// been cleared and the generation been set.
+	PrepareForCreate func(obj T)
+	// PrepareForCreateContext is for kinds whose objects depend on the request's user, or that add
+	// warnings while they prepare an object.
+	PrepareForCreateContext func(ctx context.Context, obj T)
+	ValidateCreate          func(obj T) field.ErrorList
+	WarningsOnCreate        func(obj T) []string
+
+	AllowCreateOnUpdate      bool
+	AllowUnconditionalUpdate bool
+	// PrepareForUpdate restores the fields that an update does not change, before generations are
+	// compared.
+	PrepareForUpdate func(obj, old T)
+	ValidateUpdate   func(obj, old T) field.ErrorList
+	WarningsOnUpdate func(obj, old T) []string
+	// Owns selects the fields that a client comes to own by a create or an update. Nil: all but the
+	// status.
+	Owns fieldpath.Filter
+
+	// Status adds the subresource of that name.
+	Status bool
+	// StatusOnCreate keeps the status that a client sends with a create.
+	StatusOnCreate bool
+	// StatusKeepsMetadata restores metadata on a write of the status.
+	StatusKeepsMetadata    bool
+	PrepareForStatusUpdate func(obj, old T)
+	ValidateStatusUpdate   func(obj, old T) field.ErrorList
+	WarningsOnStatusUpdate func(obj T) []string
+	// StatusOwns is Owns for a write of the status. Nil: all but the spec, and without metadata if
+	// StatusKeepsMetadata is set.
+	StatusOwns fieldpath.Filter
+
+	// GracePeriod, HoldsDeletion and MarkDeleted are the members GracePeriod, Holds and Mark of
+	// registry.DeleteStrategy.
+	GracePeriod         func(obj T, opts *metav1.DeleteOptions) *int64
+	HoldsDeletion       func(obj T) bool
+	MarkDeleted         func(obj T, opts *metav1.DeleteOptions)
+	ForbidDelete        func(obj T) error
+	WarningsOnDelete    func(opts *metav1.DeleteOptions) []string
+	ReturnDeletedObject bool
+	// DefaultPropagation is Background if empty.
+	DefaultPropagation metav1.DeletionPropagation
+	// NoDependents is set for kinds that own no objects.
+	NoDependents bool
+
+	// FieldLabel translates the labels of the hub version. Nil supports metadata.name and
+	// metadata.namespace only.
+	FieldLabel func(label, value string) (hubLabel, hubValue string, err error)
+	Fields     func(obj T) fields.Set
+
+	// Columns of the kind's Table. None: the name and the time of creation.
+	Columns       []Column[T]
+	RowConditions func(obj T) []metav1.TableRowCondition
+	// CompareRows orders the rows of a list. Nil: the order of the list.
+	CompareRows func(a, b T) int
+
 	Metadata     func(metav1.ObjectMeta) metav1.ObjectMeta
 	Subresources []registry.Subresource
-	// MoreVersions are served behind the hub.
-	MoreVersions []registry.Version
 }
 
-// Build returns the resource. It computes nothing that a first request could
-// compute as well.
-func (d Definition) Build() *registry.Resource {
-	b := newBuilder(d)
-	name := reflect.TypeOf(d.Object).Elem().Name()
+// Build returns the resource, with the type T erased. It computes nothing that a first request
+// could compute.
+func (d Definition[T]) Build() *registry.Resource {
+	b := newBuilder(&d)
+	name := reflect.TypeFor[T]().Elem().Name()
 	r := &registry.Resource{
 		Group:        d.GroupVersion.Group,
 		Name:         d.Resource,
@@ -95,40 +158,69 @@ func (d Definition) Build() *registry.Resource {
 		ShortNames:   d.ShortNames,
 		Categories:   d.Categories,
 		Verbs:        d.Verbs,
-		Versions:     d.versions(),
+		Versions:     b.versions(),
 		StoragePath:  cmp.Or(d.StoragePath, d.Resource),
 		Codec:        d.Codec,
 		Strategy:     b.strategy(),
-		Fields:       d.Fields,
-		Columns:      d.Columns,
+		Columns:      b.columns(),
 		Metadata:     d.Metadata,
 		Subresources: b.subresources(name),
+	}
+	if d.Fields != nil {
+		r.Fields = func(obj runtime.Object) fields.Set { return d.Fields(obj.(T)) }
 	}
 	if r.Verbs == nil {
 		r.Verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	}
 	if r.Codec == nil {
-		kind := d.GroupVersion.WithKind(name)
-		r.Codec = &Codec{Kind: kind, New: d.Object.DeepCopyObject, JSON: d.JSON, Restore: d.Restore, Default: d.Default, More: d.MoreVersions}
+		r.Codec = &Codec{
+			Kind:    d.GroupVersion.WithKind(name),
+			New:     d.Object.DeepCopyObject,
+			JSON:    d.JSON,
+			Restore: erase(d.Restore),
+			Default: r.Versions[0].Default,
+			More:    d.MoreVersions,
+		}
 	}
 	return r
 }
 
-func (d Definition) versions() []registry.Version {
-	hub := registry.Version{
-		Name:       d.GroupVersion.Version,
-		New:        d.Object.DeepCopyObject,
-		Default:    d.Default,
-		FieldLabel: d.FieldLabel,
-	}
-	if d.List != nil {
-		hub.NewList = d.List.DeepCopyObject
-	}
-	return append([]registry.Version{hub}, d.MoreVersions...)
+// BuildVirtual returns the resource as one that is computed and never stored.
+func (d Definition[T]) BuildVirtual(virtual registry.Virtual) *registry.Resource {
+	r := d.Build()
+	r.StoragePath, r.Codec, r.Strategy = "", nil, registry.Strategy{}
+	r.Virtual = &virtual
+	return r
 }
 
-// subresources are in the order of discovery, by name.
-func (b builder) subresources(kind string) []registry.Subresource {
+func (b *builder[T]) versions() []registry.Version {
+	hub := registry.Version{
+		Name:       b.GroupVersion.Version,
+		New:        b.Object.DeepCopyObject,
+		Default:    erase(b.Default),
+		FieldLabel: b.FieldLabel,
+	}
+	if b.List != nil {
+		hub.NewList = b.List.DeepCopyObject
+	}
+	return append([]registry.Version{hub}, b.MoreVersions...)
+}
+
+func (b *builder[T]) columns() registry.Columns {
+	columns := tableColumns(b.Columns)
+	if conditions := b.RowConditions; conditions != nil {
+		columns.Row = func(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
+			return cells(b.Columns, obj.(T)), conditions(obj.(T))
+		}
+	}
+	if compare := b.CompareRows; compare != nil {
+		columns.Compare = func(x, y runtime.Object) int { return compare(x.(T), y.(T)) }
+	}
+	return columns
+}
+
+// subresources returns the subresources in the order of discovery, by name.
+func (b *builder[T]) subresources(kind string) []registry.Subresource {
 	list := slices.Clone(b.Subresources)
 	if b.Status {
 		list = append(list, WriteSubresource("status", b.statusStrategy()))
@@ -140,14 +232,4 @@ func (b builder) subresources(kind string) []registry.Subresource {
 	}
 	slices.SortFunc(list, func(a, b registry.Subresource) int { return strings.Compare(a.Name, b.Name) })
 	return list
-}
-
-// WriteSubresource returns a subresource which reads the resource's own kind
-// and writes it by rules of its own.
-func WriteSubresource(name string, strategy registry.UpdateStrategy) registry.Subresource {
-	return registry.Subresource{
-		Name:   name,
-		Verbs:  []string{"get", "patch", "update"},
-		Update: &strategy,
-	}
 }

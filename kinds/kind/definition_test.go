@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -16,8 +15,8 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func budgets() kind.Definition {
-	return kind.Definition{
+func budgets() kind.Definition[*policyv1.PodDisruptionBudget] {
+	return kind.Definition[*policyv1.PodDisruptionBudget]{
 		GroupVersion: policyv1.SchemeGroupVersion,
 		Object:       &policyv1.PodDisruptionBudget{},
 		List:         &policyv1.PodDisruptionBudgetList{},
@@ -85,9 +84,9 @@ func TestDefaultPreparations(t *testing.T) {
 
 func TestOwnPreparationsComeOnTop(t *testing.T) {
 	d := budgets()
-	d.Strategy.Create.Prepare = kind.OnCreate(func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 })
+	d.PrepareForCreate = func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 }
 	// What the kind puts back is no change.
-	d.Strategy.Update.Prepare = kind.OnUpdate(func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec })
+	d.PrepareForUpdate = func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec }
 	r := d.Build()
 
 	created := budget(0, "a", 3)
@@ -107,7 +106,7 @@ func TestFinalizersAreLookedAtFirst(t *testing.T) {
 	d := budgets()
 	d.Finalizers = kind.Finalizers
 	own := field.ErrorList{field.Required(field.NewPath("spec"), "")}
-	d.Strategy.Create.Validate = kind.CheckCreate(func(*policyv1.PodDisruptionBudget) field.ErrorList { return own })
+	d.ValidateCreate = func(*policyv1.PodDisruptionBudget) field.ErrorList { return own }
 	r := d.Build()
 	b := budget(1, "a", 3)
 	b.Finalizers = []string{"foregroundDeletion", "exam.org/f", "nobody"}
@@ -154,10 +153,52 @@ func TestAge(t *testing.T) {
 	}
 }
 
-func TestRowAdapter(t *testing.T) {
-	row := kind.Row(func(m *corev1.ConfigMap) []any { return []any{m.Name} })
-	cells, conditions := row(runtime.Object(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m"}}))
-	if len(cells) != 1 || cells[0] != "m" || conditions != nil {
-		t.Errorf("got %v, %v", cells, conditions)
+func TestColumns(t *testing.T) {
+	r := kind.Definition[*corev1.ConfigMap]{
+		Object: &corev1.ConfigMap{},
+		Columns: []kind.Column[*corev1.ConfigMap]{
+			kind.NameColumn[*corev1.ConfigMap](),
+			{Name: "Data", Type: "integer", Priority: kind.Wide, Description: "d", Cell: func(m *corev1.ConfigMap) any { return int64(len(m.Data)) }},
+			{Cell: func(*corev1.ConfigMap) any { return "without a definition" }},
+		},
+	}.Build()
+	want := []metav1.TableColumnDefinition{
+		kind.NameDefinition(),
+		{Name: "Data", Type: "integer", Priority: 1, Description: "d"},
+	}
+	if diff := cmp.Diff(want, r.Columns.Definitions); diff != "" {
+		t.Errorf("definitions (-want +got):\n%s", diff)
+	}
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m"}, Data: map[string]string{"k": "v"}}
+	cells, conditions := r.Columns.Row(m)
+	if diff := cmp.Diff([]any{"m", int64(1), "without a definition"}, cells); diff != "" || conditions != nil {
+		t.Errorf("conditions %v, cells (-want +got):\n%s", conditions, diff)
+	}
+}
+
+func TestValidateHoldsForWritesWithoutTheirOwn(t *testing.T) {
+	texts := func(d kind.Definition[*policyv1.PodDisruptionBudget]) []string {
+		r, b := d.Build(), budget(1, "a", 3)
+		create, update := r.Strategy.Create.Validate(t.Context(), b), r.Strategy.Update.Validate(t.Context(), b, b)
+		return registrytest.Texts(append(create, update...))
+	}
+	d := budgets()
+	d.Validate = func(*policyv1.PodDisruptionBudget) field.ErrorList {
+		return field.ErrorList{field.Required(field.NewPath("both"), "")}
+	}
+	if diff := cmp.Diff([]string{"both: Required value", "both: Required value"}, texts(d)); diff != "" {
+		t.Errorf("Validate alone (-want +got):\n%s", diff)
+	}
+	d.ValidateCreate = func(*policyv1.PodDisruptionBudget) field.ErrorList {
+		return field.ErrorList{field.Required(field.NewPath("create"), "")}
+	}
+	if diff := cmp.Diff([]string{"create: Required value", "both: Required value"}, texts(d)); diff != "" {
+		t.Errorf("with ValidateCreate (-want +got):\n%s", diff)
+	}
+	d.ValidateUpdate = func(_, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+		return field.ErrorList{field.Required(field.NewPath("update"), "")}
+	}
+	if diff := cmp.Diff([]string{"create: Required value", "update: Required value"}, texts(d)); diff != "" {
+		t.Errorf("with ValidateUpdate (-want +got):\n%s", diff)
 	}
 }

@@ -25,7 +25,7 @@ type Scaling struct {
 }
 
 // ScaleSubresource returns the scale of a kind, given how to find its parts.
-func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) registry.Subresource {
+func ScaleSubresource[T Object](parts func(obj T) (Scaling, error)) registry.Subresource {
 	return registry.Subresource{
 		Name:  "scale",
 		Verbs: []string{"get", "patch", "update"},
@@ -37,7 +37,7 @@ func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) regi
 				if err != nil {
 					return nil, err
 				}
-				return scaleOf(objectMeta(obj), s), nil
+				return scaleOf(obj.(T), s), nil
 			},
 			ToObject: func(view, obj runtime.Object) error {
 				s, err := parts(obj.(T))
@@ -54,22 +54,21 @@ func ScaleSubresource[T runtime.Object](parts func(obj T) (Scaling, error)) regi
 	}
 }
 
-// ScaleColumns are those of a scale.
+// ScaleColumns returns the columns of a Scale.
 func ScaleColumns() registry.Columns {
-	return registry.Columns{Definitions: scaleColumns(), Row: Row(scaleRow)}
-}
-
-func scaleColumns() []metav1.TableColumnDefinition {
-	return []metav1.TableColumnDefinition{
-		NameColumn(),
-		Column("Desired", "integer", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]),
-		Column("Available", "integer", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]),
-		AgeColumn(),
-	}
-}
-
-func scaleRow(s *autoscalingv1.Scale) []any {
-	return []any{s.Name, int64(s.Spec.Replicas), int64(s.Status.Replicas), Age(s.CreationTimestamp)}
+	spec, status := autoscalingv1.ScaleSpec{}.SwaggerDoc(), autoscalingv1.ScaleStatus{}.SwaggerDoc()
+	return tableColumns([]Column[*autoscalingv1.Scale]{
+		NameColumn[*autoscalingv1.Scale](),
+		{
+			Name: "Desired", Type: "integer", Description: spec["replicas"],
+			Cell: func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) },
+		},
+		{
+			Name: "Available", Type: "integer", Description: status["replicas"],
+			Cell: func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) },
+		},
+		AgeColumn[*autoscalingv1.Scale](),
+	})
 }
 
 func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,115 +13,223 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// What a write of a resource, and one of its status, leaves as it was.
-var exceptStatus, exceptSpec = Except("status"), Except("spec")
+// The fields that a client owns after a write of a resource, after one of its status, and after one
+// of its status that restores metadata.
+var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Except("metadata", "spec")
 
-// builder holds what the functions of one resource share.
-type builder struct {
-	Definition
+// builder erases the type of a definition. Its methods are the functions of a registry.Strategy.
+type builder[T Object] struct {
+	*Definition[T]
 	layout func() layout // computed once, on first use
 }
 
-func newBuilder(d Definition) builder {
-	return builder{Definition: d, layout: sync.OnceValue(func() layout {
-		return layoutOf(reflect.TypeOf(d.Object).Elem())
+func newBuilder[T Object](d *Definition[T]) *builder[T] {
+	return &builder[T]{Definition: d, layout: sync.OnceValue(func() layout {
+		return layoutOf(reflect.TypeFor[T]().Elem())
 	})}
 }
 
-func (b builder) strategy() registry.Strategy {
-	s := b.Strategy
+func (b *builder[T]) strategy() registry.Strategy {
+	s := registry.Strategy{
+		Create: registry.CreateStrategy{
+			ValidateName: b.ValidateName,
+			Prepare:      b.prepareCreate,
+			Validate:     b.validateCreate(),
+			Warnings:     b.warningsOnCreate(),
+		},
+		Update: registry.UpdateStrategy{
+			AllowCreate:        b.AllowCreateOnUpdate,
+			AllowUnconditional: b.AllowUnconditionalUpdate,
+			Prepare:            b.prepareUpdate,
+			Validate:           b.validateUpdate(),
+			Warnings:           b.warningsOnUpdate(),
+			Owns:               b.Owns,
+		},
+		Delete:       b.deleteStrategy(),
+		Canonicalize: erase(b.Canonicalize),
+	}
 	if s.Create.ValidateName == nil {
 		s.Create.ValidateName = validation.NameIsDNSSubdomain
-	}
-	s.Create.Prepare = b.prepareCreate
-	s.Update.Prepare = b.prepareUpdate
-	if b.Finalizers != nil {
-		s.Create.Validate, s.Update.Validate = b.validateCreate, b.validateUpdate
 	}
 	if s.Update.Owns == nil && b.Status {
 		s.Update.Owns = exceptStatus
 	}
+	if b.TTL != 0 {
+		s.TTL = func(runtime.Object, bool) int64 { return int64(b.TTL.Seconds()) }
+	}
 	return s
 }
 
-func (b builder) validateCreate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	errs := b.Finalizers(objectMeta(obj))
-	if own := b.Strategy.Create.Validate; own != nil {
-		errs = append(errs, own(ctx, obj)...)
-	}
-	return errs
-}
-
-func (b builder) validateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	errs := b.Finalizers(objectMeta(obj))
-	if own := b.Strategy.Update.Validate; own != nil {
-		errs = append(errs, own(ctx, obj, old)...)
-	}
-	return errs
-}
-
-func (b builder) prepareCreate(ctx context.Context, obj runtime.Object) {
+func (b *builder[T]) prepareCreate(ctx context.Context, obj runtime.Object) {
 	if b.Status && !b.StatusOnCreate {
 		b.layout().clearStatus(obj)
 	}
+	typed := obj.(T)
 	if b.Generation && !b.FromZero {
-		objectMeta(obj).SetGeneration(1)
+		typed.SetGeneration(1)
 	}
-	if own := b.Strategy.Create.Prepare; own != nil {
-		own(ctx, obj)
+	if b.PrepareForCreate != nil {
+		b.PrepareForCreate(typed)
+	}
+	if b.PrepareForCreateContext != nil {
+		b.PrepareForCreateContext(ctx, typed)
 	}
 }
 
-func (b builder) prepareUpdate(ctx context.Context, obj, old runtime.Object) {
+func (b *builder[T]) prepareUpdate(_ context.Context, obj, old runtime.Object) {
 	if b.Status {
 		b.layout().copyStatus(obj, old)
 	}
-	if own := b.Strategy.Update.Prepare; own != nil {
-		own(ctx, obj, old)
+	if b.PrepareForUpdate != nil {
+		b.PrepareForUpdate(obj.(T), old.(T))
 	}
 	b.countGeneration(obj, old)
 }
 
-// countGeneration runs last: a spec which the kind has put back is no change.
-func (b builder) countGeneration(obj, old runtime.Object) {
-	generation := objectMeta(old).GetGeneration()
+// countGeneration runs last: a field that the kind has restored is not a change.
+func (b *builder[T]) countGeneration(obj, old runtime.Object) {
+	generation := old.(T).GetGeneration()
 	if b.Generation && b.changed(obj, old) {
 		generation++
 	}
-	objectMeta(obj).SetGeneration(generation)
+	obj.(T).SetGeneration(generation)
 }
 
-func (b builder) changed(obj, old runtime.Object) bool {
+func (b *builder[T]) changed(obj, old runtime.Object) bool {
 	if b.Changed != nil {
-		return b.Changed(obj, old)
+		return b.Changed(obj.(T), old.(T))
 	}
 	return b.layout().specChanged(obj, old)
 }
 
-func (b builder) statusStrategy() registry.UpdateStrategy {
-	s := b.StatusStrategy
-	s.AllowUnconditional = s.AllowUnconditional || b.Strategy.Update.AllowUnconditional
-	s.Prepare = b.prepareStatus
-	if s.Owns == nil {
+func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) field.ErrorList {
+	own := b.ValidateCreate
+	if own == nil {
+		own = b.Validate
+	}
+	if b.Finalizers == nil && own == nil {
+		return nil
+	}
+	return func(_ context.Context, obj runtime.Object) field.ErrorList {
+		errs := b.validateFinalizers(obj.(T))
+		if own != nil {
+			errs = append(errs, own(obj.(T))...)
+		}
+		return errs
+	}
+}
+
+func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	own, alone := b.ValidateUpdate, b.Validate
+	if b.Finalizers == nil && own == nil && alone == nil {
+		return nil
+	}
+	return func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+		errs := b.validateFinalizers(obj.(T))
+		switch {
+		case own != nil:
+			errs = append(errs, own(obj.(T), old.(T))...)
+		case alone != nil:
+			errs = append(errs, alone(obj.(T))...)
+		}
+		return errs
+	}
+}
+
+func (b *builder[T]) validateFinalizers(obj T) field.ErrorList {
+	if b.Finalizers == nil {
+		return nil
+	}
+	return b.Finalizers(obj)
+}
+
+func (b *builder[T]) warningsOnCreate() func(context.Context, runtime.Object) []string {
+	own := b.WarningsOnCreate
+	if own == nil {
+		own = b.Warnings
+	}
+	if own == nil {
+		return nil
+	}
+	return func(_ context.Context, obj runtime.Object) []string { return own(obj.(T)) }
+}
+
+func (b *builder[T]) warningsOnUpdate() func(ctx context.Context, obj, old runtime.Object) []string {
+	switch {
+	case b.WarningsOnUpdate != nil:
+		return func(_ context.Context, obj, old runtime.Object) []string {
+			return b.WarningsOnUpdate(obj.(T), old.(T))
+		}
+	case b.Warnings != nil:
+		return func(_ context.Context, obj, _ runtime.Object) []string { return b.Warnings(obj.(T)) }
+	}
+	return nil
+}
+
+func (b *builder[T]) deleteStrategy() registry.DeleteStrategy {
+	s := registry.DeleteStrategy{
+		ReturnObject:       b.ReturnDeletedObject,
+		DefaultPropagation: b.DefaultPropagation,
+		Warnings:           b.WarningsOnDelete,
+		NoDependents:       b.NoDependents,
+	}
+	if b.GracePeriod != nil {
+		s.GracePeriod = func(obj runtime.Object, opts *metav1.DeleteOptions) *int64 { return b.GracePeriod(obj.(T), opts) }
+	}
+	if b.HoldsDeletion != nil {
+		s.Holds = func(obj runtime.Object) bool { return b.HoldsDeletion(obj.(T)) }
+	}
+	if b.MarkDeleted != nil {
+		s.Mark = func(obj runtime.Object, opts *metav1.DeleteOptions) { b.MarkDeleted(obj.(T), opts) }
+	}
+	if b.ForbidDelete != nil {
+		s.Forbidden = func(obj runtime.Object) error { return b.ForbidDelete(obj.(T)) }
+	}
+	return s
+}
+
+func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
+	s := registry.UpdateStrategy{
+		AllowUnconditional: b.AllowUnconditionalUpdate,
+		Prepare:            b.prepareStatus,
+		Owns:               b.StatusOwns,
+	}
+	if b.ValidateStatusUpdate != nil {
+		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return b.ValidateStatusUpdate(obj.(T), old.(T))
+		}
+	}
+	if b.WarningsOnStatusUpdate != nil {
+		s.Warnings = func(_ context.Context, obj, _ runtime.Object) []string {
+			return b.WarningsOnStatusUpdate(obj.(T))
+		}
+	}
+	switch {
+	case s.Owns != nil:
+	case b.StatusKeepsMetadata:
+		s.Owns = onlyStatus
+	default:
 		s.Owns = exceptSpec
 	}
 	return s
 }
 
-func (b builder) prepareStatus(ctx context.Context, obj, old runtime.Object) {
+func (b *builder[T]) prepareStatus(_ context.Context, obj, old runtime.Object) {
 	b.layout().keepAllButStatus(obj, old)
-	objectMeta(obj).SetGeneration(objectMeta(old).GetGeneration())
-	if own := b.StatusStrategy.Prepare; own != nil {
-		own(ctx, obj, old)
+	typed, before := obj.(T), old.(T)
+	typed.SetGeneration(before.GetGeneration())
+	if b.StatusKeepsMetadata {
+		metav1.ResetObjectMetaForStatus(typed, before)
+	}
+	if b.PrepareForStatusUpdate != nil {
+		b.PrepareForStatusUpdate(typed, before)
 	}
 }
 
-// objectMeta panics for an object without metadata: no kind can be defined
-// with one.
-func objectMeta(obj runtime.Object) metav1.Object {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		panic(err)
+// erase returns f for any object, which must be a T. Nil stays nil.
+func erase[T Object](f func(obj T)) func(runtime.Object) {
+	if f == nil {
+		return nil
 	}
-	return m
+	return func(obj runtime.Object) { f(obj.(T)) }
 }

@@ -36,3 +36,14 @@ func WarnOfNodeLabel(at *field.Path, label string) []string {
 	}
 	return []string{fmt.Sprintf("%s: deprecated since %s; use %q instead", at, since, now)}
 }
+
+// OncePerGeneration returns the function WarningsOnUpdate of a kind whose warnings are not repeated
+// by updates that keep the generation.
+func OncePerGeneration[T Object](warnings func(obj T) []string) func(obj, old T) []string {
+	return func(obj, old T) []string {
+		if obj.GetGeneration() == old.GetGeneration() {
+			return nil
+		}
+		return warnings(obj)
+	}
+}

@@ -10,7 +10,7 @@ import (
 // defaultIngressClass: parameters that nobody places are of the whole cluster.
 func defaultIngressClass(class *networkingv1.IngressClass) {
 	if class.Spec.Parameters != nil {
-		kind.FillNil(&class.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)
+		kind.SetDefaultPointer(&class.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)
 	}
 }
 
@@ -35,6 +35,6 @@ func defaultNetworkPolicy(policy *networkingv1.NetworkPolicy) {
 
 func defaultPolicyPorts(ports []networkingv1.NetworkPolicyPort) {
 	for i := range ports {
-		kind.FillNil(&ports[i].Protocol, corev1.ProtocolTCP)
+		kind.SetDefaultPointer(&ports[i].Protocol, corev1.ProtocolTCP)
 	}
 }

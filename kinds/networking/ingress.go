@@ -6,60 +6,55 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func ingresses() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: networkingv1.SchemeGroupVersion,
-		Object:       &networkingv1.Ingress{},
-		List:         &networkingv1.IngressList{},
-		Resource:     "ingresses",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"ing"},
-		Namespaced:   true,
-		StoragePath:  "ingress",
-		Generation:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNewIngress), Warnings: kind.WarnCreate(warnOfClass)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckAgain(validateIngress)},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateIngressStatus), Warnings: kind.WarnAgain(warnOfPoints)},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Class", "string", "The name of the IngressClass resource that should be used for additional configuration"),
-				kind.Column("Hosts", "string", "Hosts that incoming requests are matched against before the ingress rule"),
-				kind.Column("Address", "string", "Address is a list containing ingress points for the load-balancer"),
-				kind.Column("Ports", "string", "Ports of TLS configurations that open"),
-				kind.AgeColumn(),
+	return kind.Definition[*networkingv1.Ingress]{
+		GroupVersion:             networkingv1.SchemeGroupVersion,
+		Object:                   &networkingv1.Ingress{},
+		List:                     &networkingv1.IngressList{},
+		Resource:                 "ingresses",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"ing"},
+		Namespaced:               true,
+		StoragePath:              "ingress",
+		Generation:               true,
+		Status:                   true,
+		Validate:                 validateIngress,
+		ValidateCreate:           validateNewIngress,
+		WarningsOnCreate:         warnOfClass,
+		AllowUnconditionalUpdate: true,
+		ValidateStatusUpdate:     validateIngressStatus,
+		WarningsOnStatusUpdate:   warnOfPoints,
+		Columns: []kind.Column[*networkingv1.Ingress]{
+			kind.NameColumn[*networkingv1.Ingress](),
+			{
+				Name:        "Class",
+				Description: "The name of the IngressClass resource that should be used for additional configuration",
+				Cell:        func(ingress *networkingv1.Ingress) any { return ptr.Deref(ingress.Spec.IngressClassName, kind.None) },
 			},
-			Row: kind.Row(ingressRow),
+			{
+				Name:        "Hosts",
+				Description: "Hosts that incoming requests are matched against before the ingress rule",
+				Cell:        func(ingress *networkingv1.Ingress) any { return ingressHosts(ingress.Spec.Rules) },
+			},
+			{
+				Name:        "Address",
+				Description: "Address is a list containing ingress points for the load-balancer",
+				Cell:        func(ingress *networkingv1.Ingress) any { return ingressAddresses(ingress.Status.LoadBalancer.Ingress) },
+			},
+			{
+				Name:        "Ports",
+				Description: "Ports of TLS configurations that open",
+				Cell:        func(ingress *networkingv1.Ingress) any { return ingressPorts(ingress.Spec.TLS) },
+			},
+			kind.AgeColumn[*networkingv1.Ingress](),
 		},
 	}.Build()
-}
-
-func ingressRow(ingress *networkingv1.Ingress) []any {
-	class := "<none>"
-	if ingress.Spec.IngressClassName != nil {
-		class = *ingress.Spec.IngressClassName
-	}
-	ports := "80"
-	if len(ingress.Spec.TLS) > 0 {
-		ports = "80, 443"
-	}
-	return []any{
-		ingress.Name,
-		class,
-		ingressHosts(ingress.Spec.Rules),
-		ingressAddresses(ingress.Status.LoadBalancer.Ingress),
-		ports,
-		kind.Age(ingress.CreationTimestamp),
-	}
 }
 
 // ingressHosts lists the first three hosts. How many more there are is counted
@@ -97,4 +92,11 @@ func ingressAddresses(points []networkingv1.IngressLoadBalancerIngress) string {
 	}
 	slices.Sort(addresses)
 	return strings.Join(slices.Compact(addresses), ",")
+}
+
+func ingressPorts(tls []networkingv1.IngressTLS) string {
+	if len(tls) > 0 {
+		return "80, 443"
+	}
+	return "80"
 }

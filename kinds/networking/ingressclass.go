@@ -2,45 +2,47 @@ package networking
 
 import (
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func ingressClasses() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: networkingv1.SchemeGroupVersion,
-		Object:       &networkingv1.IngressClass{},
-		List:         &networkingv1.IngressClassList{},
-		Resource:     "ingressclasses",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultIngressClass),
-		Generation:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateIngressClass)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateIngressClassUpdate)},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Controller", "string", "Controller that is responsible for handling this class"),
-				kind.Column("Parameters", "string", "A reference to a resource with additional parameters"),
-				kind.AgeColumn(),
+	return kind.Definition[*networkingv1.IngressClass]{
+		GroupVersion:             networkingv1.SchemeGroupVersion,
+		Object:                   &networkingv1.IngressClass{},
+		List:                     &networkingv1.IngressClassList{},
+		Resource:                 "ingressclasses",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultIngressClass,
+		Generation:               true,
+		ValidateCreate:           validateIngressClass,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateIngressClassUpdate,
+		Columns: []kind.Column[*networkingv1.IngressClass]{
+			kind.NameColumn[*networkingv1.IngressClass](),
+			{
+				Name:        "Controller",
+				Description: "Controller that is responsible for handling this class",
+				Cell:        func(class *networkingv1.IngressClass) any { return class.Spec.Controller },
 			},
-			Row: kind.Row(ingressClassRow),
+			{
+				Name:        "Parameters",
+				Description: "A reference to a resource with additional parameters",
+				Cell:        func(class *networkingv1.IngressClass) any { return parametersCell(class.Spec.Parameters) },
+			},
+			kind.AgeColumn[*networkingv1.IngressClass](),
 		},
 	}.Build()
 }
 
-func ingressClassRow(class *networkingv1.IngressClass) []any {
-	parameters := "<none>"
-	if ref := class.Spec.Parameters; ref != nil {
-		parameters = ref.Kind
-		if ref.APIGroup != nil {
-			parameters += "." + *ref.APIGroup
-		}
-		parameters += "/" + ref.Name
+func parametersCell(ref *networkingv1.IngressClassParametersReference) string {
+	if ref == nil {
+		return kind.None
 	}
-	return []any{class.Name, class.Spec.Controller, parameters, kind.Age(class.CreationTimestamp)}
+	parameters := ref.Kind
+	if ref.APIGroup != nil {
+		parameters += "." + *ref.APIGroup
+	}
+	return parameters + "/" + ref.Name
 }

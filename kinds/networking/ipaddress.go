@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -14,24 +13,26 @@ import (
 )
 
 func ipAddresses() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: networkingv1.SchemeGroupVersion,
-		Object:       &networkingv1.IPAddress{},
-		List:         &networkingv1.IPAddressList{},
-		Resource:     "ipaddresses",
-		Finalizers:   kind.Finalizers,
-		ShortNames:   []string{"ip"},
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: validateAddressName, Validate: kind.CheckCreate(validateAddress)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateAddressUpdate)},
-		},
-		Columns: registry.Columns{
-			// kube-apiserver defines two columns and fills three cells.
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("ParentRef", "string", "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object."),
+	return kind.Definition[*networkingv1.IPAddress]{
+		GroupVersion:             networkingv1.SchemeGroupVersion,
+		Object:                   &networkingv1.IPAddress{},
+		List:                     &networkingv1.IPAddressList{},
+		Resource:                 "ipaddresses",
+		Finalizers:               kind.Finalizers,
+		ShortNames:               []string{"ip"},
+		ValidateName:             validateAddressName,
+		ValidateCreate:           validateAddress,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateAddressUpdate,
+		// kube-apiserver fills three cells and defines two columns.
+		Columns: []kind.Column[*networkingv1.IPAddress]{
+			kind.NameColumn[*networkingv1.IPAddress](),
+			{
+				Name:        "ParentRef",
+				Description: "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
+				Cell:        func(address *networkingv1.IPAddress) any { return parentCell(address.Spec.ParentRef) },
 			},
-			Row: kind.Row(ipAddressRow),
+			{Cell: kind.AgeColumn[*networkingv1.IPAddress]().Cell},
 		},
 	}.Build()
 }
@@ -49,15 +50,14 @@ func validateAddressName(name string, _ bool) []string {
 	return nil
 }
 
-func ipAddressRow(address *networkingv1.IPAddress) []any {
-	parent := "<none>"
-	if ref := address.Spec.ParentRef; ref != nil {
-		resource := schema.GroupResource{Group: ref.Group, Resource: ref.Resource}
-		parent = strings.ToLower(resource.String())
-		if ref.Namespace != "" {
-			parent += "/" + ref.Namespace
-		}
-		parent += "/" + ref.Name
+func parentCell(ref *networkingv1.ParentReference) string {
+	if ref == nil {
+		return kind.None
 	}
-	return []any{address.Name, parent, kind.Age(address.CreationTimestamp)}
+	resource := schema.GroupResource{Group: ref.Group, Resource: ref.Resource}
+	parent := strings.ToLower(resource.String())
+	if ref.Namespace != "" {
+		parent += "/" + ref.Namespace
+	}
+	return parent + "/" + ref.Name
 }

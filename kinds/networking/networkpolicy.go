@@ -5,52 +5,42 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // networkPolicyChanged tells no list from an empty one, as kube-apiserver does.
-func networkPolicyChanged(obj, old runtime.Object) bool {
-	return !reflect.DeepEqual(obj.(*networkingv1.NetworkPolicy).Spec, old.(*networkingv1.NetworkPolicy).Spec)
+func networkPolicyChanged(policy, old *networkingv1.NetworkPolicy) bool {
+	return !reflect.DeepEqual(policy.Spec, old.Spec)
 }
 
 func networkPolicies() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: networkingv1.SchemeGroupVersion,
-		Object:       &networkingv1.NetworkPolicy{},
-		List:         &networkingv1.NetworkPolicyList{},
-		Resource:     "networkpolicies",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultNetworkPolicy),
-		ShortNames:   []string{"netpol"},
-		Namespaced:   true,
-		Generation:   true,
-		Changed:      networkPolicyChanged,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateNetworkPolicy), Warnings: kind.WarnCreate(warnOfBlocks)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateNetworkPolicyUpdate),
-				Warnings:           kind.WarnAgain(warnOfBlocks),
+	return kind.Definition[*networkingv1.NetworkPolicy]{
+		GroupVersion:             networkingv1.SchemeGroupVersion,
+		Object:                   &networkingv1.NetworkPolicy{},
+		List:                     &networkingv1.NetworkPolicyList{},
+		Resource:                 "networkpolicies",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultNetworkPolicy,
+		ShortNames:               []string{"netpol"},
+		Namespaced:               true,
+		Generation:               true,
+		Changed:                  networkPolicyChanged,
+		Warnings:                 warnOfBlocks,
+		ValidateCreate:           validateNetworkPolicy,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateNetworkPolicyUpdate,
+		Columns: []kind.Column[*networkingv1.NetworkPolicy]{
+			kind.NameColumn[*networkingv1.NetworkPolicy](),
+			{
+				Name:        "Pod-Selector",
+				Description: networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"],
+				Cell: func(policy *networkingv1.NetworkPolicy) any {
+					return metav1.FormatLabelSelector(&policy.Spec.PodSelector)
+				},
 			},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Pod-Selector", "string", networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"]),
-				kind.AgeColumn(),
-			},
-			Row: kind.Row(networkPolicyRow),
+			kind.AgeColumn[*networkingv1.NetworkPolicy](),
 		},
 	}.Build()
-}
-
-func networkPolicyRow(policy *networkingv1.NetworkPolicy) []any {
-	return []any{
-		policy.Name,
-		metav1.FormatLabelSelector(&policy.Spec.PodSelector),
-		kind.Age(policy.CreationTimestamp),
-	}
 }

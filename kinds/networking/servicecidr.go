@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -14,29 +13,25 @@ const cidrsDescription = `CIDRs defines the IP blocks in CIDR notation (e.g. "19
 	"from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable."
 
 func serviceCIDRs() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: networkingv1.SchemeGroupVersion,
-		Object:       &networkingv1.ServiceCIDR{},
-		List:         &networkingv1.ServiceCIDRList{},
-		Resource:     "servicecidrs",
-		Finalizers:   kind.Finalizers,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCIDRs)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validateCIDRsUpdate)},
-		},
-		StatusStrategy: kind.BareStatus(),
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("CIDRs", "string", cidrsDescription),
-				kind.AgeColumn(),
+	return kind.Definition[*networkingv1.ServiceCIDR]{
+		GroupVersion:             networkingv1.SchemeGroupVersion,
+		Object:                   &networkingv1.ServiceCIDR{},
+		List:                     &networkingv1.ServiceCIDRList{},
+		Resource:                 "servicecidrs",
+		Finalizers:               kind.Finalizers,
+		Status:                   true,
+		ValidateCreate:           validateCIDRs,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateCIDRsUpdate,
+		StatusKeepsMetadata:      true,
+		Columns: []kind.Column[*networkingv1.ServiceCIDR]{
+			kind.NameColumn[*networkingv1.ServiceCIDR](),
+			{
+				Name:        "CIDRs",
+				Description: cidrsDescription,
+				Cell:        func(cidr *networkingv1.ServiceCIDR) any { return strings.Join(cidr.Spec.CIDRs, ",") },
 			},
-			Row: kind.Row(serviceCIDRRow),
+			kind.AgeColumn[*networkingv1.ServiceCIDR](),
 		},
 	}.Build()
-}
-
-func serviceCIDRRow(cidr *networkingv1.ServiceCIDR) []any {
-	return []any{cidr.Name, strings.Join(cidr.Spec.CIDRs, ","), kind.Age(cidr.CreationTimestamp)}
 }

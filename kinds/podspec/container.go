@@ -10,10 +10,10 @@ func defaultContainer(c *corev1.Container) {
 	if c.ImagePullPolicy == "" {
 		c.ImagePullPolicy = pullPolicy(c.Image)
 	}
-	kind.Fill(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
-	kind.Fill(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	kind.SetDefault(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	kind.SetDefault(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
 	for i := range c.Ports {
-		kind.Fill(&c.Ports[i].Protocol, corev1.ProtocolTCP)
+		kind.SetDefault(&c.Ports[i].Protocol, corev1.ProtocolTCP)
 	}
 	for i := range c.Env {
 		if source := c.Env[i].ValueFrom; source != nil {
@@ -35,24 +35,24 @@ func defaultContainer(c *corev1.Container) {
 func defaultEnvSource(source *corev1.EnvVarSource) {
 	defaultFieldRef(source.FieldRef)
 	if source.FileKeyRef != nil {
-		kind.FillNil(&source.FileKeyRef.Optional, false)
+		kind.SetDefaultPointer(&source.FileKeyRef.Optional, false)
 	}
 }
 
 func defaultFieldRef(ref *corev1.ObjectFieldSelector) {
 	if ref != nil {
-		kind.Fill(&ref.APIVersion, "v1")
+		kind.SetDefault(&ref.APIVersion, "v1")
 	}
 }
 
 func defaultProbe(probe *corev1.Probe) {
-	kind.Fill(&probe.TimeoutSeconds, 1)
-	kind.Fill(&probe.PeriodSeconds, 10)
-	kind.Fill(&probe.SuccessThreshold, 1)
-	kind.Fill(&probe.FailureThreshold, 3)
+	kind.SetDefault(&probe.TimeoutSeconds, 1)
+	kind.SetDefault(&probe.PeriodSeconds, 10)
+	kind.SetDefault(&probe.SuccessThreshold, 1)
+	kind.SetDefault(&probe.FailureThreshold, 3)
 	defaultHTTPGet(probe.HTTPGet)
 	if probe.GRPC != nil {
-		kind.FillNil(&probe.GRPC.Service, "")
+		kind.SetDefaultPointer(&probe.GRPC.Service, "")
 	}
 }
 
@@ -64,7 +64,7 @@ func defaultHandler(handler *corev1.LifecycleHandler) {
 
 func defaultHTTPGet(action *corev1.HTTPGetAction) {
 	if action != nil {
-		kind.Fill(&action.Path, "/")
-		kind.Fill(&action.Scheme, corev1.URISchemeHTTP)
+		kind.SetDefault(&action.Path, "/")
+		kind.SetDefault(&action.Scheme, corev1.URISchemeHTTP)
 	}
 }

@@ -1,11 +1,9 @@
 package podspec
 
 import (
-	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -44,15 +42,14 @@ func DropDisabledOfTemplate(template, old *corev1.PodTemplateSpec) {
 	}
 }
 
-// PrepareTemplate is the Prepare function of new objects of a kind with a
-// template.
-func PrepareTemplate[T runtime.Object](template func(obj T) *corev1.PodTemplateSpec) func(context.Context, runtime.Object) {
-	return kind.OnCreate(func(obj T) { DropDisabledOfTemplate(template(obj), nil) })
+// PrepareTemplate returns the function PrepareForCreate of a kind with a template.
+func PrepareTemplate[T kind.Object](template func(obj T) *corev1.PodTemplateSpec) func(obj T) {
+	return func(obj T) { DropDisabledOfTemplate(template(obj), nil) }
 }
 
-// PrepareTemplateUpdate is that of updates.
-func PrepareTemplateUpdate[T runtime.Object](template func(obj T) *corev1.PodTemplateSpec) func(ctx context.Context, obj, old runtime.Object) {
-	return kind.OnUpdate(func(obj, old T) { DropDisabledOfTemplate(template(obj), template(old)) })
+// PrepareTemplateUpdate returns the function PrepareForUpdate of a kind with a template.
+func PrepareTemplateUpdate[T kind.Object](template func(obj T) *corev1.PodTemplateSpec) func(obj, old T) {
+	return func(obj, old T) { DropDisabledOfTemplate(template(obj), template(old)) }
 }
 
 func hasStopSignals(spec *corev1.PodSpec) bool {

@@ -11,13 +11,13 @@ func DefaultTemplate(template *corev1.PodTemplateSpec) { Default(&template.Spec)
 
 // Default fills in a pod spec.
 func Default(spec *corev1.PodSpec) {
-	kind.Fill(&spec.DNSPolicy, corev1.DNSClusterFirst)
-	kind.Fill(&spec.RestartPolicy, corev1.RestartPolicyAlways)
-	kind.Fill(&spec.SchedulerName, corev1.DefaultSchedulerName)
-	kind.FillNil(&spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
-	kind.FillNil(&spec.SecurityContext, corev1.PodSecurityContext{})
+	kind.SetDefault(&spec.DNSPolicy, corev1.DNSClusterFirst)
+	kind.SetDefault(&spec.RestartPolicy, corev1.RestartPolicyAlways)
+	kind.SetDefault(&spec.SchedulerName, corev1.DefaultSchedulerName)
+	kind.SetDefaultPointer(&spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	kind.SetDefaultPointer(&spec.SecurityContext, corev1.PodSecurityContext{})
 	// The two fields are one: the newer name wins.
-	kind.Fill(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+	kind.SetDefault(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.DeprecatedServiceAccount = spec.ServiceAccountName
 	RoundUp(spec.Overhead)
 	if spec.Resources != nil {

@@ -19,7 +19,7 @@ func defaultVolume(v *corev1.VolumeSource) {
 	defaultHostPath(v.HostPath)
 	defaultAzureDisk(v.AzureDisk)
 	if v.ISCSI != nil {
-		kind.Fill(&v.ISCSI.ISCSIInterface, iscsiInterface)
+		kind.SetDefault(&v.ISCSI.ISCSIInterface, iscsiInterface)
 	}
 	if v.RBD != nil {
 		defaultRBD(&v.RBD.RBDPool, &v.RBD.RadosUser, &v.RBD.Keyring)
@@ -38,26 +38,26 @@ func defaultVolume(v *corev1.VolumeSource) {
 // defaultFiles fills in the volumes whose files the API holds.
 func defaultFiles(v *corev1.VolumeSource) {
 	if v.Secret != nil {
-		kind.FillNil(&v.Secret.DefaultMode, fileMode)
+		kind.SetDefaultPointer(&v.Secret.DefaultMode, fileMode)
 	}
 	if v.ConfigMap != nil {
-		kind.FillNil(&v.ConfigMap.DefaultMode, fileMode)
+		kind.SetDefaultPointer(&v.ConfigMap.DefaultMode, fileMode)
 	}
 	if v.DownwardAPI != nil {
-		kind.FillNil(&v.DownwardAPI.DefaultMode, fileMode)
+		kind.SetDefaultPointer(&v.DownwardAPI.DefaultMode, fileMode)
 		defaultDownwardFiles(v.DownwardAPI.Items)
 	}
 	if v.Projected == nil {
 		return
 	}
-	kind.FillNil(&v.Projected.DefaultMode, fileMode)
+	kind.SetDefaultPointer(&v.Projected.DefaultMode, fileMode)
 	for i := range v.Projected.Sources {
 		source := &v.Projected.Sources[i]
 		if source.DownwardAPI != nil {
 			defaultDownwardFiles(source.DownwardAPI.Items)
 		}
 		if source.ServiceAccountToken != nil {
-			kind.FillNil(&source.ServiceAccountToken.ExpirationSeconds, 60*60)
+			kind.SetDefaultPointer(&source.ServiceAccountToken.ExpirationSeconds, 60*60)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func DefaultVolumeSpec(v *corev1.PersistentVolumeSpec) {
 	defaultHostPath(v.HostPath)
 	defaultAzureDisk(v.AzureDisk)
 	if v.ISCSI != nil {
-		kind.Fill(&v.ISCSI.ISCSIInterface, iscsiInterface)
+		kind.SetDefault(&v.ISCSI.ISCSIInterface, iscsiInterface)
 	}
 	if v.RBD != nil {
 		defaultRBD(&v.RBD.RBDPool, &v.RBD.RadosUser, &v.RBD.Keyring)
@@ -86,14 +86,14 @@ func DefaultVolumeSpec(v *corev1.PersistentVolumeSpec) {
 
 // DefaultClaim fills in a claim, which may be a template of one.
 func DefaultClaim(c *corev1.PersistentVolumeClaim) {
-	kind.Fill(&c.Status.Phase, corev1.ClaimPending)
+	kind.SetDefault(&c.Status.Phase, corev1.ClaimPending)
 	defaultClaimSpec(&c.Spec)
 	RoundUp(c.Status.Capacity)
 	RoundUp(c.Status.AllocatedResources)
 }
 
 func defaultClaimSpec(spec *corev1.PersistentVolumeClaimSpec) {
-	kind.FillNil(&spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	kind.SetDefaultPointer(&spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	RoundUp(spec.Resources.Limits)
 	RoundUp(spec.Resources.Requests)
 }
@@ -102,7 +102,7 @@ const iscsiInterface = "default"
 
 func defaultHostPath(v *corev1.HostPathVolumeSource) {
 	if v != nil {
-		kind.FillNil(&v.Type, corev1.HostPathUnset)
+		kind.SetDefaultPointer(&v.Type, corev1.HostPathUnset)
 	}
 }
 
@@ -110,19 +110,19 @@ func defaultAzureDisk(v *corev1.AzureDiskVolumeSource) {
 	if v == nil {
 		return
 	}
-	kind.FillNil(&v.CachingMode, corev1.AzureDataDiskCachingReadWrite)
-	kind.FillNil(&v.Kind, corev1.AzureSharedBlobDisk)
-	kind.FillNil(&v.FSType, "ext4")
-	kind.FillNil(&v.ReadOnly, false)
+	kind.SetDefaultPointer(&v.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+	kind.SetDefaultPointer(&v.Kind, corev1.AzureSharedBlobDisk)
+	kind.SetDefaultPointer(&v.FSType, "ext4")
+	kind.SetDefaultPointer(&v.ReadOnly, false)
 }
 
 func defaultRBD(pool, user, keyring *string) {
-	kind.Fill(pool, "rbd")
-	kind.Fill(user, "admin")
-	kind.Fill(keyring, "/etc/ceph/keyring")
+	kind.SetDefault(pool, "rbd")
+	kind.SetDefault(user, "admin")
+	kind.SetDefault(keyring, "/etc/ceph/keyring")
 }
 
 func defaultScaleIO(mode, fsType *string) {
-	kind.Fill(mode, "ThinProvisioned")
-	kind.Fill(fsType, "xfs")
+	kind.SetDefault(mode, "ThinProvisioned")
+	kind.SetDefault(fsType, "xfs")
 }

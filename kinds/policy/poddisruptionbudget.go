@@ -3,7 +3,6 @@ package policy
 import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -11,34 +10,36 @@ import (
 )
 
 func podDisruptionBudgets() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: policyv1.SchemeGroupVersion,
-		Object:       &policyv1.PodDisruptionBudget{},
-		List:         &policyv1.PodDisruptionBudgetList{},
-		Resource:     "poddisruptionbudgets",
-		ShortNames:   []string{"pdb"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName, Validate: kind.CheckCreate(validateBudget)},
-			Update: registry.UpdateStrategy{Validate: kind.CheckAgain(validateBudget)},
-		},
-		StatusStrategy: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateBudgetStatus)},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Min Available", "string", "The minimum number of pods that must be available."),
-				kind.Column("Max Unavailable", "string", "The maximum number of pods that may be unavailable."),
-				kind.Column("Allowed Disruptions", "integer", "Calculated number of pods that may be disrupted at this time."),
-				kind.AgeColumn(),
+	return kind.Definition[*policyv1.PodDisruptionBudget]{
+		GroupVersion:         policyv1.SchemeGroupVersion,
+		Object:               &policyv1.PodDisruptionBudget{},
+		List:                 &policyv1.PodDisruptionBudgetList{},
+		Resource:             "poddisruptionbudgets",
+		ShortNames:           []string{"pdb"},
+		Namespaced:           true,
+		Generation:           true,
+		Status:               true,
+		ValidateName:         path.ValidatePathSegmentName,
+		Validate:             validateBudget,
+		ValidateStatusUpdate: validateBudgetStatus,
+		Columns: []kind.Column[*policyv1.PodDisruptionBudget]{
+			kind.NameColumn[*policyv1.PodDisruptionBudget](),
+			{
+				Name:        "Min Available",
+				Description: "The minimum number of pods that must be available.",
+				Cell:        func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MinAvailable) },
 			},
-			Row: kind.Row(func(b *policyv1.PodDisruptionBudget) []any {
-				return []any{
-					b.Name, boundCell(b.Spec.MinAvailable), boundCell(b.Spec.MaxUnavailable),
-					int64(b.Status.DisruptionsAllowed), kind.Age(b.CreationTimestamp),
-				}
-			}),
+			{
+				Name:        "Max Unavailable",
+				Description: "The maximum number of pods that may be unavailable.",
+				Cell:        func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MaxUnavailable) },
+			},
+			{
+				Name: "Allowed Disruptions", Type: "integer",
+				Description: "Calculated number of pods that may be disrupted at this time.",
+				Cell:        func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) },
+			},
+			kind.AgeColumn[*policyv1.PodDisruptionBudget](),
 		},
 	}.Build()
 }

@@ -22,20 +22,54 @@ func immutableRoleRef(ref, old rbacv1.RoleRef) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), kind.GoJSON(ref), "cannot change roleRef")}
 }
 
-// bindingCells are the cells of both kinds of bindings behind the age.
-func bindingCells(subjects []rbacv1.Subject) []any {
-	var users, groups, accounts []string
+// binding is the part of a binding that its columns show.
+type binding struct {
+	role     rbacv1.RoleRef
+	subjects []rbacv1.Subject
+}
+
+// bindingColumns returns the columns of both kinds of bindings. The kind is named as in their
+// descriptions, scope is the description of the roles that a binding can reference.
+func bindingColumns[T kind.Object](name, scope string, of func(obj T) binding) []kind.Column[T] {
+	return []kind.Column[T]{
+		kind.NameColumn[T](),
+		{
+			Name:        "Role",
+			Description: scope + unresolved,
+			Cell:        func(obj T) any { return roleCell(of(obj).role) },
+		},
+		kind.AgeColumn[T](),
+		{
+			Name: "Users", Priority: kind.Wide,
+			Description: "Users in the " + name,
+			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.UserKind) },
+		},
+		{
+			Name: "Groups", Priority: kind.Wide,
+			Description: "Groups in the " + name,
+			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.GroupKind) },
+		},
+		{
+			Name: "ServiceAccounts", Priority: kind.Wide,
+			Description: "ServiceAccounts in the " + name,
+			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.ServiceAccountKind) },
+		},
+	}
+}
+
+// subjectsCell returns the names of the subjects of one kind.
+func subjectsCell(subjects []rbacv1.Subject, kind string) string {
+	var names []string
 	for _, subject := range subjects {
-		switch subject.Kind {
-		case rbacv1.UserKind:
-			users = append(users, subject.Name)
-		case rbacv1.GroupKind:
-			groups = append(groups, subject.Name)
-		case rbacv1.ServiceAccountKind:
-			accounts = append(accounts, fmt.Sprintf("%s/%s", subject.Namespace, subject.Name))
+		switch {
+		case subject.Kind != kind:
+		case kind == rbacv1.ServiceAccountKind:
+			names = append(names, fmt.Sprintf("%s/%s", subject.Namespace, subject.Name))
+		default:
+			names = append(names, subject.Name)
 		}
 	}
-	return []any{strings.Join(users, ", "), strings.Join(groups, ", "), strings.Join(accounts, ", ")}
+	return strings.Join(names, ", ")
 }
 
 func roleCell(ref rbacv1.RoleRef) string {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func TestRoleRefIsImmutable(t *testing.T) {
@@ -24,12 +26,13 @@ func TestRoleRefIsImmutable(t *testing.T) {
 }
 
 func TestSubjectsAreShownByKind(t *testing.T) {
-	got := bindingCells([]rbacv1.Subject{
+	subjects := []rbacv1.Subject{
 		{Kind: rbacv1.UserKind, Name: "jane"},
 		{Kind: rbacv1.GroupKind, Name: "devs"},
 		{Kind: rbacv1.UserKind, Name: "joe"},
 		{Kind: rbacv1.ServiceAccountKind, Namespace: "demo", Name: "bot"},
-	})
+	}
+	got := registrytest.Cells(roleBindings(), &rbacv1.RoleBinding{Subjects: subjects})[3:]
 	if diff := cmp.Diff([]any{"jane, joe", "devs", "demo/bot"}, got); diff != "" {
 		t.Errorf("users, groups, accounts (-want +got):\n%s", diff)
 	}

@@ -17,10 +17,10 @@ func defaultClusterRoleBinding(binding *rbacv1.ClusterRoleBinding) {
 // defaultBinding: roles, users and groups are of this group; service accounts
 // are of the core group, which has no name.
 func defaultBinding(role *rbacv1.RoleRef, subjects []rbacv1.Subject) {
-	kind.Fill(&role.APIGroup, rbacv1.GroupName)
+	kind.SetDefault(&role.APIGroup, rbacv1.GroupName)
 	for i := range subjects {
 		if subjects[i].Kind == rbacv1.UserKind || subjects[i].Kind == rbacv1.GroupKind {
-			kind.Fill(&subjects[i].APIGroup, rbacv1.GroupName)
+			kind.SetDefault(&subjects[i].APIGroup, rbacv1.GroupName)
 		}
 	}
 }

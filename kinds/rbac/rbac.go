@@ -4,8 +4,11 @@
 package rbac
 
 import (
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -19,9 +22,16 @@ func Resources() []*registry.Resource {
 	}
 }
 
-func strategy() registry.Strategy {
-	return registry.Strategy{
-		Create: registry.CreateStrategy{ValidateName: path.ValidatePathSegmentName},
-		Update: registry.UpdateStrategy{AllowCreate: true, AllowUnconditional: true},
+// definition returns the part that all kinds of the group have in common.
+func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
+	return kind.Definition[T]{
+		GroupVersion:             rbacv1.SchemeGroupVersion,
+		Object:                   object,
+		List:                     list,
+		Resource:                 resource,
+		Finalizers:               kind.Finalizers,
+		ValidateName:             path.ValidatePathSegmentName,
+		AllowCreateOnUpdate:      true,
+		AllowUnconditionalUpdate: true,
 	}
 }

@@ -38,15 +38,15 @@ func defaultRequests(requests []resourcev1.DeviceRequest) {
 
 // defaultAmount asks for one device.
 func defaultAmount(mode *resourcev1.DeviceAllocationMode, count *int64) {
-	kind.Fill(mode, resourcev1.DeviceAllocationModeExactCount)
+	kind.SetDefault(mode, resourcev1.DeviceAllocationModeExactCount)
 	if *mode == resourcev1.DeviceAllocationModeExactCount {
-		kind.Fill(count, 1)
+		kind.SetDefault(count, 1)
 	}
 }
 
 func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
 	for i := range tolerations {
-		kind.Fill(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
+		kind.SetDefault(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
 	}
 }
 

@@ -4,7 +4,6 @@ package resource
 
 import (
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -22,20 +21,18 @@ func Resources() []*registry.Resource {
 }
 
 // definition is what all kinds of the group have in common.
-func definition(resource string, object, list runtime.Object) kind.Definition {
-	return kind.Definition{
-		GroupVersion: resourcev1.SchemeGroupVersion,
-		Object:       object,
-		List:         list,
-		Resource:     resource,
-		Finalizers:   kind.Finalizers,
-		Strategy: registry.Strategy{
-			Update: registry.UpdateStrategy{AllowUnconditional: true},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
+func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
+	return kind.Definition[T]{
+		GroupVersion:             resourcev1.SchemeGroupVersion,
+		Object:                   object,
+		List:                     list,
+		Resource:                 resource,
+		Finalizers:               kind.Finalizers,
+		AllowUnconditionalUpdate: true,
+		ReturnDeletedObject:      true,
 	}
 }
 
-func nameAndAge() []metav1.TableColumnDefinition {
-	return []metav1.TableColumnDefinition{kind.NameColumn(), kind.AgeColumn()}
+func nameAndAge[T kind.Object]() []kind.Column[T] {
+	return []kind.Column[T]{kind.NameColumn[T](), kind.AgeColumn[T]()}
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func claimWith(allocated ...string) *resourcev1.ResourceClaim {
@@ -76,11 +78,11 @@ func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 	if diff := cmp.Diff(want, resourceSliceFields(slice)); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
-	if cell := resourceSliceRow(slice)[1]; cell != nil {
+	if cell := registrytest.Cells(resourceSlices(), slice)[1]; cell != nil {
 		t.Errorf("the node of a slice without one: %v", cell)
 	}
 	slice.Spec.NodeName = ptr.To("n")
-	if cell := resourceSliceRow(slice)[1]; cell != "n" {
+	if cell := registrytest.Cells(resourceSlices(), slice)[1]; cell != "n" {
 		t.Errorf("node %v", cell)
 	}
 	resource := resourceSlices()

@@ -1,13 +1,10 @@
 package resource
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -18,21 +15,20 @@ func resourceClaims() *registry.Resource {
 	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
 	d.Namespaced = true
 	d.Status = true
-	d.Strategy.Create.Validate = kind.CheckCreate(validateClaim)
-	d.Strategy.Update.Validate = kind.CheckUpdate(validateClaimUpdate)
-	d.StatusStrategy = registry.UpdateStrategy{
-		Prepare:  prepareClaimStatus,
-		Validate: kind.CheckUpdate(validateClaimStatus),
-		Owns:     kind.Except("metadata", "spec"),
-	}
-	d.Default = kind.Defaults(defaultClaim)
-	d.Columns = registry.Columns{
-		Definitions: []metav1.TableColumnDefinition{
-			kind.NameColumn(),
-			kind.Column("State", "string", "A summary of the current state (allocated, pending, reserved, etc.)."),
-			kind.AgeColumn(),
+	d.ValidateCreate = validateClaim
+	d.ValidateUpdate = validateClaimUpdate
+	d.StatusKeepsMetadata = true
+	d.PrepareForStatusUpdate = prepareClaimStatus
+	d.ValidateStatusUpdate = validateClaimStatus
+	d.Default = defaultClaim
+	d.Columns = []kind.Column[*resourcev1.ResourceClaim]{
+		kind.NameColumn[*resourcev1.ResourceClaim](),
+		{
+			Name:        "State",
+			Description: "A summary of the current state (allocated, pending, reserved, etc.).",
+			Cell:        func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") },
 		},
-		Row: kind.Row(resourceClaimRow),
+		kind.AgeColumn[*resourcev1.ResourceClaim](),
 	}
 	return d.Build()
 }
@@ -43,11 +39,9 @@ type device struct{ Driver, Pool, Device, ShareID string }
 
 // prepareClaimStatus forgets what is said about devices which this write takes
 // out of the allocation.
-func prepareClaimStatus(ctx context.Context, obj, old runtime.Object) {
-	kind.KeepMetadata(ctx, obj, old)
-	status := &obj.(*resourcev1.ResourceClaim).Status
-	before := allocatedDevices(old.(*resourcev1.ResourceClaim))
-	now := allocatedDevices(obj.(*resourcev1.ResourceClaim))
+func prepareClaimStatus(claim, old *resourcev1.ResourceClaim) {
+	status := &claim.Status
+	before, now := allocatedDevices(old), allocatedDevices(claim)
 	status.Devices = slices.DeleteFunc(status.Devices, func(d resourcev1.AllocatedDeviceStatus) bool {
 		id := deviceOf(d)
 		return before[id] && !now[id]
@@ -66,10 +60,6 @@ func allocatedDevices(claim *resourcev1.ResourceClaim) map[device]bool {
 		devices[device{result.Driver, result.Pool, result.Device, string(ptr.Deref(result.ShareID, ""))}] = true
 	}
 	return devices
-}
-
-func resourceClaimRow(claim *resourcev1.ResourceClaim) []any {
-	return []any{claim.Name, strings.Join(claimStates(claim), ","), kind.Age(claim.CreationTimestamp)}
 }
 
 func claimStates(claim *resourcev1.ResourceClaim) []string {

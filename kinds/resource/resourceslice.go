@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -22,17 +20,16 @@ It must not be longer than 253 characters and must consist of one or more DNS su
 func resourceSlices() *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
-	d.Strategy.Create.Prepare = kind.OnCreate(func(slice *resourcev1.ResourceSlice) { dropLists(slice, &resourcev1.ResourceSlice{}) })
-	d.Strategy.Create.Validate = kind.CheckCreate(validateNewSlice)
-	d.Strategy.Create.Warnings = kind.WarnCreate(driverWarnings)
-	d.Strategy.Update.Prepare = kind.OnUpdate(dropLists)
-	d.Strategy.Update.Validate = kind.CheckUpdate(validateSlice)
-	d.Strategy.Update.Warnings = kind.WarnAgain(driverWarnings)
+	d.Warnings = driverWarnings
+	d.PrepareForCreate = func(slice *resourcev1.ResourceSlice) { dropLists(slice, &resourcev1.ResourceSlice{}) }
+	d.ValidateCreate = validateNewSlice
+	d.PrepareForUpdate = dropLists
+	d.ValidateUpdate = validateSlice
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
 		"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
 	d.Fields = resourceSliceFields
-	d.Default = kind.Defaults(defaultSlice)
-	d.Columns = registry.Columns{Definitions: resourceSliceColumns(), Row: kind.Row(resourceSliceRow)}
+	d.Default = defaultSlice
+	d.Columns = resourceSliceColumns()
 	return d.Build()
 }
 
@@ -67,30 +64,41 @@ func driverWarnings(slice *resourcev1.ResourceSlice) []string {
 	return []string{fmt.Sprintf("spec.driver: driver names should be lowercase; %q contains uppercase characters", driver)}
 }
 
-func resourceSliceFields(obj runtime.Object) fields.Set {
-	spec := &obj.(*resourcev1.ResourceSlice).Spec
+func resourceSliceFields(slice *resourcev1.ResourceSlice) fields.Set {
+	spec := &slice.Spec
 	return fields.Set{
 		resourcev1.ResourceSliceSelectorNodeName: ptr.Deref(spec.NodeName, ""),
 		resourcev1.ResourceSliceSelectorDriver:   spec.Driver,
 	}
 }
 
-func resourceSliceColumns() []metav1.TableColumnDefinition {
+func resourceSliceColumns() []kind.Column[*resourcev1.ResourceSlice] {
 	doc := resourcev1.ResourceSliceSpec{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("Node", "string", doc["nodeName"]),
-		kind.Column("Driver", "string", doc["driver"]),
-		kind.Column("Pool", "string", poolDescription),
-		kind.AgeColumn(),
+	return []kind.Column[*resourcev1.ResourceSlice]{
+		kind.NameColumn[*resourcev1.ResourceSlice](),
+		{
+			Name:        "Node",
+			Description: doc["nodeName"],
+			Cell:        nodeCell,
+		},
+		{
+			Name:        "Driver",
+			Description: doc["driver"],
+			Cell:        func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Driver },
+		},
+		{
+			Name:        "Pool",
+			Description: poolDescription,
+			Cell:        func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name },
+		},
+		kind.AgeColumn[*resourcev1.ResourceSlice](),
 	}
 }
 
-// resourceSliceRow has a cell of null for a slice that belongs to no one node.
-func resourceSliceRow(slice *resourcev1.ResourceSlice) []any {
-	var node any
-	if slice.Spec.NodeName != nil {
-		node = *slice.Spec.NodeName
+// nodeCell is null for a slice that does not belong to a single node.
+func nodeCell(slice *resourcev1.ResourceSlice) any {
+	if slice.Spec.NodeName == nil {
+		return nil
 	}
-	return []any{slice.Name, node, slice.Spec.Driver, slice.Spec.Pool.Name, kind.Age(slice.CreationTimestamp)}
+	return *slice.Spec.NodeName
 }

@@ -6,8 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -15,52 +14,52 @@ import (
 
 func priorityClasses() *registry.Resource {
 	doc := schedulingv1.PriorityClass{}.SwaggerDoc()
-	return kind.Definition{
-		GroupVersion: schedulingv1.SchemeGroupVersion,
-		Object:       &schedulingv1.PriorityClass{},
-		List:         &schedulingv1.PriorityClassList{},
-		Resource:     "priorityclasses",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultPriorityClass),
-		ShortNames:   []string{"pc"},
-		Generation:   true,
-		Changed:      func(_, _ runtime.Object) bool { return false },
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validatePriorityClass)},
-			Update: registry.UpdateStrategy{AllowUnconditional: true, Validate: kind.CheckUpdate(validatePriorityClassUpdate)},
-			Delete: registry.DeleteStrategy{Forbidden: forbidSystemClass},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Value", "integer", doc["value"]),
-				kind.Column("Global-Default", "boolean", doc["globalDefault"]),
-				kind.AgeColumn(),
-				kind.Column("PreemptionPolicy", "string", doc["preemptionPolicy"]),
+	return kind.Definition[*schedulingv1.PriorityClass]{
+		GroupVersion:             schedulingv1.SchemeGroupVersion,
+		Object:                   &schedulingv1.PriorityClass{},
+		List:                     &schedulingv1.PriorityClassList{},
+		Resource:                 "priorityclasses",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultPriorityClass,
+		ShortNames:               []string{"pc"},
+		Generation:               true,
+		Changed:                  func(_, _ *schedulingv1.PriorityClass) bool { return false },
+		ValidateCreate:           validatePriorityClass,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validatePriorityClassUpdate,
+		ForbidDelete:             forbidSystemClass,
+		Columns: []kind.Column[*schedulingv1.PriorityClass]{
+			kind.NameColumn[*schedulingv1.PriorityClass](),
+			{
+				Name: "Value", Type: "integer",
+				Description: doc["value"],
+				Cell:        func(class *schedulingv1.PriorityClass) any { return int64(class.Value) },
 			},
-			Row: kind.Row(priorityClassRow),
+			{
+				Name: "Global-Default", Type: "boolean",
+				Description: doc["globalDefault"],
+				Cell:        func(class *schedulingv1.PriorityClass) any { return class.GlobalDefault },
+			},
+			kind.AgeColumn[*schedulingv1.PriorityClass](),
+			{
+				Name:        "PreemptionPolicy",
+				Description: doc["preemptionPolicy"],
+				Cell:        func(class *schedulingv1.PriorityClass) any { return string(ptr.Deref(class.PreemptionPolicy, "")) },
+			},
 		},
 	}.Build()
 }
 
 func defaultPriorityClass(class *schedulingv1.PriorityClass) {
-	kind.FillNil(&class.PreemptionPolicy, corev1.PreemptLowerPriority)
+	kind.SetDefaultPointer(&class.PreemptionPolicy, corev1.PreemptLowerPriority)
 }
 
 // forbidSystemClass keeps the classes which kube-apiserver makes itself.
-func forbidSystemClass(obj runtime.Object) error {
-	name := obj.(*schedulingv1.PriorityClass).Name
+func forbidSystemClass(class *schedulingv1.PriorityClass) error {
+	name := class.Name
 	if _, ok := systemClasses[name]; !ok {
 		return nil
 	}
 	return apierrors.NewForbidden(schedulingv1.Resource("priorityclasses"), name,
 		errors.New("this is a system priority class and cannot be deleted"))
-}
-
-func priorityClassRow(class *schedulingv1.PriorityClass) []any {
-	policy := ""
-	if class.PreemptionPolicy != nil {
-		policy = string(*class.PreemptionPolicy)
-	}
-	return []any{class.Name, int64(class.Value), class.GlobalDefault, kind.Age(class.CreationTimestamp), policy}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -12,30 +11,24 @@ import (
 )
 
 func csiDrivers() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: storagev1.SchemeGroupVersion,
-		Object:       &storagev1.CSIDriver{},
-		List:         &storagev1.CSIDriverList{},
-		Resource:     "csidrivers",
-		Finalizers:   kind.Finalizers,
-		Generation:   true,
-		FromZero:     true,
-		Default:      kind.Defaults(defaultCSIDriver),
-		Restore:      kind.Defaults(defaultCSIDriver),
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{
-				Prepare:  kind.OnCreate(func(d *storagev1.CSIDriver) { dropScheduling(d, &storagev1.CSIDriver{}) }),
-				Validate: kind.CheckCreate(validateDriver),
-				Warnings: kind.WarnCreate(warnOfNewDriver),
-			},
-			Update: registry.UpdateStrategy{
-				Prepare:  kind.OnUpdate(dropScheduling),
-				Validate: kind.CheckUpdate(validateDriverUpdate),
-				Warnings: kind.WarnUpdate(warnOfChangedDriver),
-			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		Columns: registry.Columns{Definitions: csiDriverColumns(), Row: kind.Row(csiDriverRow)},
+	return kind.Definition[*storagev1.CSIDriver]{
+		GroupVersion:        storagev1.SchemeGroupVersion,
+		Object:              &storagev1.CSIDriver{},
+		List:                &storagev1.CSIDriverList{},
+		Resource:            "csidrivers",
+		Finalizers:          kind.Finalizers,
+		Generation:          true,
+		FromZero:            true,
+		Default:             defaultCSIDriver,
+		Restore:             defaultCSIDriver,
+		PrepareForCreate:    func(d *storagev1.CSIDriver) { dropScheduling(d, &storagev1.CSIDriver{}) },
+		ValidateCreate:      validateDriver,
+		WarningsOnCreate:    warnOfNewDriver,
+		PrepareForUpdate:    dropScheduling,
+		ValidateUpdate:      validateDriverUpdate,
+		WarningsOnUpdate:    warnOfChangedDriver,
+		ReturnDeletedObject: true,
+		Columns:             csiDriverColumns(),
 	}.Build()
 }
 
@@ -47,39 +40,41 @@ func dropScheduling(d, old *storagev1.CSIDriver) {
 	}
 }
 
-func csiDriverColumns() []metav1.TableColumnDefinition {
+func csiDriverColumns() []kind.Column[*storagev1.CSIDriver] {
 	doc := storagev1.CSIDriverSpec{}.SwaggerDoc()
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		kind.Column("AttachRequired", "boolean", doc["attachRequired"]),
-		kind.Column("PodInfoOnMount", "boolean", doc["podInfoOnMount"]),
-		kind.Column("StorageCapacity", "boolean", doc["storageCapacity"]),
-		kind.Column("TokenRequests", "string", doc["tokenRequests"]),
-		kind.Column("RequiresRepublish", "boolean", doc["requiresRepublish"]),
-		kind.Column("Modes", "string", doc["volumeLifecycleModes"]),
-		kind.AgeColumn(),
-	}
-}
-
-func csiDriverRow(driver *storagev1.CSIDriver) []any {
-	spec := &driver.Spec
-	modes := "<none>"
-	if len(spec.VolumeLifecycleModes) > 0 {
-		names := make([]string, len(spec.VolumeLifecycleModes))
-		for i, mode := range spec.VolumeLifecycleModes {
-			names[i] = string(mode)
-		}
-		modes = strings.Join(names, ",")
-	}
-	return []any{
-		driver.Name,
-		ptr.Deref(spec.AttachRequired, true),
-		ptr.Deref(spec.PodInfoOnMount, false),
-		ptr.Deref(spec.StorageCapacity, false),
-		tokenAudiences(spec.TokenRequests),
-		ptr.Deref(spec.RequiresRepublish, false),
-		modes,
-		kind.Age(driver.CreationTimestamp),
+	return []kind.Column[*storagev1.CSIDriver]{
+		kind.NameColumn[*storagev1.CSIDriver](),
+		{
+			Name: "AttachRequired", Type: "boolean",
+			Description: doc["attachRequired"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.AttachRequired, true) },
+		},
+		{
+			Name: "PodInfoOnMount", Type: "boolean",
+			Description: doc["podInfoOnMount"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.PodInfoOnMount, false) },
+		},
+		{
+			Name: "StorageCapacity", Type: "boolean",
+			Description: doc["storageCapacity"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.StorageCapacity, false) },
+		},
+		{
+			Name:        "TokenRequests",
+			Description: doc["tokenRequests"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return tokenAudiences(driver.Spec.TokenRequests) },
+		},
+		{
+			Name: "RequiresRepublish", Type: "boolean",
+			Description: doc["requiresRepublish"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.RequiresRepublish, false) },
+		},
+		{
+			Name:        "Modes",
+			Description: doc["volumeLifecycleModes"],
+			Cell:        func(driver *storagev1.CSIDriver) any { return modesCell(driver.Spec.VolumeLifecycleModes) },
+		},
+		kind.AgeColumn[*storagev1.CSIDriver](),
 	}
 }
 
@@ -92,4 +87,15 @@ func tokenAudiences(requests []storagev1.TokenRequest) string {
 		audiences[i] = request.Audience
 	}
 	return strings.Join(audiences, ",")
+}
+
+func modesCell(modes []storagev1.VolumeLifecycleMode) string {
+	if len(modes) == 0 {
+		return kind.None
+	}
+	names := make([]string, len(modes))
+	for i, mode := range modes {
+		names[i] = string(mode)
+	}
+	return strings.Join(names, ",")
 }

@@ -8,16 +8,14 @@ import (
 )
 
 func csiStorageCapacities() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: storagev1.SchemeGroupVersion,
-		Object:       &storagev1.CSIStorageCapacity{},
-		List:         &storagev1.CSIStorageCapacityList{},
-		Resource:     "csistoragecapacities",
-		Finalizers:   kind.Finalizers,
-		Namespaced:   true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateCapacity)},
-			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateCapacityUpdate)},
-		},
+	return kind.Definition[*storagev1.CSIStorageCapacity]{
+		GroupVersion:   storagev1.SchemeGroupVersion,
+		Object:         &storagev1.CSIStorageCapacity{},
+		List:           &storagev1.CSIStorageCapacityList{},
+		Resource:       "csistoragecapacities",
+		Finalizers:     kind.Finalizers,
+		Namespaced:     true,
+		ValidateCreate: validateCapacity,
+		ValidateUpdate: validateCapacityUpdate,
 	}.Build()
 }

@@ -9,18 +9,18 @@ import (
 )
 
 func defaultStorageClass(class *storagev1.StorageClass) {
-	kind.FillNil(&class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
-	kind.FillNil(&class.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+	kind.SetDefaultPointer(&class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+	kind.SetDefaultPointer(&class.VolumeBindingMode, storagev1.VolumeBindingImmediate)
 }
 
 func defaultCSIDriver(driver *storagev1.CSIDriver) {
 	spec := &driver.Spec
-	kind.FillNil(&spec.AttachRequired, true)
-	kind.FillNil(&spec.PodInfoOnMount, false)
-	kind.FillNil(&spec.StorageCapacity, false)
-	kind.FillNil(&spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
-	kind.FillNil(&spec.RequiresRepublish, false)
-	kind.FillNil(&spec.SELinuxMount, false)
+	kind.SetDefaultPointer(&spec.AttachRequired, true)
+	kind.SetDefaultPointer(&spec.PodInfoOnMount, false)
+	kind.SetDefaultPointer(&spec.StorageCapacity, false)
+	kind.SetDefaultPointer(&spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
+	kind.SetDefaultPointer(&spec.RequiresRepublish, false)
+	kind.SetDefaultPointer(&spec.SELinuxMount, false)
 	if len(spec.VolumeLifecycleModes) == 0 {
 		spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 	}

@@ -3,8 +3,7 @@
 package storage
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -20,12 +19,17 @@ func Resources() []*registry.Resource {
 	}
 }
 
-// defaultMark follows the name of a class which carries one of the annotations.
-func defaultMark(class metav1.Object, annotations ...string) string {
-	for _, annotation := range annotations {
-		if class.GetAnnotations()[annotation] == "true" {
-			return " (default)"
+// classNameColumn returns the column of a class's name, followed by a mark on a class with one of
+// the annotations of a default class.
+func classNameColumn[T kind.Object](annotations ...string) kind.Column[T] {
+	column := kind.NameColumn[T]()
+	column.Cell = func(class T) any {
+		for _, annotation := range annotations {
+			if class.GetAnnotations()[annotation] == "true" {
+				return class.GetName() + " (default)"
+			}
 		}
+		return class.GetName()
 	}
-	return ""
+	return column
 }

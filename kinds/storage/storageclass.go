@@ -3,7 +3,6 @@ package storage
 import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -12,45 +11,46 @@ import (
 
 func storageClasses() *registry.Resource {
 	doc := storagev1.StorageClass{}.SwaggerDoc()
-	return kind.Definition{
-		GroupVersion: storagev1.SchemeGroupVersion,
-		Object:       &storagev1.StorageClass{},
-		List:         &storagev1.StorageClassList{},
-		Resource:     "storageclasses",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultStorageClass),
-		ShortNames:   []string{"sc"},
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateStorageClass), Warnings: kind.WarnCreate(warnOfTopologies)},
-			Update: registry.UpdateStrategy{
-				AllowUnconditional: true,
-				Validate:           kind.CheckUpdate(validateStorageClassUpdate),
-				Warnings:           kind.WarnAgain(warnOfTopologies),
+	return kind.Definition[*storagev1.StorageClass]{
+		GroupVersion:             storagev1.SchemeGroupVersion,
+		Object:                   &storagev1.StorageClass{},
+		List:                     &storagev1.StorageClassList{},
+		Resource:                 "storageclasses",
+		Finalizers:               kind.Finalizers,
+		Default:                  defaultStorageClass,
+		ShortNames:               []string{"sc"},
+		Warnings:                 warnOfTopologies,
+		ValidateCreate:           validateStorageClass,
+		AllowUnconditionalUpdate: true,
+		ValidateUpdate:           validateStorageClassUpdate,
+		ReturnDeletedObject:      true,
+		Columns: []kind.Column[*storagev1.StorageClass]{
+			classNameColumn[*storagev1.StorageClass]("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
+			{
+				Name:        "Provisioner",
+				Description: doc["provisioner"],
+				Cell:        func(class *storagev1.StorageClass) any { return class.Provisioner },
 			},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		Columns: registry.Columns{
-			Definitions: []metav1.TableColumnDefinition{
-				kind.NameColumn(),
-				kind.Column("Provisioner", "string", doc["provisioner"]),
-				kind.Column("ReclaimPolicy", "string", doc["reclaimPolicy"]),
-				kind.Column("VolumeBindingMode", "string", doc["volumeBindingMode"]),
-				kind.Column("AllowVolumeExpansion", "string", doc["allowVolumeExpansion"]),
-				kind.AgeColumn(),
+			{
+				Name:        "ReclaimPolicy",
+				Description: doc["reclaimPolicy"],
+				Cell: func(class *storagev1.StorageClass) any {
+					return string(ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete))
+				},
 			},
-			Row: kind.Row(storageClassRow),
+			{
+				Name:        "VolumeBindingMode",
+				Description: doc["volumeBindingMode"],
+				Cell: func(class *storagev1.StorageClass) any {
+					return string(ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate))
+				},
+			},
+			{
+				Name:        "AllowVolumeExpansion",
+				Description: doc["allowVolumeExpansion"],
+				Cell:        func(class *storagev1.StorageClass) any { return ptr.Deref(class.AllowVolumeExpansion, false) },
+			},
+			kind.AgeColumn[*storagev1.StorageClass](),
 		},
 	}.Build()
-}
-
-func storageClassRow(class *storagev1.StorageClass) []any {
-	mark := defaultMark(class, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
-	return []any{
-		class.Name + mark,
-		class.Provisioner,
-		string(ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)),
-		string(ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate)),
-		ptr.Deref(class.AllowVolumeExpansion, false),
-		kind.Age(class.CreationTimestamp),
-	}
 }

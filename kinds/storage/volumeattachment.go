@@ -2,7 +2,6 @@ package storage
 
 import (
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -10,45 +9,49 @@ import (
 )
 
 func volumeAttachments() *registry.Resource {
-	return kind.Definition{
-		GroupVersion: storagev1.SchemeGroupVersion,
-		Object:       &storagev1.VolumeAttachment{},
-		List:         &storagev1.VolumeAttachmentList{},
-		Resource:     "volumeattachments",
-		Finalizers:   kind.Finalizers,
-		Default:      kind.Defaults(defaultVolumeAttachment),
-		Status:       true,
-		Strategy: registry.Strategy{
-			Create: registry.CreateStrategy{Validate: kind.CheckCreate(validateAttachment)},
-			Update: registry.UpdateStrategy{Validate: kind.CheckUpdate(validateAttachmentUpdate)},
-			Delete: registry.DeleteStrategy{ReturnObject: true},
-		},
-		StatusStrategy: kind.CheckedStatus(kind.CheckUpdate(validateAttachmentUpdate)),
-		Columns:        registry.Columns{Definitions: volumeAttachmentColumns(), Row: kind.Row(volumeAttachmentRow)},
+	return kind.Definition[*storagev1.VolumeAttachment]{
+		GroupVersion:         storagev1.SchemeGroupVersion,
+		Object:               &storagev1.VolumeAttachment{},
+		List:                 &storagev1.VolumeAttachmentList{},
+		Resource:             "volumeattachments",
+		Finalizers:           kind.Finalizers,
+		Default:              defaultVolumeAttachment,
+		Status:               true,
+		ValidateCreate:       validateAttachment,
+		ValidateUpdate:       validateAttachmentUpdate,
+		ReturnDeletedObject:  true,
+		StatusKeepsMetadata:  true,
+		ValidateStatusUpdate: validateAttachmentUpdate,
+		Columns:              volumeAttachmentColumns(),
 	}.Build()
 }
 
-func volumeAttachmentColumns() []metav1.TableColumnDefinition {
+func volumeAttachmentColumns() []kind.Column[*storagev1.VolumeAttachment] {
 	spec := storagev1.VolumeAttachmentSpec{}.SwaggerDoc()
-	attacher := kind.Column("Attacher", "string", spec["attacher"])
-	attacher.Format = "name"
-	return []metav1.TableColumnDefinition{
-		kind.NameColumn(),
-		attacher,
-		kind.Column("PV", "string", storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"]),
-		kind.Column("Node", "string", spec["nodeName"]),
-		kind.Column("Attached", "boolean", storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"]),
-		kind.AgeColumn(),
-	}
-}
-
-func volumeAttachmentRow(attachment *storagev1.VolumeAttachment) []any {
-	return []any{
-		attachment.Name,
-		attachment.Spec.Attacher,
-		ptr.Deref(attachment.Spec.Source.PersistentVolumeName, ""),
-		attachment.Spec.NodeName,
-		attachment.Status.Attached,
-		kind.Age(attachment.CreationTimestamp),
+	return []kind.Column[*storagev1.VolumeAttachment]{
+		kind.NameColumn[*storagev1.VolumeAttachment](),
+		{
+			Name: "Attacher", Format: "name",
+			Description: spec["attacher"],
+			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Spec.Attacher },
+		},
+		{
+			Name:        "PV",
+			Description: storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"],
+			Cell: func(attachment *storagev1.VolumeAttachment) any {
+				return ptr.Deref(attachment.Spec.Source.PersistentVolumeName, "")
+			},
+		},
+		{
+			Name:        "Node",
+			Description: spec["nodeName"],
+			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Spec.NodeName },
+		},
+		{
+			Name: "Attached", Type: "boolean",
+			Description: storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"],
+			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Status.Attached },
+		},
+		kind.AgeColumn[*storagev1.VolumeAttachment](),
 	}
 }
