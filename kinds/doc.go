@@ -1,9 +1,16 @@
-// Package kinds is the list of everything that is built in: one package per API
-// group, one file per kind in it, and in that file all that is particular to
-// the kind (names, strategy, selectable fields, columns, subresources). What
-// is filled in where a client says nothing is in the group's defaults.go.
+// Package kinds lists the built-in kinds. There is one package for each API group, and in it for
+// each kind:
 //
-// Package kind, below this one, builds the registry's description of a kind
-// from that; package typed knows how the fields of the types belong together.
-// A new kind is a file in its group's package and a line in the group's list.
+//	<kind>.go             its definition, columns and hooks
+//	<kind>_defaults.go    its defaults
+//	<kind>_validation.go  its validation
+//	<kind>_warnings.go    its warnings
+//
+// Larger kinds have more files with the same prefix. Rules that several kinds of a group share are in
+// files named after the shared part, such as rbac/binding_validation.go. Package podspec holds the
+// rules of pod specs and volumes, package kind builds a registry.Resource from a definition, and
+// package typed converts objects of the built-in types for server-side apply.
+//
+// A new kind is a file in the package of its group and a line in the list there; a new group is a
+// line in groups.
 package kinds

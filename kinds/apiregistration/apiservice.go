@@ -46,12 +46,6 @@ func apiServices() *registry.Resource {
 	return r
 }
 
-func defaultAPIService(service *apiregistrationv1.APIService) {
-	if service.Spec.Service != nil {
-		kind.SetDefaultPointer(&service.Spec.Service.Port, 443)
-	}
-}
-
 // prepareCreate marks an API that no other server provides as available.
 func prepareCreate(service *apiregistrationv1.APIService) {
 	if service.Spec.Service != nil {

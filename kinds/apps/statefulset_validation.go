@@ -171,3 +171,15 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
 			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 }
+
+func validateStatefulSetStatus(s, old *appsv1.StatefulSet) field.ErrorList {
+	at, status := field.NewPath("status"), &s.Status
+	ready, current := count{"readyReplicas", status.ReadyReplicas}, count{"currentReplicas", status.CurrentReplicas}
+	updated, available := count{"updatedReplicas", status.UpdatedReplicas}, count{"availableReplicas", status.AvailableReplicas}
+	return slices.Concat(
+		validateCounts(at, status.ObservedGeneration, count{"replicas", status.Replicas}, ready, current, updated, available),
+		validateParts(at, status.Replicas, ready, current, updated, available),
+		validateAvailable(at, status.AvailableReplicas, status.ReadyReplicas, "cannot be greater than status.readyReplicas"),
+		validateCollisions(at.Child("collisionCount"), status.CollisionCount, old.Status.CollisionCount),
+	)
+}

@@ -1,9 +1,6 @@
 package autoscaling
 
 import (
-	"fmt"
-	"strconv"
-
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
@@ -38,48 +35,4 @@ func horizontalPodAutoscalers() *registry.Resource {
 			FromHub: toV1,
 		}.Build()},
 	}.Build()
-}
-
-func columns() []kind.Column[*autoscalingv2.HorizontalPodAutoscaler] {
-	spec, status := autoscalingv2.HorizontalPodAutoscalerSpec{}.SwaggerDoc(), autoscalingv2.HorizontalPodAutoscalerStatus{}.SwaggerDoc()
-	return []kind.Column[*autoscalingv2.HorizontalPodAutoscaler]{
-		kind.NameColumn[*autoscalingv2.HorizontalPodAutoscaler](),
-		{
-			Name:        "Reference",
-			Description: spec["scaleTargetRef"],
-			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
-				return fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name)
-			},
-		},
-		{
-			Name:        "Targets",
-			Description: spec["metrics"],
-			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
-				return metricsCell(h.Spec.Metrics, h.Status.CurrentMetrics)
-			},
-		},
-		{
-			Name:        "MinPods",
-			Description: spec["minReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return minPodsCell(h.Spec.MinReplicas) },
-		},
-		{
-			Name:        "MaxPods",
-			Description: spec["maxReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Spec.MaxReplicas) },
-		},
-		{
-			Name:        "Replicas",
-			Description: status["currentReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Status.CurrentReplicas) },
-		},
-		kind.AgeColumn[*autoscalingv2.HorizontalPodAutoscaler](),
-	}
-}
-
-func minPodsCell(replicas *int32) string {
-	if replicas == nil {
-		return "<unset>"
-	}
-	return strconv.Itoa(int(*replicas))
 }

@@ -30,3 +30,18 @@ func leases() *registry.Resource {
 		},
 	}.Build()
 }
+
+// dropStrategy drops what only a feature of kube-apiserver, which is off there
+// by default, understands.
+func dropStrategy(l *coordinationv1.Lease) {
+	l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil
+}
+
+func dropNewStrategy(l, old *coordinationv1.Lease) {
+	if old.Spec.Strategy == nil {
+		l.Spec.Strategy = nil
+	}
+	if old.Spec.PreferredHolder == nil {
+		l.Spec.PreferredHolder = nil
+	}
+}

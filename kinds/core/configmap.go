@@ -1,17 +1,11 @@
 package core
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
-
-const immutableMessage = "field is immutable when `immutable` is set"
 
 func configMaps() *registry.Resource {
 	return kind.Definition[*corev1.ConfigMap]{
@@ -34,21 +28,4 @@ func configMaps() *registry.Resource {
 			kind.AgeColumn[*corev1.ConfigMap](),
 		},
 	}.Build()
-}
-
-func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
-	errs := kind.Finalizers(obj)
-	if old.Immutable == nil || !*old.Immutable {
-		return append(errs, validateConfigMap(obj)...)
-	}
-	if obj.Immutable == nil || !*obj.Immutable {
-		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
-	}
-	if !maps.Equal(obj.Data, old.Data) {
-		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
-	}
-	if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
-		errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
-	}
-	return append(errs, validateConfigMap(obj)...)
 }

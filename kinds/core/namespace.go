@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -113,38 +112,4 @@ func labelNamespace(n *corev1.Namespace) {
 		n.Labels = make(map[string]string, 1)
 	}
 	n.Labels[corev1.LabelMetadataName] = n.Name
-}
-
-// validateNamespace does not say which finalizer it is, as kube-apiserver does
-// not for new namespaces.
-func validateNamespace(n *corev1.Namespace) field.ErrorList {
-	errs := kind.Finalizers(n)
-	for _, finalizer := range n.Spec.Finalizers {
-		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
-	}
-	return errs
-}
-
-func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
-	errs := kind.Finalizers(n)
-	for i, finalizer := range n.Spec.Finalizers {
-		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers").Index(i))...)
-	}
-	return errs
-}
-
-func validateFinalizer(name corev1.FinalizerName, at *field.Path) field.ErrorList {
-	errs := validation.ValidateFinalizerName(string(name), at)
-	return append(errs, kind.Finalizer(string(name), at)...)
-}
-
-func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {
-	errs, path := kind.Finalizers(n), field.NewPath("status", "Phase")
-	switch {
-	case n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceActive:
-		errs = append(errs, field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty"))
-	case !n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceTerminating:
-		errs = append(errs, field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"))
-	}
-	return errs
 }

@@ -1,33 +1,12 @@
 package core
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
-	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
-
-// podEphemeralContainers adds containers to a pod that runs.
-func podEphemeralContainers() registry.Subresource {
-	return kind.Write[*corev1.Pod]{
-		AllowUnconditional: true,
-		Prepare: func(p, old *corev1.Pod) {
-			wanted := p.Spec.EphemeralContainers
-			keepPod(p, old)
-			p.Spec.EphemeralContainers = wanted
-			podspec.DropDisabled(&p.Spec, &old.Spec)
-			countPodGeneration(p, old)
-		},
-		Validate: validateEphemeralContainers,
-		Owns:     kind.Only("spec.ephemeralContainers"),
-	}.Subresource("ephemeralcontainers")
-}
 
 // podResize changes what the containers of a pod may use.
 func podResize() registry.Subresource {
@@ -85,28 +64,4 @@ func resized(list, old []corev1.Container) []corev1.Container {
 		result[i].ResizePolicy = list[i].ResizePolicy
 	}
 	return result
-}
-
-func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
-	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
-		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
-	}
-	errs := append(kind.Finalizers(p), validatePod(p)...)
-	errs = append(errs, validateFixedAnnotations(p, old)...)
-	path := field.NewPath("spec", "ephemeralContainers")
-	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))
-	for i := range p.Spec.EphemeralContainers {
-		wanted[p.Spec.EphemeralContainers[i].Name] = &p.Spec.EphemeralContainers[i]
-	}
-	for i := range old.Spec.EphemeralContainers {
-		was := &old.Spec.EphemeralContainers[i]
-		now, ok := wanted[was.Name]
-		switch {
-		case !ok:
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
-		case !equality.Semantic.DeepEqual(now, was):
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%s", was.Name, kind.GoDiff(*was, *now))))
-		}
-	}
-	return errs
 }

@@ -2,10 +2,7 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -42,18 +39,4 @@ func secrets() *registry.Resource {
 			kind.AgeColumn[*corev1.Secret](),
 		},
 	}.Build()
-}
-
-func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
-	errs := append(kind.Finalizers(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
-	if old.Immutable == nil || !*old.Immutable {
-		return append(errs, validateSecret(obj)...)
-	}
-	if obj.Immutable == nil || !*obj.Immutable {
-		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
-	}
-	if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
-		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
-	}
-	return append(errs, validateSecret(obj)...)
 }

@@ -199,21 +199,3 @@ func validateIngressStatus(i, old *networkingv1.Ingress) field.ErrorList {
 	}
 	return errs
 }
-
-func warnOfClass(i *networkingv1.Ingress) []string {
-	if _, ok := i.Annotations[classAnnotation]; !ok || i.Spec.IngressClassName != nil {
-		return nil
-	}
-	return []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}
-}
-
-func warnOfPoints(i *networkingv1.Ingress) []string {
-	var warnings []string
-	for n, point := range i.Status.LoadBalancer.Ingress {
-		if point.IP != "" {
-			at := field.NewPath("status", "loadBalancer", "ingress").Index(n).Child("ip")
-			warnings = append(warnings, utilvalidation.GetWarningsForIP(at, point.IP)...)
-		}
-	}
-	return warnings
-}

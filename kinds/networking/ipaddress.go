@@ -1,8 +1,6 @@
 package networking
 
 import (
-	"fmt"
-	"net/netip"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -35,19 +33,6 @@ func ipAddresses() *registry.Resource {
 			{Cell: kind.AgeColumn[*networkingv1.IPAddress]().Cell},
 		},
 	}.Build()
-}
-
-// validateAddressName holds an address's name to the one way of writing the
-// address, so that two objects never stand for the same address.
-func validateAddressName(name string, _ bool) []string {
-	address, err := netip.ParseAddr(name)
-	switch {
-	case err != nil || address.Zone() != "":
-		return []string{"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"}
-	case address.String() != name:
-		return []string{fmt.Sprintf("must be in canonical form (%q)", address)}
-	}
-	return nil
 }
 
 func parentCell(ref *networkingv1.ParentReference) string {

@@ -155,14 +155,3 @@ func visitBlocks(p *networkingv1.NetworkPolicy, visit func(block *networkingv1.I
 		each(rule.To, field.NewPath("spec", "egress").Index(i).Child("to"))
 	}
 }
-
-func warnOfBlocks(p *networkingv1.NetworkPolicy) []string {
-	var warnings []string
-	visitBlocks(p, func(block *networkingv1.IPBlock, at *field.Path) {
-		warnings = append(warnings, utilvalidation.GetWarningsForCIDR(at.Child("cidr"), block.CIDR)...)
-		for i, except := range block.Except {
-			warnings = append(warnings, utilvalidation.GetWarningsForCIDR(at.Child("except").Index(i), except)...)
-		}
-	})
-	return warnings
-}

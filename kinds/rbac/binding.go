@@ -5,22 +5,12 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // unresolved ends the description of the column Role.
 const unresolved = "If the RoleRef cannot be resolved, the Authorizer must return an error."
-
-// immutableRoleRef keeps a binding at the role it was made for: who may change
-// the subjects need not be allowed to grant another role.
-func immutableRoleRef(ref, old rbacv1.RoleRef) field.ErrorList {
-	if ref == old {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), kind.GoJSON(ref), "cannot change roleRef")}
-}
 
 // binding is the part of a binding that its columns show.
 type binding struct {

@@ -2,7 +2,6 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -16,8 +15,4 @@ func clusterRoleBindings() *registry.Resource {
 		"clusterRoleBinding", "RoleRef can only reference a ClusterRole in the global namespace. ",
 		func(b *rbacv1.ClusterRoleBinding) binding { return binding{b.RoleRef, b.Subjects} })
 	return d.Build()
-}
-
-func validateClusterRoleBindingUpdate(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
-	return append(validateClusterRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
 }

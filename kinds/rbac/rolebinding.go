@@ -2,7 +2,6 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -17,8 +16,4 @@ func roleBindings() *registry.Resource {
 		"roleBinding", "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. ",
 		func(b *rbacv1.RoleBinding) binding { return binding{b.RoleRef, b.Subjects} })
 	return d.Build()
-}
-
-func validateRoleBindingUpdate(b, old *rbacv1.RoleBinding) field.ErrorList {
-	return append(validateRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
 }

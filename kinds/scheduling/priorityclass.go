@@ -3,7 +3,6 @@ package scheduling
 import (
 	"errors"
 
-	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
@@ -48,10 +47,6 @@ func priorityClasses() *registry.Resource {
 			},
 		},
 	}.Build()
-}
-
-func defaultPriorityClass(class *schedulingv1.PriorityClass) {
-	kind.SetDefaultPointer(&class.PreemptionPolicy, corev1.PreemptLowerPriority)
 }
 
 // forbidSystemClass keeps the classes which kube-apiserver makes itself.

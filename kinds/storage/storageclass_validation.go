@@ -125,33 +125,3 @@ func validateTopology(term corev1.TopologySelectorTerm, at *field.Path) (map[str
 	}
 	return byKey, errs
 }
-
-func warnOfTopologies(c *storagev1.StorageClass) []string {
-	var warnings []string
-	for i, term := range c.AllowedTopologies {
-		for j, requirement := range term.MatchLabelExpressions {
-			at := field.NewPath("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j).Child("key")
-			warnings = append(warnings, kind.WarnOfNodeLabel(at, requirement.Key)...)
-		}
-	}
-	return warnings
-}
-
-func validateAttributesClass(c *storagev1.VolumeAttributesClass) field.ErrorList {
-	errs := slices.Concat(
-		validateProvisioner(c.DriverName, field.NewPath("driverName")),
-		validateParameters(c.Parameters, field.NewPath("parameters")),
-	)
-	if len(c.Parameters) == 0 {
-		errs = append(errs, field.Required(field.NewPath("parameters"), "must contain at least one key/value pair"))
-	}
-	return errs
-}
-
-func validateAttributesClassUpdate(c, old *storagev1.VolumeAttributesClass) field.ErrorList {
-	return slices.Concat(
-		forbidChange("driverName", c.DriverName, old.DriverName),
-		forbidChange("parameters", c.Parameters, old.Parameters),
-		validateAttributesClass(c),
-	)
-}

@@ -1,0 +1,44 @@
+package admissionregistration
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// What webhooks and policies leave out they take strictly: whatever matches is
+// theirs, and no answer is a refusal.
+const (
+	failurePolicy = admissionregistrationv1.Fail
+	matchPolicy   = admissionregistrationv1.Equivalent
+	timeout       = 10 // seconds
+)
+
+func defaultMatch(match *admissionregistrationv1.MatchResources) {
+	if match == nil {
+		return
+	}
+	kind.SetDefaultPointer(&match.MatchPolicy, matchPolicy)
+	defaultSelectors(&match.NamespaceSelector, &match.ObjectSelector)
+	defaultNamedRules(match.ResourceRules)
+	defaultNamedRules(match.ExcludeResourceRules)
+}
+
+// defaultSelectors select everything.
+func defaultSelectors(namespaces, objects **metav1.LabelSelector) {
+	kind.SetDefaultPointer(namespaces, metav1.LabelSelector{})
+	kind.SetDefaultPointer(objects, metav1.LabelSelector{})
+}
+
+func defaultRules(rules []admissionregistrationv1.RuleWithOperations) {
+	for i := range rules {
+		kind.SetDefaultPointer(&rules[i].Scope, admissionregistrationv1.AllScopes)
+	}
+}
+
+func defaultNamedRules(rules []admissionregistrationv1.NamedRuleWithOperations) {
+	for i := range rules {
+		kind.SetDefaultPointer(&rules[i].Scope, admissionregistrationv1.AllScopes)
+	}
+}

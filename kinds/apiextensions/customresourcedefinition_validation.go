@@ -1,0 +1,88 @@
+package apiextensions
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The rules are those of apiextensions-apiserver, which knows the internal
+// version only.
+
+func validateDefinition(ctx context.Context, obj runtime.Object) field.ErrorList {
+	definition, err := internal(obj)
+	if err != nil {
+		return unreadable(err)
+	}
+	faults := withoutBlindSelection(definition)
+	return append(faults, validation.ValidateCustomResourceDefinition(ctx, definition)...)
+}
+
+// withoutBlindSelection takes from a definition, and tells of, what objects can be
+// selected by where no structural schema says what that is: the library would
+// panic. All else that is wrong with the schema it finds itself.
+func withoutBlindSelection(definition *apiextensions.CustomResourceDefinition) field.ErrorList {
+	path, spec := field.NewPath("spec"), &definition.Spec
+	var faults field.ErrorList
+	look := func(selection *[]apiextensions.SelectableField, schema *apiextensions.CustomResourceValidation, path *field.Path) {
+		if len(*selection) == 0 || schema == nil || schema.OpenAPIV3Schema == nil {
+			return
+		}
+		if _, err := structuralschema.NewStructural(schema.OpenAPIV3Schema); err != nil {
+			faults = append(faults, field.Invalid(path.Child("schema", "openAPIV3Schema"), "", err.Error()))
+			*selection = nil
+		}
+	}
+	spec.Versions = slices.Clone(spec.Versions)
+	for i := range spec.Versions {
+		look(&spec.Versions[i].SelectableFields, spec.Versions[i].Schema, path.Child("versions").Index(i))
+	}
+	look(&spec.SelectableFields, spec.Validation, path)
+	return faults
+}
+
+func validateDefinitionUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return compare(ctx, obj, old, validation.ValidateCustomResourceDefinitionUpdate)
+}
+
+// validateDefinitionStatus looks at metadata and status only.
+func validateDefinitionStatus(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return compare(ctx, withoutSpec(obj), withoutSpec(old), validation.ValidateUpdateCustomResourceDefinitionStatus)
+}
+
+func withoutSpec(obj runtime.Object) runtime.Object {
+	definition := *obj.(*apiextensionsv1.CustomResourceDefinition)
+	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{}
+	return &definition
+}
+
+type comparison func(ctx context.Context, definition, before *apiextensions.CustomResourceDefinition) field.ErrorList
+
+func compare(ctx context.Context, obj, old runtime.Object, validate comparison) field.ErrorList {
+	definition, err := internal(obj)
+	if err != nil {
+		return unreadable(err)
+	}
+	before, err := internal(old)
+	if err != nil {
+		return unreadable(err)
+	}
+	faults := withoutBlindSelection(definition)
+	return append(faults, validate(ctx, definition, before)...)
+}
+
+// internal shares memory with what it was made of: neither may be written to.
+func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
+	definition := &apiextensions.CustomResourceDefinition{}
+	return definition, conversions().Convert(obj, definition, nil)
+}
+
+func unreadable(err error) field.ErrorList {
+	return field.ErrorList{field.Invalid(field.NewPath("spec"), "", err.Error())}
+}

@@ -1,0 +1,26 @@
+package apps
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// revisionHistory is how many old templates are kept to roll back to.
+const revisionHistory = 10
+
+func defaultDeployment(d *appsv1.Deployment) {
+	spec := &d.Spec
+	podspec.DefaultTemplate(&spec.Template)
+	kind.SetDefaultPointer(&spec.Replicas, 1)
+	kind.SetDefaultPointer(&spec.RevisionHistoryLimit, revisionHistory)
+	kind.SetDefaultPointer(&spec.ProgressDeadlineSeconds, 600)
+	kind.SetDefault(&spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
+	if spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType {
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
+		kind.SetDefaultPointer(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
+	}
+}

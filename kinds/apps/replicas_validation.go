@@ -1,0 +1,84 @@
+package apps
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// count is a number of pods in a status.
+type count struct {
+	name string
+	n    int32
+}
+
+// validateCounts wants no number to be negative.
+func validateCounts(at *field.Path, observed int64, counts ...count) field.ErrorList {
+	errs := kind.NonNegative(at.Child("observedGeneration"), &observed)
+	for _, c := range counts {
+		errs = append(errs, kind.NonNegative(at.Child(c.name), &c.n)...)
+	}
+	return errs
+}
+
+// validateParts wants none of the numbers to be above that of all replicas.
+func validateParts(at *field.Path, replicas int32, parts ...count) field.ErrorList {
+	var errs field.ErrorList
+	for _, part := range parts {
+		if part.n > replicas {
+			errs = append(errs, field.Invalid(at.Child(part.name), part.n, "cannot be greater than status.replicas"))
+		}
+	}
+	return errs
+}
+
+// validateAvailable wants a pod to be ready before it counts as available.
+func validateAvailable(at *field.Path, available, ready int32, message string) field.ErrorList {
+	if available <= ready {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at.Child("availableReplicas"), available, message)}
+}
+
+// validateCollisions lets the count which names of revisions are made by only
+// rise.
+func validateCollisions(at *field.Path, now, was *int32) field.ErrorList {
+	errs := kind.NonNegative(at, now)
+	if was != nil && number(now) < int64(*was) {
+		errs = append(errs, field.Invalid(at, int32(number(now)), "cannot be decremented"))
+	}
+	return errs
+}
+
+// validateReplicaPods looks at the pods of a deployment and of a replica set.
+func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
+	at, template := spec.Child("selector"), spec.Child("template")
+	selector, errs, ok := podspec.ValidateSelector(s, "deployment", at)
+	if !ok {
+		return append(errs, field.Invalid(at, s, "invalid label selector"))
+	}
+	return slices.Concat(errs,
+		podspec.ValidateSelected(selector, t, template),
+		podspec.ValidateTemplate(t, template),
+		podspec.ValidateRunsForever(t, "ReplicaSet", template),
+	)
+}
+
+// isZero takes what is no number for 0.
+func isZero(n *intstr.IntOrString) bool {
+	if n == nil {
+		return false
+	}
+	value, err := intstr.GetScaledValueFromIntOrPercent(n, 100, true)
+	return err != nil || value == 0
+}
+
+func immutableSelector(s, old *metav1.LabelSelector) field.ErrorList {
+	return kind.Immutable(field.NewPath("spec", "selector"), s, old)
+}

@@ -1,0 +1,41 @@
+package apps
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// defaultStatefulSet gives a partition to a rolling update that was not asked
+// for, or asked for with its parameters.
+func defaultStatefulSet(s *appsv1.StatefulSet) {
+	spec := &s.Spec
+	podspec.DefaultTemplate(&spec.Template)
+	kind.SetDefaultPointer(&spec.Replicas, 1)
+	kind.SetDefaultPointer(&spec.RevisionHistoryLimit, revisionHistory)
+	kind.SetDefault(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+	if spec.UpdateStrategy.Type == "" {
+		spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
+		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+	}
+	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil && spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
+		kind.SetDefaultPointer(&rolling.Partition, 0)
+	}
+	kind.SetDefaultPointer(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
+	kind.SetDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	kind.SetDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	nameClaimTemplates(s)
+	for i := range spec.VolumeClaimTemplates {
+		podspec.DefaultClaim(&spec.VolumeClaimTemplates[i])
+	}
+}
+
+// nameClaimTemplates puts apiVersion and kind into the templates of claims, as
+// kube-apiserver shows them although it does not store them.
+func nameClaimTemplates(s *appsv1.StatefulSet) {
+	for i := range s.Spec.VolumeClaimTemplates {
+		s.Spec.VolumeClaimTemplates[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
+	}
+}

@@ -1,0 +1,36 @@
+package apps
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func warnOfNewStatefulSet(s *appsv1.StatefulSet) []string {
+	return slices.Concat(warnOfTemplate(&s.Spec.Template), warnOfClaims(s), warnOfHistory(s))
+}
+
+// warnOfChangedStatefulSet brings up claims and history at every update, and
+// has another path for the former.
+func warnOfChangedStatefulSet(s, old *appsv1.StatefulSet) []string {
+	var list []string
+	if s.Generation != old.Generation {
+		list = warnOfTemplate(&s.Spec.Template)
+	}
+	return slices.Concat(list, warnOfClaims(s, "Spec"), warnOfHistory(s))
+}
+
+func warnOfClaims(s *appsv1.StatefulSet, below ...string) []string {
+	var list []string
+	for i := range s.Spec.VolumeClaimTemplates {
+		at := field.NewPath("spec", "volumeClaimTemplates").Index(i)
+		for _, name := range below {
+			at = at.Child(name)
+		}
+		list = append(list, podspec.ClaimWarnings(&s.Spec.VolumeClaimTemplates[i].Spec, at)...)
+	}
+	return list
+}

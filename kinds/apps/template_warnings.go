@@ -1,0 +1,23 @@
+package apps
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// What clients are warned of. The names of StatefulSets and DaemonSets are none
+// of it: kube-apiserver validates the former, and says nothing of the latter.
+
+func warnOfHistory(s *appsv1.StatefulSet) []string {
+	if limit := s.Spec.RevisionHistoryLimit; limit == nil || *limit >= 0 {
+		return nil
+	}
+	return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
+}
+
+func warnOfTemplate(t *corev1.PodTemplateSpec) []string {
+	return podspec.TemplateWarnings(t, field.NewPath("spec", "template"))
+}

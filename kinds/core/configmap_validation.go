@@ -1,0 +1,60 @@
+package core
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
+	errs := kind.Finalizers(c)
+	size := 0
+	for key, value := range c.Data {
+		errs = append(errs, validateDataKey("data", key)...)
+		if _, taken := c.BinaryData[key]; taken {
+			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
+		}
+		size += len(value)
+	}
+	for key, value := range c.BinaryData {
+		errs = append(errs, validateDataKey("binaryData", key)...)
+		size += len(value)
+	}
+	if size > corev1.MaxSecretSize {
+		errs = append(errs, field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
+	}
+	return errs
+}
+
+// validateDataKey makes no path for a key that is fine: most are.
+func validateDataKey(name, key string) field.ErrorList {
+	messages := utilvalidation.IsConfigMapKey(key)
+	if len(messages) == 0 {
+		return nil
+	}
+	return kind.Invalid(field.NewPath(name).Key(key), key, messages)
+}
+
+const immutableMessage = "field is immutable when `immutable` is set"
+
+func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
+	errs := kind.Finalizers(obj)
+	if old.Immutable == nil || !*old.Immutable {
+		return append(errs, validateConfigMap(obj)...)
+	}
+	if obj.Immutable == nil || !*obj.Immutable {
+		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
+	}
+	if !maps.Equal(obj.Data, old.Data) {
+		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
+	}
+	if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
+		errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
+	}
+	return append(errs, validateConfigMap(obj)...)
+}

@@ -1,0 +1,23 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// defaultLimitRange lets what a container may have at most or must have at
+// least stand in for what it gets if it asks for nothing.
+func defaultLimitRange(l *corev1.LimitRange) {
+	for i := range l.Spec.Limits {
+		item := &l.Spec.Limits[i]
+		if item.Type == corev1.LimitTypeContainer {
+			item.Default = fillResources(item.Default, item.Max)
+			item.DefaultRequest = fillResources(item.DefaultRequest, item.Default)
+			item.DefaultRequest = fillResources(item.DefaultRequest, item.Min)
+		}
+		for _, list := range []corev1.ResourceList{item.Max, item.Min, item.Default, item.DefaultRequest, item.MaxLimitRequestRatio} {
+			podspec.RoundUp(list)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// accessModesCell shows each mode once, in the order of how much they allow.
+func accessModesCell(modes []corev1.PersistentVolumeAccessMode) string {
+	var short []string
+	for _, m := range []struct {
+		mode corev1.PersistentVolumeAccessMode
+		name string
+	}{
+		{corev1.ReadWriteOnce, "RWO"},
+		{corev1.ReadOnlyMany, "ROX"},
+		{corev1.ReadWriteMany, "RWX"},
+		{corev1.ReadWriteOncePod, "RWOP"},
+	} {
+		if slices.Contains(modes, m.mode) {
+			short = append(short, m.name)
+		}
+	}
+	return strings.Join(short, ",")
+}
+
+// storageClassCell prefers the annotation of old clients, as binding does.
+func storageClassCell(annotations map[string]string, class string) string {
+	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return name
+	}
+	return class
+}
+
+// unsetCell shows an optional string.
+func unsetCell(s *string) string {
+	if s == nil {
+		return "<unset>"
+	}
+	return *s
+}
+
+func volumeModeCell(mode *corev1.PersistentVolumeMode) string {
+	if mode == nil {
+		return "<unset>"
+	}
+	return string(*mode)
+}
+
+func volumeColumns() []kind.Column[*corev1.PersistentVolume] {
+	spec, status := corev1.PersistentVolumeSpec{}.SwaggerDoc(), corev1.PersistentVolumeStatus{}.SwaggerDoc()
+	return []kind.Column[*corev1.PersistentVolume]{
+		kind.NameColumn[*corev1.PersistentVolume](),
+		{
+			Name:        "Capacity",
+			Description: spec["capacity"],
+			Cell: func(v *corev1.PersistentVolume) any {
+				capacity := v.Spec.Capacity[corev1.ResourceStorage]
+				return capacity.String()
+			},
+		},
+		{
+			Name:        "Access Modes",
+			Description: spec["accessModes"],
+			Cell:        func(v *corev1.PersistentVolume) any { return accessModesCell(v.Spec.AccessModes) },
+		},
+		{
+			Name:        "Reclaim Policy",
+			Description: spec["persistentVolumeReclaimPolicy"],
+			Cell:        func(v *corev1.PersistentVolume) any { return string(v.Spec.PersistentVolumeReclaimPolicy) },
+		},
+		{
+			Name:        "Status",
+			Description: status["phase"],
+			Cell:        func(v *corev1.PersistentVolume) any { return phaseCell(v, string(v.Status.Phase)) },
+		},
+		{
+			Name:        "Claim",
+			Description: spec["claimRef"],
+			Cell:        func(v *corev1.PersistentVolume) any { return claimRefCell(v.Spec.ClaimRef) },
+		},
+		{
+			Name:        "StorageClass",
+			Description: "StorageClass of the pv",
+			Cell:        func(v *corev1.PersistentVolume) any { return storageClassCell(v.Annotations, v.Spec.StorageClassName) },
+		},
+		{
+			Name:        "VolumeAttributesClass",
+			Description: "VolumeAttributesClass of the pv",
+			Cell:        func(v *corev1.PersistentVolume) any { return unsetCell(v.Spec.VolumeAttributesClassName) },
+		},
+		{
+			Name:        "Reason",
+			Description: status["reason"],
+			Cell:        func(v *corev1.PersistentVolume) any { return v.Status.Reason },
+		},
+		kind.AgeColumn[*corev1.PersistentVolume](),
+		{
+			Name: "VolumeMode", Priority: kind.Wide,
+			Description: spec["volumeMode"],
+			Cell:        func(v *corev1.PersistentVolume) any { return volumeModeCell(v.Spec.VolumeMode) },
+		},
+	}
+}
+
+func claimRefCell(ref *corev1.ObjectReference) string {
+	if ref == nil {
+		return ""
+	}
+	return ref.Namespace + "/" + ref.Name
+}
+
+// phaseCell returns the phase of a volume or a claim, or Terminating once it is deleted.
+func phaseCell(obj metav1.Object, phase string) string {
+	if obj.GetDeletionTimestamp() != nil {
+		return "Terminating"
+	}
+	return phase
+}

@@ -1,0 +1,22 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+// What clients are warned of, of the smaller kinds.
+
+func warnOfClass(annotations map[string]string) []string {
+	if _, ok := annotations[corev1.BetaStorageClassAnnotation]; !ok {
+		return nil
+	}
+	at := field.NewPath("metadata", "annotations").Key(corev1.BetaStorageClassAnnotation)
+	return []string{at.String() + `: deprecated since v1.8; use "storageClassName" attribute instead`}
+}
+
+func warnOfVolume(v *corev1.PersistentVolume) []string {
+	return append(warnOfClass(v.Annotations), podspec.VolumeWarnings(&v.Spec, field.NewPath("spec"))...)
+}

@@ -1,0 +1,12 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func warnOfClaim(c *corev1.PersistentVolumeClaim) []string {
+	return append(warnOfClass(c.Annotations), podspec.ClaimWarnings(&c.Spec, field.NewPath("spec"))...)
+}

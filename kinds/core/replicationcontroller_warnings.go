@@ -1,0 +1,26 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func warnOfNewReplicationController(r *corev1.ReplicationController) []string {
+	return append(kind.WarnOfName(r.Name), warnOfReplicationController(r)...)
+}
+
+func warnOfReplicationController(r *corev1.ReplicationController) []string {
+	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("spec", "template"))
+}
+
+// warnOfReplicationControllerUpdate is about the template that was there, as
+// kube-apiserver's are.
+func warnOfReplicationControllerUpdate(r, old *corev1.ReplicationController) []string {
+	if r.Generation == old.Generation {
+		return nil
+	}
+	return warnOfReplicationController(old)
+}

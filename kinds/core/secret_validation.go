@@ -1,0 +1,79 @@
+package core
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// keysOf are the keys that secrets of a type cannot do without.
+var keysOf = map[corev1.SecretType][]string{
+	corev1.SecretTypeDockercfg:        {corev1.DockerConfigKey},
+	corev1.SecretTypeDockerConfigJson: {corev1.DockerConfigJsonKey},
+	corev1.SecretTypeSSHAuth:          {corev1.SSHAuthPrivateKey},
+	corev1.SecretTypeTLS:              {corev1.TLSCertKey, corev1.TLSPrivateKeyKey},
+}
+
+func validateSecret(s *corev1.Secret) field.ErrorList {
+	errs := kind.Finalizers(s)
+	data := field.NewPath("data")
+	size := 0
+	for key, value := range s.Data {
+		errs = append(errs, validateDataKey("data", key)...)
+		size += len(value)
+	}
+	if size > corev1.MaxSecretSize {
+		errs = append(errs, field.TooLong(data, "", corev1.MaxSecretSize))
+	}
+	for _, key := range keysOf[s.Type] {
+		if value, ok := s.Data[key]; !ok || len(value) == 0 && s.Type == corev1.SecretTypeSSHAuth {
+			errs = append(errs, field.Required(data.Key(key), ""))
+		}
+	}
+	return append(errs, validateSecretContent(s, data)...)
+}
+
+// validateSecretContent says what is wrong, but not with what.
+func validateSecretContent(s *corev1.Secret, data *field.Path) field.ErrorList {
+	switch s.Type {
+	case corev1.SecretTypeServiceAccountToken:
+		if s.Annotations[corev1.ServiceAccountNameKey] == "" {
+			return field.ErrorList{field.Required(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "")}
+		}
+	case corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson:
+		key := keysOf[s.Type][0]
+		content, ok := s.Data[key]
+		if err := json.Unmarshal(content, &map[string]any{}); ok && err != nil {
+			return field.ErrorList{field.Invalid(data.Key(key), "<secret contents redacted>", err.Error())}
+		}
+	case corev1.SecretTypeBasicAuth:
+		_, user := s.Data[corev1.BasicAuthUsernameKey]
+		_, password := s.Data[corev1.BasicAuthPasswordKey]
+		if !user && !password {
+			return field.ErrorList{
+				field.Required(data.Key(corev1.BasicAuthUsernameKey), ""),
+				field.Required(data.Key(corev1.BasicAuthPasswordKey), ""),
+			}
+		}
+	}
+	return nil
+}
+
+func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
+	errs := append(kind.Finalizers(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
+	if old.Immutable == nil || !*old.Immutable {
+		return append(errs, validateSecret(obj)...)
+	}
+	if obj.Immutable == nil || !*obj.Immutable {
+		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
+	}
+	if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
+		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
+	}
+	return append(errs, validateSecret(obj)...)
+}

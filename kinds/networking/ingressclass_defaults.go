@@ -1,0 +1,14 @@
+package networking
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+// defaultIngressClass: parameters that nobody places are of the whole cluster.
+func defaultIngressClass(class *networkingv1.IngressClass) {
+	if class.Spec.Parameters != nil {
+		kind.SetDefaultPointer(&class.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)
+	}
+}

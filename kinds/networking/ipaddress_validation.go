@@ -1,0 +1,50 @@
+package networking
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+)
+
+func validateAddress(a *networkingv1.IPAddress) field.ErrorList {
+	at, ref := field.NewPath("spec", "parentRef"), a.Spec.ParentRef
+	if ref == nil {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	if ref.Group != "" { // The core group has no name.
+		errs = append(errs, kind.Invalid(at.Child("group"), ref.Group, utilvalidation.IsDNS1123Subdomain(ref.Group))...)
+	}
+	errs = slices.Concat(errs,
+		kind.Named(at.Child("resource"), ref.Resource, content.IsPathSegmentName),
+		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+	)
+	if ref.Namespace != "" {
+		errs = append(errs, kind.Invalid(at.Child("namespace"), ref.Namespace, content.IsPathSegmentName(ref.Namespace))...)
+	}
+	return errs
+}
+
+func validateAddressUpdate(a, old *networkingv1.IPAddress) field.ErrorList {
+	return append(validateAddress(a), kind.Immutable(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)...)
+}
+
+// validateAddressName holds an address's name to the one way of writing the
+// address, so that two objects never stand for the same address.
+func validateAddressName(name string, _ bool) []string {
+	address, err := netip.ParseAddr(name)
+	switch {
+	case err != nil || address.Zone() != "":
+		return []string{"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"}
+	case address.String() != name:
+		return []string{fmt.Sprintf("must be in canonical form (%q)", address)}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
+)
+
+func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
+	errs := kind.Named(field.NewPath("handler"), c.Handler, utilvalidation.IsDNS1123Label)
+	if c.Overhead != nil {
+		errs = append(errs, podspec.ValidateOverhead(c.Overhead.PodFixed, field.NewPath("overhead"))...)
+	}
+	if s := c.Scheduling; s != nil {
+		at := field.NewPath("scheduling")
+		errs = slices.Concat(errs,
+			metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector")),
+			podspec.ValidateTolerations(s.Tolerations, at.Child("tolerations")),
+			validateDistinct(s.Tolerations, at.Child("tolerations")),
+		)
+	}
+	return errs
+}
+
+// validateDistinct wants tolerations to differ in more than how long they hold.
+func validateDistinct(tolerations []corev1.Toleration, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[corev1.Toleration]()
+	for i, t := range tolerations {
+		key := t
+		key.TolerationSeconds = nil
+		if seen.Has(key) {
+			errs = append(errs, field.Duplicate(at.Index(i), kind.GoJSON(t)))
+		}
+		seen.Insert(key)
+	}
+	return errs
+}
+
+func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass) field.ErrorList {
+	return append(validateRuntimeClass(c), kind.Immutable(field.NewPath("handler"), c.Handler, old.Handler)...)
+}
