@@ -6,10 +6,10 @@
 //	<kind>_validation.go  its validation
 //	<kind>_warnings.go    its warnings
 //
-// Larger kinds have more files with the same prefix. Rules that several kinds of a group share are in
-// files named after the shared part, such as rbac/binding_validation.go. Package podspec holds the
-// rules of pod specs and volumes, package kind builds a registry.Resource from a definition, and
-// package typed converts objects of the built-in types for server-side apply.
+// Larger kinds have more files with the same prefix. Rules that several kinds of a group share are
+// in files named after the shared part, such as rbac/binding_validation.go. Package podspec holds
+// the rules of pod specs and volumes, package kind builds a registry.Resource from a definition,
+// and package typed provides the merge rules of the built-in types for server-side apply.
 //
 // A new kind is a file in the package of its group and a line in the list there; a new group is a
 // line in groups.

@@ -21,7 +21,7 @@ func Resources() []*registry.Resource {
 	}
 }
 
-// definition is what all kinds of the group have in common.
+// definition returns the part that all kinds of the group have in common.
 func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
 	return kind.Definition[T]{
 		GroupVersion: admissionregistrationv1.SchemeGroupVersion,
@@ -83,8 +83,8 @@ func paramKindCell(param *admissionregistrationv1.ParamKind) string {
 	return param.APIVersion + "/" + param.Kind
 }
 
-// paramRefCell shows a namespace of * where it is not said: the kind of the
-// parameters decides whether they have one.
+// paramRefCell shows the namespace * for a reference without a namespace: the kind of the
+// parameters decides whether they are namespaced.
 func paramRefCell(ref *admissionregistrationv1.ParamRef) string {
 	switch {
 	case ref == nil:

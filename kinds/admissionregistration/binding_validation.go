@@ -32,7 +32,7 @@ func validateMutatingBinding(b *admissionregistrationv1.MutatingAdmissionPolicyB
 	)
 }
 
-// validateParamRef wants parameters to be found either by name or by labels.
+// validateParamRef requires either the name or the selector of the parameters.
 func validateParamRef(ref *admissionregistrationv1.ParamRef, at *field.Path) field.ErrorList {
 	if ref == nil {
 		return nil

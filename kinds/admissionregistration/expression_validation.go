@@ -34,14 +34,14 @@ func withExpressions[T kind.Object](d kind.Definition[T], expressions func(obj T
 	return d
 }
 
-// expression is one of an object.
+// expression is one CEL expression of an object.
 type expression struct {
 	at       *field.Path
 	text     string
 	types    []*cel.Type
 	declared plugincel.OptionalVariableDeclarations
-	// variable is the name by which those behind it know the expression, and
-	// composed is set for those that may know others.
+	// variable is the name by which later expressions refer to this one. composed is set for
+	// expressions that may refer to variables.
 	variable string
 	composed bool
 }
@@ -55,7 +55,7 @@ func (e expression) ReturnTypes() []*cel.Type { return e.types }
 // GetName implements cel.NamedExpressionAccessor.
 func (e expression) GetName() string { return e.variable }
 
-// What expressions may be.
+// The types that expressions may evaluate to.
 var (
 	truth         = []*cel.Type{cel.BoolType}
 	anything      = []*cel.Type{cel.AnyType, cel.DynType}
@@ -65,16 +65,16 @@ var (
 	configuration = []*cel.Type{celtypes.NewObjectType("Object")}
 )
 
-// environments are shared by the process, and made with the first expression.
+// environments are shared by the process and created with the first expression.
 var environments = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// stateless compiles what knows no variables.
+// stateless compiles expressions without variables.
 var stateless = sync.OnceValue(func() plugincel.Compiler { return plugincel.NewCompiler(environments()) })
 
-// compileAll finds the faults of expressions. Those that were there before may
-// use what new ones may not yet.
+// compileAll returns the errors of expressions. Unchanged expressions may use the library of stored
+// expressions, new ones only that of new expressions.
 func compileAll(all, before []expression) field.ErrorList {
 	if len(all) == 0 || slices.EqualFunc(all, before, sameText) {
 		return nil
@@ -102,8 +102,7 @@ func compileAll(all, before []expression) field.ErrorList {
 
 func sameText(a, b expression) bool { return a.text == b.text && a.variable == b.variable }
 
-// compile uses a composing compiler where there is one, to which it adds a
-// variable.
+// compile uses composing for an expression that defines or may use variables.
 func (e expression) compile(composing *plugincel.CompositedCompiler, mode environment.Type) field.ErrorList {
 	var result plugincel.CompilationResult
 	switch {

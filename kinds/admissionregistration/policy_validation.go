@@ -94,7 +94,7 @@ func validateVersion(apiVersion string, at *field.Path) field.ErrorList {
 	return append(errs, allAtOnce(at, version, utilvalidation.IsDNS1035Label(version))...)
 }
 
-// allAtOnce makes one fault of all messages.
+// joinMessages returns one error with all messages.
 func allAtOnce(at *field.Path, value string, messages []string) field.ErrorList {
 	if len(messages) == 0 {
 		return nil
@@ -102,8 +102,8 @@ func allAtOnce(at *field.Path, value string, messages []string) field.ErrorList 
 	return field.ErrorList{field.Invalid(at, value, strings.Join(messages, ","))}
 }
 
-// validateConstraints wants a rule at least, for the types of what a policy
-// looks at follow from it.
+// validateConstraints requires at least one rule: the types of the matched objects follow from the
+// rules.
 func validateConstraints(m *admissionregistrationv1.MatchResources, at *field.Path) field.ErrorList {
 	if m == nil {
 		return field.ErrorList{field.Required(at, "")}
@@ -115,7 +115,7 @@ func validateConstraints(m *admissionregistrationv1.MatchResources, at *field.Pa
 	return errs
 }
 
-// validateMutable wants operations that have an object to change.
+// validateMutable requires operations that have an object to change.
 func validateMutable(m *admissionregistrationv1.MatchResources, at *field.Path) field.ErrorList {
 	if m == nil {
 		return nil
@@ -130,7 +130,7 @@ func validateMutable(m *admissionregistrationv1.MatchResources, at *field.Path) 
 	return errs
 }
 
-// reserved words are no names in CEL.
+// reserved are the words that cannot be names in CEL.
 var reserved = sets.New("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let",
 	"loop", "package", "namespace", "return", "var", "void", "while")
 
@@ -210,7 +210,7 @@ func validateMutations(mutations []admissionregistrationv1.Mutation, at *field.P
 	return errs
 }
 
-// validateMutation wants the one patch that is named by the type.
+// validateMutation requires the patch that the type names, and no other.
 func validateMutation(m *admissionregistrationv1.Mutation, at *field.Path) field.ErrorList {
 	errs := kind.OneOf(at.Child("patchType"), m.PatchType,
 		admissionregistrationv1.PatchTypeApplyConfiguration, admissionregistrationv1.PatchTypeJSONPatch)

@@ -7,8 +7,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// What webhooks and policies leave out they take strictly: whatever matches is
-// theirs, and no answer is a refusal.
+// The defaults of webhooks and policies: they match equivalent requests, and a failed call rejects
+// the request.
 const (
 	failurePolicy = admissionregistrationv1.Fail
 	matchPolicy   = admissionregistrationv1.Equivalent
@@ -25,7 +25,7 @@ func defaultMatch(match *admissionregistrationv1.MatchResources) {
 	defaultNamedRules(match.ExcludeResourceRules)
 }
 
-// defaultSelectors select everything.
+// defaultSelectors sets selectors that select everything.
 func defaultSelectors(namespaces, objects **metav1.LabelSelector) {
 	kind.SetDefaultPointer(namespaces, metav1.LabelSelector{})
 	kind.SetDefaultPointer(objects, metav1.LabelSelector{})

@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// The rules by which webhooks and policies say what they are about.
+// The rules that webhooks and policies match requests by.
 
 func validateMatch(m *admissionregistrationv1.MatchResources, at *field.Path) field.ErrorList {
 	if m == nil {
@@ -34,7 +34,7 @@ func validateMatch(m *admissionregistrationv1.MatchResources, at *field.Path) fi
 	return errs
 }
 
-// validateMatchPolicy wants what defaults have set.
+// validateMatchPolicy requires the match policy, which defaults to Equivalent.
 func validateMatchPolicy(p *admissionregistrationv1.MatchPolicyType, at *field.Path) field.ErrorList {
 	if p == nil {
 		return field.ErrorList{field.Required(at, "")}
@@ -84,7 +84,7 @@ func validateOperations(operations []admissionregistrationv1.OperationType, at *
 	return errs
 }
 
-// validateAlternatives wants something, and nothing beside everything.
+// validateAlternatives requires at least one item, and no other item beside the wildcard.
 func validateAlternatives[T ~string](list []T, at *field.Path, what string) field.ErrorList {
 	switch {
 	case len(list) == 0:
@@ -103,14 +103,14 @@ func validateNonEmpty(list []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateResources wants no resource to be named beside a wildcard for it.
+// validateResources rejects a resource beside a wildcard that includes it.
 func validateResources(resources []string, at *field.Path) field.ErrorList {
 	if len(resources) == 0 {
 		return field.ErrorList{field.Required(at, "")}
 	}
 	errs := validateNonEmpty(resources, at)
 	wholes, subresources := sets.New[string](), sets.New[string]() // x of x/*, and of */x
-	plain := false                                                 // whether the last one without a subresource is not *
+	plain := false                                                 // whether the last resource without a subresource is not *
 	for i, name := range resources {
 		resource, sub, ok := strings.Cut(name, "/")
 		if !ok {

@@ -15,18 +15,17 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// webhook is what mutating and validating webhooks have in common.
+// webhook holds the fields that mutating and validating webhooks have in common.
 type webhook = admissionregistrationv1.ValidatingWebhook
 
-// reviewVersions are the versions of AdmissionReview that webhooks may be
-// called with.
+// reviewVersions are the versions of AdmissionReview that webhooks may be called with.
 var reviewVersions = []string{"v1", "v1beta1"}
 
-// tolerance is what a configuration may go on to have because it had it before.
+// ratchet holds the rules that an update may violate because the stored object does.
 type tolerance struct {
-	sideEffects bool // of dry runs
-	versions    bool // none that is known
-	names       bool // the same twice
+	sideEffects bool // side effects on dry runs
+	versions    bool // no supported review version
+	names       bool // duplicate names
 }
 
 func tolerated(old []webhook) tolerance {
@@ -196,8 +195,8 @@ func validateURL(text string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateService mixes up the name and the namespace where one is missing, as
-// kube-apiserver does.
+// validateService reports a missing name as a missing namespace and the reverse, as kube-apiserver
+// does.
 func validateService(s *admissionregistrationv1.ServiceReference, at *field.Path) field.ErrorList {
 	errs := slices.Concat(kind.Needed(at.Child("name"), s.Namespace), kind.Needed(at.Child("namespace"), s.Name))
 	port := ptr.Deref(s.Port, 0)
@@ -210,7 +209,7 @@ func validateService(s *admissionregistrationv1.ServiceReference, at *field.Path
 	return errs
 }
 
-// validateServicePath wants each part of a path to be a name as of hosts.
+// validateServicePath requires each segment of a path to be a DNS subdomain.
 func validateServicePath(path string, at *field.Path) field.ErrorList {
 	switch path {
 	case "", "/":
@@ -236,8 +235,7 @@ func validateServicePath(path string, at *field.Path) field.ErrorList {
 
 const mostConditions = 64
 
-// validateMatchConditions looks at all of the conditions but the expressions
-// themselves.
+// validateMatchConditions validates the conditions without compiling their expressions.
 func validateMatchConditions(conditions []admissionregistrationv1.MatchCondition, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := len(conditions); n > mostConditions {
@@ -256,7 +254,7 @@ func validateMatchConditions(conditions []admissionregistrationv1.MatchCondition
 	return errs
 }
 
-// validateExpression wants an expression that is not blank.
+// validateExpression requires an expression that is not blank.
 func validateExpression(expression string, at *field.Path, missing string) field.ErrorList {
 	if strings.TrimSpace(expression) == "" {
 		return field.ErrorList{field.Required(at, missing)}

@@ -18,11 +18,10 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// codec writes definitions as kube-apiserver does to this day: as JSON of
-// v1beta1, a version that is served no more. The conversion is that of
-// apiextensions-apiserver, for it also moves what all versions have in common
-// to the top level and back. Schemas are left out of it where it would not change
-// them.
+// codec encodes definitions as kube-apiserver does: as JSON of v1beta1, a version that is no longer
+// served. The conversion is that of apiextensions-apiserver, because it also moves the fields that
+// all versions share to the top level and back. Schemas that the conversion would not change are
+// not converted.
 type codec struct{}
 
 // Encode returns the bytes of a definition of v1.
@@ -51,7 +50,7 @@ func encode(definition *apiextensionsv1.CustomResourceDefinition) ([]byte, error
 	return json.Marshal(old)
 }
 
-// usual is how values at rest begin that an API server has written.
+// usual is the prefix of stored values that an API server has written.
 var usual = []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",`)
 
 // Decode returns a definition of v1.
@@ -80,7 +79,7 @@ func decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return definition, convert(old, definition)
 }
 
-// atRest reads both versions, for which one is written is a matter of release.
+// atRest decodes both versions: which one is stored depends on the release.
 var atRest = sync.OnceValue(func() *kind.Codec {
 	return &kind.Codec{
 		Kind: apiextensionsv1beta1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
@@ -96,15 +95,15 @@ var atRest = sync.OnceValue(func() *kind.Codec {
 	}
 })
 
-// conversions is shared and read only.
+// conversions is shared and read-only.
 var conversions = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	return scheme
 })
 
-// convert goes from one external version to another by way of the internal one.
-// The result shares memory with what it was made of, which is not written to.
+// convert converts from one external version to another through the internal version. The result
+// shares memory with from, which is not written to.
 func convert(from, to runtime.Object) error {
 	internal := &apiextensions.CustomResourceDefinition{}
 	if err := conversions().Convert(from, internal, nil); err != nil {

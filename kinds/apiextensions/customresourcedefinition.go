@@ -10,8 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// definitions leaves the metadata of status writes alone: kube-apiserver means
-// to put it back and does not.
+// definitions does not restore metadata on a write of the status: neither does kube-apiserver.
 func definitions() *registry.Resource {
 	r := kind.Definition[*apiextensionsv1.CustomResourceDefinition]{
 		GroupVersion:     apiextensionsv1.SchemeGroupVersion,
@@ -42,8 +41,7 @@ func definitions() *registry.Resource {
 	return r
 }
 
-// recordStoredVersion notes that there may be objects of the storage version in
-// etcd from now on.
+// recordStoredVersion adds the storage version to status.storedVersions.
 func recordStoredVersion(definition *apiextensionsv1.CustomResourceDefinition) {
 	for _, version := range definition.Spec.Versions {
 		if !version.Storage {

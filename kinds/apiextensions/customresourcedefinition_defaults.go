@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultDefinition fills in names that follow from the kind's, and the version
-// that is stored where none is recorded.
+// defaultDefinition sets the names that derive from the kind, and the stored version if none is
+// recorded.
 func defaultDefinition(definition *apiextensionsv1.CustomResourceDefinition) {
 	spec := &definition.Spec
 	if spec.Names.Singular == "" {

@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isLive reports whether a definition was not deleted yet: its first deletion
-// only marks it, since its objects go before it.
+// isLive reports whether a definition has not been deleted. Its first deletion only marks it,
+// because its objects are deleted first.
 func isLive(definition *apiextensionsv1.CustomResourceDefinition) bool {
 	return definition.DeletionTimestamp == nil
 }
 
-// markTerminating starts the deletion of the definition's objects. A definition
-// keeps the finalizers that it has, whatever the options ask for.
+// markTerminating starts the deletion of the definition's objects. The definition keeps its
+// finalizers, whatever the options say.
 func markTerminating(definition *apiextensionsv1.CustomResourceDefinition, _ *metav1.DeleteOptions) {
 	const finalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 	if !slices.Contains(definition.Finalizers, finalizer) {

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The rules are those of apiextensions-apiserver, which knows the internal
-// version only.
+// The rules are those of apiextensions-apiserver, which validates the internal version only.
 
 func validateDefinition(ctx context.Context, obj runtime.Object) field.ErrorList {
 	definition, err := internal(obj)
@@ -24,9 +23,9 @@ func validateDefinition(ctx context.Context, obj runtime.Object) field.ErrorList
 	return append(faults, validation.ValidateCustomResourceDefinition(ctx, definition)...)
 }
 
-// withoutBlindSelection takes from a definition, and tells of, what objects can be
-// selected by where no structural schema says what that is: the library would
-// panic. All else that is wrong with the schema it finds itself.
+// dropUnstructuredSelectableFields removes selectable fields from a version whose schema is not
+// structural, and returns an error for each: apiextensions-apiserver would panic. It finds all
+// other errors of the schema itself.
 func withoutBlindSelection(definition *apiextensions.CustomResourceDefinition) field.ErrorList {
 	path, spec := field.NewPath("spec"), &definition.Spec
 	var faults field.ErrorList
@@ -51,7 +50,7 @@ func validateDefinitionUpdate(ctx context.Context, obj, old runtime.Object) fiel
 	return compare(ctx, obj, old, validation.ValidateCustomResourceDefinitionUpdate)
 }
 
-// validateDefinitionStatus looks at metadata and status only.
+// validateDefinitionStatus validates metadata and status only.
 func validateDefinitionStatus(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	return compare(ctx, withoutSpec(obj), withoutSpec(old), validation.ValidateUpdateCustomResourceDefinitionStatus)
 }
@@ -77,7 +76,7 @@ func compare(ctx context.Context, obj, old runtime.Object, validate comparison) 
 	return append(faults, validate(ctx, definition, before)...)
 }
 
-// internal shares memory with what it was made of: neither may be written to.
+// internal returns a definition that shares memory with obj. Neither may be written to.
 func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
 	definition := &apiextensions.CustomResourceDefinition{}
 	return definition, conversions().Convert(obj, definition, nil)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// warnings are of what schemas ask for in vain, as far as the definition did not
-// do so before.
+// warnings returns the warnings about fields without effect that the old definition, which may be
+// nil, did not have.
 func warnings(definition, old *apiextensionsv1.CustomResourceDefinition) []string {
 	before := map[string]bool{}
 	if old != nil {
@@ -22,7 +22,8 @@ func warnings(definition, old *apiextensionsv1.CustomResourceDefinition) []strin
 	return slices.DeleteFunc(vainWishes(definition), func(text string) bool { return before[text] })
 }
 
-// vainWishes: formats that nobody checks, and sets of what cannot be compared.
+// ineffectiveFields returns warnings about formats that are not validated, and about sets whose
+// items cannot be compared.
 func vainWishes(definition *apiextensionsv1.CustomResourceDefinition) []string {
 	var formats, sets []string
 	all(definition, func(props *apiextensionsv1.JSONSchemaProps) bool {

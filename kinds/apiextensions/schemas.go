@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// all tells whether something holds for every schema of a definition, those within
-// others too. One that all versions share counts once.
+// all reports whether a condition holds for every schema of a definition, nested ones included. A
+// schema that all versions share is visited once.
 func all(definition *apiextensionsv1.CustomResourceDefinition, holds func(*apiextensionsv1.JSONSchemaProps) bool) bool {
 	versions := definition.Spec.Versions
 	differs := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
@@ -27,7 +27,7 @@ func all(definition *apiextensionsv1.CustomResourceDefinition, holds func(*apiex
 	return true
 }
 
-// visitor is asked about schemas until one is not what it should be.
+// visitor is called with schemas until it returns false.
 type visitor func(*apiextensionsv1.JSONSchemaProps) bool
 
 func (holds visitor) one(props *apiextensionsv1.JSONSchemaProps) bool {
@@ -76,8 +76,8 @@ func (holds visitor) dependencies(dependencies apiextensionsv1.JSONSchemaDepende
 	return true
 }
 
-// hasNormalValues tells whether the values in a schema are written as a conversion
-// would write them: without space, the keys of objects sorted.
+// hasNormalValues reports whether the JSON values in a schema are encoded as a conversion would
+// encode them: without spaces, with the keys of objects sorted.
 func hasNormalValues(props *apiextensionsv1.JSONSchemaProps) bool {
 	odd := func(value apiextensionsv1.JSON) bool { return !isNormal(&value) }
 	return (props.Default == nil || isNormal(props.Default)) && (props.Example == nil || isNormal(props.Example)) &&

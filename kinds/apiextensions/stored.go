@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stored is a definition of v1beta1 whose schemas are of v1: both versions write
-// them alike, so that they, most of a definition by far, need not be converted.
-// The order of the fields is that of v1beta1.
+// stored is a definition of v1beta1 whose schemas have the types of v1. Both versions encode
+// schemas alike, so that the schemas, which are most of a definition, need no conversion. The order
+// of the fields is that of v1beta1.
 type stored struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -47,12 +47,12 @@ type storedVersion struct {
 	SelectableFields         []apiextensionsv1beta1.SelectableField                `json:"selectableFields,omitempty"`
 }
 
-// schemaList has the schemas of a definition that is being converted. Numbers stand
-// for them meanwhile, the same for equal ones: those that all versions share stand
-// at the top in v1beta1.
+// schemaList holds the schemas of a definition during its conversion. Numbers take the place of the
+// schemas, the same number for equal schemas: v1beta1 stores a schema that all versions share at
+// the top level.
 type schemaList []*apiextensionsv1.CustomResourceValidation
 
-// number of a schema, "" for none.
+// number returns the number of a schema, "" for none.
 func (l *schemaList) number(schema *apiextensionsv1.CustomResourceValidation) string {
 	if schema == nil {
 		return ""
@@ -75,7 +75,7 @@ func (l schemaList) numbered(number string) *apiextensionsv1.CustomResourceValid
 	return l[i]
 }
 
-// standIn is what is converted in the place of a schema.
+// placeholder returns the schema that is converted in place of a numbered one.
 func standIn(number string) *apiextensionsv1.CustomResourceValidation {
 	if number == "" {
 		return nil
@@ -83,7 +83,7 @@ func standIn(number string) *apiextensionsv1.CustomResourceValidation {
 	return &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{ID: number}}
 }
 
-// numberOf reads what standIn wrote.
+// numberOf returns the number in a placeholder.
 func numberOf(v *apiextensionsv1.CustomResourceValidation) string {
 	if v == nil {
 		return ""
@@ -91,7 +91,7 @@ func numberOf(v *apiextensionsv1.CustomResourceValidation) string {
 	return v.OpenAPIV3Schema.ID
 }
 
-// oldStandIn and oldNumberOf are the same in v1beta1.
+// oldPlaceholder and oldNumberOf are placeholder and numberOf of v1beta1.
 func oldStandIn(number string) *apiextensionsv1beta1.CustomResourceValidation {
 	if number == "" {
 		return nil
@@ -106,7 +106,7 @@ func oldNumberOf(v *apiextensionsv1beta1.CustomResourceValidation) string {
 	return v.OpenAPIV3Schema.ID
 }
 
-// newStored makes a definition ready to be stored. It shares memory with it.
+// newStored converts a definition to its stored form. The result shares memory with it.
 func newStored(definition *apiextensionsv1.CustomResourceDefinition) (*stored, error) {
 	var schemas schemaList
 	bare := *definition
@@ -136,7 +136,7 @@ func newStored(definition *apiextensionsv1.CustomResourceDefinition) (*stored, e
 	return s, nil
 }
 
-// definition is the reverse.
+// definition converts back.
 func (s *stored) definition() (*apiextensionsv1.CustomResourceDefinition, error) {
 	var schemas schemaList
 	spec := s.Spec

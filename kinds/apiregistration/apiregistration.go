@@ -1,5 +1,5 @@
-// Package apiregistration holds the kinds of apiregistration.k8s.io. Package
-// aggregator does what they ask for.
+// Package apiregistration holds the kinds of apiregistration.k8s.io. Package aggregator implements
+// them.
 package apiregistration
 
 import "github.com/miniapi/miniapi/registry"

@@ -46,7 +46,7 @@ func apiServices() *registry.Resource {
 	return r
 }
 
-// prepareCreate marks an API that no other server provides as available.
+// prepareCreate marks an APIService without a backend as available.
 func prepareCreate(service *apiregistrationv1.APIService) {
 	if service.Spec.Service != nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// How high up a group, and a version in it, can be listed.
+// The highest priorities of a group and of a version.
 const (
 	highestGroup   = 20000
 	highestVersion = 1000
@@ -32,7 +32,7 @@ func validateAPIService(s *apiregistrationv1.APIService) field.ErrorList {
 	)
 }
 
-// validateServiceName holds a name that could be one to the version it is of.
+// validateServiceName requires the name <version>.<group> for a name that has that form.
 func validateServiceName(s *apiregistrationv1.APIService) field.ErrorList {
 	want := s.Spec.Version + "." + s.Spec.Group
 	if s.Name == "" || s.Name == want || len(content.IsPathSegmentName(s.Name)) > 0 {
@@ -58,7 +58,7 @@ func validatePriority(n, highest int32, at *field.Path, message string) field.Er
 	return field.ErrorList{field.Invalid(at, n, message)}
 }
 
-// validateBackend wants certificates to be of some use.
+// validateBackend rejects a CA bundle that has no effect.
 func validateBackend(s *apiregistrationv1.APIServiceSpec, at *field.Path) field.ErrorList {
 	bundle, insecure := at.Child("caBundle"), at.Child("insecureSkipTLSVerify")
 	var errs field.ErrorList

@@ -43,7 +43,7 @@ func controllerRevisions() *registry.Resource {
 	}.Build()
 }
 
-// controllerCell names the controller as kubectl takes it: statefulset.apps/web.
+// controllerCell returns the controller in kubectl's notation: statefulset.apps/web.
 func controllerCell(obj metav1.Object) string {
 	owner := metav1.GetControllerOf(obj)
 	if owner == nil {
@@ -64,7 +64,7 @@ func validateNewRevision(r *appsv1.ControllerRevision) field.ErrorList {
 	return append(kind.NonNegative(field.NewPath("revision"), &r.Revision), validateData(r.Data.Raw, field.NewPath("data"))...)
 }
 
-// validateData wants something of which a controller can make a template.
+// validateData requires a JSON object.
 func validateData(data []byte, at *field.Path) field.ErrorList {
 	if data == nil {
 		return field.ErrorList{field.Required(at, "data is mandatory")}

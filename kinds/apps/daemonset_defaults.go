@@ -18,7 +18,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
 		kind.SetDefaultPointer(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 	}
-	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil { // whatever the type
+	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil { // of any type
 		kind.SetDefaultPointer(&rolling.MaxUnavailable, intstr.FromInt32(0))
 		kind.SetDefaultPointer(&rolling.MaxSurge, intstr.FromInt32(0))
 	}

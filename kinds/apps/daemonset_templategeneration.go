@@ -9,17 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The templates of a DaemonSet are counted for the controllers of old clusters.
-// In kube-apiserver the number is a field, which v1 shows as an annotation: every
-// object has it, whatever a client sends, and its metadata alone do not.
+// The template generation of a DaemonSet exists for the controllers of old clusters. In
+// kube-apiserver it is a field of the internal type that v1 shows as an annotation: every object
+// has it, whatever a client sends, and its PartialObjectMetadata does not.
 
-// templateGeneration of what has none, or one that is no number, is 0.
+// templateGeneration is 0 for an object without the annotation, or with one that is not a number.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	generation, _ := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	return generation
 }
 
-// setTemplateGeneration writes only what is not there: annotations may be shared.
+// setTemplateGeneration writes only a changed annotation: annotations may be shared.
 func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
 	text := strconv.FormatInt(generation, 10)
 	if d.Annotations[appsv1.DeprecatedTemplateGeneration] != text {

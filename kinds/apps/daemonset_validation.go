@@ -24,8 +24,8 @@ func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	)
 }
 
-// validateDaemonSelector does not ask for a selector: without one the template
-// is not selected.
+// validateDaemonSelector does not report a missing selector: such a selector does not match the
+// template, which is reported.
 func validateDaemonSelector(s *appsv1.DaemonSetSpec, spec *field.Path) field.ErrorList {
 	if s.Selector == nil {
 		return podspec.ValidateSelected(labels.Nothing(), &s.Template, spec.Child("template"))
@@ -55,8 +55,7 @@ func validateDaemonStrategy(s *appsv1.DaemonSetUpdateStrategy, at *field.Path) f
 		[]appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType})}
 }
 
-// validateRollingDaemons wants either the old pod of a node or the new one to
-// go first.
+// validateRollingDaemons requires exactly one of maxSurge and maxUnavailable.
 func validateRollingDaemons(r *appsv1.RollingUpdateDaemonSet, at *field.Path) field.ErrorList {
 	unavailable, surge := at.Child("maxUnavailable"), at.Child("maxSurge")
 	errs := slices.Concat(

@@ -45,7 +45,7 @@ func deployments() *registry.Resource {
 	}.Build()
 }
 
-// deploymentChanged looks at annotations too: some of them steer a rollout.
+// deploymentChanged compares annotations too: some of them control a rollout.
 func deploymentChanged(d, old *appsv1.Deployment) bool {
 	return !kind.Same(&d.Spec, &old.Spec) || !kind.Same(d.Annotations, old.Annotations)
 }

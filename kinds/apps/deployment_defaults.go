@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// revisionHistory is how many old templates are kept to roll back to.
+// revisionHistory is the default number of old ReplicaSets that are kept for a rollback.
 const revisionHistory = 10
 
 func defaultDeployment(d *appsv1.Deployment) {

@@ -57,8 +57,7 @@ func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorL
 	return nil
 }
 
-// validateRolling wants room for a rolling update, below or above the number
-// of replicas.
+// validateRolling requires maxSurge or maxUnavailable to be greater than 0.
 func validateRolling(r *appsv1.RollingUpdateDeployment, at *field.Path) field.ErrorList {
 	unavailable, surge := at.Child("maxUnavailable"), at.Child("maxSurge")
 	errs := slices.Concat(kind.IntOrPercent(unavailable, r.MaxUnavailable), kind.IntOrPercent(surge, r.MaxSurge))

@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// scaling is what the kinds with a label selector show of their scale.
+// scaling returns the scale of a kind with a label selector.
 func scaling(replicas **int32, current int32, selector *metav1.LabelSelector) (kind.Scaling, error) {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// count is a number of pods in a status.
+// count is a number of pods in a status, with its field.
 type count struct {
 	name string
 	n    int32
 }
 
-// validateCounts wants no number to be negative.
+// validateCounts rejects negative numbers.
 func validateCounts(at *field.Path, observed int64, counts ...count) field.ErrorList {
 	errs := kind.NonNegative(at.Child("observedGeneration"), &observed)
 	for _, c := range counts {
@@ -27,7 +27,7 @@ func validateCounts(at *field.Path, observed int64, counts ...count) field.Error
 	return errs
 }
 
-// validateParts wants none of the numbers to be above that of all replicas.
+// validateParts rejects numbers greater than that of all replicas.
 func validateParts(at *field.Path, replicas int32, parts ...count) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range parts {
@@ -38,7 +38,7 @@ func validateParts(at *field.Path, replicas int32, parts ...count) field.ErrorLi
 	return errs
 }
 
-// validateAvailable wants a pod to be ready before it counts as available.
+// validateAvailable rejects more available replicas than ready ones.
 func validateAvailable(at *field.Path, available, ready int32, message string) field.ErrorList {
 	if available <= ready {
 		return nil
@@ -46,8 +46,7 @@ func validateAvailable(at *field.Path, available, ready int32, message string) f
 	return field.ErrorList{field.Invalid(at.Child("availableReplicas"), available, message)}
 }
 
-// validateCollisions lets the count which names of revisions are made by only
-// rise.
+// validateCollisions rejects a decrease of the collision count.
 func validateCollisions(at *field.Path, now, was *int32) field.ErrorList {
 	errs := kind.NonNegative(at, now)
 	if was != nil && number(now) < int64(*was) {
@@ -56,7 +55,7 @@ func validateCollisions(at *field.Path, now, was *int32) field.ErrorList {
 	return errs
 }
 
-// validateReplicaPods looks at the pods of a deployment and of a replica set.
+// validateReplicaPods validates the pod template of a Deployment or a ReplicaSet.
 func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
 	at, template := spec.Child("selector"), spec.Child("template")
 	selector, errs, ok := podspec.ValidateSelector(s, "deployment", at)
@@ -70,7 +69,7 @@ func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spe
 	)
 }
 
-// isZero takes what is no number for 0.
+// isZero reports whether a number or percentage is 0. Malformed values are 0.
 func isZero(n *intstr.IntOrString) bool {
 	if n == nil {
 		return false

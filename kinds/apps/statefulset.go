@@ -44,8 +44,7 @@ func statefulSets() *registry.Resource {
 	}.Build()
 }
 
-// dropDisabledOfStatefulSet leaves what is turned off to those that have it
-// already.
+// dropDisabledOfStatefulSet drops disabled fields, unless old has them.
 func dropDisabledOfStatefulSet(s, old *appsv1.StatefulSet) {
 	var before *corev1.PodTemplateSpec
 	if old != nil {

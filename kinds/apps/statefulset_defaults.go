@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultStatefulSet gives a partition to a rolling update that was not asked
-// for, or asked for with its parameters.
+// defaultStatefulSet sets the partition of a rolling update if the type is unset or parameters are
+// given.
 func defaultStatefulSet(s *appsv1.StatefulSet) {
 	spec := &s.Spec
 	podspec.DefaultTemplate(&spec.Template)
@@ -32,8 +32,8 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 	}
 }
 
-// nameClaimTemplates puts apiVersion and kind into the templates of claims, as
-// kube-apiserver shows them although it does not store them.
+// nameClaimTemplates sets apiVersion and kind of the claim templates: kube-apiserver serves them
+// although it does not store them.
 func nameClaimTemplates(s *appsv1.StatefulSet) {
 	for i := range s.Spec.VolumeClaimTemplates {
 		s.Spec.VolumeClaimTemplates[i].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))

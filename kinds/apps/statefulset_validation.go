@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// passed names the parts of a spec which a look at it leaves alone.
+// skipped selects the parts of a spec that are not validated.
 type passed struct{ claims, service, pods bool }
 
 func validateNewStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
@@ -122,8 +122,8 @@ func validateStatefulPods(s *appsv1.StatefulSetSpec, pass passed, spec *field.Pa
 	return append(errs, podspec.ValidateRunsForever(&s.Template, "StatefulSet", template)...)
 }
 
-// podsOf returns the template as pods will come of it: with names of their own,
-// and the volumes that are claimed for them in place of the template's.
+// podsOf returns the template of the pods that the controller creates: with the names of pods, and
+// with the volumes of the claim templates.
 func podsOf(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 	pods := s.Template
 	pods.Spec.Hostname, pods.Spec.Subdomain = "", ""
@@ -149,9 +149,9 @@ func podsOf(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 	return &pods
 }
 
-// validateStatefulSetUpdate compares what is left of the specs without the
-// fields that may change. What cannot change is not looked at again, nor is a
-// template that follows a faulty spec: older releases took any.
+// validateStatefulSetUpdate compares the specs without the mutable fields. Immutable fields are not
+// validated again, nor is the template if the rest of the spec has errors: older releases accepted
+// any template.
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	rest := *s.Spec.DeepCopy()
 	rest.Replicas = old.Spec.Replicas

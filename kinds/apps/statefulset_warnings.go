@@ -13,8 +13,8 @@ func warnOfNewStatefulSet(s *appsv1.StatefulSet) []string {
 	return slices.Concat(warnOfTemplate(&s.Spec.Template), warnOfClaims(s), warnOfHistory(s))
 }
 
-// warnOfChangedStatefulSet brings up claims and history at every update, and
-// has another path for the former.
+// warningsForChangedStatefulSet repeats the warnings about claims and history on every update, with
+// another path for the former.
 func warnOfChangedStatefulSet(s, old *appsv1.StatefulSet) []string {
 	var list []string
 	if s.Generation != old.Generation {

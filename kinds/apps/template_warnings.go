@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// What clients are warned of. The names of StatefulSets and DaemonSets are none
-// of it: kube-apiserver validates the former, and says nothing of the latter.
+// Warnings about workloads with pod templates. The names of StatefulSets and DaemonSets are not
+// among them: kube-apiserver validates the former and ignores the latter.
 
 func warnOfHistory(s *appsv1.StatefulSet) []string {
 	if limit := s.Spec.RevisionHistoryLimit; limit == nil || *limit >= 0 {

@@ -1,5 +1,5 @@
-// Package authentication holds the kinds of authentication.k8s.io: questions
-// about who somebody is, answered and never stored.
+// Package authentication holds the kinds of authentication.k8s.io: reviews of identities, answered
+// and never stored.
 package authentication
 
 import (

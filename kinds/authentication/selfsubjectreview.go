@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// reviewSelf answers who asks. Nothing of the question is in the answer.
+// reviewSelf returns the user of the request. The answer contains nothing of the request's body.
 func reviewSelf(ctx context.Context, _ *registry.Store, _ registry.CreateRequest) (runtime.Object, error) {
 	user := registry.UserFrom(ctx)
 	if user == nil {

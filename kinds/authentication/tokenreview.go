@@ -10,9 +10,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// reviewToken asks whoever checks the tokens of requests; a server where nobody
-// does knows none. As in kube-apiserver, what a status that came with the
-// question says of a token that is not known stays.
+// reviewToken authenticates a token with the server's authenticator. Without an authenticator no
+// token is valid. As in kube-apiserver, the answer for an invalid token keeps the status that the
+// client sent.
 func reviewToken(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authenticationv1.TokenReview)
 	if review.Spec.Token == "" {

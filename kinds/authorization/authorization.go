@@ -1,6 +1,5 @@
-// Package authorization holds the kinds of authorization.k8s.io: questions
-// about what somebody may do, answered by the server's authorizer and never
-// stored.
+// Package authorization holds the kinds of authorization.k8s.io: reviews of permissions, answered
+// by the server's authorizer and never stored.
 package authorization
 
 import (

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateSelectors looks at what a list or a watch would be narrowed by.
-// Operators that are not known are from newer clients, and no fault.
+// validateSelectors validates the selectors of a list or a watch. Unknown operators come from newer
+// clients and are not errors.
 func validateSelectors(r *authorizationv1.ResourceAttributes) field.ErrorList {
 	if r == nil {
 		return nil
@@ -39,7 +39,7 @@ func validateSelectors(r *authorizationv1.ResourceAttributes) field.ErrorList {
 	return errs
 }
 
-// validateForm wants a selector as a text or as a list.
+// validateForm requires a selector as a string or as a list of requirements, not both.
 func validateForm(raw string, requirements int, at *field.Path) field.ErrorList {
 	switch {
 	case raw != "" && requirements > 0:
@@ -50,7 +50,7 @@ func validateForm(raw string, requirements int, at *field.Path) field.ErrorList 
 	return nil
 }
 
-// ignored tells what of the selectors the decision was made without.
+// ignored returns an error that names the parts of the selectors that the decision ignores.
 func ignored(r *authorizationv1.ResourceAttributes) []string {
 	if r == nil {
 		return nil
@@ -94,7 +94,7 @@ func count(is bool) int {
 	return 0
 }
 
-// isComparison: fields are equal to one value, or not.
+// isComparison reports whether a requirement compares a field with a single value.
 func isComparison(r metav1.FieldSelectorRequirement) bool {
 	return len(r.Values) == 1 && (r.Operator == metav1.FieldSelectorOpIn || r.Operator == metav1.FieldSelectorOpNotIn)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// reviewSelfRules answers with a status and nothing of the question.
+// reviewSelfRules returns the rules of the request's user in a namespace.
 func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectRulesReview)
 	user := registry.UserFrom(ctx)
@@ -21,8 +21,8 @@ func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.Cr
 		return nil, apierrors.NewBadRequest("no namespace on request")
 	}
 	rules, err := store.Authorizer().Rules(ctx, user, review.Spec.Namespace)
-	// As in kube-apiserver, and unlike the other reviews, the answer does not
-	// repeat the question. Lists without rules are [] in JSON, never null.
+	// As in kube-apiserver, and unlike the other reviews, the answer does not repeat the spec.
+	// Lists without rules are [] in JSON, never null.
 	answer := &authorizationv1.SelfSubjectRulesReview{Status: authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules:    append([]authorizationv1.ResourceRule{}, rules.Resource...),
 		NonResourceRules: append([]authorizationv1.NonResourceRule{}, rules.NonResource...),

@@ -72,8 +72,8 @@ func subjectAccess(spec *authorizationv1.SubjectAccessReviewSpec) registry.Acces
 	}
 }
 
-// decide asks the authorizer. That it failed is part of the answer, for it may
-// have come to a decision all the same.
+// decide asks the authorizer. Its error becomes part of the answer, because a decision may come
+// with it.
 func decide(ctx context.Context, store *registry.Store, access registry.Access) authorizationv1.SubjectAccessReviewStatus {
 	decision, err := store.Authorizer().Authorize(ctx, access)
 	status := authorizationv1.SubjectAccessReviewStatus{
@@ -89,7 +89,7 @@ func decide(ctx context.Context, store *registry.Store, access registry.Access) 
 	return status
 }
 
-// invalid names no kind, as kube-apiserver does not.
+// invalid returns an error without a kind, as kube-apiserver does.
 func invalid(faults field.ErrorList) error {
 	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind("").GroupKind(), "", faults)
 }

@@ -45,7 +45,7 @@ func validateLocal(review *authorizationv1.LocalSubjectAccessReview) field.Error
 	return faults
 }
 
-// validateMetadata tolerates managedFields: the server itself has put them in.
+// validateMetadata ignores managedFields, which the server sets itself.
 func validateMetadata(metadata metav1.ObjectMeta, namespace, detail string) field.ErrorList {
 	if equality.Semantic.DeepEqual(metav1.ObjectMeta{Namespace: namespace, ManagedFields: metadata.ManagedFields}, metadata) {
 		return nil

@@ -16,7 +16,7 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Resource:                 "horizontalpodautoscalers",
 		Finalizers:               kind.Finalizers,
 		Default:                  defaultAutoscaler,
-		Restore:                  defaultAutoscaler, // version 1 writes behavior as it comes
+		Restore:                  defaultAutoscaler, // v1 stores behavior without defaults
 		ShortNames:               []string{"hpa"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

@@ -18,7 +18,7 @@ func metricsCell(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.Metr
 	}
 	var list []string
 	for i := range specs {
-		// A controller that has not seen all metrics yet reports fewer.
+		// A controller that has not read all metrics yet reports fewer.
 		var status autoscalingv2.MetricStatus
 		if i < len(statuses) {
 			status = statuses[i]
@@ -32,7 +32,7 @@ func metricsCell(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.Metr
 }
 
 func metricCell(spec *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) string {
-	var current *autoscalingv2.MetricValueStatus // nil: nobody has looked yet
+	var current *autoscalingv2.MetricValueStatus // nil: not read yet
 	switch {
 	case spec.Type == autoscalingv2.ExternalMetricSourceType && spec.External != nil:
 		if status.External != nil {
@@ -66,8 +66,8 @@ func metricCell(spec *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStat
 
 const unknown = "<unknown>"
 
-// valueCell is for metrics with a value, absolute or on average over the pods.
-// An absolute one that is missing from a status shows as the quantity nil does.
+// valueCell shows a metric with an absolute value or an average over the pods. A missing absolute
+// value shows as the nil quantity does.
 func valueCell(target autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus) string {
 	cell := unknown
 	switch {
@@ -82,7 +82,7 @@ func valueCell(target autoscalingv2.MetricTarget, current *autoscalingv2.MetricV
 	return cell + "/" + target.Value.String()
 }
 
-// resourceCell is for metrics with an average value or utilization.
+// resourceCell shows a metric with an average value or utilization.
 func resourceCell(name string, target autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus) string {
 	if target.AverageValue != nil {
 		return fmt.Sprintf("%s: %s/%s", name, averageCell(current), target.AverageValue.String())

@@ -7,7 +7,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultUtilization is aimed at where no metric is named at all.
+// defaultUtilization is the target of an autoscaler without metrics.
 const defaultUtilization = 80
 
 func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
@@ -27,12 +27,12 @@ func defaultMetrics(h *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 }
 
-// defaultV1 leaves the metrics, some of which are in annotations, to the hub.
+// defaultV1 leaves the metrics to the hub: some of them are in annotations.
 func defaultV1(h *autoscalingv1.HorizontalPodAutoscaler) {
 	kind.SetDefaultPointer(&h.Spec.MinReplicas, 1)
 }
 
-// defaultScaleUp doubles or adds four pods every 15 seconds, at once.
+// defaultScaleUp doubles the pods or adds four of them every 15 seconds, without a delay.
 func defaultScaleUp(rules *autoscalingv2.HPAScalingRules) {
 	kind.SetDefaultPointer(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
 	kind.SetDefaultPointer(&rules.StabilizationWindowSeconds, 0)
@@ -44,8 +44,7 @@ func defaultScaleUp(rules *autoscalingv2.HPAScalingRules) {
 	}
 }
 
-// defaultScaleDown takes all away that are not needed, once the controller has
-// waited as long as it does for all autoscalers.
+// defaultScaleDown removes all superfluous pods after the controller's own stabilization window.
 func defaultScaleDown(rules *autoscalingv2.HPAScalingRules) {
 	kind.SetDefaultPointer(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
 	if rules.Policies == nil {

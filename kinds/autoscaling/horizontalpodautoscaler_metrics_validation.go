@@ -15,7 +15,7 @@ import (
 
 func validateMetrics(s *autoscalingv2.HorizontalPodAutoscalerSpec, described groups, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	measured := false // by something that is there without pods
+	measured := false // a metric that exists without pods
 	for i := range s.Metrics {
 		errs = append(errs, validateMetric(&s.Metrics[i], described, at.Index(i))...)
 		switch s.Metrics[i].Type {
@@ -29,7 +29,7 @@ func validateMetrics(s *autoscalingv2.HorizontalPodAutoscalerSpec, described gro
 	return errs
 }
 
-// source is one of the members of a metric, one of which its type asks for.
+// source is one of the sources of a metric, one of which its type requires.
 type source struct {
 	name     string
 	typ      autoscalingv2.MetricSourceType
@@ -49,8 +49,8 @@ func sourcesOf(m *autoscalingv2.MetricSpec, described groups) []source {
 	}
 }
 
-// validateMetric tells a type that it does not know twice, and looks into the
-// first of the sources only: so does kube-apiserver.
+// validateMetric reports an unknown type twice, and validates the first source only: so does
+// kube-apiserver.
 func validateMetric(m *autoscalingv2.MetricSpec, described groups, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if m.Type == "" {
@@ -137,8 +137,7 @@ func validateContainerResource(m *autoscalingv2.ContainerResourceMetricSource, a
 	return append(errs, validateUsage(m.Target, at.Child("target"))...)
 }
 
-// validateUsage is about a resource: so much of it, or so much of what was
-// asked for.
+// validateUsage validates the target for a resource: an average value or a utilization.
 func validateUsage(t autoscalingv2.MetricTarget, at *field.Path) field.ErrorList {
 	errs := validateMetricTarget(t, at)
 	switch share, amount := t.AverageUtilization != nil, t.AverageValue != nil; {

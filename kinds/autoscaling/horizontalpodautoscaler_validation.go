@@ -14,15 +14,15 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// How far back an autoscaler looks, in seconds.
+// The longest stabilization window and period, in seconds.
 const (
 	longestPeriod = 1800
 	longestWindow = 3600
 )
 
-// tolerance is what a spec may do.
+// options are the rules that hold for a spec.
 type tolerance struct {
-	least             int32 // replicas
+	least             int32 // the least number of replicas
 	target, described groups
 }
 
@@ -31,15 +31,16 @@ type groups int
 
 const (
 	named    groups = iota // all but the core group
-	anyGroup               // and that
-	anything               // and what is none
+	anyGroup               // and the core group
+	anything               // and malformed groups
 )
 
 func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	return validateSpec(&a.Spec, tolerance{least: 1, target: targetGroups(a), described: anyGroup})
 }
 
-// targetGroups: of what can be scaled, one kind is in the core group.
+// targetGroups returns the groups that the target of a kind may be in: ReplicationControllers are
+// in the core group.
 func targetGroups(a *autoscalingv2.HorizontalPodAutoscaler) groups {
 	if a.Spec.ScaleTargetRef.Kind == "ReplicationController" {
 		return anyGroup
@@ -47,8 +48,8 @@ func targetGroups(a *autoscalingv2.HorizontalPodAutoscaler) groups {
 	return named
 }
 
-// validateAutoscalerUpdate lets an autoscaler keep what only a feature of
-// kube-apiserver allows, to scale to no replicas, and what older releases took.
+// validateAutoscalerUpdate accepts existing values that a create does not: zero replicas, which a
+// feature gate enables, and groups that older releases accepted.
 func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	t := tolerance{least: 1, target: targetGroups(a), described: anyGroup}
 	if n := old.Spec.MinReplicas; n != nil && *n == 0 {

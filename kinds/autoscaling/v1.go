@@ -10,9 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Version 1 has room for the utilization of the cpu and nothing else; the rest
-// of an autoscaler travels in annotations, in JSON, so that nothing is lost
-// when a client of version 1 reads and writes it.
+// v1 has no fields but the utilization of the cpu. All other fields are stored in annotations, as
+// JSON, so that they survive a client that reads and writes v1.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -44,13 +43,12 @@ func fromV1(in *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Horizontal
 	if percent := in.Spec.TargetCPUUtilizationPercentage; percent != nil {
 		out.Spec.Metrics = append(out.Spec.Metrics, cpuMetric(*percent))
 	}
-	defaultMetrics(out) // now that all metrics are known
+	defaultMetrics(out) // all metrics are known now
 	out.Annotations = withoutRoundTrip(in.Annotations)
 	return out
 }
 
-// readAnnotations takes over what can be read; the rest is as if it were not
-// there, for anybody may write annotations.
+// readAnnotations ignores annotations that it cannot parse: clients may write them.
 func readAnnotations(annotations map[string]string, out *autoscalingv2.HorizontalPodAutoscaler) {
 	if metrics, ok := parse[[]autoscalingv1.MetricSpec](annotations, metricsAnnotation); ok {
 		out.Spec.Metrics = convertAll(metrics, metricFromV1)
@@ -107,7 +105,7 @@ func toV1(in *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv1.HorizontalP
 	return out, err
 }
 
-// writeAnnotations returns the annotations of an autoscaler in version 1.
+// writeAnnotations returns the annotations of an autoscaler in v1.
 func writeAnnotations(in *autoscalingv2.HorizontalPodAutoscaler) (map[string]string, error) {
 	var others []autoscalingv1.MetricSpec
 	for _, m := range in.Spec.Metrics {
@@ -148,7 +146,8 @@ func isCPUUtilization(m autoscalingv2.MetricSpec) bool {
 		m.Resource.Name == corev1.ResourceCPU && m.Resource.Target.AverageUtilization != nil
 }
 
-// withoutRoundTrip returns the annotations as they are if none is ours.
+// withoutRoundTrip returns the annotations without those that hold fields. It does not copy
+// annotations that have none.
 func withoutRoundTrip(annotations map[string]string) map[string]string {
 	rest := maps.Clone(annotations)
 	for _, key := range []string{
@@ -162,7 +161,7 @@ func withoutRoundTrip(annotations map[string]string) map[string]string {
 	return rest
 }
 
-// parse reads an annotation; false: it is not there or cannot be read.
+// parse parses an annotation. It returns false for one that is missing or malformed.
 func parse[T any](annotations map[string]string, key string) (value T, ok bool) {
 	data, ok := annotations[key]
 	return value, ok && json.Unmarshal([]byte(data), &value) == nil

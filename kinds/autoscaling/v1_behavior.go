@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// behavior is how the annotation spells a behavior: kube-apiserver once wrote a
-// struct without JSON names there, and has had to ever since.
+// behavior is the encoding of a behavior in the annotation. kube-apiserver encodes a struct without
+// JSON names there.
 type behavior struct {
 	ScaleUp   *scalingRules
 	ScaleDown *scalingRules

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// nameOfCronJob leaves room for what the names of its jobs have behind it.
+// nameOfCronJob is the longest name of a CronJob: the names of its jobs add a suffix.
 const nameOfCronJob = 52
 
 func validateNewCronJob(c *batchv1.CronJob) field.ErrorList {
@@ -24,7 +24,7 @@ func validateNewCronJob(c *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
-// validateCronJob lets what older releases allowed stay as it is.
+// validateCronJob accepts unchanged values that older releases accepted.
 func validateCronJob(c, old *batchv1.CronJob) field.ErrorList {
 	spec := field.NewPath("spec")
 	job := spec.Child("jobTemplate", "spec")
@@ -41,7 +41,7 @@ func validateCronJob(c, old *batchv1.CronJob) field.ErrorList {
 	)
 }
 
-// validateNoSelector leaves it to each job to select its pods.
+// validateNoSelector rejects selectors: each job selects its own pods.
 func validateNoSelector(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec.Selector != nil {
@@ -53,7 +53,7 @@ func validateNoSelector(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateSchedule refuses a time zone in a schedule that had none before.
+// validateSchedule rejects a time zone in the schedule, unless the old schedule has one.
 func validateSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 	if spec.Schedule == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -71,8 +71,7 @@ func validateSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) field.Erro
 	return errs
 }
 
-// parseSchedule makes an error of the panic that the parser ends with on some
-// malformed time zones.
+// parseSchedule returns an error for malformed time zones on which the parser panics.
 func parseSchedule(schedule string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -83,7 +82,7 @@ func parseSchedule(schedule string) (err error) {
 	return err
 }
 
-// isZonePart tells of what the names of time zones have between slashes.
+// isZonePart reports whether a string has the form of one segment of a time zone's name.
 func isZonePart(part string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-"
 	return part != "" && part != "." && part != ".." && len(part) <= 14 && part[0] != '-' && strings.Trim(part, letters) == ""

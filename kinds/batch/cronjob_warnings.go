@@ -12,7 +12,7 @@ func warnOfNewCronJob(c *batchv1.CronJob) []string {
 	return append(kind.WarnOfName(c.Name), warnOfJobTemplate(c)...)
 }
 
-// warnOfChangedCronJob names the schedule by a path which it does not have, for
+// warningsForChangedCronJob reports the schedule under a path that does not exist, as
 // kube-apiserver does.
 func warnOfChangedCronJob(c, old *batchv1.CronJob) []string {
 	var warnings []string

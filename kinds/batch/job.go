@@ -50,7 +50,7 @@ func jobs() *registry.Resource {
 	}.Build()
 }
 
-// warnOfOrphans: the default is not what most expect.
+// warningsForOrphans returns the warning about the default propagation of a deletion.
 func warnOfOrphans(opts *metav1.DeleteOptions) []string {
 	if opts.PropagationPolicy != nil || opts.OrphanDependents != nil {
 		return nil
@@ -59,9 +59,8 @@ func warnOfOrphans(opts *metav1.DeleteOptions) []string {
 		"to remove them or set propagationPolicy=Orphan to suppress this warning"}
 }
 
-// selectOwnPods makes the job's pods its own by labels and a selector with its
-// uid, unless the client takes care of that. What the client has set already
-// stays, for validation to judge.
+// selectOwnPods sets labels and a selector with the job's uid, unless the client manages them. It
+// keeps labels that the client has set; validation checks them.
 func selectOwnPods(j *batchv1.Job) {
 	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector {
 		return

@@ -10,8 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultJob runs one pod to its end, unless the client says how many there
-// are to be.
+// defaultJob sets one completion and one parallel pod if both are unset.
 func defaultJob(j *batchv1.Job) {
 	spec := &j.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {
@@ -27,7 +26,7 @@ func defaultJob(j *batchv1.Job) {
 	defaultJobPods(spec)
 }
 
-// backoffLimit of a job whose indexes have limits of their own is none.
+// backoffLimit returns the default limit: none for a job with limits per index.
 func backoffLimit(spec *batchv1.JobSpec) int32 {
 	if spec.BackoffLimitPerIndex != nil {
 		return math.MaxInt32
@@ -35,8 +34,7 @@ func backoffLimit(spec *batchv1.JobSpec) int32 {
 	return 6
 }
 
-// replacementPolicy waits for a pod to have failed where a policy decides by
-// how it did.
+// replacementPolicy returns Failed for a job with a pod failure policy, else TerminatingOrFailed.
 func replacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
 	if spec.PodFailurePolicy != nil {
 		return batchv1.Failed
@@ -44,15 +42,15 @@ func replacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
 	return batchv1.TerminatingOrFailed
 }
 
-// labelLikePods gives a job without labels those of its pods: the same map, so
-// that the labels which the job's pods are found by become the job's too.
+// labelLikePods gives a job without labels those of its template. The map is shared, so that the
+// labels by which the job selects its pods become labels of the job too.
 func labelLikePods(j *batchv1.Job) {
 	if len(j.Labels) == 0 && j.Spec.Template.Labels != nil {
 		j.Labels = j.Spec.Template.Labels
 	}
 }
 
-// defaultJobPods is what the jobs of a cron job are given ahead of their time.
+// defaultJobPods sets the defaults of the job template of a CronJob.
 func defaultJobPods(spec *batchv1.JobSpec) {
 	podspec.DefaultTemplate(&spec.Template)
 	if spec.PodFailurePolicy == nil {

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// interval of indexes, both ends are in it.
+// interval is a range of indexes, both ends included.
 type interval struct{ first, last int32 }
 
-// indexes as a job's status lists them: 1,3-5,7.
+// indexes are completion indexes as in a job's status: 1,3-5,7.
 type indexes []interval
 
-// parseIndexes wants the indexes of a job in increasing order. The error is for
-// clients, in kube-apiserver's words.
+// parseIndexes parses indexes in increasing order. Its errors are those of kube-apiserver.
 func parseIndexes(list string, completions int32) (indexes, error) {
 	if list == "" {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// How much a job's policies may say.
+// The limits of a job's policies.
 const (
 	mostRules      = 20
 	mostExitCodes  = 255
@@ -21,8 +21,7 @@ const (
 	longestIndexes = 64 << 10
 )
 
-// validateReplacementPolicy: where a policy decides by how pods failed they
-// must have failed before they are replaced.
+// validateReplacementPolicy requires Failed for a job with a pod failure policy.
 func validateReplacementPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	if spec.PodFailurePolicy != nil {
 		return kind.SupportedIfSet(at, spec.PodReplacementPolicy, batchv1.Failed)
@@ -63,7 +62,7 @@ func validateAction(action batchv1.PodFailurePolicyAction, perIndex bool, at *fi
 		batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore)
 }
 
-// oneOf lists the words where none is given, too.
+// requireSupported requires one of a few words. The error of an empty value lists them too.
 func oneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, fmt.Sprintf("valid values: %q", words))}
@@ -71,7 +70,7 @@ func oneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	return kind.Supported(at, value, words...)
 }
 
-// validateOccasion wants a rule to be about either exit codes or conditions.
+// validateRuleTrigger requires either exit codes or conditions.
 func validateOccasion(rule *batchv1.PodFailurePolicyRule, at *field.Path) field.ErrorList {
 	switch {
 	case rule.OnExitCodes != nil && len(rule.OnPodConditions) > 0:
@@ -147,8 +146,8 @@ func validateSuccessPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 	return errs
 }
 
-// validateSuccessRule cannot say much about a job without completions: that is
-// a fault of its own.
+// validateSuccessRule skips the checks against completions for a job without them: that is reported
+// elsewhere.
 func validateSuccessRule(rule *batchv1.SuccessPolicyRule, completions *int32, at *field.Path) field.ErrorList {
 	if rule.SucceededCount == nil && rule.SucceededIndexes == nil {
 		return field.ErrorList{field.Required(at, "at least one of succeededCount or succeededIndexes must be specified")}

@@ -14,10 +14,9 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateJobStatus lets controllers other than kube-controller-manager's
-// manage jobs, by the rules that clients of jobs rely on. What a write leaves
-// as it was is not judged again: it may have become wrong by a change of the
-// spec.
+// validateJobStatus validates the status that controllers other than kube-controller-manager's
+// write, by the guarantees that clients of jobs rely on. Unchanged values are not validated again:
+// a change of the spec may have made them invalid.
 func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	at := field.NewPath("status")
 	return slices.Concat(
@@ -79,7 +78,7 @@ func validateUncounted(pods *batchv1.UncountedTerminatedPods, at *field.Path) fi
 	return errs
 }
 
-// condition makes a fault of the conditions.
+// condition returns an error about the conditions.
 func condition(wrong bool, at *field.Path, message string) field.ErrorList {
 	if !wrong {
 		return nil
@@ -87,10 +86,10 @@ func condition(wrong bool, at *field.Path, message string) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, field.OmitValueType{}, message)}
 }
 
-// moves tells whether a write sets a condition or takes it away.
+// changesCondition reports whether a write adds or removes a condition.
 func moves(j, old *batchv1.Job, c batchv1.JobConditionType) bool { return holds(j, c) != holds(old, c) }
 
-// validateEnds wants a job to end in one way.
+// validateTerminalConditions rejects more than one terminal condition.
 func validateEnds(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	complete, ended := holds(j, batchv1.JobComplete), moves(j, old, batchv1.JobComplete)
 	return slices.Concat(
@@ -101,7 +100,8 @@ func validateEnds(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	)
 }
 
-// validateReasons wants it told before a job ends how it will.
+// validateReasons requires the conditions that announce the end of a job before its terminal
+// condition.
 func validateReasons(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		condition(holds(j, batchv1.JobFailed) && !holds(j, batchv1.JobFailureTarget) && moves(j, old, batchv1.JobFailed),
@@ -139,7 +139,7 @@ func validateTimes(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateFinished: nothing runs any more in a job that has come to its end.
+// validateFinished rejects running pods in a finished job.
 func validateFinished(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	if !isFinished(j) {
 		return nil
@@ -160,7 +160,7 @@ func validateFinished(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateRemaining is about pods that are on their way.
+// validateRemaining validates the numbers of active, ready and terminating pods.
 func validateRemaining(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	s, was := &j.Status, &old.Status
@@ -204,7 +204,7 @@ func validateIndexLists(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateTransition refuses to take back what has been said of a job.
+// validateTransition rejects the removal of final values.
 func validateTransition(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, c := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
@@ -216,7 +216,7 @@ func validateTransition(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	if j.Status.Failed < old.Status.Failed {
 		errs = append(errs, field.Invalid(at.Child("failed"), j.Status.Failed, "cannot decrease the failed counter"))
 	}
-	// A job that is scaled down loses pods which have succeeded.
+	// An indexed job that is scaled down may lose succeeded pods.
 	elastic := isIndexed(&j.Spec) && equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
 	if !elastic && j.Status.Succeeded < old.Status.Succeeded {
 		errs = append(errs, field.Invalid(at.Child("succeeded"), j.Status.Succeeded, "cannot decrease the succeeded counter"))

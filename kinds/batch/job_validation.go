@@ -18,8 +18,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// What an indexed job may ask for, so that the indexes in its status stay
-// short.
+// The limits of indexed jobs, which keep the indexes in the status short.
 const (
 	mostParallel       = 100_000
 	mostFailedIndexes  = 100_000
@@ -36,7 +35,7 @@ const (
 
 func validateJob(j *batchv1.Job) field.ErrorList { return validateLabeledJob(j, true) }
 
-// validateLabeledJob can do without the labels that older releases did not set.
+// validateLabeledJob does not require the labels that older releases did not set.
 func validateLabeledJob(j *batchv1.Job, prefixed bool) field.ErrorList {
 	return slices.Concat(
 		validateOwnSelector(j, prefixed),
@@ -45,8 +44,8 @@ func validateLabeledJob(j *batchv1.Job, prefixed bool) field.ErrorList {
 	)
 }
 
-// validateOwnSelector wants the labels and the selector that selectOwnPods
-// makes: a client may have set others before.
+// validateOwnSelector requires the labels and the selector that selectOwnPods sets: a client may
+// have set others before.
 func validateOwnSelector(j *batchv1.Job, prefixed bool) field.ErrorList {
 	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector || j.Spec.Selector == nil {
 		return nil
@@ -73,7 +72,7 @@ func validateOwnSelector(j *batchv1.Job, prefixed bool) field.ErrorList {
 	return errs
 }
 
-// validatePodNames looks at the longest host name of an indexed job's pods.
+// validatePodNames validates the longest host name of an indexed job's pods.
 func validatePodNames(j *batchv1.Job) field.ErrorList {
 	if !isIndexed(&j.Spec) || j.Spec.Completions == nil || *j.Spec.Completions <= 0 {
 		return nil
@@ -89,7 +88,7 @@ func isIndexed(spec *batchv1.JobSpec) bool {
 	return spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// validateSelectingJob does without the rule that a selector is not empty.
+// validateSelectingJob accepts an empty selector.
 func validateSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	errs := validateJobSpec(spec, at)
 	if spec.Selector == nil {
@@ -102,7 +101,7 @@ func validateSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-// validateJobSpec holds for the jobs of cron jobs too.
+// validateJobSpec holds for the templates of CronJobs too.
 func validateJobSpec(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		kind.NonNegative(at.Child("parallelism"), spec.Parallelism),
@@ -142,7 +141,7 @@ func validateManager(manager *string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateMode looks at what goes with the completion mode.
+// validateMode validates the fields that depend on the completion mode.
 func validateMode(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	switch {
 	case isIndexed(spec):
@@ -178,8 +177,7 @@ func validateIndexed(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateManyIndexes holds for jobs that count failures for each of very many
-// indexes.
+// validateManyIndexes validates jobs with limits per index and very many indexes.
 func validateManyIndexes(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	if spec.Completions == nil || *spec.Completions <= manyCompletions || spec.BackoffLimitPerIndex == nil {
 		return nil
@@ -198,8 +196,7 @@ func validateManyIndexes(spec *batchv1.JobSpec, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateRestartPolicy refuses what pod specs are given by default as if there
-// were none.
+// validateRestartPolicy rejects the default restart policy of pod specs like a missing one.
 func validateRestartPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	policy := spec.Template.Spec.RestartPolicy
 	switch {
@@ -211,8 +208,8 @@ func validateRestartPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 	return kind.Supported(at, policy, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
 }
 
-// validateJobUpdate keeps what the pods of a job have been made by. It tells
-// the faults of the spec twice, for kube-apiserver does.
+// validateJobUpdate rejects changes of the fields that the pods of a job were created from. It
+// reports the errors of the spec twice, as kube-apiserver does.
 func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	spec := field.NewPath("spec")
 	_, named := old.Spec.Template.Labels[batchv1.JobNameLabel]
@@ -231,7 +228,7 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	)
 }
 
-// validateCompletions lets an indexed job grow, all of its pods at once.
+// validateCompletions allows an indexed job to change completions together with parallelism.
 func validateCompletions(spec, old *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	switch {
 	case !isIndexed(spec):
@@ -243,8 +240,8 @@ func validateCompletions(spec, old *batchv1.JobSpec, at *field.Path) field.Error
 	return field.ErrorList{field.Invalid(at, spec.Completions, "can only be modified in tandem with spec.parallelism")}
 }
 
-// validateFixedTemplate lets where pods run, and what they get there, change
-// while a job waits and has no pods. Then the metadata is not looked at.
+// validateImmutableTemplate allows changes of scheduling directives and resources while a job is
+// suspended and has no pods. The metadata of the template is not compared then.
 func validateFixedTemplate(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	if !waits(old) {
 		return kind.Immutable(at, j.Spec.Template, old.Spec.Template)
@@ -263,7 +260,7 @@ func waits(j *batchv1.Job) bool {
 	return ptr.Deref(j.Spec.Suspend, false) && (j.Status.StartTime == nil || suspended) && j.Status.Active == 0
 }
 
-// takePlace takes over what decides where pods run.
+// copySchedulingDirectives copies the scheduling directives of a template.
 func takePlace(to, from *corev1.PodTemplateSpec) {
 	to.Spec.NodeSelector = from.Spec.NodeSelector
 	to.Spec.Tolerations, to.Spec.SchedulingGates = from.Spec.Tolerations, from.Spec.SchedulingGates

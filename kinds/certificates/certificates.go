@@ -1,5 +1,5 @@
-// Package certificates holds the kinds of certificates.k8s.io. Nobody signs
-// here: requests are stored, approved and given certificates by clients.
+// Package certificates holds the kinds of certificates.k8s.io. There is no signer: clients approve
+// requests and write certificates.
 package certificates
 
 import "github.com/miniapi/miniapi/registry"

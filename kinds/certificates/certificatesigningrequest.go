@@ -49,7 +49,7 @@ func signingRequests() *registry.Resource {
 	}.Build()
 }
 
-// recordRequestor writes down who asks, whatever the request says.
+// recordRequestor sets the user of the request, and overwrites what the client sent.
 func recordRequestor(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) {
 	spec := &csr.Spec
 	spec.Username, spec.UID, spec.Groups, spec.Extra = "", "", nil, nil
@@ -66,7 +66,7 @@ func recordRequestor(ctx context.Context, csr *certificatesv1.CertificateSigning
 	}
 }
 
-// keepSpec makes a request immutable: what was approved is what was asked for.
+// keepSpec restores the spec, which is immutable.
 func keepSpec(csr, old *certificatesv1.CertificateSigningRequest) {
 	csr.Spec = old.Spec
 }
@@ -76,7 +76,7 @@ func signingRequestFields(csr *certificatesv1.CertificateSigningRequest) fields.
 }
 
 func signingRequestColumns() []kind.Column[*certificatesv1.CertificateSigningRequest] {
-	// The descriptions of kube-apiserver's columns are still those of v1beta1.
+	// The descriptions of kube-apiserver's columns are those of v1beta1.
 	doc := certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc()
 	return []kind.Column[*certificatesv1.CertificateSigningRequest]{
 		kind.NameColumn[*certificatesv1.CertificateSigningRequest](),

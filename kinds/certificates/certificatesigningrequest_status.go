@@ -5,15 +5,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// prepareStatus keeps the verdicts, unless the write has more or fewer of them:
-// validation refuses those by name.
+// prepareStatus restores the approval conditions, unless their number changes: validation rejects
+// that.
 func prepareStatus(csr, old *certificatesv1.CertificateSigningRequest) {
 	keepConditions(csr, old, certificatesv1.CertificateApproved)
 	keepConditions(csr, old, certificatesv1.CertificateDenied)
 	stampConditions(csr, old)
 }
 
-// prepareApproval lets through a change of the conditions only.
+// prepareApproval restores everything but the conditions.
 func prepareApproval(csr, old *certificatesv1.CertificateSigningRequest) {
 	csr.Spec = old.Spec
 	csr.Status.Certificate = old.Status.Certificate
@@ -34,8 +34,8 @@ func keepConditions(csr, old *certificatesv1.CertificateSigningRequest, kind cer
 	}
 }
 
-// stampConditions dates conditions that carry no dates. One which was there
-// before with the same status has not made a transition.
+// stampConditions sets missing times of conditions. A condition whose status has not changed keeps
+// its transition time.
 func stampConditions(csr, old *certificatesv1.CertificateSigningRequest) {
 	now := metav1.Now()
 	for i := range csr.Status.Conditions {

@@ -31,7 +31,7 @@ func validateApprovalUpdate(csr, old *certificatesv1.CertificateSigningRequest) 
 	return append(validateConditions(csr), validateVerdictsStay(csr, old)...)
 }
 
-// validateVerdictsStay refuses to take back what has been said of a request.
+// validateConditionsKept rejects the removal of approval and failure conditions.
 func validateVerdictsStay(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var faults field.ErrorList
 	for _, kind := range []certificatesv1.RequestConditionType{
@@ -45,8 +45,8 @@ func validateVerdictsStay(csr, old *certificatesv1.CertificateSigningRequest) fi
 	return faults
 }
 
-// validateNoNewVerdicts leaves verdicts to the approval subresource, whose use
-// is a permission of its own.
+// validateNoNewApprovals rejects approval conditions: they are written through the approval
+// subresource, which requires a permission of its own.
 func validateNoNewVerdicts(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var faults field.ErrorList
 	for _, kind := range []certificatesv1.RequestConditionType{
@@ -82,8 +82,7 @@ func validateConditions(csr *certificatesv1.CertificateSigningRequest) field.Err
 	return faults
 }
 
-// validateConditionStatus lets the types which this API knows be True only:
-// that one of them does not hold is said by its absence.
+// validateConditionStatus requires the status True for the condition types of this API.
 func validateConditionStatus(condition certificatesv1.CertificateSigningRequestCondition, path *field.Path) field.ErrorList {
 	allowed := []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown}
 	switch condition.Type {

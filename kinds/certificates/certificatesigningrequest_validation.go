@@ -18,7 +18,7 @@ import (
 
 const (
 	shortestLife = 600 // seconds
-	// legacySigner is what v1beta1 filled in for a signer that was not named.
+	// legacySigner is the default signer of v1beta1.
 	legacySigner = "kubernetes.io/legacy-unknown"
 )
 
@@ -32,7 +32,7 @@ var usages = []certificatesv1.KeyUsage{
 	certificatesv1.UsageSMIME, certificatesv1.UsageServerAuth, certificatesv1.UsageSigning, certificatesv1.UsageTimestamping,
 }
 
-// validateRequest looks at what is asked for. No update changes that.
+// validateRequest validates the spec of a new request. The spec is immutable.
 func validateRequest(csr *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -51,7 +51,7 @@ func validateRequest(csr *certificatesv1.CertificateSigningRequest) field.ErrorL
 	return errs
 }
 
-// checkRequest wants a request that is signed with the key it is for.
+// checkRequest requires a certificate request that is signed with its own key.
 func checkRequest(data []byte) error {
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
@@ -81,7 +81,7 @@ func validateUsages(list []certificatesv1.KeyUsage, at *field.Path) field.ErrorL
 	return errs
 }
 
-// validateSigner wants a domain and a name behind a slash.
+// validateSigner requires the form domain/name.
 func validateSigner(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -106,8 +106,7 @@ func validateSigner(name string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateLabels stops at the first part with a fault: those of others read the
-// same.
+// validateLabels stops at the first invalid label: the errors of others would be equal.
 func validateLabels(text string, at *field.Path, form func(string) []string) field.ErrorList {
 	for label := range strings.SplitSeq(text, ".") {
 		if messages := form(label); len(messages) > 0 {
@@ -120,7 +119,7 @@ func validateLabels(text string, at *field.Path, form func(string) []string) fie
 	return nil
 }
 
-// validateCertificate wants nothing but certificates.
+// validateCertificate requires PEM blocks of certificates only.
 func validateCertificate(data []byte) field.ErrorList {
 	if len(data) == 0 {
 		return nil

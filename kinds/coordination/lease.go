@@ -31,8 +31,7 @@ func leases() *registry.Resource {
 	}.Build()
 }
 
-// dropStrategy drops what only a feature of kube-apiserver, which is off there
-// by default, understands.
+// dropStrategy drops a field whose feature gate is disabled by default.
 func dropStrategy(l *coordinationv1.Lease) {
 	l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil
 }

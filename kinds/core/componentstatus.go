@@ -72,8 +72,8 @@ func componentStatus(name string, condition corev1.ComponentCondition) *corev1.C
 	}
 }
 
-// absent is what kube-apiserver says of a component that does not run beside
-// it. None does here, so nobody is asked.
+// absent returns the condition of a component that does not run on the host of kube-apiserver. None
+// runs here, so the component is not contacted.
 func absent(port string) corev1.ComponentCondition {
 	return corev1.ComponentCondition{
 		Type:   corev1.ComponentHealthy,
@@ -83,8 +83,7 @@ func absent(port string) corev1.ComponentCondition {
 	}
 }
 
-// storageCondition reads an object which any server has, or learns that it has
-// not: either way the storage has answered.
+// storageCondition reads an object. Either it or NotFound shows that the storage answers.
 func storageCondition(ctx context.Context, store *registry.Store) corev1.ComponentCondition {
 	condition := corev1.ComponentCondition{Type: corev1.ComponentHealthy, Status: corev1.ConditionTrue, Message: "ok"}
 	namespaces, ok := store.Sibling(corev1.Resource("namespaces"))
@@ -108,7 +107,7 @@ func componentHealth(component *corev1.ComponentStatus) any {
 	}
 }
 
-// healthCondition is the zero condition for a component without one.
+// healthCondition returns the zero condition for a component without one.
 func healthCondition(component *corev1.ComponentStatus) corev1.ComponentCondition {
 	for _, condition := range component.Conditions {
 		if condition.Type == corev1.ComponentHealthy {

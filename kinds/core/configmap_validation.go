@@ -31,7 +31,7 @@ func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
 	return errs
 }
 
-// validateDataKey makes no path for a key that is fine: most are.
+// validateDataKey builds the path only for an invalid key.
 func validateDataKey(name, key string) field.ErrorList {
 	messages := utilvalidation.IsConfigMapKey(key)
 	if len(messages) == 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// No kubelet runs behind this server. Everything here finds out as much as
-// kube-apiserver does before it opens a connection, and then answers as if
-// that had been refused.
+// There are no kubelets behind this server. The functions in this file perform the checks that
+// kube-apiserver performs before it opens a connection, and return the error of a refused
+// connection.
 
 type connectFunc func(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error
 
@@ -52,8 +52,8 @@ func connectNode(ctx context.Context, store *registry.Store, req registry.Connec
 	return unreachableKubelet(node, port)
 }
 
-// unreachableKubelet answers for the kubelet of a node. An empty port is the
-// kubelet's own.
+// unreachableKubelet returns the error for the kubelet of a node. An empty port is the kubelet's
+// own.
 func unreachableKubelet(node *corev1.Node, port string) error {
 	address, err := kubeletAddress(node, port)
 	if err != nil {
@@ -77,7 +77,7 @@ func kubeletAddress(node *corev1.Node, port string) (string, error) {
 	return "", fmt.Errorf("no preferred addresses found; known addresses: %v", node.Status.Addresses)
 }
 
-// unreachable is the answer where nobody listens at an address.
+// unreachable returns the error of a refused connection.
 func unreachable(address string) error {
 	return apierrors.NewServiceUnavailable("error trying to reach service: " + refused(address))
 }
@@ -106,7 +106,7 @@ func connectService(ctx context.Context, store *registry.Store, req registry.Con
 	}
 	list, err := registry.Read[*corev1.Endpoints](ctx, all, req.Namespace, name, "")
 	if apierrors.IsNotFound(err) {
-		// It is the service that is reported, for the request names it.
+		// The error names the service, as the request does.
 		return apierrors.NewNotFound(corev1.Resource("services"), name)
 	}
 	if err != nil {

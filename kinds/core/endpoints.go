@@ -58,7 +58,7 @@ func addressesCell(subsets []corev1.EndpointSubset) string {
 func subsetAddresses(subset corev1.EndpointSubset) []string {
 	var list []string
 	if len(subset.Ports) == 0 {
-		// A headless service has no ports to show.
+		// The endpoints of a headless service may have no ports.
 		for _, a := range subset.Addresses {
 			list = append(list, a.IP)
 		}

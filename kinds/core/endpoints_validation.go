@@ -43,7 +43,7 @@ func validateEndpointAddress(a *corev1.EndpointAddress, at *field.Path) field.Er
 	return append(errs, validateOrdinaryIP(a.IP, at.Child("ip"))...)
 }
 
-// validateOrdinaryIP keeps services from leading into the network of a node.
+// validateOrdinaryIP rejects addresses in the network of a node, such as loopback addresses.
 func validateOrdinaryIP(address string, at *field.Path) field.ErrorList {
 	ip := netutils.ParseIPSloppy(address)
 	if ip == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Events are kept for an hour after their last write.
+// eventTTL is the lifetime of an event after its last write.
 const eventTTL = time.Hour
 
-// eventCodec is one for both resources of events, which share what is cached.
+// eventCodec returns the one codec of both resources of events, which share cached objects.
 var eventCodec = sync.OnceValue(func() storage.Codec {
 	return &kind.Codec{Kind: corev1.SchemeGroupVersion.WithKind("Event"), New: func() runtime.Object { return &corev1.Event{} }}
 })

@@ -11,8 +11,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidateEvent looks at what events of both groups have to be. One with a time
-// of its own is of the newer sort and says who reports what.
+// ValidateEvent validates the fields that events of both groups have. An event with an eventTime is
+// one of events.k8s.io and requires a reporter.
 func ValidateEvent(e *corev1.Event) field.ErrorList {
 	var errs field.ErrorList
 	if e.EventTime.IsZero() {
@@ -27,7 +27,7 @@ func ValidateEvent(e *corev1.Event) field.ErrorList {
 	return append(errs, kind.Invalid(field.NewPath("namespace"), e.Namespace, utilvalidation.IsDNS1123Subdomain(e.Namespace))...)
 }
 
-// validateEventNamespace: events about what has no namespace are in one of two.
+// validateEventNamespace requires one of two namespaces for events about cluster-scoped objects.
 func validateEventNamespace(e *corev1.Event, namespaces ...string) field.ErrorList {
 	if e.InvolvedObject.Namespace != "" || e.Namespace == namespaces[0] || e.Namespace == namespaces[1] {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultLimitRange lets what a container may have at most or must have at
-// least stand in for what it gets if it asks for nothing.
+// defaultLimitRange derives missing default limits from maxima, and missing default requests from
+// default limits or minima.
 func defaultLimitRange(l *corev1.LimitRange) {
 	for i := range l.Spec.Limits {
 		item := &l.Spec.Limits[i]

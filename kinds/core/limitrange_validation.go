@@ -48,7 +48,7 @@ func validateLimitType(t corev1.LimitType, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, t, "must be a standard limit type or fully qualified")}
 }
 
-// validateLimitNames: pods have no defaults, and claims are about storage.
+// validateLimitNames rejects defaults for pods, and resources other than storage for claims.
 func validateLimitNames(item *corev1.LimitRangeItem, at *field.Path) field.ErrorList {
 	valid := podspec.ValidateResourceName
 	if item.Type == corev1.LimitTypePod || item.Type == corev1.LimitTypeContainer {
@@ -92,14 +92,14 @@ func limitedResources(item *corev1.LimitRangeItem) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// bound is one of the lists of an item, by the words that messages have for it.
+// bound is one of the lists of an item, with its name in messages.
 type bound struct {
 	field, words string
 	list         corev1.ResourceList
 }
 
-// validateLimits wants the bounds of one resource in their order: at least, as
-// requested, as limited, at most.
+// validateLimits requires the bounds of one resource in increasing order: min, defaultRequest,
+// default, max.
 func validateLimits(item *corev1.LimitRangeItem, name corev1.ResourceName, at *field.Path) field.ErrorList {
 	least, most := bound{"min", "min", item.Min}, bound{"max", "max", item.Max}
 	limit, request := bound{"default", "default", item.Default}, bound{"defaultRequest", "default request", item.DefaultRequest}
@@ -109,7 +109,7 @@ func validateLimits(item *corev1.LimitRangeItem, name corev1.ResourceName, at *f
 	ofLimit := limit
 	ofLimit.words = "default limit"
 	var errs field.ErrorList
-	// Each is reported at one of the two, and shows one of the two.
+	// An error names one field of the pair and shows the value of one.
 	for _, pair := range []struct{ low, high, at, shown bound }{
 		{least, most, least, least},
 		{least, request, request, request},
@@ -135,8 +135,7 @@ func validateLimits(item *corev1.LimitRangeItem, name corev1.ResourceName, at *f
 	return errs
 }
 
-// validateRatio: limits cannot be further from requests than the bounds are
-// from each other.
+// validateRatio rejects a ratio greater than that of max to min.
 func validateRatio(item *corev1.LimitRangeItem, name corev1.ResourceName, at *field.Path) field.ErrorList {
 	ratio, ok := item.MaxLimitRequestRatio[name]
 	if !ok {

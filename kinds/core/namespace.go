@@ -57,20 +57,20 @@ func namespaces() *registry.Resource {
 	}.Build()
 }
 
-// holdsNamespace is true for the first deletion, which only marks a namespace,
-// and as long as its spec has finalizers.
+// holdsNamespace returns true for the first deletion, which only marks a namespace, and as long as
+// its spec has finalizers.
 func holdsNamespace(n *corev1.Namespace) bool {
 	return n.DeletionTimestamp == nil || len(n.Spec.Finalizers) > 0
 }
 
-// markNamespace makes a namespace Terminating and gives it the finalizers of the
-// garbage collector that the options ask for. Unlike for other kinds,
-// orphanDependents=false asks for foreground deletion.
+// markNamespace makes a namespace Terminating and gives it the finalizers of the garbage collector
+// that the options ask for. Unlike for other kinds, orphanDependents=false asks for foreground
+// deletion.
 func markNamespace(n *corev1.Namespace, opts *metav1.DeleteOptions) {
 	n.Status.Phase = corev1.NamespaceTerminating
 	var foreground, orphan bool
 	switch {
-	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, and still sent
+	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, but clients send it
 		orphan = *opts.OrphanDependents //nolint:staticcheck // as above
 		foreground = !orphan
 	case opts.PropagationPolicy != nil:
@@ -101,9 +101,8 @@ func prepareNamespace(n *corev1.Namespace) {
 	}
 }
 
-// labelNamespace lets selectors name a namespace. It runs before validation,
-// which so finds names that are too long for a label, and after it, when a name
-// has been made of generateName.
+// labelNamespace sets the label of a namespace's name. It runs before validation, which rejects
+// names that are too long for a label, and after it, when a name has been generated.
 func labelNamespace(n *corev1.Namespace) {
 	if n.Name == "" {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateNamespace does not say which finalizer it is, as kube-apiserver does
-// not for new namespaces.
+// validateNamespace reports the list of finalizers without an index, as kube-apiserver does for new
+// namespaces.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
 	errs := kind.Finalizers(n)
 	for _, finalizer := range n.Spec.Finalizers {

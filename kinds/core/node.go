@@ -22,7 +22,7 @@ func nodes() *registry.Resource {
 		StoragePath:  "minions",
 		ShortNames:   []string{"no"},
 		Status:       true,
-		// A kubelet registers its node together with the status.
+		// A kubelet creates its node together with the status.
 		StatusOnCreate:           true,
 		Default:                  defaultNode,
 		Warnings:                 warnOfNode,
@@ -42,8 +42,7 @@ func nodes() *registry.Resource {
 	}.Build()
 }
 
-// dropConfigSource leaves it to the nodes that have one: there are no kubelets
-// any more that would configure themselves from it.
+// dropConfigSource drops the removed field spec.configSource, unless old has it.
 func dropConfigSource(n, old *corev1.Node) {
 	if old.Spec.ConfigSource == nil {
 		n.Spec.ConfigSource = nil

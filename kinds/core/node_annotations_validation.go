@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// validateNodeAnnotations looks at what older releases read out of annotations.
+// validateNodeAnnotations validates the annotations that older releases read.
 func validateNodeAnnotations(annotations map[string]string) field.ErrorList {
 	at := field.NewPath("metadata", "annotations")
 	var errs field.ErrorList
@@ -30,7 +30,7 @@ func validateAnnotatedTaints(text string, at *field.Path) field.ErrorList {
 	return podspec.ValidateTaints(taints, at.Child(corev1.TaintsAnnotationKey))
 }
 
-// validateAvoidedPods: pods are known by the controller that they belong to.
+// validateAvoidedPods requires the controller of each pod.
 func validateAvoidedPods(text string, at *field.Path) field.ErrorList {
 	var avoided corev1.AvoidPods
 	if err := json.Unmarshal([]byte(text), &avoided); err != nil {

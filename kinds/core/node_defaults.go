@@ -6,11 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// The defaults of the smaller kinds; those of pods and services have files of
-// their own, and those of claims, which templates have too, are in
-// kinds/podspec. ConfigMaps, Events and ServiceAccounts have none.
-
-// defaultNode gives to pods what the node has, unless it keeps some back.
+// defaultNode sets allocatable to the capacity if it is unset.
 func defaultNode(n *corev1.Node) {
 	if len(n.Status.Allocatable) == 0 && n.Status.Capacity != nil {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
@@ -20,8 +16,7 @@ func defaultNode(n *corev1.Node) {
 	defaultPodCIDRs(&n.Spec)
 }
 
-// defaultPodCIDRs makes the one range the first of the list, and the reverse.
-// Where they differ the one range counts.
+// defaultPodCIDRs sets podCIDR and the first item of podCIDRs from each other. podCIDR wins.
 func defaultPodCIDRs(spec *corev1.NodeSpec) {
 	switch {
 	case spec.PodCIDR != "" && (len(spec.PodCIDRs) == 0 || spec.PodCIDRs[0] != spec.PodCIDR):

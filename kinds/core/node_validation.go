@@ -25,7 +25,7 @@ func validateNode(n *corev1.Node) field.ErrorList {
 	return append(errs, validatePodCIDRs(n.Spec.PodCIDRs, field.NewPath("spec", "podCIDRs"))...)
 }
 
-// validateNodeTaints reports at the metadata, as kube-apiserver does.
+// validateNodeTaints reports errors under metadata, as kube-apiserver does.
 func validateNodeTaints(n *corev1.Node) field.ErrorList {
 	return podspec.ValidateTaints(n.Spec.Taints, field.NewPath("metadata", "taints"))
 }
@@ -43,7 +43,7 @@ func validateNodeResources(s *corev1.NodeStatus) field.ErrorList {
 	return errs
 }
 
-// validatePodCIDRs wants one range of each family at most.
+// validatePodCIDRs requires at most one range of each IP family.
 func validatePodCIDRs(list []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, cidr := range list {
@@ -62,7 +62,7 @@ func validatePodCIDRs(list []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateSwap reports at the metadata, as kube-apiserver does.
+// validateSwap reports errors under metadata, as kube-apiserver does.
 func validateSwap(swap *corev1.NodeSwapStatus) field.ErrorList {
 	if swap == nil || swap.Capacity == nil || *swap.Capacity > 0 {
 		return nil
@@ -70,11 +70,10 @@ func validateSwap(swap *corev1.NodeSwapStatus) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than zero")}
 }
 
-// featureName is made of words that are joined by slashes, the first of which is
-// capitalized.
+// featureName matches capitalized words that are joined by slashes.
 var featureName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[A-Za-z][A-Za-z0-9]*)*$`)
 
-// validateDeclaredFeatures wants each of them once, in order.
+// validateDeclaredFeatures requires unique names in sorted order.
 func validateDeclaredFeatures(names []string, at *field.Path) field.ErrorList {
 	const most = utilvalidation.DNS1123SubdomainMaxLength
 	var errs field.ErrorList
@@ -97,13 +96,13 @@ func validateDeclaredFeatures(names []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeUpdate tells some faults twice, for kube-apiserver does.
+// validateNodeUpdate reports some errors twice, as kube-apiserver does.
 func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 	return append(validateNode(n), validateNodeStatus(n, old)...)
 }
 
-// validateNodeStatus looks at the spec too. What a controller has given to a
-// node stays.
+// validateNodeStatus validates the spec too. Fields of the spec that a controller has set are
+// immutable.
 func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
 	errs := append(kind.Finalizers(n), validateNodeAnnotations(n.Annotations)...)

@@ -35,7 +35,7 @@ func prepareVolume(v *corev1.PersistentVolume) {
 	v.Status.LastPhaseTransitionTime = new(metav1.Now())
 }
 
-// stampPhase notes when the phase changed, unless the client did.
+// stampPhase sets the time of the last phase transition, unless the client does.
 func stampPhase(v, old *corev1.PersistentVolume) {
 	now, was := &v.Status, &old.Status
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// accessModesCell shows each mode once, in the order of how much they allow.
+// accessModesCell shows each mode once, from the most restrictive to the least.
 func accessModesCell(modes []corev1.PersistentVolumeAccessMode) string {
 	var short []string
 	for _, m := range []struct {

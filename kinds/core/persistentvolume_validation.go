@@ -14,9 +14,8 @@ func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
 	return append(kind.Finalizers(v), podspec.ValidateVolumeSpec(&v.Spec, v.Name, field.NewPath("spec"))...)
 }
 
-// validateVolumeUpdate keeps where the data is. A driver may still be given the
-// secret that it needs to make the volume larger. It tells the faults of the
-// spec twice, for kube-apiserver does.
+// validateVolumeUpdate rejects changes of the source, but accepts a new secret that a driver needs
+// to expand the volume. It reports the errors of the spec twice, as kube-apiserver does.
 func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 	errs := append(validateVolume(v), validateVolume(v)...)
 	now, was := v.Spec.PersistentVolumeSource, old.Spec.PersistentVolumeSource
@@ -39,8 +38,7 @@ func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 	return errs
 }
 
-// newLabels are the names that the labels of nodes got when they were there to
-// stay.
+// newLabels maps beta labels of nodes to their stable names.
 var newLabels = map[string]string{
 	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
@@ -49,7 +47,7 @@ var newLabels = map[string]string{
 	corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
 }
 
-// newerLabels returns old with the newer names of labels wherever now has them.
+// newerLabels returns old with stable names in place of beta names wherever now has them.
 func newerLabels(old, now *corev1.VolumeNodeAffinity) *corev1.VolumeNodeAffinity {
 	if old.Required == nil || now == nil || now.Required == nil || len(old.Required.NodeSelectorTerms) != len(now.Required.NodeSelectorTerms) {
 		return old

@@ -7,8 +7,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// What clients are warned of, of the smaller kinds.
-
 func warnOfClass(annotations map[string]string) []string {
 	if _, ok := annotations[corev1.BetaStorageClassAnnotation]; !ok {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// restoreClaim: a claim that nobody has looked at is stored without a phase,
-// and older releases did not pair the fields for its source.
+// restoreClaim sets the phase, which a new claim is stored without, and pairs the fields for the
+// source, which older releases did not pair.
 func restoreClaim(c *corev1.PersistentVolumeClaim) {
 	podspec.DefaultClaim(c)
 	pairDataSources(&c.Spec)
@@ -29,16 +29,14 @@ func prepareClaimUpdate(c, old *corev1.PersistentVolumeClaim) {
 	pairDataSources(&c.Spec)
 }
 
-// dropForeignSource ignores a source in another namespace: kube-apiserver knows
-// those, but has turned them off.
+// dropForeignSource drops a source in another namespace: the feature gate is disabled.
 func dropForeignSource(spec *corev1.PersistentVolumeClaimSpec) {
 	if ref := spec.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" {
 		spec.DataSourceRef = nil
 	}
 }
 
-// dropOddSource ignores what the older of the two fields for a source was never
-// allowed to name: anything but a claim or a snapshot.
+// dropOddSource drops a dataSource that is neither a claim nor a snapshot.
 func dropOddSource(spec *corev1.PersistentVolumeClaimSpec) {
 	if spec.DataSource == nil || spec.DataSourceRef != nil {
 		return
@@ -54,8 +52,8 @@ func dropOddSource(spec *corev1.PersistentVolumeClaimSpec) {
 	}
 }
 
-// pairDataSources fills one of the two fields for a source with the other, if
-// it can say as much: the older one knows no other namespaces.
+// pairDataSources copies dataSource and dataSourceRef to each other if one of them is unset. A
+// dataSourceRef with a namespace has no equivalent.
 func pairDataSources(spec *corev1.PersistentVolumeClaimSpec) {
 	old, ref := spec.DataSource, spec.DataSourceRef
 	switch {

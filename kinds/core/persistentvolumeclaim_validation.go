@@ -20,8 +20,8 @@ func validateClaim(c *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(kind.Finalizers(c), podspec.ValidateClaimSpec(&c.Spec, field.NewPath("spec"))...)
 }
 
-// validateClaimUpdate keeps what storage is found and counted by. A claim that
-// is bound may still ask for more, and for another class of attributes.
+// validateClaimUpdate allows a bound claim to request more storage and another class of attributes.
+// All other fields of the spec are immutable.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	errs := append(kind.Finalizers(c), validateClaim(c)...)
 	spec := field.NewPath("spec")
@@ -46,8 +46,8 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, validateKeptAttributes(c, old, spec.Child("volumeAttributesClassName"))...)
 }
 
-// takesClass tells whether a claim that had no class, or one in the annotation
-// of old clients, has got the class that it had to get.
+// takesClass reports whether a claim without a class, or with one in the annotation of old clients,
+// is assigned its class.
 func takesClass(c, old *corev1.PersistentVolumeClaim) bool {
 	if old.Spec.StorageClassName != nil || c.Spec.StorageClassName == nil {
 		return false
@@ -56,7 +56,7 @@ func takesClass(c, old *corev1.PersistentVolumeClaim) bool {
 	return !ok || *c.Spec.StorageClassName == class
 }
 
-// validateClassUpdate lets the annotation go once the field says the same.
+// validateClassUpdate allows the removal of the annotation if the field has its value.
 func validateClassUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	now, ok := c.Annotations[corev1.BetaStorageClassAnnotation]
 	was, had := old.Annotations[corev1.BetaStorageClassAnnotation]
@@ -66,8 +66,7 @@ func validateClassUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations", corev1.BetaStorageClassAnnotation), now, validation.FieldImmutableErrorMsg)}
 }
 
-// validateShrinking lets a claim ask for less than it did, but not for less
-// than it has got.
+// validateShrinking allows a smaller request than before, but not a smaller one than the capacity.
 func validateShrinking(c, old *corev1.PersistentVolumeClaim, spec *field.Path) field.ErrorList {
 	now, was := c.Spec.Resources.Requests[corev1.ResourceStorage], old.Spec.Resources.Requests[corev1.ResourceStorage]
 	got := old.Status.Capacity[corev1.ResourceStorage]
@@ -77,8 +76,7 @@ func validateShrinking(c, old *corev1.PersistentVolumeClaim, spec *field.Path) f
 	return field.ErrorList{field.Forbidden(spec.Child("resources", "requests", "storage"), "field can not be less than status.capacity")}
 }
 
-// validateKeptAttributes: a volume that has a class of attributes does not go
-// without one again.
+// validateKeptAttributes rejects the removal of a class of attributes from a bound claim.
 func validateKeptAttributes(c, old *corev1.PersistentVolumeClaim, at *field.Path) field.ErrorList {
 	now, was := c.Spec.VolumeAttributesClassName, old.Spec.VolumeAttributesClassName
 	switch {
@@ -98,8 +96,7 @@ func keepStorage(requests, old map[corev1.ResourceName]resource.Quantity) {
 	}
 }
 
-// validateClaimStatus looks at what a claim has got, and at what it is about to
-// get.
+// validateClaimStatus validates the capacity of a claim and its pending changes.
 func validateClaimStatus(c, _ *corev1.PersistentVolumeClaim) field.ErrorList {
 	errs := kind.Finalizers(c)
 	status := field.NewPath("status")
@@ -139,7 +136,7 @@ func validateAmountGot(q resource.Quantity, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, q.Value(), "must be a valid resource quantity")}
 }
 
-// validateClaimResource: of what Kubernetes knows a claim is for storage.
+// validateClaimResource rejects native resources other than storage.
 func validateClaimResource(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	if messages := utilvalidation.IsQualifiedName(string(name)); len(messages) > 0 {
 		return kind.Invalid(at, string(name), messages)

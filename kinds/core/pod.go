@@ -23,7 +23,7 @@ func pods() *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Status:       true,
-		// Of the status that a client sends, one field counts, see preparePod.
+		// preparePod uses one field of the status that a client sends.
 		StatusOnCreate: true,
 		Default:        defaultPod,
 
@@ -71,7 +71,7 @@ func podGracePeriod(p *corev1.Pod, opts *metav1.DeleteOptions) *int64 {
 
 func podFieldLabel(label, value string) (hubLabel, hubValue string, err error) {
 	if label == "spec.host" {
-		// The name of spec.nodeName in the oldest clients.
+		// Old clients use the name spec.host.
 		label = "spec.nodeName"
 	}
 	return kind.FieldLabels(

@@ -28,7 +28,8 @@ func podBinding() registry.Subresource {
 	}
 }
 
-// bindings is what oldest schedulers post to: the pod's name is the binding's.
+// bindings returns the resource that old schedulers write: the name of a binding is that of the
+// pod.
 func bindings() *registry.Resource {
 	return kind.Definition[*corev1.Binding]{
 		GroupVersion: corev1.SchemeGroupVersion,
@@ -88,7 +89,7 @@ func validateBinding(b *corev1.Binding) field.ErrorList {
 	return errs
 }
 
-// assign returns the pod as it is once it is bound.
+// assign returns a bound copy of the pod.
 func assign(current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	if err := checkBindable(current, b); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func checkBindable(p *corev1.Pod, b *corev1.Binding) error {
 	return apierrors.NewConflict(corev1.Resource("pods/binding"), p.Name, reason)
 }
 
-// setPodCondition puts a condition in place of the one of its type.
+// setPodCondition replaces the condition of the same type, or adds it.
 func setPodCondition(p *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = metav1.Now()
 	old := podCondition(p, c.Type)

@@ -47,7 +47,7 @@ func podProxy() registry.Subresource {
 	return proxySubresource(&corev1.PodProxyOptions{}, "PodProxyOptions", connectPodPort)
 }
 
-// connectContainer is for exec and attach.
+// connectContainer handles exec and attach.
 func connectContainer(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
 	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
@@ -59,7 +59,7 @@ func connectContainer(ctx context.Context, store *registry.Store, req registry.C
 	return dialKubelet(ctx, store, pod)
 }
 
-// connectPod is for what needs no container.
+// connectPod handles requests that name no container.
 func connectPod(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
 	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
@@ -96,7 +96,7 @@ func connectLog(ctx context.Context, store *registry.Store, req registry.Connect
 	return fmt.Errorf("Get \"https://%s/containerLogs/%s/%s/%s\": %s", address, pod.Namespace, pod.Name, container, refused(address))
 }
 
-// hostAddress is where the kubelet of a pod's node should be.
+// hostAddress returns the address of the kubelet of a pod's node.
 func hostAddress(ctx context.Context, store *registry.Store, pod *corev1.Pod) (string, error) {
 	nodes, err := store.Require(corev1.Resource("nodes"))
 	if err != nil {
@@ -162,7 +162,7 @@ func hasContainer(pod *corev1.Pod, name string) bool {
 	return false
 }
 
-// connectPodPort is for the proxy, which goes to the pod's own address.
+// connectPodPort handles the proxy, which connects to the pod's own address.
 func connectPodPort(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
 	scheme, name, port, ok := utilnet.SplitSchemeNamePort(req.Name)
 	if !ok {
@@ -182,7 +182,7 @@ func connectPodPort(ctx context.Context, store *registry.Store, req registry.Con
 	return unreachable(net.JoinHostPort(ip.String(), port))
 }
 
-// firstPort is the first port of any container, or the scheme's own.
+// firstPort returns the first port of any container, or the default port of the scheme.
 func firstPort(pod *corev1.Pod, scheme string) string {
 	for i := range pod.Spec.Containers {
 		if ports := pod.Spec.Containers[i].Ports; len(ports) > 0 {

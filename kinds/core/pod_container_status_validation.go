@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateContainerStatuses looks at whom containers run as, and what they got.
+// validateContainerStatuses validates the users and the allocated resources of containers.
 func validateContainerStatuses(p *corev1.Pod, at *field.Path) field.ErrorList {
 	s := &p.Status
 	ordinary, inits, ephemeral := at.Child("containerStatuses"), at.Child("initContainerStatuses"), at.Child("ephemeralContainerStatuses")
@@ -50,8 +50,8 @@ func validateUsers(os *corev1.PodOS, statuses []corev1.ContainerStatus, at *fiel
 	return errs
 }
 
-// validateAllocated looks at how the devices are that containers got. A container
-// which the spec does not have may have any.
+// validateAllocated validates the health of allocated devices. It does not check the devices of a
+// container that the spec does not have.
 func validateAllocated(statuses []corev1.ContainerStatus, containers []corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range statuses {
@@ -111,8 +111,7 @@ func validateHealth(list []corev1.ResourceHealth, at *field.Path) field.ErrorLis
 	return errs
 }
 
-// validateExtendedClaims looks at the claim that stands in for what containers
-// request of extended resources.
+// validateExtendedClaims validates the claim for extended resources that containers request.
 func validateExtendedClaims(p *corev1.Pod, at *field.Path) field.ErrorList {
 	s := p.Status.ExtendedResourceClaimStatus
 	if s == nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultPod fills in what holds for a pod only, and what holds for pod specs
-// everywhere.
+// defaultPod sets the defaults of a pod, and those of pod specs.
 func defaultPod(p *corev1.Pod) {
 	requestLimits(p.Spec.InitContainers)
 	requestLimits(p.Spec.Containers)
@@ -30,8 +29,7 @@ func defaultPod(p *corev1.Pod) {
 	roundStatuses(p.Status.EphemeralContainerStatuses)
 }
 
-// requestLimits makes a container request what it is limited to, where it does
-// not say what it requests.
+// requestLimits sets missing requests of containers to their limits.
 func requestLimits(containers []corev1.Container) {
 	for i := range containers {
 		r := &containers[i].Resources
@@ -41,7 +39,7 @@ func requestLimits(containers []corev1.Container) {
 	}
 }
 
-// openHostPorts: in the network of the host a container's port is the host's.
+// openHostPorts sets the host ports of a pod in the network of its host.
 func openHostPorts(containers []corev1.Container) {
 	for i := range containers {
 		for j := range containers[i].Ports {
@@ -51,8 +49,7 @@ func openHostPorts(containers []corev1.Container) {
 	}
 }
 
-// defaultPodAddresses makes the one address the first of the list, and the
-// reverse. Where they differ the one address counts.
+// defaultPodAddresses sets podIP and the first item of podIPs from each other. podIP wins.
 func defaultPodAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
@@ -62,7 +59,7 @@ func defaultPodAddresses(s *corev1.PodStatus) {
 	}
 }
 
-// roundStatuses treats what containers got as what they asked for.
+// roundStatuses rounds the resources in the statuses of containers.
 func roundStatuses(statuses []corev1.ContainerStatus) {
 	for i := range statuses {
 		podspec.RoundUp(statuses[i].AllocatedResources)
@@ -77,8 +74,8 @@ func roundRequirements(r *corev1.ResourceRequirements) {
 	}
 }
 
-// fillResources adds to a list what it lacks of another, and makes the list
-// where there is none.
+// fillResources copies the missing items of a list from another one. It creates the list if
+// necessary.
 func fillResources(list, from corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		list = make(corev1.ResourceList, len(from))

@@ -8,10 +8,9 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultPodResources fills in the resources of the pod as a whole, if the
-// client has begun to: huge pages, unless requested, are limited to what the
-// containers are together, and requested is what the containers request
-// together, or else what the pod is limited to.
+// defaultPodResources sets resources of a pod that has some: limits of huge pages default to the
+// sum of the containers, requests to the requests of the containers, or else to the limits of the
+// pod.
 func defaultPodResources(spec *corev1.PodSpec) {
 	r := spec.Resources
 	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {
@@ -30,7 +29,7 @@ func defaultPodResources(spec *corev1.PodSpec) {
 	})
 }
 
-// fillSome adds to a list what it lacks of another, as far as that is wanted.
+// fillSome copies the missing items that are selected from another list.
 func fillSome(list, from corev1.ResourceList, wanted func(corev1.ResourceName) bool) corev1.ResourceList {
 	for name, quantity := range from {
 		if _, ok := list[name]; ok || !wanted(name) {

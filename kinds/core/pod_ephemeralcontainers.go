@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// podEphemeralContainers adds containers to a pod that runs.
+// podEphemeralContainers returns the subresource that adds containers to a running pod.
 func podEphemeralContainers() registry.Subresource {
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,

@@ -15,8 +15,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// evictionAttempts is how often an eviction starts again because the pod
-// changed under it.
+// evictionAttempts is the number of attempts of an eviction whose pod changes concurrently.
 const evictionAttempts = 20
 
 func podEviction() registry.Subresource {
@@ -30,7 +29,7 @@ func podEviction() registry.Subresource {
 	}
 }
 
-// evictPod deletes a pod if its disruption budget allows.
+// evictPod deletes a pod if its disruption budget allows that.
 func evictPod(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	e, err := newEviction(store, req)
 	if err != nil {
@@ -53,7 +52,7 @@ type eviction struct {
 	pods            *registry.Store
 	namespace, name string
 	write           registry.WriteOptions
-	// options as the client sent them.
+	// options are the client's.
 	options *metav1.DeleteOptions
 	// spent is set once a budget has been charged, which happens once.
 	spent bool
@@ -81,7 +80,7 @@ func newEviction(store *registry.Store, req registry.CreateRequest) (*eviction, 
 	return e, nil
 }
 
-// pinned tells whether the client insists on one version of the pod.
+// pinned reports whether the client requires one version of the pod.
 func (e *eviction) pinned() bool {
 	return e.options.Preconditions != nil && e.options.Preconditions.ResourceVersion != nil
 }
@@ -94,7 +93,7 @@ func (e *eviction) attempt(ctx context.Context) error {
 	if disruptsNothing(pod) {
 		options := e.options
 		if pod.Status.Phase == corev1.PodPending && pod.DeletionTimestamp == nil {
-			// It must not have become ready meanwhile.
+			// The pod must not become ready concurrently.
 			options = e.guarded(pod.ResourceVersion)
 		}
 		return e.remove(ctx, options)
@@ -119,7 +118,7 @@ func (e *eviction) attempt(ctx context.Context) error {
 	return e.remove(ctx, e.options)
 }
 
-// disruptsNothing is so for a pod that never ran or has ended.
+// disruptsNothing reports whether a pod has never run or has ended.
 func disruptsNothing(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -128,7 +127,7 @@ func disruptsNothing(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// countsAsUnhealthy tells whether the budget is none the poorer without the pod.
+// countsAsUnhealthy reports whether the budget does not count the pod as healthy.
 func countsAsUnhealthy(p *corev1.Pod, b *policyv1.PodDisruptionBudget) bool {
 	if podConditionTrue(p, corev1.PodReady) {
 		return false
@@ -139,7 +138,7 @@ func countsAsUnhealthy(p *corev1.Pod, b *policyv1.PodDisruptionBudget) bool {
 	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
 }
 
-// guarded returns the options with a version, unless the client named one.
+// guarded returns the options with a resourceVersion, unless the client set one.
 func (e *eviction) guarded(version string) *metav1.DeleteOptions {
 	options := e.options.DeepCopy()
 	if options.Preconditions == nil {
@@ -151,7 +150,7 @@ func (e *eviction) guarded(version string) *metav1.DeleteOptions {
 	return options
 }
 
-// remove notes on the pod why it goes, and deletes it.
+// remove adds the condition of a disruption to the pod, and deletes it.
 func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) error {
 	result, err := e.pods.Update(ctx, registry.UpdateRequest{
 		Namespace:   e.namespace,
@@ -175,7 +174,7 @@ func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) er
 
 func markEvicted(current *corev1.Pod, preconditions *metav1.Preconditions) (*corev1.Pod, error) {
 	if p := preconditions; p != nil {
-		// Named by its kind, as where a pod is deleted.
+		// The error names the kind, as the error of a pod's deletion does.
 		pods := corev1.Resource("Pod")
 		if p.UID != nil && *p.UID != "" && *p.UID != current.UID {
 			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(

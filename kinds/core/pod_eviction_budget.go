@@ -17,8 +17,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// maxDisruptedPods are the evictions that a budget's controller may leave
-// unconfirmed.
+// maxDisruptedPods is the number of evictions that may wait for the confirmation of a budget's
+// controller.
 const maxDisruptedPods = 2000
 
 const wouldViolate = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -54,13 +54,14 @@ func (e *eviction) budgetOf(ctx context.Context, pod *corev1.Pod) (*policyv1.Pod
 	return found, nil
 }
 
-// selectsPod: a selector that is empty or cannot be read selects nothing here.
+// selectsPod reports whether a selector selects a pod. Empty and malformed selectors select
+// nothing.
 func selectsPod(b *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	return err == nil && !selector.Empty() && selector.Matches(labels.Set(p.Labels))
 }
 
-// spend charges the budget with one disruption.
+// spend decrements the allowed disruptions of the budget.
 func (e *eviction) spend(ctx context.Context, name string) error {
 	store, err := e.budgets()
 	if err != nil {
@@ -78,7 +79,7 @@ func (e *eviction) spend(ctx context.Context, name string) error {
 	return err
 }
 
-// charge returns the budget after one more disruption, or why there may be none.
+// charge returns the budget after one more disruption, or the reason against it.
 func charge(current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDisruptionBudget, error) {
 	status := &current.Status
 	resource := policyv1.Resource("poddisruptionbudget")

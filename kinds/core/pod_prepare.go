@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// preparePod begins the status: a client may say no more of it than the class.
+// preparePod resets the status, but for the QoS class.
 func preparePod(ctx context.Context, p *corev1.Pod) {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(p.Status.QOSClass, podQOS(p))}
 	podspec.DropDisabled(&p.Spec, nil)
@@ -31,7 +31,7 @@ func preparePod(ctx context.Context, p *corev1.Pod) {
 	}
 }
 
-// preparePodStatus keeps what a kubelet may not change, or forgets to send.
+// preparePodStatus restores the fields that a kubelet does not change or send.
 func preparePodStatus(p, old *corev1.Pod) {
 	p.OwnerReferences = old.OwnerReferences
 	p.Status.QOSClass = cmp.Or(p.Status.QOSClass, old.Status.QOSClass)
@@ -50,7 +50,7 @@ func preparePodStatus(p, old *corev1.Pod) {
 	dropDisabledStatus(&p.Status, &old.Status)
 }
 
-// dropDisabledStatus is for statuses what podspec.DropDisabled is for specs.
+// dropDisabledStatus drops the disabled fields of a status, unless old has them.
 func dropDisabledStatus(s, old *corev1.PodStatus) {
 	if len(old.NodeAllocatableResourceClaimStatuses) == 0 {
 		s.NodeAllocatableResourceClaimStatuses = nil
@@ -80,7 +80,7 @@ func hasImageStatuses(s *corev1.PodStatus) bool {
 	return false
 }
 
-// countPodGeneration is for the subresources that change the spec.
+// countPodGeneration increments the generation if a subresource changes the spec.
 func countPodGeneration(p, old *corev1.Pod) {
 	p.Generation = old.Generation
 	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {

@@ -5,10 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// podQOS returns the class that decides who is evicted first: Guaranteed where
-// every container limits cpu and memory and requests the same, BestEffort
-// where none asks for anything, Burstable else. Resources of the pod as a
-// whole count instead of the containers' where they are set.
+// podQOS returns the QoS class: Guaranteed if all containers have limits of cpu and memory that
+// equal their requests, BestEffort if no container has requests or limits, else Burstable.
+// Resources of the pod take precedence over those of its containers.
 func podQOS(p *corev1.Pod) corev1.PodQOSClass {
 	var needs []corev1.ResourceRequirements
 	if p.Spec.Resources != nil {

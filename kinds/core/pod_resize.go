@@ -8,13 +8,13 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// podResize changes what the containers of a pod may use.
+// podResize returns the subresource that changes the resources of containers.
 func podResize() registry.Subresource {
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
 		Prepare: func(p, old *corev1.Pod) {
 			if !sameContainers(p, old) {
-				// Left as it is for validation to refuse.
+				// Validation rejects the write.
 				return
 			}
 			resources, containers, inits := p.Spec.Resources, p.Spec.Containers, p.Spec.InitContainers
@@ -30,7 +30,7 @@ func podResize() registry.Subresource {
 	}.Subresource("resize")
 }
 
-// keepPod makes p what old is.
+// keepPod restores everything of old.
 func keepPod(p, old *corev1.Pod) {
 	p.Spec, p.Status = old.Spec, old.Status
 	metav1.ResetObjectMetaForStatus(p, old)

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateResize lets CPU and memory change, of what stays.
+// validateResize allows changes of cpu and memory.
 func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if message := unresizable(old); message != "" {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), message)}
@@ -43,7 +43,7 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// unresizable says why a pod cannot be resized at all.
+// unresizable returns the reason why a pod cannot be resized, if there is one.
 func unresizable(p *corev1.Pod) string {
 	if _, static := p.Annotations[corev1.MirrorPodAnnotationKey]; static {
 		return "static pods cannot be resized"
@@ -54,8 +54,8 @@ func unresizable(p *corev1.Pod) string {
 	return ""
 }
 
-// nodeResizes tells by a running container whether the kubelet reports
-// resources. Where nothing runs it is taken to.
+// nodeResizes reports whether the kubelet supports resizes, judged by the status of a running
+// container. Without one it returns true.
 func nodeResizes(p *corev1.Pod) bool {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Running != nil {
@@ -65,7 +65,7 @@ func nodeResizes(p *corev1.Pod) bool {
 	return true
 }
 
-// validateResizedPod looks at what a pod has for all of its containers.
+// validateResizedPod validates the resources of the pod as a whole.
 func validateResizedPod(now, was *corev1.ResourceRequirements, spec *field.Path) field.ErrorList {
 	at := spec.Child("resources")
 	switch {
@@ -89,7 +89,7 @@ func validateResizedPod(now, was *corev1.ResourceRequirements, spec *field.Path)
 	return errs
 }
 
-// validateSameContainers wants those that were there, in their order.
+// validateSameContainers requires the same containers in the same order.
 func validateSameContainers(p, old *corev1.Pod, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(name string, now, was []corev1.Container) {
@@ -131,8 +131,8 @@ func isRemoved(now, was corev1.ResourceList) bool {
 	return false
 }
 
-// validateResizedInit: an init container that does not stay runs once, and so
-// cannot be restarted for having got more.
+// validateResizedInit rejects a restart on resize for init containers that are not sidecars, which
+// run once.
 func validateResizedInit(c, old *corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if !onlyCompute(c, old) {
@@ -150,8 +150,8 @@ func validateResizedInit(c, old *corev1.Container, at *field.Path) field.ErrorLi
 	return errs
 }
 
-// onlyCompute tells whether nothing but CPU and memory differs. Whoever has
-// claims cannot be resized.
+// onlyCompute reports whether nothing but cpu and memory differs. Containers with claims cannot be
+// resized.
 func onlyCompute(c, old *corev1.Container) bool {
 	now, was := *c, *old
 	now.Resources, was.Resources = withoutCompute(c.Resources), withoutCompute(old.Resources)
@@ -159,7 +159,7 @@ func onlyCompute(c, old *corev1.Container) bool {
 	return equality.Semantic.DeepEqual(now, was)
 }
 
-// withoutCompute drops claims too.
+// withoutCompute returns resources without cpu, memory and claims.
 func withoutCompute(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	rest := func(list corev1.ResourceList) corev1.ResourceList {
 		others := corev1.ResourceList{}

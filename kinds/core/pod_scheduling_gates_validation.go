@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateNarrowed lets where a pod that waits may go be narrowed, and makes
-// spec as wide as old in that.
+// validateNarrowed allows a gated pod to narrow its node selector and node affinity, and copies
+// both from old to spec.
 func validateNarrowed(spec, old *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for key, value := range old.NodeSelector {
@@ -50,7 +50,8 @@ func nodeTerms(a *corev1.NodeAffinity) []corev1.NodeSelectorTerm {
 	return a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// validateNarrowedTerms: terms widen, the requirements of a term narrow.
+// validateNarrowedTerms requires the old terms, each with at least its old requirements: terms are
+// alternatives, requirements are cumulative.
 func validateNarrowedTerms(now, was []corev1.NodeSelectorTerm, at *field.Path) field.ErrorList {
 	if len(was) == 0 {
 		return nil

@@ -40,8 +40,8 @@ func validateHostIPs(s, old *corev1.PodStatus, at *field.Path) field.ErrorList {
 	return append(errs, validateAddresses(list(s.HostIPs), list(old.HostIPs), at, kind.GoJSON(s.HostIPs))...)
 }
 
-// validateAddresses wants one address of each family at most. Those that were
-// there are taken as they are. Shown is the list as messages have it.
+// validateAddresses requires at most one address of each family. Existing addresses are not
+// validated. shown is the list in messages.
 func validateAddresses(ips, had []string, at *field.Path, shown any) field.ErrorList {
 	var errs field.ErrorList
 	for i, ip := range ips {

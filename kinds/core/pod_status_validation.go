@@ -10,8 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validatePodStatus keeps what has ended from going on, and what a status says
-// in line with the spec.
+// validatePodStatus rejects the restart of ended containers, and values that contradict the spec.
 func validatePodStatus(p, old *corev1.Pod) field.ErrorList {
 	at := field.NewPath("status")
 	errs := append(kind.Finalizers(p), validateFixedAnnotations(p, old)...)
@@ -43,7 +42,7 @@ func validatePodStatus(p, old *corev1.Pod) field.ErrorList {
 
 const negativeGeneration = "must be a non-negative integer"
 
-// validatePodConditions: those of the system are named as they are.
+// validatePodConditions validates the types of conditions.
 func validatePodConditions(conditions []corev1.PodCondition, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, c := range conditions {
@@ -55,7 +54,7 @@ func validatePodConditions(conditions []corev1.PodCondition, at *field.Path) fie
 	return errs
 }
 
-// validateNominated: a pod that has a node waits for no other.
+// validateNominated rejects a nominated node for a bound pod.
 func validateNominated(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	name := p.Status.NominatedNodeName
 	if name == "" || name == old.Status.NominatedNodeName {
@@ -68,8 +67,8 @@ func validateNominated(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// mayRestart tells whether a container that has ended may go on. Of one with
-// rules of its own a status says too little to be sure.
+// mayRestart reports whether an ended container may restart. For a container with restart rules the
+// status does not tell, and the result is true.
 func mayRestart(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {

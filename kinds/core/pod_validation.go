@@ -32,8 +32,8 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 	return append(errs, podspec.ValidateProfiles(p.Annotations, &p.Spec, spec)...)
 }
 
-// validatePodUpdate allows what a running pod can follow. It tells the faults of
-// metadata, images and tolerations twice, for kube-apiserver does.
+// validatePodUpdate rejects changes of immutable fields. It reports the errors of metadata, images
+// and tolerations twice, as kube-apiserver does.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	errs := append(kind.Finalizers(p), validatePod(p)...)
 	errs = append(errs, validateFixedAnnotations(p, old)...)
@@ -71,8 +71,8 @@ func validateChangedImages(containers []corev1.Container, at *field.Path) field.
 	return errs
 }
 
-// validateFixedAnnotations keeps those that a kubelet has acted on, and looks at
-// the others.
+// validateFixedAnnotations rejects changes of annotations that a kubelet acts on, and validates the
+// others.
 func validateFixedAnnotations(p, old *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
 	now, was := p.Annotations, old.Annotations
@@ -98,7 +98,7 @@ func validateFixedAnnotations(p, old *corev1.Pod) field.ErrorList {
 	return append(errs, podspec.ValidateAnnotations(p.Annotations, &p.Spec, at)...)
 }
 
-// validateDeadlineUpdate lets a deadline be set, and come nearer.
+// validateDeadlineUpdate allows a deadline to be set and to decrease.
 func validateDeadlineUpdate(now, was *int64, at *field.Path) field.ErrorList {
 	switch {
 	case now == nil && was != nil:
@@ -113,8 +113,8 @@ func validateDeadlineUpdate(now, was *int64, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateAddedTolerations wants the old tolerations among the new ones, for
-// whatever time.
+// validateAddedTolerations requires the old tolerations among the new ones, with any
+// tolerationSeconds.
 func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) field.ErrorList {
 	for _, old := range was {
 		found := false
@@ -129,7 +129,7 @@ func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) fiel
 	return podspec.ValidateTolerations(now, at)
 }
 
-// validateOpenedGates: gates are there from the start.
+// validateRemovedGates rejects new scheduling gates.
 func validateOpenedGates(now, was []corev1.PodSchedulingGate, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, gate := range now {
@@ -140,7 +140,7 @@ func validateOpenedGates(now, was []corev1.PodSchedulingGate, at *field.Path) fi
 	return errs
 }
 
-// validateFixedPodSpec compares the specs without what may change.
+// validateFixedPodSpec compares the specs without their mutable fields.
 func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	if equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultReplicationController selects by the labels of the template, and has
-// them itself.
+// defaultReplicationController sets the selector and the labels from the labels of the template.
 func defaultReplicationController(r *corev1.ReplicationController) {
 	kind.SetDefaultPointer(&r.Spec.Replicas, 1)
 	if r.Spec.Template == nil {

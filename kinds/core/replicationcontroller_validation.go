@@ -29,8 +29,8 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 	return append(errs, podspec.ValidateRunsForever(r.Spec.Template, "ReplicationController", template)...)
 }
 
-// validateReplicationControllerStatus: no more pods can be ready than there
-// are, and no more available than are ready.
+// validateReplicationControllerStatus rejects more ready replicas than replicas, and more available
+// ones than ready ones.
 func validateReplicationControllerStatus(r, _ *corev1.ReplicationController) field.ErrorList {
 	errs := kind.Finalizers(r)
 	s, at := &r.Status, field.NewPath("status")

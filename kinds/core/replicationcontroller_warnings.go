@@ -16,8 +16,8 @@ func warnOfReplicationController(r *corev1.ReplicationController) []string {
 	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("spec", "template"))
 }
 
-// warnOfReplicationControllerUpdate is about the template that was there, as
-// kube-apiserver's are.
+// warningsForReplicationControllerUpdate returns the warnings about the old template, as
+// kube-apiserver does.
 func warnOfReplicationControllerUpdate(r, old *corev1.ReplicationController) []string {
 	if r.Generation == old.Generation {
 		return nil

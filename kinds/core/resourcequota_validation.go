@@ -84,7 +84,7 @@ func validateScopeSelector(q *corev1.ResourceQuota, at *field.Path) field.ErrorL
 	return append(errs, validatePairs(q, named, at)...)
 }
 
-// scopes are those that there are, with what a quota can count in them.
+// scopes maps each scope to the resources that a quota can count in it.
 var scopes = map[corev1.ResourceQuotaScope][]corev1.ResourceName{
 	corev1.ResourceQuotaScopeTerminating:               podsAndCompute,
 	corev1.ResourceQuotaScopeNotTerminating:            podsAndCompute,
@@ -100,8 +100,8 @@ var podsAndCompute = []corev1.ResourceName{
 	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
 }
 
-// uncounted are the resources of Kubernetes that a quota names but cannot count
-// in a scope. Nil: it can count all.
+// uncounted returns the native resources of a quota that cannot be counted in a scope. nil: all
+// can.
 func uncounted(q *corev1.ResourceQuota, counted []corev1.ResourceName) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name := range q.Spec.Hard {
@@ -112,7 +112,7 @@ func uncounted(q *corev1.ResourceQuota, counted []corev1.ResourceName) []corev1.
 	return names
 }
 
-// validatePairs: no pod is in one of these scopes and in the other.
+// validatePairs rejects pairs of scopes that exclude each other.
 func validatePairs(q *corev1.ResourceQuota, named sets.Set[corev1.ResourceQuotaScope], at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, pair := range [][2]corev1.ResourceQuotaScope{

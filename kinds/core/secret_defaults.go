@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultSecret also moves stringData, which is never stored, into data.
+// defaultSecret also moves stringData, which is not stored, into data.
 func defaultSecret(s *corev1.Secret) {
 	kind.SetDefault(&s.Type, corev1.SecretTypeOpaque)
 	if len(s.StringData) > 0 && s.Data == nil {

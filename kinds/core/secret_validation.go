@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// keysOf are the keys that secrets of a type cannot do without.
+// keysOf maps the types of secrets to their required keys.
 var keysOf = map[corev1.SecretType][]string{
 	corev1.SecretTypeDockercfg:        {corev1.DockerConfigKey},
 	corev1.SecretTypeDockerConfigJson: {corev1.DockerConfigJsonKey},
@@ -38,7 +38,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	return append(errs, validateSecretContent(s, data)...)
 }
 
-// validateSecretContent says what is wrong, but not with what.
+// validateSecretContent does not show the values in its errors.
 func validateSecretContent(s *corev1.Secret, data *field.Path) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// warnOfSecret is about keys that are not those of their certificates.
+// warningsForSecret returns warnings about keys that do not match their certificates.
 func warnOfSecret(s *corev1.Secret) []string {
 	if s.Type != corev1.SecretTypeTLS {
 		return nil

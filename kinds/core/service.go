@@ -96,7 +96,7 @@ func externalIPCell(s *corev1.Service) string {
 	}
 }
 
-// ingressAddresses are the points of entry of a load balancer, each once.
+// ingressAddresses returns the ingress points of a load balancer, each once.
 func ingressAddresses(status corev1.LoadBalancerStatus) []string {
 	var list []string
 	for _, ingress := range status.Ingress {

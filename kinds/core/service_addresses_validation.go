@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateServiceAddresses looks at the addresses of a service and at what it
-// says of their families. Addresses that old, which may be nil, had already are
-// taken as they are.
+// ValidateServiceAddresses validates the addresses of a service and its IP families. Addresses of
+// old, which may be nil, are not validated again.
 func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
 		return nil
@@ -26,7 +25,7 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	if len(ips) > 2 {
 		errs = append(errs, field.Invalid(at, ips, "may only hold up to 2 values"))
 	}
-	if len(faults) > 0 { // what follows would only tell it in other words
+	if len(faults) > 0 { // the checks below would repeat the error
 		return errs
 	}
 	if len(ips) > 1 && !slices.ContainsFunc(ips[1:], func(ip string) bool { return FamilyOf(ip) != FamilyOf(ips[0]) }) {
@@ -43,7 +42,7 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	return errs
 }
 
-// validateSameAddress: the older field is the first value of the newer one.
+// validateSameAddress requires the first value of the list to equal the single field.
 func validateSameAddress(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	switch {
 	case spec.ClusterIP == "" && len(spec.ClusterIPs) > 0:
@@ -95,12 +94,12 @@ func validateAddressTexts(ips []string, old *corev1.Service, at *field.Path) fie
 	return errs
 }
 
-// IsHeadless tells whether a service wants no address at all.
+// IsHeadless reports whether a service has no cluster IP on request.
 func IsHeadless(s *corev1.Service) bool {
 	return len(s.Spec.ClusterIPs) == 1 && s.Spec.ClusterIPs[0] == corev1.ClusterIPNone
 }
 
-// FamilyOf returns that of an address, "" if it is none.
+// FamilyOf returns the family of an address, "" for a malformed one.
 func FamilyOf(ip string) corev1.IPFamily {
 	address, err := netip.ParseAddr(ip)
 	switch {

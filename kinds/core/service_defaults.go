@@ -30,22 +30,23 @@ func defaultService(s *corev1.Service) {
 	}
 }
 
-// restoreService: older releases knew one address and no list of them.
+// restoreService sets clusterIPs, which older releases did not store.
 func restoreService(s *corev1.Service) {
 	defaultService(s)
 	LinkServiceFields(s, nil)
 	dropInternalPolicy(s)
 }
 
-// dropInternalPolicy: there is no traffic to an address that a service does not
-// have. It is not refused either, for older releases filled it in.
+// dropInternalPolicy drops internalTrafficPolicy from a service without a cluster IP. It is not an
+// error, because older releases set it as a default.
 func dropInternalPolicy(s *corev1.Service) {
 	if !hasClusterIP(&s.Spec) {
 		s.Spec.InternalTrafficPolicy = nil
 	}
 }
 
-// defaultAffinity keeps a timeout only for what has one.
+// defaultAffinity sets the default timeout of client affinity, and drops a timeout without
+// affinity.
 func defaultAffinity(spec *corev1.ServiceSpec) {
 	kind.SetDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
 	switch spec.SessionAffinity {
@@ -61,7 +62,7 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 	}
 }
 
-// isOpenToOutside tells whether traffic comes from outside of the cluster.
+// isExternallyAccessible reports whether traffic from outside of the cluster reaches the service.
 func isOpenToOutside(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer || spec.Type == corev1.ServiceTypeNodePort ||
 		spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0

@@ -11,11 +11,11 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// What services say of traffic, and of load balancers outside of the cluster.
+// The validation of traffic policies and of load balancers.
 
 const balancersOnly = "may only be used when `type` is 'LoadBalancer'"
 
-// validateExternalIPs takes those that old, which may be nil, had already.
+// validateExternalIPs does not validate addresses of old, which may be nil.
 func validateExternalIPs(s, old *corev1.Service, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var had []string
@@ -32,9 +32,8 @@ func validateExternalIPs(s, old *corev1.Service, at *field.Path) field.ErrorList
 	return errs
 }
 
-// validateSourceRanges looks at who may use a load balancer. Whoever does not
-// say it in the spec may do so in an annotation, which is older. Blanks around a
-// range are taken. What old had already is taken as it is.
+// validateSourceRanges validates the ranges of clients of a load balancer, which are in the spec or
+// in an older annotation. Blanks around a range are accepted, and so are the ranges of old.
 func validateSourceRanges(s, old *corev1.Service) field.ErrorList {
 	at, ranges, had := field.NewPath("spec", "LoadBalancerSourceRanges"), s.Spec.LoadBalancerSourceRanges, []string(nil)
 	if old != nil {
@@ -70,7 +69,7 @@ func trimmed(texts []string) []string {
 	return list
 }
 
-// validateBalancer looks at how a load balancer is to be made.
+// validateBalancer validates the fields of a load balancer.
 func validateBalancer(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	isBalancer := spec.Type == corev1.ServiceTypeLoadBalancer
@@ -93,7 +92,7 @@ func validateBalancerClass(spec *corev1.ServiceSpec, at *field.Path) field.Error
 	return metavalidation.ValidateLabelName(*spec.LoadBalancerClass, at)
 }
 
-// validateTraffic looks at which endpoints get traffic.
+// validateTraffic validates the traffic policies.
 func validateTraffic(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	external, port := at.Child("externalTrafficPolicy"), at.Child("healthCheckNodePort")

@@ -6,9 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// LinkServiceFields makes fields that belong together agree, and puts back what
-// was handed out and the client has left out, so that whoever sends what it
-// created with again is not taken to give it up. old is nil for a new service.
+// LinkServiceFields synchronizes fields that hold the same value, and restores allocated values
+// that an update leaves out. old is nil for a new service.
 func LinkServiceFields(s, old *corev1.Service) {
 	now := &s.Spec
 	if old == nil {
@@ -35,8 +34,7 @@ func LinkServiceFields(s, old *corev1.Service) {
 	linkAddresses(now, was)
 }
 
-// keepNodePorts finds a port's node port by the port's name, unless another port
-// has taken it.
+// keepNodePorts restores the node port of a port with the same name, unless another port uses it.
 func keepNodePorts(now, was *corev1.ServiceSpec) {
 	for i := range now.Ports {
 		p := &now.Ports[i]
@@ -51,7 +49,7 @@ func keepNodePorts(now, was *corev1.ServiceSpec) {
 	}
 }
 
-// linkAddresses: a client that knows the older field alone changes both by it.
+// linkAddresses changes both fields for a client that knows only clusterIP.
 func linkAddresses(now, was *corev1.ServiceSpec) {
 	if len(now.ClusterIPs) == 0 && now.ClusterIP == was.ClusterIP {
 		now.ClusterIPs = slices.Clone(was.ClusterIPs)

@@ -12,8 +12,8 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	dropUnneeded(s, old)
 }
 
-// dropUnneeded takes back what was filled in or handed out for another type of
-// service than this one has become, unless the client has changed it.
+// dropTypeDependentFields drops allocated and default values that do not belong to the new type of
+// a service, unless the client has changed them.
 func dropUnneeded(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
 	if isOpenToOutside(was) && !isOpenToOutside(now) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
@@ -65,19 +65,18 @@ func addsNoNodePort(now, was *corev1.ServiceSpec) bool {
 
 func hasClusterIP(spec *corev1.ServiceSpec) bool { return spec.Type != corev1.ServiceTypeExternalName }
 
-// HasNodePorts tells whether a service is reached through every node.
+// HasNodePorts reports whether every node forwards the ports of a service.
 func HasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// GetsNodePorts tells whether ports that ask for no node port get one.
+// GetsNodePorts reports whether ports without a node port get one.
 func GetsNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort ||
 		spec.Type == corev1.ServiceTypeLoadBalancer && ptr.Deref(spec.AllocateLoadBalancerNodePorts, true)
 }
 
-// HasHealthCheck tells whether a load balancer has to find out which nodes have
-// endpoints.
+// HasHealthCheck reports whether a load balancer checks which nodes have endpoints.
 func HasHealthCheck(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer && spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }

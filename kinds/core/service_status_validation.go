@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateServiceStatus looks at where a load balancer is. Addresses that it had
-// already are taken as they are.
+// validateServiceStatus validates the ingress points of a load balancer. Existing addresses are not
+// validated.
 func validateServiceStatus(s, old *corev1.Service) field.ErrorList {
 	at := field.NewPath("status", "loadBalancer", "ingress")
 	list := s.Status.LoadBalancer.Ingress

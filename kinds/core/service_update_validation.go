@@ -9,9 +9,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateServiceUpdate: an address stays, and so does its family; a second one
-// may come and go. It tells what is wrong with a class twice, for kube-apiserver
-// does.
+// validateServiceUpdate requires the primary address and its family to stay; secondary ones may be
+// added and removed. It reports errors of the class twice, as kube-apiserver does.
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 	errs := kind.Finalizers(s)
 	if hasClusterIP(&s.Spec) && hasClusterIP(&old.Spec) {

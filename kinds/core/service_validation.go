@@ -18,7 +18,7 @@ func validateNewService(s *corev1.Service) field.ErrorList {
 	return append(kind.Finalizers(s), validateService(s, nil)...)
 }
 
-// validateService looks at a service by itself; old is nil for a new one.
+// validateService validates a service. old is nil for a new one.
 func validateService(s, old *corev1.Service) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateTopologyMode(s.Annotations)
@@ -39,8 +39,7 @@ func validateService(s, old *corev1.Service) field.ErrorList {
 	return append(errs, validateTraffic(&s.Spec, spec)...)
 }
 
-// validateTopologyMode: an annotation that has got a new name may come under
-// both, if they say the same.
+// validateTopologyMode requires the same value of the annotation under its old and its new name.
 func validateTopologyMode(annotations map[string]string) field.ErrorList {
 	mode, ok := annotations[corev1.AnnotationTopologyMode]
 	hints, older := annotations[corev1.DeprecatedAnnotationTopologyAwareHints]
@@ -63,7 +62,7 @@ func validateAffinityTimeout(spec *corev1.ServiceSpec, at *field.Path) field.Err
 	return nil
 }
 
-// validateServiceType holds a service to what its type needs and forbids.
+// validateServiceType validates the fields that a type requires or forbids.
 func validateServiceType(s *corev1.Service, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(s.Spec.Ports) == 0 && !IsHeadless(s) && s.Spec.Type != corev1.ServiceTypeExternalName {
@@ -89,8 +88,7 @@ func validateServiceType(s *corev1.Service, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodePorts allows one number for several protocols, and no number twice
-// for one.
+// validateNodePorts rejects a number that is used twice for one protocol.
 func validateNodePorts(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := map[corev1.ServicePort]bool{}
@@ -111,7 +109,7 @@ func validateNodePorts(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-// validateExternalName allows the dot at the end of a full name.
+// validateExternalName accepts a fully qualified name with a final dot.
 func validateExternalName(name string, at *field.Path) field.ErrorList {
 	name = strings.TrimSuffix(name, ".")
 	if name == "" {
@@ -120,8 +118,7 @@ func validateExternalName(name string, at *field.Path) field.ErrorList {
 	return kind.Invalid(at, name, utilvalidation.IsDNS1123Subdomain(name))
 }
 
-// validateServicePorts wants names to tell ports apart by where there are
-// several.
+// validateServicePorts requires names if there are several ports.
 func validateServicePorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := sets.New[string]()
@@ -142,7 +139,7 @@ func validateServicePorts(ports []corev1.ServicePort, at *field.Path) field.Erro
 	return errs
 }
 
-// validateDistinctPorts allows one number for several protocols.
+// validateDistinctPorts rejects a number that is used twice for one protocol.
 func validateDistinctPorts(ports []corev1.ServicePort, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := map[corev1.ServicePort]bool{}

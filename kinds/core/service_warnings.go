@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnOfService warns in the order of kube-apiserver.
+// warningsForService returns the warnings in the order of kube-apiserver.
 func warnOfService(s *corev1.Service) []string {
 	var warnings []string
 	if _, ok := s.Annotations[corev1.DeprecatedAnnotationTopologyAwareHints]; ok {
@@ -33,7 +33,7 @@ func warnOfClusterIPs(s *corev1.Service) []string {
 	return warnOfForms(field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs)
 }
 
-// warnOfForms is about addresses that are not written as they should be.
+// warningsForIPs returns warnings about addresses that are not in canonical form.
 func warnOfForms(at *field.Path, addresses []string) []string {
 	var warnings []string
 	for i, address := range addresses {
@@ -59,8 +59,8 @@ func warnOfHeadless(s *corev1.Service) []string {
 	return warnings
 }
 
-// withoutClusterIP is false for the name of another service, whatever address
-// that is said to have.
+// withoutClusterIP reports whether a service is headless. It is false for an ExternalName service,
+// whatever its clusterIP.
 func withoutClusterIP(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeClusterIP && s.Spec.ClusterIP == corev1.ClusterIPNone
 }
@@ -95,7 +95,7 @@ func warnOfExternalName(s *corev1.Service) []string {
 	}
 }
 
-// warnOfServiceStatus leaves the field out of the paths, as kube-apiserver does.
+// warningsForServiceStatus leaves the name of the field out of the paths, as kube-apiserver does.
 func warnOfServiceStatus(s *corev1.Service) []string {
 	var warnings []string
 	for i, point := range s.Status.LoadBalancer.Ingress {

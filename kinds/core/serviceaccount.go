@@ -31,8 +31,7 @@ func serviceAccounts() *registry.Resource {
 
 func validateServiceAccount(a *corev1.ServiceAccount) field.ErrorList { return kind.Finalizers(a) }
 
-// cleanSecretReferences keeps the names alone: secrets are always those of the
-// account's own namespace.
+// cleanSecretReferences keeps the names only: secrets are in the namespace of the account.
 func cleanSecretReferences(a *corev1.ServiceAccount) {
 	for i, secret := range a.Secrets {
 		a.Secrets[i] = corev1.ObjectReference{Name: secret.Name}

@@ -14,8 +14,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// bindToken makes a token die with the object that ref names; nil: with the
-// account alone.
+// bindToken binds the lifetime of a token to the object that ref names; nil: to the account alone.
 func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, ref *authenticationv1.BoundObjectReference) error {
 	if ref == nil {
 		return nil
@@ -46,7 +45,7 @@ func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.T
 	return nil
 }
 
-// bindToPod names the pod's node too, by its name alone if it is not there.
+// bindToPod adds the pod's node to the claims, without a uid if the node does not exist.
 func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, name string) error {
 	store, err := accounts.Require(corev1.Resource("pods"))
 	if err != nil {

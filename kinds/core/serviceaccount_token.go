@@ -18,7 +18,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// defaultTokenSeconds is how long a token lives where nobody says.
+// defaultTokenSeconds is the default lifetime of a token.
 const defaultTokenSeconds = 60 * 60
 
 func tokenSubresource() registry.Subresource {
@@ -31,8 +31,8 @@ func tokenSubresource() registry.Subresource {
 	}
 }
 
-// createToken issues a token of a service account. A server without keys says
-// so, once it has checked the request.
+// createToken issues a token of a service account. Without signing keys it returns an error after
+// the validation of the request.
 func createToken(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	request, ok := req.Object.(*authenticationv1.TokenRequest)
 	if !ok {
@@ -57,8 +57,7 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	return issueToken(ctx, store, account, request)
 }
 
-// issueToken answers the request with the account's metadata, all defaults
-// filled in, and the token.
+// issueToken returns the request with the account's metadata, its defaults and the token.
 func issueToken(ctx context.Context, store *registry.Store, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
 	request.ObjectMeta = metav1.ObjectMeta{
 		Namespace: account.Namespace, Name: account.Name,
@@ -69,8 +68,7 @@ func issueToken(ctx context.Context, store *registry.Store, account *corev1.Serv
 		request.Spec.Audiences = store.Tokens().Audiences()
 	}
 	request.Spec.ExpirationSeconds = cmp.Or(request.Spec.ExpirationSeconds, ptr.To[int64](defaultTokenSeconds))
-	// The time is taken first, so that the token never ends before the answer
-	// says so.
+	// The time is read first, so that the token does not expire before the time in the answer.
 	now := time.Now()
 	claims := registry.TokenClaims{
 		Namespace: account.Namespace,

@@ -54,8 +54,7 @@ func endpointSlices() *registry.Resource {
 	}.Build()
 }
 
-// endpointSliceChanged counts labels as content, for they say which service a
-// slice belongs to.
+// endpointSliceChanged compares labels too: they name the service of a slice.
 func endpointSliceChanged(slice, old *discoveryv1.EndpointSlice) bool {
 	return slice.AddressType != old.AddressType ||
 		!equality.Semantic.DeepEqual(slice.Endpoints, old.Endpoints) ||
@@ -63,8 +62,7 @@ func endpointSliceChanged(slice, old *discoveryv1.EndpointSlice) bool {
 		!equality.Semantic.DeepEqual(slice.Labels, old.Labels)
 }
 
-// dropTopology drops a field of v1beta1 which v1 can be read with but not
-// written.
+// dropTopology drops the deprecated topology of v1beta1, which v1 serves but does not accept.
 func dropTopology(slice *discoveryv1.EndpointSlice) {
 	for i := range slice.Endpoints {
 		slice.Endpoints[i].DeprecatedTopology = nil

@@ -17,7 +17,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// How much a slice may hold.
+// The limits of a slice.
 const (
 	mostEndpoints = 1000
 	mostAddresses = 100
@@ -30,7 +30,7 @@ func validateNewSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 	return append(validateSlice(s), validateEndpoints(s, field.NewPath("endpoints"))...)
 }
 
-// validateSliceUpdate lets faulty endpoints stay as they are.
+// validateSliceUpdate accepts unchanged endpoints that are invalid.
 func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
 	errs := validateSlice(s)
 	if !equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
@@ -99,8 +99,8 @@ func validateAddresses(addresses []string, typ discoveryv1.AddressType, at *fiel
 	return errs
 }
 
-// validateAddress wants an address of the slice's family by which other
-// machines can be reached. One of the other family is a fault of the list.
+// validateAddress requires an address of the slice's family that other hosts can reach. The error
+// for the other family is about the list.
 func validateAddress(address string, family discoveryv1.AddressType, list, at *field.Path) field.ErrorList {
 	errs := utilvalidation.IsValidIP(at, address)
 	if family == discoveryv1.AddressTypeIPv4 {

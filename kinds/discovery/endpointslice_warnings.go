@@ -14,8 +14,7 @@ func warnOfNewSlice(s *discoveryv1.EndpointSlice) []string {
 	return append(warnings, warnOfAddresses(s)...)
 }
 
-// warnOfAddresses leaves out the slices of the two controllers which write
-// addresses in canonical form.
+// warningsForAddresses skips the slices of the two controllers that write canonical addresses.
 func warnOfAddresses(s *discoveryv1.EndpointSlice) []string {
 	switch s.Labels[discoveryv1.LabelManagedBy] {
 	case "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io":

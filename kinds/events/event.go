@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// events are those of the core group, stored once and seen by other names.
+// events returns the events of the core group, stored once and served with other names.
 func events() *registry.Resource {
 	d := core.Events()
 	d.ValidateName = validation.NameIsDNSSubdomain

@@ -12,10 +12,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// The rules of this group, on top of those for all events, go by the names that
-// fields have in the core group.
+// The rules of this group in addition to those of all events. The fields have their names in the
+// core group.
 
-// validateNew refuses what only events of the core group say.
+// validateNew rejects the fields that only events of the core group have.
 func validateNew(e *corev1.Event) field.ErrorList {
 	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
 	errs = append(errs, validateSeries(e.Series)...)
@@ -52,7 +52,7 @@ func validateSeries(s *corev1.EventSeries) field.ErrorList {
 	return errs
 }
 
-// validateUpdate lets an event come to stand for more of its kind.
+// validateUpdate allows changes of the series only.
 func validateUpdate(e, old *corev1.Event) field.ErrorList {
 	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
 	if !equality.Semantic.DeepEqual(e.Series, old.Series) {

@@ -1,5 +1,5 @@
-// Package flowcontrol holds the kinds of flowcontrol.apiserver.k8s.io. They are
-// stored and served; requests are not queued by them.
+// Package flowcontrol holds the kinds of flowcontrol.apiserver.k8s.io. They are stored and served,
+// but do not limit requests.
 package flowcontrol
 
 import "github.com/miniapi/miniapi/registry"

@@ -52,7 +52,7 @@ func flowSchemas() *registry.Resource {
 	}.Build()
 }
 
-// comparePrecedence puts first what is matched first.
+// comparePrecedence orders schemas by their matching precedence.
 func comparePrecedence(a, b *flowcontrolv1.FlowSchema) int {
 	return cmp.Or(cmp.Compare(a.Spec.MatchingPrecedence, b.Spec.MatchingPrecedence), cmp.Compare(a.Name, b.Name))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// exempt is the name of the schema and of the level for what is never held up.
+// exempt is the name of the schema and of the priority level for requests that are not limited.
 const exempt = "exempt"
 
 var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
@@ -84,8 +84,7 @@ func validateRules(r *flowcontrolv1.PolicyRulesWithSubjects, at *field.Path) fie
 	return errs
 }
 
-// validateSubject wants the one member that is named by the kind, and tells its
-// faults first.
+// validateSubject requires the member that the kind names, and reports its errors first.
 func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
 	var errs, others field.ErrorList
 	member := func(set bool, of flowcontrolv1.SubjectKind, name string, validate func(at *field.Path) field.ErrorList) {
@@ -135,7 +134,7 @@ func validateResourceRule(r *flowcontrolv1.ResourcePolicyRule, at *field.Path) f
 	)
 }
 
-// validateAlternatives wants something, and nothing beside everything.
+// validateAlternatives requires at least one item, and no other item beside the wildcard.
 func validateAlternatives(list []string, at *field.Path, what, missing string) field.ErrorList {
 	switch {
 	case len(list) == 0:
@@ -203,7 +202,7 @@ func validateSchemaStatus(s, _ *flowcontrolv1.FlowSchema) field.ErrorList {
 	return validateConditions(s.Status.Conditions, func(c flowcontrolv1.FlowSchemaCondition) string { return string(c.Type) })
 }
 
-// validateConditions wants each type once.
+// validateConditions requires each type once.
 func validateConditions[C any](conditions []C, typeOf func(C) string) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()

@@ -13,7 +13,7 @@ import (
 
 const (
 	mostQueues  = 10_000_000
-	entropyBits = 60 // of the hash that deals a flow its queues
+	entropyBits = 60 // of the hash that selects the queues of a flow
 	noNegative  = "must be a non-negative integer"
 	percentage  = "must be between 0 and 100, inclusive"
 )

@@ -13,28 +13,25 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// envelope begins every value in protobuf; a runtime.Unknown follows.
+// envelope is the prefix of every value in protobuf. A runtime.Unknown follows.
 var envelope = [4]byte{'k', '8', 's', 0}
 
-// Codec reads and writes objects at rest with the bytes of kube-apiserver. It
-// reads protobuf and JSON alike, whichever it writes, and every version it
-// knows, since a cluster that was upgraded holds old values. Objects that it
-// returns carry no apiVersion and kind.
+// Codec encodes and decodes objects at rest with the bytes of kube-apiserver. It decodes protobuf
+// and JSON, whichever it encodes, and every version in More, because an upgraded cluster has old
+// values. Decoded objects have no apiVersion and kind.
 type Codec struct {
-	// Kind that is written down.
+	// Kind of the encoded objects.
 	Kind schema.GroupVersionKind
-	// New returns a zero object of it.
+	// New returns a zero object of the kind.
 	New func() runtime.Object
-	// JSON chooses what Encode writes.
+	// JSON makes Encode return JSON.
 	JSON bool
-	// Restore puts back, in an object that was read, what its encoding leaves
-	// out. Nil: nothing.
+	// Restore sets the fields of a decoded object that its encoding leaves out. Nil: none.
 	Restore func(obj runtime.Object)
-	// Default fills in what may be missing from a value that was not encoded as
-	// Encode does, and so perhaps not written by an API server, or by one that
-	// knew another version. Nil: nothing.
+	// Default sets the defaults of a value that was not encoded by Encode, and may have been
+	// written by another program or in another version. Nil: none.
 	Default func(obj runtime.Object)
-	// More are versions of the same group which Decode converts from.
+	// More are versions of the same group that Decode converts from.
 	More []registry.Version
 }
 
@@ -50,7 +47,7 @@ func (c *Codec) Encode(obj runtime.Object) ([]byte, error) {
 	apiVersion, kind := c.Kind.ToAPIVersionAndKind()
 	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}}
 	size := message.Size()
-	// The body comes with a tag and a length of at most ten bytes.
+	// The body follows a tag and a length of at most ten bytes.
 	data := make([]byte, len(envelope)+unknown.Size()+size+11)
 	n, err := unknown.NestedMarshalTo(data[copy(data, envelope[:]):], message, uint64(size))
 	if err != nil {
@@ -69,8 +66,7 @@ func (c *Codec) encodeJSON(obj runtime.Object) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Decode returns the object of the bytes that Encode, or a kube-apiserver,
-// wrote.
+// Decode returns the object of bytes that Encode or a kube-apiserver wrote.
 func (c *Codec) Decode(data []byte) (runtime.Object, error) {
 	obj, err := c.decode(data)
 	if err != nil {
@@ -111,8 +107,7 @@ func (c *Codec) decodeUnusual(data []byte) (runtime.Object, error) {
 	})
 }
 
-// decodeProtobuf takes what is unusual: another version, or an envelope that
-// says more.
+// decodeProtobuf decodes other versions and other envelopes than those that Encode writes.
 func (c *Codec) decodeProtobuf(data []byte) (runtime.Object, error) {
 	var unknown runtime.Unknown
 	if err := unknown.Unmarshal(data); err != nil {
@@ -129,8 +124,7 @@ func unmarshal(data []byte, obj runtime.Object) error {
 	return message.Unmarshal(data)
 }
 
-// into fills an object of the version that head names and returns it as the
-// hub's.
+// into fills an object of the version in head and returns it converted to the hub.
 func (c *Codec) into(head runtime.TypeMeta, fill func(runtime.Object) error) (runtime.Object, error) {
 	kind := schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
 	if kind == c.Kind {

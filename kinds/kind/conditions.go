@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// How long the texts of a condition may be.
+// The longest texts of a condition.
 const (
 	longestReason  = 1 << 10
 	longestMessage = 32 << 10
 )
 
-// Conditions wants conditions that are complete, one of each type. The texts
-// are those of release 1.36: apimachinery's own are newer.
+// Conditions validates conditions and requires each type once. The error texts are those of release
+// 1.36; apimachinery has newer ones.
 func Conditions(at *field.Path, list []metav1.Condition) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()

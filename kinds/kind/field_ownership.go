@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Except makes an Owns of all fields but those at or below the dotted paths.
+// Except returns a filter of all fields but those at or below the dotted paths.
 func Except(paths ...string) fieldpath.Filter {
 	set := fieldpath.NewSet()
 	for _, path := range paths {
@@ -15,8 +15,7 @@ func Except(paths ...string) fieldpath.Filter {
 	return fieldpath.NewExcludeSetFilter(set)
 }
 
-// Only makes an Owns of the fields at or below the dotted paths, in which * is
-// every item of a list.
+// Only returns a filter of the fields at or below the dotted paths. * is every item of a list.
 func Only(paths ...string) fieldpath.Filter {
 	var matchers []*fieldpath.SetMatcher
 	for _, path := range paths {

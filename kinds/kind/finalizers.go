@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Finalizers looks at who keeps an object from going. It comes on top of what
-// holds for all objects: not every kind is that strict.
+// Finalizers validates the names of finalizers beyond the rules for all objects. Some kinds are not
+// validated by it.
 func Finalizers(obj metav1.Object) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range obj.GetFinalizers() {
@@ -18,8 +18,7 @@ func Finalizers(obj metav1.Object) field.ErrorList {
 	return errs
 }
 
-// Finalizer wants somebody's domain before the name of what is not Kubernetes'
-// own.
+// Finalizer requires a standard finalizer or a qualified name.
 func Finalizer(name string, at *field.Path) field.ErrorList {
 	switch name {
 	case string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:

@@ -10,16 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/diff"
 )
 
-// GoJSON shows a value of one of the API's types as kube-apiserver's messages
-// do: as JSON with the names of Go fields, all of them, for that is what comes
-// of encoding types which have no names for JSON.
+// GoJSON formats a value of an API type as kube-apiserver's messages do: as JSON with the Go names
+// of all fields, because the internal types of kube-apiserver have no JSON names.
 func GoJSON(value any) json.RawMessage {
 	var b bytes.Buffer
 	writeGo(&b, reflect.ValueOf(value))
 	return b.Bytes()
 }
 
-// GoDiff tells two values apart, line by line of GoJSON.
+// GoDiff returns the difference of two values, line by line of GoJSON.
 func GoDiff(old, now any) string { return diff.Diff(GoJSON(old), GoJSON(now)) }
 
 func writeGo(b *bytes.Buffer, v reflect.Value) {
@@ -44,13 +43,13 @@ func writeGo(b *bytes.Buffer, v reflect.Value) {
 	default:
 		data, err := json.Marshal(v.Interface())
 		if err != nil {
-			data = []byte("null") // no type of the API's comes here
+			data = []byte("null") // unreachable for API types
 		}
 		b.Write(data)
 	}
 }
 
-// writeGoFields writes embedded structs without braces of their own.
+// writeGoFields writes the fields of embedded structs without braces.
 func writeGoFields(b *bytes.Buffer, v reflect.Value) {
 	for _, f := range fieldsInside(v.Type()) {
 		var one bytes.Buffer
@@ -87,8 +86,8 @@ func isNil(v reflect.Value) bool {
 	return false
 }
 
-// isOurs: what apimachinery defines has names for JSON inside kube-apiserver
-// too.
+// isOurs reports whether a type has JSON names inside kube-apiserver too, as the types of
+// apimachinery have.
 func isOurs(t reflect.Type) bool {
 	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == reflect.TypeFor[podSpec]() || t == reflect.TypeFor[podSecurity]()
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// newFields are not there inside the release of kube-apiserver whose messages
-// these are: nothing is said of them where they are not set.
+// newFields are the fields that the release of kube-apiserver with these messages does not have.
+// They are left out if they are unset.
 var newFields = map[string]bool{
 	"ClusterTrustBundleProjection.User":   true,
 	"ConfigMapVolumeSource.DefaultUser":   true,
@@ -23,15 +23,14 @@ var newFields = map[string]bool{
 	"VolumeMount.BindMountOptions":        true,
 }
 
-// movedFields come after another field than in the API.
+// movedFields maps fields to the fields that they follow inside kube-apiserver.
 var movedFields = map[string]string{
 	"PersistentVolumeSource.FlexVolume": "ISCSI",
 	"PersistentVolumeSource.Quobyte":    "RBD",
 	"VolumeSource.Quobyte":              "RBD",
 }
 
-// fieldsInside returns a struct's fields in the order that they have inside
-// kube-apiserver.
+// fieldsInside returns the fields of a struct in the order of kube-apiserver's internal type.
 func fieldsInside(t reflect.Type) []reflect.StructField {
 	var fields, moved []reflect.StructField
 	for i := range t.NumField() {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podSpec has the fields of a pod spec in the order and under the names that
-// they have inside kube-apiserver.
+// podSpec has the fields of a pod spec in the order and under the names of kube-apiserver's
+// internal type.
 type podSpec struct {
 	Volumes                       []corev1.Volume
 	InitContainers                []corev1.Container
@@ -47,7 +47,7 @@ type podSpec struct {
 	SchedulingGroup               *corev1.PodSchedulingGroup
 }
 
-// podSecurity holds what the API has in the pod spec itself as well.
+// podSecurity includes fields that the API has in the pod spec itself.
 type podSecurity struct {
 	HostNetwork, HostPID, HostIPC bool
 	ShareProcessNamespace         *bool
@@ -79,7 +79,7 @@ func internalPodSpec(spec corev1.PodSpec) podSpec {
 	return p
 }
 
-// copyFields copies the fields that both have.
+// copyFields copies the fields that both structs have.
 func copyFields(to, from reflect.Value) {
 	for i := range to.NumField() {
 		source := from.FieldByName(to.Type().Field(i).Name)

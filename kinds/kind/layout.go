@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// layout says where the struct of a kind keeps its parts; -1: it has none.
+// layout holds the indexes of the fields of a kind's struct; -1: there is none.
 type layout struct {
 	spec, status int
-	// body are all fields but TypeMeta, ObjectMeta and Status.
+	// body are the indexes of all fields but TypeMeta, ObjectMeta and Status.
 	body []int
 }
 
@@ -57,9 +57,9 @@ func (l layout) specChanged(obj, old runtime.Object) bool {
 	return !Same(now.Interface(), before.Interface())
 }
 
-// Same tells whether two values, pointers to what is large, mean the same: nil is
-// empty, and quantities and times go by what they say. Values that are the same
-// in memory too, as in a write that changes nothing, are found out much faster.
+// Same reports whether two values, pointers for large ones, are semantically equal: nil equals
+// empty, and quantities and times are compared by value. Deeply equal values, as in a write that
+// changes nothing, are compared much faster.
 func Same(a, b any) bool {
 	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }

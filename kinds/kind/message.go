@@ -10,15 +10,14 @@ import (
 
 var _ storage.MessageCodec = (*Codec)(nil)
 
-// Fields of runtime.Unknown, and of the TypeMeta in it.
+// The fields of runtime.Unknown and of its TypeMeta.
 const (
 	unknownTypeMeta, unknownRaw      = 1, 2
 	typeMetaAPIVersion, typeMetaKind = 1, 2
 )
 
-// Message implements storage.MessageCodec. It is false for everything but the
-// hub version in the envelope that Encode makes, and for kinds which need
-// something restored.
+// Message implements storage.MessageCodec. It returns false for all values but those of the hub
+// version in the envelope that Encode writes, and for kinds with a Restore function.
 func (c *Codec) Message(data []byte) ([]byte, bool) {
 	if c.Restore != nil {
 		return nil, false
@@ -26,7 +25,7 @@ func (c *Codec) Message(data []byte) ([]byte, bool) {
 	return c.open(data)
 }
 
-// open takes the hub version out of the envelope that Encode makes.
+// open returns the message in the envelope that Encode writes, if it is of the hub version.
 func (c *Codec) open(data []byte) ([]byte, bool) {
 	data, ok := bytes.CutPrefix(data, envelope[:])
 	if !ok {
@@ -40,7 +39,7 @@ func (c *Codec) open(data []byte) ([]byte, bool) {
 	return message, ok && isPlain(data)
 }
 
-// isHead tells whether a TypeMeta names the kind.
+// isHead reports whether a TypeMeta names the kind.
 func (c *Codec) isHead(head []byte) bool {
 	apiVersion, head, ok := cutField(head, typeMetaAPIVersion)
 	if !ok {
@@ -57,13 +56,12 @@ func (c *Codec) isHead(head []byte) bool {
 	return string(group) == c.Kind.Group && string(version) == c.Kind.Version
 }
 
-// isPlain tells whether the end of an envelope says nothing of an encoding or
-// a type of the content.
+// isPlain reports whether the end of an envelope has neither a content encoding nor a content type.
 func isPlain(end []byte) bool {
 	return len(end) == 0 || string(end) == "\x1a\x00\x22\x00"
 }
 
-// cutField takes the field that data begins with.
+// cutField splits off the first field of data, which must have the given number.
 func cutField(data []byte, number protowire.Number) (value, rest []byte, ok bool) {
 	got, kind, tag := protowire.ConsumeTag(data)
 	if tag < 0 || got != number || kind != protowire.BytesType {

@@ -15,16 +15,16 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Scaling is what the scale of an object shows of it.
+// Scaling holds the parts of an object that its scale shows.
 type Scaling struct {
 	// Replicas points into the object.
 	Replicas **int32
-	// Current is how many there are.
+	// Current is the current number of replicas.
 	Current  int32
 	Selector string
 }
 
-// ScaleSubresource returns the scale of a kind, given how to find its parts.
+// ScaleSubresource returns the subresource scale of a kind. parts returns the parts of an object.
 func ScaleSubresource[T Object](parts func(obj T) (Scaling, error)) registry.Subresource {
 	return registry.Subresource{
 		Name:  "scale",
@@ -88,7 +88,7 @@ func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
 	return scale
 }
 
-// ValidateScale looks at a scale that a client sent.
+// ValidateScale validates a scale that a client sends.
 func ValidateScale(view runtime.Object) error {
 	scale, ok := view.(*autoscalingv1.Scale)
 	if !ok {

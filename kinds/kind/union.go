@@ -2,18 +2,17 @@ package kind
 
 import "k8s.io/apimachinery/pkg/util/validation/field"
 
-// OnlyOne looks at fields of which one may be set.
+// Union validates fields of which one may be set.
 type OnlyOne struct {
-	At      *field.Path // of what has the fields
-	Refusal string      // of a second one
+	At      *field.Path // of the struct with the fields
+	Refusal string      // the error for a second field
 
 	Found bool
 	Errs  field.ErrorList
 }
 
-// Take looks at what is inside a field if it is the first that is set. Names
-// are what the field is called where it is refused and, if that differs, where
-// something inside is.
+// Member validates a field if it is the first that is set, and rejects it otherwise. names are the
+// name of the field in the rejection and, if it differs, the name in the errors of validate.
 func Take[T any](o *OnlyOne, source *T, validate func(*T, *field.Path) field.ErrorList, names ...string) {
 	switch {
 	case source == nil:

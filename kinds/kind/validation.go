@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Supported wants one of a few words, and takes the empty one for a word that
-// is not among them. The message lists them in the order given.
+// Supported requires one of a few words. The empty string is an unsupported word. The message lists
+// the words in the order given.
 func Supported[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if slices.Contains(words, value) {
 		return nil
@@ -21,7 +21,7 @@ func Supported[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(at, value, words)}
 }
 
-// SupportedIfSet leaves it to the client whether there is a word at all.
+// SupportedIfSet accepts nil, else it is Supported.
 func SupportedIfSet[T ~string](at *field.Path, value *T, words ...T) field.ErrorList {
 	if value == nil {
 		return nil
@@ -29,8 +29,7 @@ func SupportedIfSet[T ~string](at *field.Path, value *T, words ...T) field.Error
 	return Supported(at, *value, words...)
 }
 
-// Named wants a text that is not empty, and of a form: form returns what is
-// wrong with it.
+// Formatted requires a string that is not empty and of which form returns no errors.
 func Named(at *field.Path, value string, form func(string) []string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -38,7 +37,7 @@ func Named(at *field.Path, value string, form func(string) []string) field.Error
 	return Invalid(at, value, form(value))
 }
 
-// NonNegative wants a number, where there is one, that is no less than 0.
+// NonNegative rejects a number less than 0. It accepts nil.
 func NonNegative[T int32 | int64](at *field.Path, n *T) field.ErrorList {
 	if n == nil {
 		return nil
@@ -46,8 +45,7 @@ func NonNegative[T int32 | int64](at *field.Path, n *T) field.ErrorList {
 	return validation.ValidateNonnegativeField(int64(*n), at)
 }
 
-// Immutable wants a field to stay as it was. What it shows of it is spelled as
-// GoJSON spells it.
+// Immutable requires equal values. The error shows the new one in the notation of GoJSON.
 func Immutable(at *field.Path, now, was any) field.ErrorList {
 	if equality.Semantic.DeepEqual(now, was) {
 		return nil
@@ -55,12 +53,12 @@ func Immutable(at *field.Path, now, was any) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, GoJSON(now), validation.FieldImmutableErrorMsg)}
 }
 
-// Selector looks at a label selector; nil is one.
+// Selector validates a label selector. It accepts nil.
 func Selector(at *field.Path, s *metav1.LabelSelector) field.ErrorList {
 	return metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, at)
 }
 
-// IntOrPercent wants a number that is not negative, or a percentage.
+// IntOrPercent requires a number that is not negative, or a percentage.
 func IntOrPercent(at *field.Path, n *intstr.IntOrString) field.ErrorList {
 	switch {
 	case n == nil:
@@ -71,7 +69,7 @@ func IntOrPercent(at *field.Path, n *intstr.IntOrString) field.ErrorList {
 	return Invalid(at, n, utilvalidation.IsValidPercent(n.StrVal))
 }
 
-// AtMost100Percent holds for percentages only.
+// AtMost100Percent rejects percentages greater than 100%.
 func AtMost100Percent(at *field.Path, n *intstr.IntOrString) field.ErrorList {
 	if n == nil || n.Type == intstr.Int || len(utilvalidation.IsValidPercent(n.StrVal)) > 0 {
 		return nil
@@ -82,7 +80,8 @@ func AtMost100Percent(at *field.Path, n *intstr.IntOrString) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, n, "must not be greater than 100%")}
 }
 
-// OneOf wants one of a few words. The message lists them in the order given.
+// OneOf requires one of a few words. The error of an empty value is that it is required. The
+// message lists the words in the order given.
 func OneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -95,7 +94,7 @@ func OneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(at, value, words)}
 }
 
-// Needed wants a text that is not empty.
+// Required requires a string that is not empty.
 func Needed(at *field.Path, value string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -103,7 +102,7 @@ func Needed(at *field.Path, value string) field.ErrorList {
 	return nil
 }
 
-// Invalid makes a fault of each message about a value.
+// Invalid returns an error for each message about a value.
 func Invalid(at *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range messages {

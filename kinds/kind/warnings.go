@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// WarnOfName is for kinds whose names go into those of pods.
+// WarningsForName returns warnings for kinds whose names become part of the names of pods.
 func WarnOfName(name string) []string {
 	messages := utilvalidation.IsDNS1123Label(name)
 	if len(messages) == 0 {
@@ -17,7 +17,7 @@ func WarnOfName(name string) []string {
 		"which can result in surprising behavior; a DNS label is recommended: %v", messages)}
 }
 
-// WarnOfNodeLabel is for labels of nodes, some of which have got new names.
+// WarningsForNodeLabel returns warnings for labels of nodes that have new names.
 func WarnOfNodeLabel(at *field.Path, label string) []string {
 	var since, now string
 	switch label {

@@ -57,8 +57,8 @@ func ingresses() *registry.Resource {
 	}.Build()
 }
 
-// ingressHosts lists the first three hosts. How many more there are is counted
-// in rules, with or without a host.
+// ingressHosts lists the first three hosts. The number of the others counts rules, with or without
+// a host.
 func ingressHosts(rules []networkingv1.IngressRule) string {
 	const limit = 3
 	var hosts []string

@@ -20,7 +20,7 @@ const (
 	noAddressText   = "must be a DNS name, not an IP address"
 )
 
-// validateNewIngress looks at what was the ingress class before it got a field.
+// validateNewIngress rejects the annotation for the ingress class beside its field.
 func validateNewIngress(i *networkingv1.Ingress) field.ErrorList {
 	errs := validateIngress(i)
 	if class, ok := i.Annotations[classAnnotation]; ok && i.Spec.IngressClassName != nil && class != *i.Spec.IngressClassName {
@@ -64,7 +64,7 @@ func validateIngressRules(rules []networkingv1.IngressRule, at *field.Path) fiel
 	return errs
 }
 
-// validateHost takes a wildcard for the first part of a name.
+// validateHost accepts a wildcard as the first label.
 func validateHost(host string, at *field.Path) field.ErrorList {
 	if strings.Contains(host, "*") {
 		return kind.Invalid(at, host, utilvalidation.IsWildcardDNS1123Subdomain(host))
@@ -119,7 +119,7 @@ func validatePath(p *networkingv1.HTTPIngressPath, at *field.Path) field.ErrorLi
 	return append(errs, validateBackend(&p.Backend, at.Child("backend"))...)
 }
 
-// validateCleanPath refuses what proxies would read in different ways.
+// validateCleanPath rejects sequences that proxies interpret differently.
 func validateCleanPath(path string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range []string{"//", "/./", "/../", "%2f", "%2F"} {
@@ -178,7 +178,7 @@ func validateServiceBackend(s *networkingv1.IngressServiceBackend, at *field.Pat
 	return errs
 }
 
-// validateIngressStatus lets malformed addresses stay.
+// validateIngressStatus accepts existing addresses that are malformed.
 func validateIngressStatus(i, old *networkingv1.Ingress) field.ErrorList {
 	var errs field.ErrorList
 	var known []string

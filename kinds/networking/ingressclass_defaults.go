@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultIngressClass: parameters that nobody places are of the whole cluster.
+// defaultIngressClass sets the scope of parameters to the cluster.
 func defaultIngressClass(class *networkingv1.IngressClass) {
 	if class.Spec.Parameters != nil {
 		kind.SetDefaultPointer(&class.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)

@@ -46,7 +46,7 @@ func validateParameters(ref *networkingv1.IngressClassParametersReference, at *f
 	)
 }
 
-// validateScope wants a namespace for what has one.
+// validateScope requires a namespace for namespaced parameters only.
 func validateScope(ref *networkingv1.IngressClassParametersReference, at *field.Path) field.ErrorList {
 	if ref.Scope == nil {
 		return field.ErrorList{field.Required(at.Child("scope"), "")}

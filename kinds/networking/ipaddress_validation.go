@@ -36,8 +36,8 @@ func validateAddressUpdate(a, old *networkingv1.IPAddress) field.ErrorList {
 	return append(validateAddress(a), kind.Immutable(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)...)
 }
 
-// validateAddressName holds an address's name to the one way of writing the
-// address, so that two objects never stand for the same address.
+// validateAddressName requires the canonical form of an address, so that no two objects stand for
+// the same address.
 func validateAddressName(name string, _ bool) []string {
 	address, err := netip.ParseAddr(name)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// networkPolicyChanged tells no list from an empty one, as kube-apiserver does.
+// networkPolicyChanged distinguishes a nil list from an empty one, as kube-apiserver does.
 func networkPolicyChanged(policy, old *networkingv1.NetworkPolicy) bool {
 	return !reflect.DeepEqual(policy.Spec, old.Spec)
 }

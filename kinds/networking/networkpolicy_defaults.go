@@ -7,8 +7,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// defaultNetworkPolicy tells the types of a policy by its rules. One without
-// rules lets nothing in.
+// defaultNetworkPolicy derives the types of a policy from its rules. A policy without rules denies
+// all ingress.
 func defaultNetworkPolicy(policy *networkingv1.NetworkPolicy) {
 	spec := &policy.Spec
 	for i := range spec.Ingress {

@@ -17,8 +17,7 @@ func validateNetworkPolicy(p *networkingv1.NetworkPolicy) field.ErrorList {
 	return validatePolicy(p, nil)
 }
 
-// validateNetworkPolicyUpdate lets malformed addresses stay, wherever they move
-// to.
+// validateNetworkPolicyUpdate accepts malformed addresses that the old policy has, in any place.
 func validateNetworkPolicyUpdate(p, old *networkingv1.NetworkPolicy) field.ErrorList {
 	var known []string
 	visitBlocks(old, func(block *networkingv1.IPBlock, _ *field.Path) {
@@ -64,7 +63,7 @@ func validatePolicyPorts(ports []networkingv1.NetworkPolicyPort, at *field.Path)
 	return errs
 }
 
-// validatePortRange wants a number where there is an end.
+// validatePortRange requires a number if an end is set.
 func validatePortRange(port *intstr.IntOrString, end *int32, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	refuse := func(message string) {
@@ -83,7 +82,7 @@ func validatePortRange(port *intstr.IntOrString, end *int32, at *field.Path) fie
 		if end == nil {
 			return errs
 		}
-		if *end < port.IntVal { // What is shown is the port.
+		if *end < port.IntVal { // The error shows the port.
 			errs = append(errs, field.Invalid(at.Child("endPort"), port.IntVal, "must be greater than or equal to `port`"))
 		}
 		errs = append(errs, kind.Invalid(at.Child("endPort"), *end, utilvalidation.IsValidPortNum(int(*end)))...)
@@ -139,7 +138,7 @@ func validateBlock(block *networkingv1.IPBlock, known []string, at *field.Path) 
 	return errs
 }
 
-// visitBlocks calls visit with all blocks of addresses that a policy names.
+// visitBlocks calls visit with all blocks of addresses in a policy.
 func visitBlocks(p *networkingv1.NetworkPolicy, visit func(block *networkingv1.IPBlock, at *field.Path)) {
 	each := func(peers []networkingv1.NetworkPolicyPeer, at *field.Path) {
 		for i, peer := range peers {

@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateCIDRs wants a block of addresses, or one of each IP family.
+// validateCIDRs requires one block of addresses, or one of each IP family.
 func validateCIDRs(c *networkingv1.ServiceCIDR) field.ErrorList {
 	at, cidrs := field.NewPath("spec", "cidrs"), c.Spec.CIDRs
 	switch n := len(cidrs); {
@@ -33,7 +33,7 @@ func validateCIDRs(c *networkingv1.ServiceCIDR) field.ErrorList {
 	return errs
 }
 
-// validateCIDRsUpdate lets a block of the other IP family come.
+// validateCIDRsUpdate allows the addition of a block of the other IP family.
 func validateCIDRsUpdate(c, old *networkingv1.ServiceCIDR) field.ErrorList {
 	at := field.NewPath("spec", "cidrs")
 	now, was := c.Spec.CIDRs, old.Spec.CIDRs

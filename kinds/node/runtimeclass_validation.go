@@ -30,7 +30,7 @@ func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 	return errs
 }
 
-// validateDistinct wants tolerations to differ in more than how long they hold.
+// validateDistinct requires tolerations that differ in more than tolerationSeconds.
 func validateDistinct(tolerations []corev1.Toleration, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[corev1.Toleration]()

@@ -40,8 +40,7 @@ func validateAffinity(a *corev1.Affinity, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeAffinity lets what is only preferred name values that no label
-// can have.
+// validateNodeAffinity accepts invalid label values in preferred terms.
 func validateNodeAffinity(n *corev1.NodeAffinity, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
@@ -62,7 +61,7 @@ func validateWeight(weight int32, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at.Child("weight"), weight, "must be in the range 1-100")}
 }
 
-// ValidateNodeSelector looks at what a node must have.
+// ValidateNodeSelector validates the required terms of a node selector.
 func ValidateNodeSelector(s *corev1.NodeSelector, at *field.Path) field.ErrorList {
 	terms := at.Child("nodeSelectorTerms")
 	if len(s.NodeSelectorTerms) == 0 {
@@ -114,7 +113,7 @@ func validateNodeRequirement(r *corev1.NodeSelectorRequirement, at *field.Path) 
 	return append(errs, metavalidation.ValidateLabelName(r.Key, at.Child("key"))...)
 }
 
-// validateNodeField knows one field: the name.
+// validateNodeField requires metadata.name, the only supported field.
 func validateNodeField(r *corev1.NodeSelectorRequirement, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
@@ -163,9 +162,8 @@ func validateTerm(t *corev1.PodAffinityTerm, at *field.Path) field.ErrorList {
 	return append(errs, metavalidation.ValidateLabelName(t.TopologyKey, at.Child("topologyKey"))...)
 }
 
-// validateLabelKeys looks at the keys whose values the pod itself has. Those to
-// match have been made requirements of the selector when the pod was created:
-// what says so twice is the client's own.
+// validateLabelKeys validates the keys whose values the pod itself has. Creation has merged
+// matchLabelKeys into the selector: a duplicate requirement comes from the client.
 func validateLabelKeys(match, mismatch []string, selector *metav1.LabelSelector, at *field.Path) field.ErrorList {
 	errs := validateKeyNames(match, selector, at.Child("matchLabelKeys"))
 	errs = append(errs, validateKeyNames(mismatch, selector, at.Child("mismatchLabelKeys"))...)

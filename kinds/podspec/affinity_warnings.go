@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oldNodeLabels says of labels of nodes that they have other names by now.
+// oldNodeLabels maps deprecated labels of nodes to their warnings.
 var oldNodeLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,
@@ -53,8 +53,7 @@ func warnOfNodes(spec *corev1.PodSpec, at *field.Path) []string {
 	return list
 }
 
-// warnOfNodeTerm is also about values that no label can have, where they are
-// only preferred.
+// warningsForNodeTerm also returns warnings about invalid label values in preferred terms.
 func warnOfNodeTerm(t *corev1.NodeSelectorTerm, validValue func(string) []string, at *field.Path) []string {
 	var list []string
 	for i, r := range t.MatchExpressions {

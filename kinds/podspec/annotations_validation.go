@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateAnnotations looks at the annotations of a pod that mean something to a
-// cluster.
+// ValidateAnnotations validates the annotations of a pod that a cluster interprets.
 func ValidateAnnotations(annotations map[string]string, spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
@@ -32,7 +31,7 @@ func ValidateAnnotations(annotations map[string]string, spec *corev1.PodSpec, at
 	return errs
 }
 
-// isCost refuses the signs and zeros in front that ParseInt takes.
+// isCost rejects signs and leading zeros that ParseInt accepts.
 func isCost(value string) bool {
 	_, err := strconv.ParseInt(value, 10, 32)
 	return err == nil && (value == "0" || value[0] == '-' || value[0] >= '1' && value[0] <= '9')
@@ -66,8 +65,8 @@ func validateAppArmorAnnotation(value, container string, spec *corev1.PodSpec, a
 	return errs
 }
 
-// ValidateProfiles wants annotations and fields to agree about the profiles of
-// new pods and templates.
+// ValidateProfiles requires the same profiles in the annotations and the fields of new pods and
+// templates.
 func ValidateProfiles(annotations map[string]string, spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if len(annotations) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func ValidateProfiles(annotations map[string]string, spec *corev1.PodSpec, at *f
 	return errs
 }
 
-// profile is one of AppArmor or seccomp, said by a field. The words of the two
-// are the same, in fields and in annotations.
+// profile is an AppArmor or seccomp profile in a field. Both use the same words, in fields and in
+// annotations.
 type profile struct {
 	system string
 	kind   string // "": none
@@ -115,7 +114,7 @@ func seccompProfile(p *corev1.SeccompProfile) profile {
 	return profile{"seccomp", string(p.Type), p.LocalhostProfile}
 }
 
-// appArmorProfile is the container's, or else the pod's.
+// appArmorProfile returns the profile of the container, else that of the pod.
 func appArmorProfile(spec *corev1.PodSpec, c *corev1.Container) profile {
 	p := (*corev1.AppArmorProfile)(nil)
 	if spec.SecurityContext != nil {

@@ -23,7 +23,7 @@ func validateContainers(s *scope, at *field.Path) field.ErrorList {
 		c, at := &s.Containers[i], at.Child("containers").Index(i)
 		errs = append(errs, validateContainer(s, c, at)...)
 		errs = append(errs, newName(names, c.Name, at)...)
-		names.Insert(c.Name) // even if it is none
+		names.Insert(c.Name) // invalid names too
 		errs = append(errs, validateLife(s, c, at)...)
 		errs = append(errs, validateRestarts(c, at)...)
 	}
@@ -42,9 +42,9 @@ func validateOtherContainers(s *scope, names sets.Set[string], at *field.Path) f
 	return append(errs, validateEphemeralContainers(s, names, at.Child("ephemeralContainers"))...)
 }
 
-// validateInitContainers: those that stay are looked at like any other, and
-// those that run one after the other may share ports. Where one of them has a
-// port twice it is said of the first one, as kube-apiserver does.
+// validateInitContainers validates sidecars like containers. Other init containers run one after
+// the other and may share ports. A duplicate port within one of them is reported for the first one,
+// as kube-apiserver does.
 func validateInitContainers(s *scope, names sets.Set[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range s.InitContainers {
@@ -63,7 +63,7 @@ func validateInitContainers(s *scope, names sets.Set[string], path *field.Path) 
 	return errs
 }
 
-// neverAgain: an init container that is through is not restarted to be resized.
+// neverAgain rejects the restart on resize of init containers that are not sidecars.
 func neverAgain(list []corev1.ContainerResizePolicy, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, p := range list {
@@ -78,8 +78,8 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// validateEphemeralContainers looks at the containers that are added to a pod
-// while it runs. Taken are the names of the others.
+// validateEphemeralContainers validates the containers that are added to a running pod. taken are
+// the names of the others.
 func validateEphemeralContainers(s *scope, taken sets.Set[string], at *field.Path) field.ErrorList {
 	if len(s.EphemeralContainers) == 0 {
 		return nil
@@ -101,8 +101,7 @@ func validateEphemeralContainers(s *scope, taken sets.Set[string], at *field.Pat
 	return errs
 }
 
-// validateEphemeral keeps a container that only looks into a pod from being
-// part of it.
+// validateEphemeral rejects the fields that ephemeral containers do not support.
 func validateEphemeral(c *corev1.Container, at *field.Path) field.ErrorList {
 	f := forbidding{message: "cannot be set for an Ephemeral Container"}
 	f.forbid(c.Ports != nil, at, "ports")
@@ -120,8 +119,7 @@ func validateEphemeral(c *corev1.Container, at *field.Path) field.ErrorList {
 	return f.errs
 }
 
-// ValidateImage looks at an image in a pod. Templates may have any: some have
-// one of blanks until they know better.
+// ValidateImage validates an image in a pod. Templates accept blanks around the name.
 func ValidateImage(image string, at *field.Path) field.ErrorList {
 	if image == strings.TrimSpace(image) {
 		return nil
@@ -129,7 +127,7 @@ func ValidateImage(image string, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, image, "must not have leading or trailing whitespace")}
 }
 
-// newName adds a name to those that are taken.
+// newName adds a name to the names in use.
 func newName(taken sets.Set[string], name string, at *field.Path) field.ErrorList {
 	if taken.Has(name) {
 		return field.ErrorList{field.Duplicate(at.Child("name"), name)}
@@ -140,7 +138,7 @@ func newName(taken sets.Set[string], name string, at *field.Path) field.ErrorLis
 	return nil
 }
 
-// validateContainer holds for containers of every sort.
+// validateContainer holds for all containers.
 func validateContainer(s *scope, c *corev1.Container, at *field.Path) field.ErrorList {
 	errs := dnsLabel(c.Name, at.Child("name"))
 	if c.Image == "" {
@@ -187,7 +185,7 @@ func validatePorts(ports []corev1.ContainerPort, at *field.Path) field.ErrorList
 	return errs
 }
 
-// newHostPorts adds ports of the node to those that are taken.
+// newHostPorts adds host ports to the ports in use.
 func newHostPorts(taken sets.Set[string], ports []corev1.ContainerPort, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range ports {
@@ -204,7 +202,7 @@ func newHostPorts(taken sets.Set[string], ports []corev1.ContainerPort, at *fiel
 	return errs
 }
 
-// dnsLabel wants a name that is a label of DNS.
+// dnsLabel requires a DNS label.
 func dnsLabel(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}

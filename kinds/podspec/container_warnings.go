@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnOfEnv is about variables that are set twice, unless the later value has
-// the earlier one in it.
+// warningsForEnv returns warnings about variables that are set twice, unless the later value refers
+// to the earlier one.
 func warnOfEnv(env []corev1.EnvVar, at *field.Path) []string {
 	var list []string
 	taken := sets.New[string]()
@@ -25,13 +25,13 @@ func warnOfEnv(env []corev1.EnvVar, at *field.Path) []string {
 	return list
 }
 
-// placedPort is a port with where it is defined.
+// placedPort is a port with its path.
 type placedPort struct {
 	corev1.ContainerPort
 	at *field.Path
 }
 
-// warnOfPorts is about ports that containers share.
+// warningsForPorts returns warnings about ports that containers share.
 func warnOfPorts(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	var earlier []placedPort
@@ -52,8 +52,7 @@ func warnOfPorts(spec *corev1.PodSpec, at *field.Path) []string {
 	return list
 }
 
-// warnOfPortNames is about names that services know ports by, of containers
-// that stay.
+// warningsForPortNames returns warnings about port names that several containers use.
 func warnOfPortNames(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	first := make(map[string]*field.Path)
@@ -78,7 +77,7 @@ func warnOfPortNames(spec *corev1.PodSpec, at *field.Path) []string {
 	return list
 }
 
-// clash says how a port gets into the way of another, "" if it does not.
+// clash describes the conflict of a port with another one, "" for none.
 func (p placedPort) clash(other placedPort) string {
 	switch {
 	case p.ContainerPort.ContainerPort != other.ContainerPort.ContainerPort || p.Protocol != other.Protocol:

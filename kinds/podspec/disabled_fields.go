@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// DropDisabled takes out of a spec what kube-apiserver knows but has turned off.
-// Whoever has it already, since old has it, may keep it; old may be nil.
+// DropDisabled drops the fields of a spec whose feature gates are disabled, unless old has them.
+// old may be nil.
 func DropDisabled(spec, old *corev1.PodSpec) {
 	if old == nil {
 		old = &corev1.PodSpec{}
@@ -31,7 +31,7 @@ func DropDisabled(spec, old *corev1.PodSpec) {
 	}
 }
 
-// DropDisabledOfTemplate does so for a template; both may be nil.
+// DropDisabledOfTemplate is DropDisabled for a template. Both may be nil.
 func DropDisabledOfTemplate(template, old *corev1.PodTemplateSpec) {
 	switch {
 	case template == nil:
@@ -60,7 +60,7 @@ func hasStopSignals(spec *corev1.PodSpec) bool {
 	return found
 }
 
-// dropStopSignals leaves no lifecycle that says nothing else.
+// dropStopSignals drops lifecycles that become empty.
 func dropStopSignals(spec *corev1.PodSpec) {
 	visitContainers(spec, nil, func(c *corev1.Container, _ *field.Path) {
 		if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
@@ -82,7 +82,7 @@ func hasProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) 
 	return false
 }
 
-// dropProjections leaves a source of nothing in the place of each.
+// dropProjections leaves an empty source in the place of each.
 func dropProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) bool) {
 	for _, v := range spec.Volumes {
 		if v.Projected == nil {

@@ -1,14 +1,13 @@
-// Package podspec fills in what a client left out of a pod spec, and validates
-// it, wherever one is: in a pod, in the templates of the workloads, in a
-// PodTemplate. What a pod spec is made of and what other kinds have too
-// (claims, persistent volumes, lists of resources) is here as well.
+// Package podspec holds the defaults, the validation and the warnings of pod specs, for pods and for
+// the templates of workloads, and of types that other kinds share with them: claims, persistent
+// volumes and lists of resources. Each file covers one part of a spec: <part>_defaults.go,
+// <part>_validation.go and <part>_warnings.go.
 //
-// The functions that fill in write into what they are given, leave alone what
-// is set, and allocate only for what they fill in. Where a pod differs from a
-// template, as in requests that follow from limits, kinds/core knows.
+// The defaulting functions write to their arguments, keep fields that are set, and allocate only for
+// fields that they set. Package core has the defaults of pods that templates do not have, such as
+// requests that derive from limits.
 //
-// The functions that validate expect defaults to be there. They report what
-// kube-apiserver would, in its order, under its fields and in its words, with
-// its mistakes: some fields have other names in messages, some lists are
-// reported where one of their items is meant. A file has one part of a spec.
+// The validation functions expect defaulted objects. They return the errors of kube-apiserver, in its
+// order, with its fields and its texts. That includes its mistakes: some fields have other names in
+// messages, and some errors name a list instead of one of its items.
 package podspec

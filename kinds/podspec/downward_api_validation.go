@@ -13,8 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// What a container can be told about its pod, in the order in which messages
-// list it.
+// The fields of the downward API, in the order of messages.
 var (
 	fieldsInEnv = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
@@ -27,7 +26,7 @@ var (
 	}
 )
 
-// validateFieldRef takes a field, or one of the labels or annotations.
+// validateFieldRef accepts a supported field, or one of the labels or annotations.
 func validateFieldRef(ref *corev1.ObjectFieldSelector, fields []string, at *field.Path) field.ErrorList {
 	path := at.Child("fieldPath")
 	switch {
@@ -51,7 +50,7 @@ func validateFieldRef(ref *corev1.ObjectFieldSelector, fields []string, at *fiel
 	if !isFieldLabel(ref.FieldPath) {
 		return unknownField(ref, "field label not supported: "+ref.FieldPath, path)
 	}
-	// The name of spec.nodeName in the oldest clients.
+	// Old clients use the name spec.host.
 	if slices.Contains(fields, ref.FieldPath) || ref.FieldPath == "spec.host" && slices.Contains(fields, "spec.nodeName") {
 		return nil
 	}
@@ -62,7 +61,7 @@ func unknownField(ref *corev1.ObjectFieldSelector, message string, at *field.Pat
 	return field.ErrorList{field.Invalid(at, ref.FieldPath, "error converting fieldPath: "+message)}
 }
 
-// subscript takes metadata.labels['key'] apart.
+// subscript parses metadata.labels['key'].
 func subscript(path string) (name, key string, ok bool) {
 	path, ok = strings.CutSuffix(path, "']")
 	if !ok {
@@ -97,10 +96,10 @@ func ofHugePages(resource string) bool {
 	return strings.HasPrefix(resource, "requests.hugepages-") || strings.HasPrefix(resource, "limits.hugepages-")
 }
 
-// byteDivisors are the units that bytes can be counted in.
+// byteDivisors are the units of resources in bytes.
 var byteDivisors = sets.New("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 
-// validateDivisor looks at the unit in which a resource is told.
+// validateDivisor validates the unit of a resource.
 func validateDivisor(ref *corev1.ResourceFieldSelector, at *field.Path) field.ErrorList {
 	if ref.Divisor.IsZero() {
 		return nil

@@ -69,7 +69,7 @@ func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
 	return append(errs, kind.Invalid(at.Child("key"), key, utilvalidation.IsConfigMapKey(key))...)
 }
 
-// validateFileKey looks at a variable that comes from a file in a volume.
+// validateFileKey validates a variable from a file in a volume.
 func validateFileKey(ref *corev1.FileKeySelector, at *field.Path) field.ErrorList {
 	errs := kind.Named(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName)
 	errs = append(errs, dnsLabel(ref.VolumeName, at.Child("volumeName"))...)
@@ -79,7 +79,7 @@ func validateFileKey(ref *corev1.FileKeySelector, at *field.Path) field.ErrorLis
 	return append(errs, validateNoBacksteps(ref.Path, at.Child("path"))...)
 }
 
-// validateFileVolumes looks at the volumes that variables come from.
+// validateFileVolumes validates the volumes that variables are read from.
 func validateFileVolumes(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {

@@ -8,11 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// maxImage is how long the name of an image may be.
+// maxImage is the longest name of an image.
 const maxImage = 255
 
-// reference is what an image may be called: a registry, a path, a tag and a
-// digest.
+// reference matches the name of an image: a registry, a path, a tag and a digest.
 var reference = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		label    = `(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`
@@ -26,9 +25,8 @@ var reference = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + host + `/)?` + path + `(?::` + tag + `)?(?:@` + checksum + `)?$`)
 })
 
-// pullPolicy asks again for what may have moved on: an image tagged latest, by
-// name or for want of anything else. What is no image's name is for validation
-// to judge.
+// pullPolicy returns Always for an image with the tag latest or without a tag, else IfNotPresent.
+// Malformed names are left to validation.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, digested := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")

@@ -26,7 +26,7 @@ func validateISCSI(i *corev1.ISCSIVolumeSource, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateISCSIName: shown is the part of the name that the message is about.
+// validateISCSIName validates a name. shown is the part of the name in the message.
 func validateISCSIName(volume, portal, shown string, at *field.Path) field.ErrorList {
 	if len(volume+":"+portal) <= 64 {
 		return nil
@@ -35,7 +35,7 @@ func validateISCSIName(volume, portal, shown string, at *field.Path) field.Error
 		"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.")}
 }
 
-// targets are the forms that the name of a target has, by how it begins.
+// targets maps the prefix of a target's name to its form.
 var targets = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
@@ -51,7 +51,7 @@ func validateIQN(name, unknown string, at *field.Path) field.ErrorList {
 	return validateTarget(name, unknown, at)
 }
 
-// validateTarget takes the message about a name of none of the forms.
+// validateTarget requires one of the forms. message is the error for another prefix.
 func validateTarget(name, unknown string, at *field.Path) field.ErrorList {
 	form := targets()[name[:min(len(name), 3)]]
 	switch {

@@ -11,14 +11,14 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// What the resolver of Linux can take.
+// The limits of the resolver of Linux.
 const (
 	maxNameservers      = 3
 	maxSearchPaths      = 32
 	maxSearchCharacters = 2048
 )
 
-// maxHostname is that of Linux.
+// maxHostname is the limit of Linux.
 const maxHostname = 64
 
 func validateDNS(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
@@ -51,7 +51,7 @@ func validateDNS(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateSearches allows the dot at the end of a full name, and the dot alone.
+// validateSearches accepts a final dot, and a single dot.
 func validateSearches(searches []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(searches) > maxSearchPaths {
@@ -81,7 +81,7 @@ func validateHostAliases(aliases []corev1.HostAlias, at *field.Path) field.Error
 	return errs
 }
 
-// validateHostname looks at the names of the pod in the network.
+// validateHostname validates the host name and the subdomain of the pod.
 func validateHostname(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec.Hostname != "" {
@@ -93,7 +93,7 @@ func validateHostname(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateHostnameOverride looks at a name instead of all others.
+// validateHostnameOverride validates the name that replaces all others.
 func validateHostnameOverride(spec *corev1.PodSpec, override *field.Path) field.ErrorList {
 	name := spec.HostnameOverride
 	if name == nil {
@@ -112,8 +112,8 @@ func validateHostnameOverride(spec *corev1.PodSpec, override *field.Path) field.
 	return append(errs, kind.Invalid(override, *name, utilvalidation.IsDNS1123Subdomain(*name))...)
 }
 
-// validateHostPorts: where a pod is in the network of its node, its ports are
-// the node's. Templates may leave out what defaults give to their pods.
+// validateHostPorts requires host ports that equal the container ports in the network of the node.
+// Templates may leave them out, because defaults set them for pods.
 func validateHostPorts(s *scope, at *field.Path) field.ErrorList {
 	if !s.HostNetwork {
 		return nil

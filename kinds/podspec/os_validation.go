@@ -13,14 +13,14 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// What Windows can take.
+// The limits of Windows.
 const (
 	maxCredentialSpec = 64 << 10
 	maxDomain         = 256
 	maxUser           = 104
 )
 
-// A domain of users is named as NetBIOS does or as DNS does.
+// The name of a domain is a NetBIOS or a DNS name.
 var (
 	netBIOS = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
@@ -54,7 +54,7 @@ func validateWindowsOptions(o *corev1.WindowsSecurityContextOptions, at *field.P
 	return errs
 }
 
-// windowsUser says what is wrong with a user, in a domain or not.
+// windowsUser returns the errors of a user name, with or without a domain.
 func windowsUser(name string) []string {
 	switch {
 	case name == "":
@@ -90,8 +90,8 @@ func windowsUser(name string) []string {
 	return messages
 }
 
-// validateHostProcess: the containers of a pod are processes of its node all
-// together or none of them, and those that are use the network of the node.
+// validateHostProcess requires all containers or none to be processes of the node, and the network
+// of the node for those that are.
 func validateHostProcess(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var ofPod *bool
@@ -129,7 +129,7 @@ func hostProcess(o *corev1.WindowsSecurityContextOptions) *bool {
 	return o.HostProcess
 }
 
-// validateOS keeps what belongs to one system out of pods for another.
+// validateOS rejects the fields of one operating system in pods for another.
 func validateOS(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if spec.OS == nil {
 		return nil
@@ -188,7 +188,7 @@ func validateWindows(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return f.errs
 }
 
-// forbidding collects fields that may not be set, all for one reason.
+// forbidding collects errors for fields that are forbidden for one reason.
 type forbidding struct {
 	message string
 	errs    field.ErrorList

@@ -11,8 +11,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidateVolumeSpec looks at the spec of a persistent volume. Its name is part
-// of one of the rules.
+// ValidateVolumeSpec validates the spec of a persistent volume. One rule depends on its name.
 func ValidateVolumeSpec(spec *corev1.PersistentVolumeSpec, name string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(spec.AccessModes) == 0 {
@@ -56,7 +55,7 @@ func validateCapacity(list corev1.ResourceList, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateAttributes: the class of a volume's attributes is for its driver.
+// validateAttributes requires a CSI source for a class of attributes.
 func validateAttributes(spec *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
 	name := spec.VolumeAttributesClassName
 	if name == nil {
@@ -73,7 +72,7 @@ func validateAttributes(spec *corev1.PersistentVolumeSpec, at *field.Path) field
 	return errs
 }
 
-// validatePersistentSource wants exactly one source.
+// validatePersistentSource requires exactly one source.
 func validatePersistentSource(v *corev1.PersistentVolumeSpec, name string, at *field.Path) field.ErrorList {
 	one := &kind.OnlyOne{At: at, Refusal: moreSources}
 	kind.Take(one, v.HostPath, validateHostPath, "hostPath")
@@ -94,7 +93,7 @@ func validatePersistentSource(v *corev1.PersistentVolumeSpec, name string, at *f
 	}, "iscsi")
 	kind.Take(one, v.Cinder, validatePersistentCinder, "cinder")
 	kind.Take(one, v.FC, validateFC, "fc")
-	if f := v.FlexVolume; f != nil { // not refused as a second one, as in kube-apiserver
+	if f := v.FlexVolume; f != nil { // not rejected as a second source, as in kube-apiserver
 		one.Found = true
 		one.Errs = append(one.Errs, validateFlexOptions(f.Driver, f.Options, at.Child("flexVolume"))...)
 	}
@@ -168,7 +167,7 @@ func validatePersistentAzureFile(a *corev1.AzureFilePersistentVolumeSource, at *
 	return errs
 }
 
-// validateLocal: what is on one node is nowhere else.
+// validateLocal requires node affinity for a local volume.
 func validateLocal(l *corev1.LocalVolumeSource, hasAffinity bool, at, volume *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if l.Path == "" {

@@ -12,8 +12,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidateClaimSpec looks at what somebody wants of a volume, in a claim or in
-// the template of one.
+// ValidateClaimSpec validates the spec of a claim, or of a template of one.
 func ValidateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(spec.AccessModes) == 0 {
@@ -40,7 +39,7 @@ func ValidateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) f
 	return errs
 }
 
-// ValidateAccessModes: a volume for one pod is for nobody else.
+// ValidateAccessModes rejects other modes beside ReadWriteOncePod.
 func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	alone, shared := false, false
@@ -56,7 +55,7 @@ func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, at *field.Pa
 	return errs
 }
 
-// ValidateVolumeMode takes no mode at all too.
+// ValidateVolumeMode accepts nil.
 func ValidateVolumeMode(mode *corev1.PersistentVolumeMode, at *field.Path) field.ErrorList {
 	if mode == nil {
 		return nil
@@ -64,9 +63,8 @@ func ValidateVolumeMode(mode *corev1.PersistentVolumeMode, at *field.Path) field
 	return kind.Supported(at, *mode, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
 }
 
-// validateDataSources: the two fields for what a volume is filled with say the
-// same, unless the source is in another namespace, which only one of them can
-// say.
+// validateDataSources requires dataSource and dataSourceRef to be equal, unless dataSourceRef has a
+// namespace.
 func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	source, ref := spec.DataSource, spec.DataSourceRef
@@ -81,7 +79,7 @@ func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, at *field.Path)
 	if elsewhere {
 		errs = append(errs, kind.Invalid(at.Child("dataSourceRef", "namespace"), *ref.Namespace, validation.ValidateNamespaceName(*ref.Namespace, false))...)
 	}
-	shown := struct{}{} // kube-apiserver shows the path as JSON, which it has none of
+	shown := struct{}{} // kube-apiserver shows the JSON of the path, which is {}
 	switch {
 	case source == nil:
 	case elsewhere:
@@ -104,7 +102,7 @@ func validateDataSource(group *string, kindName, name string, at *field.Path) fi
 	return errs
 }
 
-// validateClaimMeta: what a template says of a claim is labels and annotations.
+// validateClaimMeta allows labels and annotations in a template only.
 func validateClaimMeta(m *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	errs := validation.ValidateAnnotations(m.Annotations, at.Child("annotations"))
 	errs = append(errs, metavalidation.ValidateLabels(m.Labels, at.Child("labels"))...)
@@ -113,7 +111,7 @@ func validateClaimMeta(m *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	f.forbid(m.GenerateName != "", at, "generateName")
 	f.forbid(m.Namespace != "", at, "namespace")
 	f.forbid(m.SelfLink != "", at, "selfLink")
-	f.forbid(m.UID != "", at, "uID") // as kube-apiserver spells it
+	f.forbid(m.UID != "", at, "uID") // the spelling of kube-apiserver
 	f.forbid(m.ResourceVersion != "", at, "resourceVersion")
 	f.forbid(m.Generation != 0, at, "generation")
 	f.forbid(!m.CreationTimestamp.IsZero(), at, "creationTimestamp")

@@ -6,17 +6,17 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// DefaultTemplate fills in a pod template.
+// DefaultTemplate sets the defaults of a pod template.
 func DefaultTemplate(template *corev1.PodTemplateSpec) { Default(&template.Spec) }
 
-// Default fills in a pod spec.
+// Default sets the defaults of a pod spec.
 func Default(spec *corev1.PodSpec) {
 	kind.SetDefault(&spec.DNSPolicy, corev1.DNSClusterFirst)
 	kind.SetDefault(&spec.RestartPolicy, corev1.RestartPolicyAlways)
 	kind.SetDefault(&spec.SchedulerName, corev1.DefaultSchedulerName)
 	kind.SetDefaultPointer(&spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	kind.SetDefaultPointer(&spec.SecurityContext, corev1.PodSecurityContext{})
-	// The two fields are one: the newer name wins.
+	// The two fields are synonyms: the newer one wins.
 	kind.SetDefault(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.DeprecatedServiceAccount = spec.ServiceAccountName
 	RoundUp(spec.Overhead)

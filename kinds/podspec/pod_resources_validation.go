@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validatePodResources looks at what a pod has for all of its containers: no
-// less than they request together, and no less than one of them is limited to.
+// validatePodResources validates the resources of the pod as a whole: at least the sum of the
+// containers' requests, and at least the limit of each container.
 func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	r := s.Resources
 	switch {
@@ -39,8 +39,7 @@ func validatePodResources(s *scope, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateTogether compares with what the containers have together. There are no
-// more huge pages than those.
+// validateTogether compares resources with the sum of the containers'. Huge pages must be equal.
 func validateTogether(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	compare := func(own, together corev1.ResourceList, at *field.Path, of string) {
@@ -58,18 +57,19 @@ func validateTogether(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// RequestedTogether is what the containers of a pod request at most at one time.
+// RequestedTogether returns the highest sum of the requests of containers that run at the same
+// time.
 func RequestedTogether(spec *corev1.PodSpec) corev1.ResourceList {
 	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
 }
 
-// LimitsTogether is what the containers of a pod are limited to together.
+// LimitsTogether returns the sum of the limits of containers that run at the same time.
 func LimitsTogether(spec *corev1.PodSpec) corev1.ResourceList {
 	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
 }
 
-// together is what the containers of a pod need at any one time: those that
-// stay, together with the init container that needs most.
+// together returns the highest sum over containers that run at the same time: containers and
+// sidecars, and the init container with the highest value.
 func together(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	stay, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range spec.InitContainers {

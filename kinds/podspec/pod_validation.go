@@ -14,8 +14,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidatePod looks at the spec of a pod and at the annotations that have a
-// say in it, after defaulting.
+// ValidatePod validates the spec of a pod and the annotations that belong to it, after defaulting.
 func ValidatePod(p *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := ValidateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
@@ -30,21 +29,21 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// Validate looks at the spec of a pod template after defaulting.
+// Validate validates the spec of a pod template after defaulting.
 func Validate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return validateSpec(&scope{PodSpec: spec}, at)
 }
 
-// scope is a pod spec with what its parts refer to.
+// scope is a pod spec with the names that its parts refer to.
 type scope struct {
 	*corev1.PodSpec
 	pod *metav1.ObjectMeta // nil in a template
 
-	volumes map[string]*corev1.Volume // those without faults
+	volumes map[string]*corev1.Volume // valid volumes
 	claims  sets.Set[string]          // the names of resource claims
 }
 
-// validateSpec goes by the order in which kube-apiserver reports.
+// validateSpec validates in the order of kube-apiserver.
 func validateSpec(s *scope, at *field.Path) field.ErrorList {
 	errs := validateVolumes(s, at.Child("volumes"))
 	errs = append(errs, validatePodClaims(s, at.Child("resourceClaims"))...)
@@ -98,7 +97,7 @@ func validateClasses(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// subdomain wants the name of another object, if there is one.
+// subdomain requires a DNS subdomain, or an empty string.
 func subdomain(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
@@ -106,8 +105,7 @@ func subdomain(name string, at *field.Path) field.ErrorList {
 	return kind.Invalid(at, name, validation.NameIsDNSSubdomain(name, false))
 }
 
-// validateGates looks at what a pod waits for: to be scheduled, and to be
-// ready.
+// validateGates validates scheduling gates and readiness gates.
 func validateGates(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, gate := range spec.ReadinessGates {
@@ -126,8 +124,7 @@ func validateGates(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// visitContainers goes through the containers of every sort, in the order in
-// which they start.
+// visitContainers visits init containers, containers and ephemeral containers.
 func visitContainers(spec *corev1.PodSpec, at *field.Path, visit func(c *corev1.Container, at *field.Path)) {
 	for i := range spec.InitContainers {
 		visit(&spec.InitContainers[i], at.Child("initContainers").Index(i))

@@ -10,18 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Warnings are about what is valid in a pod but hardly meant.
+// Warnings returns warnings about a pod that is valid but probably not intended.
 func Warnings(p *corev1.Pod) []string { return warnings(p.Annotations, &p.Spec, nil) }
 
-// TemplateWarnings are those about a pod template.
+// TemplateWarnings returns the warnings about a pod template.
 func TemplateWarnings(t *corev1.PodTemplateSpec, at *field.Path) []string {
 	return warnings(t.Annotations, &t.Spec, at)
 }
 
 func warn(at *field.Path, text string) string { return at.String() + ": " + text }
 
-// warnings goes by the order in which kube-apiserver tells them. template is nil
-// for a pod.
+// warnings returns the warnings in the order of kube-apiserver. template is nil for a pod.
 func warnings(annotations map[string]string, spec *corev1.PodSpec, template *field.Path) []string {
 	at := template.Child("spec")
 	list := warnOfNodes(spec, at)
@@ -59,7 +58,7 @@ const (
 	noAppArmor = `deprecated since v1.30; use the "appArmorProfile" field instead`
 )
 
-// warnOfAnnotations is about annotations that mean nothing any more.
+// warningsForAnnotations returns warnings about annotations without effect.
 func warnOfAnnotations(annotations map[string]string, template *field.Path) []string {
 	var list []string
 	for _, old := range []struct{ key, text string }{
@@ -79,8 +78,8 @@ func warnOfAnnotation(annotations map[string]string, key, text string, template 
 	return []string{warn(template.Child("metadata", "annotations").Key(key), text)}
 }
 
-// warnOfProfiles is about annotations that name profiles of a container, without
-// the fields that have taken their place. AdoptAppArmor has seen to those of pods.
+// warningsForProfiles returns warnings about annotations that name profiles of a container without
+// the fields that replace them. AdoptAppArmor handles those of pods.
 func warnOfProfiles(annotations map[string]string, spec *corev1.PodSpec, c *corev1.Container, template *field.Path) []string {
 	var list []string
 	if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {
@@ -96,7 +95,7 @@ func warnOfProfiles(annotations map[string]string, spec *corev1.PodSpec, c *core
 	return append(list, warnOfAnnotation(annotations, key, noAppArmor, template)...)
 }
 
-// warnOfDuplicates is about lists whose items should differ.
+// warningsForDuplicates returns warnings about duplicate items.
 func warnOfDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	taken := sets.New[string]()
@@ -121,10 +120,10 @@ func warnOfDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
 	return list
 }
 
-// inBytes are the resources of pods that come in bytes.
+// inBytes are the resources that are measured in bytes.
 var inBytes = []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
-// warnOfFraction is about fractions of a byte.
+// warningsForFraction returns warnings about fractions of a byte.
 func warnOfFraction(list corev1.ResourceList, name corev1.ResourceName, at *field.Path) []string {
 	q, ok := list[name]
 	if !ok || q.MilliValue()%1000 == 0 {
@@ -133,13 +132,13 @@ func warnOfFraction(list corev1.ResourceList, name corev1.ResourceName, at *fiel
 	return []string{warn(at.Key(string(name)), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", q.String()))}
 }
 
-// ClaimWarnings are about the spec of a claim, or of a template of one.
+// ClaimWarnings returns the warnings about the spec of a claim, or of a template of one.
 func ClaimWarnings(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) []string {
 	list := warnOfFraction(spec.Resources.Requests, corev1.ResourceStorage, at.Child("resources", "requests"))
 	return append(list, warnOfFraction(spec.Resources.Limits, corev1.ResourceStorage, at.Child("resources", "limits"))...)
 }
 
-// warnOfAddresses is about addresses that could be spelled in another way.
+// warningsForAddresses returns warnings about addresses that are not in canonical form.
 func warnOfAddresses(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	if c := spec.DNSConfig; c != nil {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// What a new pod's labels and annotations make of its spec.
+// The fields of a new pod's spec that derive from its labels and annotations.
 
-// SelectByOwnLabels puts the pod's own values of the labels that it names into
-// the selectors that it names them beside.
+// SelectByOwnLabels merges the pod's values of matchLabelKeys and mismatchLabelKeys into the
+// selectors beside them.
 func SelectByOwnLabels(p *corev1.Pod) {
 	for i := range p.Spec.TopologySpreadConstraints {
 		c := &p.Spec.TopologySpreadConstraints[i]
@@ -41,8 +41,8 @@ func SelectByOwnLabels(p *corev1.Pod) {
 	}
 }
 
-// require adds to a selector, if there is one. Labels that the pod does not have
-// require nothing.
+// require adds a requirement to a selector, if there is one. Labels that the pod does not have are
+// skipped.
 func require(s *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator, labels map[string]string) {
 	if s == nil {
 		return
@@ -54,8 +54,8 @@ func require(s *metav1.LabelSelector, keys []string, operator metav1.LabelSelect
 	}
 }
 
-// AdoptAppArmor makes fields of the annotations that older clients name profiles
-// in, and returns what they are to be told of it.
+// AdoptAppArmor sets the AppArmor fields from the annotations of older clients, and returns
+// warnings.
 func AdoptAppArmor(p *corev1.Pod) []string {
 	if len(p.Annotations) == 0 || p.Spec.OS != nil && p.Spec.OS.Name == corev1.Windows {
 		return nil
@@ -92,7 +92,7 @@ func podAppArmor(spec *corev1.PodSpec) *corev1.AppArmorProfile {
 	return spec.SecurityContext.AppArmorProfile
 }
 
-// annotatedAppArmor is nil for what names no profile.
+// annotatedAppArmor returns nil for a value that names no profile.
 func annotatedAppArmor(annotation string) *corev1.AppArmorProfile {
 	file, local := strings.CutPrefix(annotation, corev1.DeprecatedAppArmorBetaProfileNamePrefix)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validateLife looks at the probes and the hooks of a container that stays.
+// validateLife validates the probes and hooks of a container or a sidecar.
 func validateLife(s *scope, c *corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.Lifecycle != nil {
@@ -30,7 +30,7 @@ func validateLife(s *scope, c *corev1.Container, at *field.Path) field.ErrorList
 	return append(errs, succeedsAtOnce(c.StartupProbe, at.Child("startupProbe"))...)
 }
 
-// noLife is for containers that have neither probes nor hooks.
+// noLife rejects probes and hooks.
 func noLife(c *corev1.Container, at *field.Path, message string) field.ErrorList {
 	f := forbidding{message: message}
 	f.forbid(c.Lifecycle != nil, at, "lifecycle")

@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// The volumes whose files the API holds.
+// The volumes whose files are objects of the API.
 
 func validateSecret(s *corev1.SecretVolumeSource, at *field.Path) field.ErrorList {
 	errs := kind.Needed(at.Child("secretName"), s.SecretName)
@@ -52,8 +52,7 @@ func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateDownwardFile does not say which file it is, as kube-apiserver does
-// not.
+// validateDownwardFile reports errors without the index of the file, as kube-apiserver does.
 func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, at *field.Path) field.ErrorList {
 	errs := kind.Needed(at.Child("path"), f.Path)
 	errs = append(errs, validateFileName(f.Path, at.Child("path"))...)
@@ -91,14 +90,13 @@ func validateProjected(p *corev1.ProjectedVolumeSource, at *field.Path) field.Er
 	return errs
 }
 
-// projectedPaths are those that the sources of one volume have taken.
+// projectedPaths are the paths in use by the sources of one volume.
 type projectedPaths struct {
 	taken sets.Set[string]
-	at    *field.Path // the volume
+	at    *field.Path // of the volume
 }
 
-// take refuses a path that is taken. What is shown in the message differs from
-// source to source.
+// take rejects a path in use. The value in the message depends on the source.
 func (p *projectedPaths) take(path, shown string) field.ErrorList {
 	if path == "" {
 		return nil
@@ -163,7 +161,7 @@ func (p *projectedPaths) validateToken(t *corev1.ServiceAccountTokenProjection, 
 	return append(errs, validateFileName(t.Path, p.at.Child("path"))...)
 }
 
-// validateTrust wants a bundle by its name, or all those of a signer.
+// validateTrust requires a bundle by name, or all bundles of a signer.
 func validateTrust(b *corev1.ClusterTrustBundleProjection, at *field.Path) field.ErrorList {
 	switch {
 	case b.Name != nil && b.SignerName != nil:
@@ -188,8 +186,7 @@ func validateTrust(b *corev1.ClusterTrustBundleProjection, at *field.Path) field
 	}
 }
 
-// validateDescending wants a path that leads downwards from wherever it is
-// used.
+// validateDescending rejects absolute paths and paths that contain "..".
 func validateDescending(path string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if strings.HasPrefix(path, "/") {
@@ -207,7 +204,7 @@ func validateNoBacksteps(path string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateFileName keeps out of the names that a kubelet has for itself.
+// validateFileName rejects names that are reserved for the kubelet.
 func validateFileName(path string, at *field.Path) field.ErrorList {
 	errs := validateDescending(path, at)
 	if strings.HasPrefix(path, "..") && !strings.HasPrefix(path, "../") {

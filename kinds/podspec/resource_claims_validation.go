@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// validatePodClaims looks at the claims of devices, and notes their names.
+// validatePodClaims validates the resource claims and records their names.
 func validatePodClaims(s *scope, at *field.Path) field.ErrorList {
 	if len(s.ResourceClaims) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func validatePodClaims(s *scope, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateClaimSource wants a claim that is there, or one to make.
+// validateClaimSource requires either a claim or a template.
 func validateClaimSource(c *corev1.PodResourceClaim, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
@@ -55,8 +55,8 @@ func validateClaimSource(c *corev1.PodResourceClaim, at *field.Path) field.Error
 	return errs
 }
 
-// validateClaimNames: what a container uses is one of the pod's claims, whole
-// or request by request, but not both.
+// validateClaimNames requires claims of the pod. A container uses a claim either as a whole or by
+// its requests.
 func validateClaimNames(s *scope, claims []corev1.ResourceClaim, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	whole, parts := sets.New[string](), map[string]sets.Set[string]{}

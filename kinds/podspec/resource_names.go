@@ -11,25 +11,24 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// objectCounts are resources that come by the piece: objects of the API.
+// objectCounts are the resources that count objects of the API.
 var objectCounts = []corev1.ResourceName{
 	corev1.ResourcePods, corev1.ResourceQuotas, corev1.ResourceServices, corev1.ResourceReplicationControllers,
 	corev1.ResourceSecrets, corev1.ResourceConfigMaps, corev1.ResourcePersistentVolumeClaims,
 	corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
 }
 
-// sums are what all pods of a namespace, or all claims, ask for.
+// sums are the resources that a quota sums over the pods or claims of a namespace.
 var sums = []corev1.ResourceName{
 	corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceRequestsEphemeralStorage,
 	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage,
 	corev1.ResourceRequestsStorage,
 }
 
-// resourceNames tells what may be named in a place.
+// resourceNames validates the name of a resource in one place.
 type resourceNames func(name corev1.ResourceName, at *field.Path) field.ErrorList
 
-// ValidateResourceName wants a resource that Kubernetes knows, or one that
-// somebody has put their domain before.
+// ValidateResourceName requires a native or a qualified resource name.
 func ValidateResourceName(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	if messages := utilvalidation.IsQualifiedName(string(name)); len(messages) > 0 {
 		return kind.Invalid(at, name, messages)
@@ -40,7 +39,7 @@ func ValidateResourceName(name corev1.ResourceName, at *field.Path) field.ErrorL
 	return field.ErrorList{field.Invalid(at, name, "must be a standard resource type or fully qualified")}
 }
 
-// ValidateContainerResourceName wants what a container can use.
+// ValidateContainerResourceName requires a resource that containers can use.
 func ValidateContainerResourceName(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	errs := ValidateResourceName(name, at)
 	switch {
@@ -52,7 +51,7 @@ func ValidateContainerResourceName(name corev1.ResourceName, at *field.Path) fie
 	return errs
 }
 
-// podLevel wants what the containers of a pod can share.
+// podLevel requires a resource that can be set for the pod as a whole.
 func podLevel(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	if errs := ValidateResourceName(name, at); len(errs) > 0 {
 		return errs
@@ -67,8 +66,7 @@ func isPodLevel(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || isHugePages(name)
 }
 
-// IsOfQuotas tells whether a namespace can be limited to an amount of it, of
-// what has no domain before its name.
+// IsOfQuotas reports whether a quota can limit a native resource.
 func IsOfQuotas(name corev1.ResourceName) bool {
 	return isOfContainers(name) || slices.Contains(objectCounts, name) || slices.Contains(sums, name) ||
 		strings.HasPrefix(string(name), corev1.ResourceRequestsHugePagesPrefix)
@@ -78,24 +76,23 @@ func isOfContainers(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || isHugePages(name)
 }
 
-// IsWhole tells whether there are no fractions of a resource.
+// IsWhole reports whether the amount of a resource must be an integer.
 func IsWhole(name corev1.ResourceName) bool {
 	return slices.Contains(objectCounts, name) || isExtended(name)
 }
 
-// Overcommits tells whether containers may be limited to more than they
-// request.
+// Overcommits reports whether the limit of a resource may exceed its request.
 func Overcommits(name corev1.ResourceName) bool { return IsNative(name) && !isHugePages(name) }
 
 func isQualified(name corev1.ResourceName) bool { return strings.Contains(string(name), "/") }
 
-// IsNative tells whether a resource is one of Kubernetes itself.
+// IsNative reports whether Kubernetes itself defines a resource.
 func IsNative(name corev1.ResourceName) bool {
 	return !isQualified(name) || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// isExtended tells whether a resource is somebody else's: one that quotas can
-// name too, with requests. before it.
+// isExtended reports whether a resource is an extended resource: one with a domain that quotas can
+// name with the prefix "requests.".
 func isExtended(name corev1.ResourceName) bool {
 	return !IsNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
 		len(utilvalidation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// RoundUp rounds quantities up to thousandths: nothing finer is counted.
+// RoundUp rounds quantities up to thousandths, the finest unit.
 func RoundUp(list corev1.ResourceList) {
 	for name, quantity := range list {
 		if rounded := quantity; !rounded.RoundUp(resource.Milli) {

@@ -67,12 +67,12 @@ func validateResources(list corev1.ResourceList, names resourceNames, at *field.
 	return errs
 }
 
-// ValidateOverhead looks at what a pod uses besides what its containers do.
+// ValidateOverhead validates the overhead of a pod.
 func ValidateOverhead(list corev1.ResourceList, at *field.Path) field.ErrorList {
 	return validateRequirements(&corev1.ResourceRequirements{Limits: list}, ValidateContainerResourceName, at)
 }
 
-// ValidateQuantity wants no less than nothing.
+// ValidateQuantity rejects negative quantities.
 func ValidateQuantity(q resource.Quantity, at *field.Path) field.ErrorList {
 	if q.Sign() >= 0 {
 		return nil
@@ -80,7 +80,7 @@ func ValidateQuantity(q resource.Quantity, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, q.String(), "must be greater than or equal to 0")}
 }
 
-// ValidateAmount also wants no fractions of what comes by the piece.
+// ValidateAmount also rejects fractions of resources that are integers.
 func ValidateAmount(name corev1.ResourceName, q resource.Quantity, at *field.Path) field.ErrorList {
 	errs := ValidateQuantity(q, at)
 	if IsWhole(name) && q.MilliValue()%1000 != 0 {
@@ -89,8 +89,8 @@ func ValidateAmount(name corev1.ResourceName, q resource.Quantity, at *field.Pat
 	return errs
 }
 
-// isDivisible tells whether huge pages come by the page, whose size their name
-// has in it.
+// isDivisible reports whether an amount of huge pages is a multiple of the page size in the name of
+// the resource.
 func isDivisible(name corev1.ResourceName, q resource.Quantity) bool {
 	page, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
 	if err != nil || page.Sign() <= 0 || page.MilliValue()%1000 != 0 {

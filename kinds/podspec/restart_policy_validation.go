@@ -13,8 +13,7 @@ const (
 	maxExitCodes    = 255
 )
 
-// validateRestarts looks at how one container is restarted, where that is not
-// how the pod's are.
+// validateRestarts validates the restart policy of a single container.
 func validateRestarts(c *corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	policy := at.Child("restartPolicy")
@@ -35,7 +34,7 @@ func validateRestarts(c *corev1.Container, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateInitRestarts does not look at rules without a policy.
+// validateInitRestarts does not validate rules without a policy.
 func validateInitRestarts(c *corev1.Container, at *field.Path) field.ErrorList {
 	if c.RestartPolicy == nil && len(c.RestartPolicyRules) > 0 {
 		return field.ErrorList{field.Required(at.Child("restartPolicy"), "must specify restartPolicy when restart rules are used")}
@@ -58,9 +57,8 @@ func validateRestartRule(r *corev1.ContainerRestartRule, at *field.Path) field.E
 	return errs
 }
 
-// validateResizePolicy looks at whether a container is restarted when what it
-// may use changes. It does not say at which of them, as kube-apiserver does
-// not.
+// validateResizePolicy validates the restart of a container on resize. It reports errors without an
+// index, as kube-apiserver does.
 func validateResizePolicy(s *scope, list []corev1.ContainerResizePolicy, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[corev1.ResourceName]()

@@ -53,7 +53,7 @@ func validateID(id *int64, valid func(int64) []string, at *field.Path, name stri
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// validateSecurity looks at the security context of a container.
+// validateSecurity validates the security context of a container.
 func validateSecurity(c *corev1.SecurityContext, ownUsers bool, at *field.Path) field.ErrorList {
 	if c == nil {
 		return nil
@@ -73,7 +73,7 @@ func validateSecurity(c *corev1.SecurityContext, ownUsers bool, at *field.Path) 
 	return append(errs, validateAppArmor(c.AppArmorProfile, at.Child("appArmorProfile"))...)
 }
 
-// validateEscalation: who has every privilege cannot be kept from gaining some.
+// validateEscalation rejects allowPrivilegeEscalation=false for privileged containers.
 func validateEscalation(c *corev1.SecurityContext, at *field.Path) field.ErrorList {
 	if c.AllowPrivilegeEscalation == nil || *c.AllowPrivilegeEscalation {
 		return nil
@@ -116,7 +116,7 @@ func validateSeccomp(p *corev1.SeccompProfile, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// maxPath is one less than Linux takes, which ends a path with a zero.
+// maxPath is the limit of Linux without the final zero byte.
 const maxPath = 4095
 
 func validateAppArmor(p *corev1.AppArmorProfile, at *field.Path) field.ErrorList {
@@ -167,8 +167,7 @@ const (
 
 var sysctlName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(sysctlPattern) })
 
-// validateSysctls keeps pods from turning the kernel's knobs in a namespace
-// that they share with their node.
+// validateSysctls rejects sysctls in namespaces that the pod shares with its node.
 func validateSysctls(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
@@ -193,8 +192,7 @@ func validateSysctls(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// dotted swaps slashes and dots in a name whose parts are separated by
-// slashes.
+// dotted exchanges slashes and dots in a name whose segments are separated by slashes.
 func dotted(sysctl string) string {
 	if i := strings.IndexAny(sysctl, "./"); i < 0 || sysctl[i] == '.' {
 		return sysctl
@@ -211,7 +209,7 @@ func isIPC(sysctl string) bool {
 	return strings.HasPrefix(sysctl, "fs.mqueue.")
 }
 
-// validateHostUsers: users of a pod's own go with namespaces of its own.
+// validateHostUsers rejects host namespaces in a pod with a user namespace.
 func validateHostUsers(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if !hasOwnUsers(spec) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// ValidateTolerations looks at what a pod puts up with.
+// ValidateTolerations validates the tolerations of a pod.
 func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range list {
@@ -47,7 +47,7 @@ func validateTolerated(t *corev1.Toleration, at *field.Path) field.ErrorList {
 			return field.ErrorList{field.Invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")}
 		}
 		return nil
-	case corev1.TolerationOpLt, corev1.TolerationOpGt: // there, but turned off
+	case corev1.TolerationOpLt, corev1.TolerationOpGt: // the feature gate is disabled
 		return field.ErrorList{field.NotSupported(at, t.Operator,
 			[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
 	default:
@@ -55,8 +55,7 @@ func validateTolerated(t *corev1.Toleration, at *field.Path) field.ErrorList {
 	}
 }
 
-// ValidateTaints looks at what keeps pods away from a node. There is one taint
-// of a key for each effect.
+// ValidateTaints validates the taints of a node. A key and an effect are unique.
 func ValidateTaints(list []corev1.Taint, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[corev1.Taint]()

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateTemplate looks at a pod template after defaulting.
+// ValidateTemplate validates a pod template after defaulting.
 func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := ValidateTemplateMeta(t, at)
 	errs = append(errs, Validate(&t.Spec, at.Child("spec"))...)
@@ -20,14 +20,14 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-// ValidateTemplateMeta looks at no more than the template's metadata.
+// ValidateTemplateMeta validates the template's metadata only.
 func ValidateTemplateMeta(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := metavalidation.ValidateLabels(t.Labels, at.Child("labels"))
 	errs = append(errs, validation.ValidateAnnotations(t.Annotations, at.Child("annotations"))...)
 	return append(errs, ValidateAnnotations(t.Annotations, &t.Spec, at.Child("annotations"))...)
 }
 
-// ValidateSelected looks at whether a workload would find the pods it makes.
+// ValidateSelected requires a selector that matches the labels of the template.
 func ValidateSelected(selector labels.Selector, t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	if selector.Empty() || selector.Matches(labels.Set(t.Labels)) {
 		return nil
@@ -35,8 +35,8 @@ func ValidateSelected(selector labels.Selector, t *corev1.PodTemplateSpec, at *f
 	return field.ErrorList{field.Invalid(at.Child("metadata", "labels"), t.Labels, "`selector` does not match template `labels`")}
 }
 
-// ValidateSelector looks at the selector of a workload and returns it as
-// something that matches; false: it cannot be.
+// ValidateSelector validates the selector of a workload and returns it in parsed form; false: it is
+// malformed.
 func ValidateSelector(s *metav1.LabelSelector, workload string, at *field.Path) (labels.Selector, field.ErrorList, bool) {
 	var errs field.ErrorList
 	if s == nil {
@@ -51,7 +51,7 @@ func ValidateSelector(s *metav1.LabelSelector, workload string, at *field.Path) 
 	return selector, errs, err == nil
 }
 
-// ValidateRunsForever holds for workloads that replace pods which end.
+// ValidateRunsForever validates the templates of workloads that replace pods that end.
 func ValidateRunsForever(t *corev1.PodTemplateSpec, workload string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	spec := at.Child("spec")

@@ -12,8 +12,7 @@ import (
 
 const notPositive = "must be greater than zero"
 
-// validateSpread looks at how pods are spread over a topology. A topology may
-// be named once for each thing to do where it cannot be.
+// validateSpread validates topology spread constraints. A topology key and an action are unique.
 func validateSpread(list []corev1.TopologySpreadConstraint, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range list {
@@ -39,8 +38,7 @@ func validateSpread(list []corev1.TopologySpreadConstraint, at *field.Path) fiel
 	return errs
 }
 
-// validateDomains looks at which parts of the topology count, and how many
-// there have to be.
+// validateDomains validates the minimum of domains and the policies for the inclusion of nodes.
 func validateDomains(c *corev1.TopologySpreadConstraint, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := c.MinDomains; n != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// fileMode is that of files projected into a volume.
+// fileMode is the default mode of files in a volume.
 const fileMode = 0o644
 
-// defaultVolume fills in the volume of a pod; one without a source is an empty
+// defaultVolume sets the defaults of a volume. A volume without a source becomes an empty
 // directory.
 func defaultVolume(v *corev1.VolumeSource) {
 	if *v == (corev1.VolumeSource{}) {
@@ -35,7 +35,7 @@ func defaultVolume(v *corev1.VolumeSource) {
 	}
 }
 
-// defaultFiles fills in the volumes whose files the API holds.
+// defaultFiles sets the defaults of volumes whose files are objects of the API.
 func defaultFiles(v *corev1.VolumeSource) {
 	if v.Secret != nil {
 		kind.SetDefaultPointer(&v.Secret.DefaultMode, fileMode)
@@ -68,7 +68,7 @@ func defaultDownwardFiles(files []corev1.DownwardAPIVolumeFile) {
 	}
 }
 
-// DefaultVolumeSpec fills in the spec of a persistent volume.
+// DefaultVolumeSpec sets the defaults of the spec of a persistent volume.
 func DefaultVolumeSpec(v *corev1.PersistentVolumeSpec) {
 	RoundUp(v.Capacity)
 	defaultHostPath(v.HostPath)
@@ -84,7 +84,7 @@ func DefaultVolumeSpec(v *corev1.PersistentVolumeSpec) {
 	}
 }
 
-// DefaultClaim fills in a claim, which may be a template of one.
+// DefaultClaim sets the defaults of a claim, or of a template of one.
 func DefaultClaim(c *corev1.PersistentVolumeClaim) {
 	kind.SetDefault(&c.Status.Phase, corev1.ClaimPending)
 	defaultClaimSpec(&c.Spec)

@@ -40,8 +40,8 @@ func validateMounts(s *scope, c *corev1.Container, at *field.Path) field.ErrorLi
 	return errs
 }
 
-// validateSubPaths and what follows report some faults at the list of mounts,
-// as kube-apiserver does.
+// validateSubPaths and the functions below report some errors at the list of mounts, as
+// kube-apiserver does.
 func validateSubPaths(m *corev1.VolumeMount, at, list *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if m.SubPath != "" {
@@ -56,8 +56,7 @@ func validateSubPaths(m *corev1.VolumeMount, at, list *field.Path) field.ErrorLi
 	return append(errs, validateDescending(m.SubPathExpr, list.Child("subPathExpr"))...)
 }
 
-// validatePropagation looks at what a mount shows of what others mount, and at
-// how far it is read-only.
+// validatePropagation validates the mount propagation, and recursive read-only mounts.
 func validatePropagation(m *corev1.VolumeMount, c *corev1.Container, list *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if p := m.MountPropagation; p != nil {
@@ -89,7 +88,7 @@ func validatePropagation(m *corev1.VolumeMount, c *corev1.Container, list *field
 	}
 }
 
-// validateDevices: only what comes from a claim can be a device.
+// validateDevices requires claims as the volumes of devices.
 func validateDevices(s *scope, c *corev1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names, paths := sets.New[string](), sets.New[string]()

@@ -12,8 +12,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// The volumes that are somewhere else: on the node, in a network, with a
-// provider. Most of the latter are there for old objects only.
+// Volumes on the node, on the network and of providers. Most of the latter remain for old objects
+// only.
 
 func validateHostPath(h *corev1.HostPathVolumeSource, at *field.Path) field.ErrorList {
 	if h.Path == "" {
@@ -69,7 +69,7 @@ func validateAWSDisk(d *corev1.AWSElasticBlockStoreVolumeSource, at *field.Path)
 	return append(errs, validatePartition(d.Partition, at.Child("partition"))...)
 }
 
-// validatePartition takes 0 too, which stands for none.
+// validatePartition accepts 0, which means none.
 func validatePartition(n int32, at *field.Path) field.ErrorList {
 	if n == 0 {
 		return nil
@@ -241,7 +241,7 @@ func validateCSI(c *corev1.CSIVolumeSource, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateDriver does not mind capitals.
+// validateDriver accepts capitals.
 func validateDriver(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}

@@ -13,7 +13,7 @@ import (
 
 const moreSources = "may not specify more than 1 volume type"
 
-// validateVolumes also notes the volumes that can be mounted.
+// validateVolumes also records the volumes that can be mounted.
 func validateVolumes(s *scope, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	s.volumes = make(map[string]*corev1.Volume, len(s.Volumes))
@@ -37,7 +37,7 @@ func validateVolumes(s *scope, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// claimsOfPod are the claims that will be made for the pod.
+// claimsOfPod returns the names of the claims that are created for the pod.
 func claimsOfPod(s *scope) sets.Set[string] {
 	var names sets.Set[string]
 	for i := range s.Volumes {
@@ -51,8 +51,8 @@ func claimsOfPod(s *scope) sets.Set[string] {
 	return names
 }
 
-// validateVolumeSource wants one source, and looks no further than at the
-// first. A volume without one has been defaulted to an empty directory.
+// validateVolumeSource requires one source, and validates the first one only. Defaulting sets a
+// source if there is none.
 func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
 	one := &kind.OnlyOne{At: at, Refusal: moreSources}
 	kind.Take(one, v.EmptyDir, validateEmptyDir, "emptyDir")
@@ -73,7 +73,7 @@ func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.Erro
 	kind.Take(one, v.Cinder, validateCinder, "cinder")
 	kind.Take(one, v.CephFS, validateCephFS, "cephFS", "cephfs")
 	kind.Take(one, v.Quobyte, validateQuobyte, "quobyte")
-	kind.Take(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // as kube-apiserver spells it
+	kind.Take(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // the spelling of kube-apiserver
 	kind.Take(one, v.FC, validateFC, "fc")
 	kind.Take(one, v.FlexVolume, validateFlex, "flexVolume")
 	kind.Take(one, v.ConfigMap, validateConfigMap, "configMap")
@@ -106,8 +106,8 @@ func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.
 	return kind.Needed(at.Child("claimName"), c.ClaimName)
 }
 
-// validateEphemeralVolume looks at the claim that will be made for a volume,
-// and at its name, which is made of two.
+// validateEphemeralVolume validates the template of a claim, and the claim's name, which is that of
+// the pod and the volume.
 func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
 	template := at.Child("volumeClaimTemplate")
 	t := v.Ephemeral.VolumeClaimTemplate
@@ -126,8 +126,7 @@ func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.E
 	return errs
 }
 
-// validateImageVolume lets a template do without the image: whatever makes the
-// pods may know it.
+// validateImageVolume accepts a template without an image: a controller may set it.
 func validateImageVolume(s *scope, i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s.pod != nil {
@@ -136,7 +135,7 @@ func validateImageVolume(s *scope, i *corev1.ImageVolumeSource, at *field.Path) 
 	return append(errs, validatePullPolicy(i.PullPolicy, at.Child("pullPolicy"))...)
 }
 
-// validateTokens: without an account there are no tokens.
+// validateTokens rejects projected tokens in a pod without a service account.
 func validateTokens(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if spec.ServiceAccountName != "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnOfVolume is about volumes of sorts that nothing provides any more.
+// warningsForVolume returns warnings about volumes of removed providers.
 func warnOfVolume(v *corev1.VolumeSource, at *field.Path) []string {
 	var list []string
 	gone := func(set bool, name, since string) {
@@ -31,7 +31,7 @@ func warnOfVolume(v *corev1.VolumeSource, at *field.Path) []string {
 	return list
 }
 
-// VolumeWarnings are about the spec of a persistent volume.
+// VolumeWarnings returns the warnings about the spec of a persistent volume.
 func VolumeWarnings(v *corev1.PersistentVolumeSpec, at *field.Path) []string {
 	var list []string
 	if v.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
@@ -57,8 +57,7 @@ func VolumeWarnings(v *corev1.PersistentVolumeSpec, at *field.Path) []string {
 	return list
 }
 
-// projected is a path of a file in a volume, with the source that puts it
-// there if there are several.
+// projectedPath is the path of a file in a volume, with its source if there are several.
 type projectedPath struct{ path, source string }
 
 func (p projectedPath) String() string {
@@ -73,7 +72,7 @@ func (p projectedPath) overlaps(other projectedPath) bool {
 		(p.path == other.path || strings.HasPrefix(p.path, other.path+"/") || strings.HasPrefix(other.path, p.path+"/"))
 }
 
-// warnOfPaths is about files of one volume that are where others are, or below.
+// warningsForPaths returns warnings about files of one volume with equal or nested paths.
 func warnOfPaths(volumes []corev1.Volume) []string {
 	var list []string
 	check := func(name, description string, paths []projectedPath) {

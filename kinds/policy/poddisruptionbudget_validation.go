@@ -25,7 +25,7 @@ func validateBudget(b *policyv1.PodDisruptionBudget) field.ErrorList {
 	)
 }
 
-// validateBound wants a number of pods, or how many of a hundred.
+// validateBound requires a number of pods or a percentage.
 func validateBound(bound *intstr.IntOrString, at *field.Path) field.ErrorList {
 	return slices.Concat(kind.IntOrPercent(at, bound), kind.AtMost100Percent(at, bound))
 }

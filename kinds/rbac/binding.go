@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// unresolved ends the description of the column Role.
+// unresolved is the end of the description of the column Role.
 const unresolved = "If the RoleRef cannot be resolved, the Authorizer must return an error."
 
 // binding is the part of a binding that its columns show.
@@ -18,8 +18,8 @@ type binding struct {
 	subjects []rbacv1.Subject
 }
 
-// bindingColumns returns the columns of both kinds of bindings. The kind is named as in their
-// descriptions, scope is the description of the roles that a binding can reference.
+// bindingColumns returns the columns of both kinds of bindings. name is the kind in their
+// descriptions, and scope describes the roles that a binding can reference.
 func bindingColumns[T kind.Object](name, scope string, of func(obj T) binding) []kind.Column[T] {
 	return []kind.Column[T]{
 		kind.NameColumn[T](),

@@ -14,8 +14,8 @@ func defaultClusterRoleBinding(binding *rbacv1.ClusterRoleBinding) {
 	defaultBinding(&binding.RoleRef, binding.Subjects)
 }
 
-// defaultBinding: roles, users and groups are of this group; service accounts
-// are of the core group, which has no name.
+// defaultBinding sets the API groups of the role and the subjects: users and groups are of this
+// group, service accounts are of the core group.
 func defaultBinding(role *rbacv1.RoleRef, subjects []rbacv1.Subject) {
 	kind.SetDefault(&role.APIGroup, rbacv1.GroupName)
 	for i := range subjects {

@@ -57,8 +57,8 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 	return errs
 }
 
-// immutableRoleRef keeps a binding at the role it was made for: who may change
-// the subjects need not be allowed to grant another role.
+// immutableRoleRef rejects a change of the role: a user who may change subjects may lack the
+// permission to grant another role.
 func immutableRoleRef(ref, old rbacv1.RoleRef) field.ErrorList {
 	if ref == old {
 		return nil

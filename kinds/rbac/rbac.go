@@ -1,6 +1,5 @@
-// Package rbac holds the kinds of rbac.authorization.k8s.io. Their names are
-// free but for what a path segment cannot hold, as in system:node, and a PUT
-// creates them.
+// Package rbac holds the kinds of rbac.authorization.k8s.io. Their names are path segments, such as
+// system:node, and a PUT creates them.
 package rbac
 
 import (

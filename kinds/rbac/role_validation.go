@@ -15,7 +15,7 @@ func validateRules(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 	return errs
 }
 
-// validateRule wants verbs for either resources or paths.
+// validateRule requires verbs, and either resources or paths.
 func validateRule(r *rbacv1.PolicyRule, namespaced bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(r.Verbs) == 0 {

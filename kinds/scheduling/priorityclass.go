@@ -49,7 +49,7 @@ func priorityClasses() *registry.Resource {
 	}.Build()
 }
 
-// forbidSystemClass keeps the classes which kube-apiserver makes itself.
+// forbidSystemClass rejects the deletion of the classes that kube-apiserver creates.
 func forbidSystemClass(class *schedulingv1.PriorityClass) error {
 	name := class.Name
 	if _, ok := systemClasses[name]; !ok {

@@ -16,8 +16,7 @@ const (
 	highestOfUser = 1_000_000_000
 )
 
-// systemClasses are the priorities of the classes that kube-apiserver makes
-// itself.
+// systemClasses are the values of the priority classes that kube-apiserver creates.
 var systemClasses = map[string]int32{
 	"system-cluster-critical": 2 * highestOfUser,
 	"system-node-critical":    2*highestOfUser + 1000,
@@ -40,7 +39,7 @@ func validatePriorityClass(c *schedulingv1.PriorityClass) field.ErrorList {
 	return errs
 }
 
-// systemFault returns how a class differs from the system's of that name.
+// differsFromSystem returns the difference of a class from the system class of that name.
 func systemFault(c *schedulingv1.PriorityClass) string {
 	value, ok := systemClasses[c.Name]
 	switch {
@@ -54,7 +53,7 @@ func systemFault(c *schedulingv1.PriorityClass) string {
 	return ""
 }
 
-// validatePriorityClassUpdate keeps what pods have taken over already.
+// validatePriorityClassUpdate rejects changes of the values that pods copy.
 func validatePriorityClassUpdate(c, old *schedulingv1.PriorityClass) field.ErrorList {
 	var errs field.ErrorList
 	if c.Value != old.Value {

@@ -32,8 +32,7 @@ func csiDrivers() *registry.Resource {
 	}.Build()
 }
 
-// dropScheduling leaves a field to those that have it already: it is behind a
-// gate which is off.
+// dropScheduling drops a field whose feature gate is disabled, unless old has it.
 func dropScheduling(d, old *storagev1.CSIDriver) {
 	if old.Spec.PreventPodSchedulingIfMissing == nil {
 		d.Spec.PreventPodSchedulingIfMissing = nil

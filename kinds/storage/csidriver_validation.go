@@ -17,7 +17,7 @@ const (
 	longestNodeID = 256
 	shortestToken = 600     // seconds
 	longestToken  = 1 << 32 // seconds
-	shortestWait  = 10      // seconds between two looks at what a node can hold
+	shortestWait  = 10      // seconds between two updates of the allocatable volumes of a node
 )
 
 func validateDriverName(name string, at *field.Path) field.ErrorList {
@@ -52,8 +52,7 @@ func validateDriver(d *storagev1.CSIDriver) field.ErrorList {
 	return errs
 }
 
-// validateDriverUpdate names a field by a path that it does not have, for
-// kube-apiserver does.
+// validateDriverUpdate reports a field under a path that does not exist, as kube-apiserver does.
 func validateDriverUpdate(d, old *storagev1.CSIDriver) field.ErrorList {
 	return slices.Concat(
 		validateDriver(d),

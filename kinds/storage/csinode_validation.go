@@ -46,7 +46,7 @@ func validateAllocatable(a *storagev1.VolumeNodeResources, at *field.Path) field
 	return kind.NonNegative(at.Child("count"), a.Count)
 }
 
-// validateTopologyKeys tells faults at the driver, not at the key.
+// validateTopologyKeys reports errors at the driver, not at the key, as kube-apiserver does.
 func validateTopologyKeys(keys []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()
@@ -61,8 +61,8 @@ func validateTopologyKeys(keys []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeUpdate keeps what a node has said of a driver, but for how much
-// that can hold: drivers come and go whole.
+// validateNodeUpdate rejects changes of a driver other than to its allocatable volumes. Drivers can
+// be added and removed.
 func validateNodeUpdate(n, old *storagev1.CSINode) field.ErrorList {
 	errs := validateNode(n)
 	for _, was := range old.Spec.Drivers {

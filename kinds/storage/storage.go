@@ -1,5 +1,5 @@
-// Package storage holds the kinds of storage.k8s.io. A deletion of most of them
-// answers with the deleted object.
+// Package storage holds the kinds of storage.k8s.io. The deletion of most of them returns the
+// deleted object.
 package storage
 
 import (
@@ -19,8 +19,8 @@ func Resources() []*registry.Resource {
 	}
 }
 
-// classNameColumn returns the column of a class's name, followed by a mark on a class with one of
-// the annotations of a default class.
+// classNameColumn returns the column of a class's name, with a mark on a default class, which has
+// one of the annotations.
 func classNameColumn[T kind.Object](annotations ...string) kind.Column[T] {
 	column := kind.NameColumn[T]()
 	column.Cell = func(class T) any {

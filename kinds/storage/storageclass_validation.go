@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// How much the parameters of a class may be.
+// The limits of a class's parameters.
 const (
 	mostParameters    = 512
 	longestParameters = 256 << 10 // of all keys and values
@@ -32,7 +32,7 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 	)
 }
 
-// validateStorageClassUpdate keeps what volumes have been made by.
+// validateStorageClassUpdate rejects changes of the fields that volumes are created from.
 func validateStorageClassUpdate(c, old *storagev1.StorageClass) field.ErrorList {
 	return slices.Concat(
 		validateStorageClass(c),
@@ -43,7 +43,7 @@ func validateStorageClassUpdate(c, old *storagev1.StorageClass) field.ErrorList 
 	)
 }
 
-// validateReclaim takes an empty policy too.
+// validateReclaim accepts an empty policy.
 func validateReclaim(policy *corev1.PersistentVolumeReclaimPolicy, at *field.Path) field.ErrorList {
 	if policy == nil || *policy == "" {
 		return nil
@@ -84,8 +84,8 @@ func validateParameters(parameters map[string]string, at *field.Path) field.Erro
 	return errs
 }
 
-// validateTopologies takes a term that selects everything for one that comes
-// again, once for each term: so does kube-apiserver.
+// validateTopologies reports a term that selects everything as a duplicate of each term, as
+// kube-apiserver does.
 func validateTopologies(terms []corev1.TopologySelectorTerm, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := make([]map[string]sets.Set[string], len(terms))

@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultVolumeAttachment fills in a volume that is spelled out in place.
+// defaultVolumeAttachment sets the defaults of an inline volume.
 func defaultVolumeAttachment(attachment *storagev1.VolumeAttachment) {
 	if volume := attachment.Spec.Source.InlineVolumeSpec; volume != nil {
 		podspec.DefaultVolumeSpec(volume)

@@ -16,7 +16,7 @@ const (
 	longestError    = 1 << 10
 )
 
-// validateAttachment leaves a volume that is spelled out in place alone.
+// validateAttachment does not validate an inline volume.
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
 	errs := slices.Concat(

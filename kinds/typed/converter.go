@@ -13,22 +13,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Converter is a managedfields.TypeConverter for the kinds of a scheme. Safe
-// for concurrent use.
+// Converter is a managedfields.TypeConverter for the kinds of a scheme. It is safe for concurrent
+// use.
 type Converter struct {
 	scheme *runtime.Scheme
 	types  *library
 	kinds  sync.Map // schema.GroupVersionKind to typed.ParseableType
 }
 
-// NewConverter returns a converter that has parsed nothing yet.
+// NewConverter returns a converter without parsed types.
 func NewConverter(scheme *runtime.Scheme) *Converter {
 	return &Converter{scheme: scheme, types: newLibrary()}
 }
 
-// ObjectToTyped returns an object, which names its kind, with its type. The two
-// share memory. Of a kind that is not in the scheme it returns an error for
-// which runtime.IsNotRegisteredError holds.
+// ObjectToTyped returns an object, which has a kind, with its type. The result shares memory with
+// the object. For a kind that is not in the scheme it returns an error for which
+// runtime.IsNotRegisteredError is true.
 func (c *Converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	t, err := c.typeOf(obj.GetObjectKind().GroupVersionKind())
 	if err != nil {
@@ -43,19 +43,18 @@ func (c *Converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOp
 	return t.FromStructured(obj, opts...)
 }
 
-// unchecked gives an object its type without a look at it: what is in a Go
-// struct and may contain duplicates cannot fail to be of the type. What is wrong
-// with keys of lists is found when two values are compared.
+// unchecked returns an object with its type, without validation: a Go struct, which may contain
+// duplicates, has the right types. Errors of list keys are found when two values are compared.
 func unchecked(t typed.ParseableType, obj runtime.Object) (*typed.TypedValue, error) {
 	v, err := value.NewValueReflect(obj)
 	if err != nil {
 		return nil, err
 	}
-	//lint:ignore SA1019 the alternative checks again what was decoded into a struct
+	//lint:ignore SA1019 the alternative validates again what was decoded into a struct
 	return typed.AsTypedUnvalidated(v, t.Schema, t.TypeRef), nil
 }
 
-// TypedToObject returns the object that a value is, unstructured.
+// TypedToObject returns the unstructured object of a value.
 func (c *Converter) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
 	content, ok := v.AsValue().Unstructured().(map[string]any)
 	if !ok {
@@ -64,8 +63,8 @@ func (c *Converter) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// typeOf returns the type of a kind, always the same: values of the same kind
-// can be compared because they share it.
+// typeOf returns the type of a kind, always the same one: values of the same kind are comparable
+// because they share it.
 func (c *Converter) typeOf(kind schema.GroupVersionKind) (typed.ParseableType, error) {
 	if t, ok := c.kinds.Load(kind); ok {
 		return t.(typed.ParseableType), nil

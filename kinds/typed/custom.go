@@ -11,12 +11,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// metadata is the type of what all kinds have in common, to which models refer.
+// metadata is the type of metadata, to which models refer.
 const metadata = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// NewCustom returns a converter for kinds that have no Go types but models in
-// OpenAPI of version 3, which may refer to the type of metadata. With preserve
-// fields that are in no model are taken as they come.
+// NewCustom returns a converter for kinds with models of OpenAPI 3 in place of Go types. Models may
+// refer to the type of metadata. With preserve, fields that are in no model are accepted.
 func NewCustom(models map[schema.GroupVersionKind]*spec.Schema, preserve bool) (*Converter, error) {
 	c := &Converter{scheme: runtime.NewScheme(), types: newLibrary()}
 	named := map[string]*spec.Schema{}
@@ -40,7 +39,7 @@ func NewCustom(models map[schema.GroupVersionKind]*spec.Schema, preserve bool) (
 	return c, nil
 }
 
-// withoutAnything leaves out the types that every schema has.
+// withoutAnything removes the types that every schema has.
 func withoutAnything(types []smd.TypeDef) []smd.TypeDef {
 	var own []smd.TypeDef
 	for _, t := range types {

@@ -1,19 +1,18 @@
-// Package typed tells package managedfields how the built-in types are merged:
-// which lists are sets or have keys, and what is one thing as a whole.
+// Package typed provides package managedfields with the merge rules of the built-in types: which
+// lists are sets or have keys, and which values are atomic.
 //
-// types.txt has one type a line, its name and what it is:
+// types.txt has one type per line, its name and its definition:
 //
 //	s n b u          a string, number, boolean, any scalar
 //	@name            the type of that name
 //	{f:T g:T=v :T}   an object with fields, v being the default of g; the type
 //	                 without a field is that of all others
-//	[]T              a list that is one thing as a whole
+//	[]T              an atomic list
 //	[=]T             a list that is a set
-//	[k,l]T           a list whose items are told apart by those fields
-//	* ?              anything, as one thing as a whole or field by field
-//	!T ~T            T, which is one thing as a whole, or is not
+//	[k,l]T           a list with the keys k and l
+//	* ?              any value, atomic or granular
+//	!T ~T            T, which is atomic, or is granular
 //
-// Nothing is parsed before somebody writes an object of a kind, and then only
-// what that kind is made of: a tenth of a millisecond for a ConfigMap, a whole one
-// for a Deployment.
+// Types are parsed on the first write of an object of a kind, and only those that the kind refers to:
+// that takes a tenth of a millisecond for a ConfigMap and one millisecond for a Deployment.
 package typed

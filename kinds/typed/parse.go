@@ -8,8 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// parser reads the notation of one type. What is left to read is in rest; the
-// first fault stays in err.
+// parser parses the notation of one type. rest is the unread input, err the first error.
 type parser struct {
 	rest string
 	uses []string
@@ -39,14 +38,14 @@ func (p *parser) fail() {
 	p.rest = ""
 }
 
-// take reads a prefix if it is there.
+// take consumes a prefix if the input begins with it.
 func (p *parser) take(prefix string) bool {
 	rest, ok := strings.CutPrefix(p.rest, prefix)
 	p.rest = rest
 	return ok
 }
 
-// until reads up to, and without, one of the characters.
+// until consumes the input up to one of the characters.
 func (p *parser) until(chars string) string {
 	end := strings.IndexAny(p.rest, chars)
 	if end < 0 {
@@ -59,7 +58,7 @@ func (p *parser) until(chars string) string {
 
 var scalars = map[byte]schema.Scalar{'s': schema.String, 'n': schema.Numeric, 'b': schema.Boolean, 'u': schema.Untyped}
 
-// ref reads a type.
+// ref parses a type.
 func (p *parser) ref() schema.TypeRef {
 	switch {
 	case p.take("!"):
@@ -92,7 +91,7 @@ func (p *parser) use(name string) schema.TypeRef {
 	return named(name)
 }
 
-// relate reads a type and says how its parts belong together.
+// relate parses a type and its relationship of elements.
 func (p *parser) relate(r schema.ElementRelationship) schema.TypeRef {
 	ref := p.ref()
 	switch {

@@ -13,7 +13,7 @@ import (
 //go:embed types.txt
 var text string
 
-// lines finds what types.txt says of a type.
+// lines maps the name of a type to its line in types.txt.
 var lines = sync.OnceValue(func() map[string]string {
 	found := make(map[string]string, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
@@ -23,19 +23,19 @@ var lines = sync.OnceValue(func() map[string]string {
 	return found
 })
 
-// definition is a type and the names of those it is made of.
+// definition is a type and the names of the types that it refers to.
 type definition struct {
 	schema.TypeDef
 	uses []string
 }
 
-// library keeps the types that somebody has asked for. All kinds share them.
+// library holds the parsed types. All kinds share them.
 type library struct {
 	mu    sync.Mutex // guards known
 	known map[string]definition
 }
 
-// closure returns a type and all that it is made of.
+// closure returns a type and all types that it refers to.
 func (l *library) closure(name string) ([]schema.TypeDef, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *library) closure(name string) ([]schema.TypeDef, error) {
 	return types, nil
 }
 
-// find is called with mu held.
+// find requires mu to be held.
 func (l *library) find(name string) (definition, error) {
 	if d, ok := l.known[name]; ok {
 		return d, nil
@@ -71,14 +71,13 @@ func (l *library) find(name string) (definition, error) {
 	return d, nil
 }
 
-// The types that stand for anything, by the names which they have everywhere.
+// The names of the types of arbitrary values, which are the same in all schemas.
 const (
 	untypedName = "__untyped_atomic_"
 	deducedName = "__untyped_deduced_"
 )
 
-// anything is a scalar, a list or an object, as one thing as a whole or field by
-// field.
+// anything is a scalar, a list or an object, either atomic or granular.
 var anything = map[string]schema.Atom{
 	untypedName: anythingOf(untypedName, schema.Atomic),
 	deducedName: anythingOf(deducedName, schema.Separable),
