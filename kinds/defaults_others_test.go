@@ -87,7 +87,7 @@ func TestAdmissionDefaults(t *testing.T) {
 	}
 }
 
-// policyCases are those of what a policy or a binding matches.
+// policyCases are the cases of the match constraints of policies and bindings.
 func policyCases(field, match string) []defaultCase {
 	return []defaultCase{
 		{"nothing", `{}`, ``},
@@ -114,7 +114,7 @@ func TestExtensionDefaults(t *testing.T) {
 	}}.run(t)
 }
 
-func TestDefaultsOfNodesAndTheirWork(t *testing.T) {
+func TestNodeAndWorkloadDefaults(t *testing.T) {
 	defaulting{group: "scheduling.k8s.io", resource: "priorityclasses", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, `preemptionPolicy: PreemptLowerPriority`},
 		{"what is set stays", `preemptionPolicy: Never`, ``},

@@ -63,7 +63,7 @@ func TestContainerDefaults(t *testing.T) {
 	}
 }
 
-func TestPullPolicyGoesByTheTag(t *testing.T) {
+func TestPullPolicyDependsOnTheTag(t *testing.T) {
 	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	table := defaulting{resource: "podtemplates", version: "v1"}
 	for image, policy := range map[string]string{
@@ -76,7 +76,7 @@ func TestPullPolicyGoesByTheTag(t *testing.T) {
 		"localhost:5000/a/b:1":          "IfNotPresent",
 		"Registry.example.com/a__b/c-d": "Always",
 		"[fd00::1]:5000/a:latest":       "Always",
-		"Nginx":                         "IfNotPresent", // no image is called so
+		"Nginx":                         "IfNotPresent", // not a valid name of an image
 		"a b":                           "IfNotPresent",
 		"":                              "IfNotPresent",
 	} {
@@ -113,7 +113,7 @@ func TestVolumeDefaults(t *testing.T) {
 	}}.run(t)
 }
 
-func TestPodResourcesFollowFromEachOther(t *testing.T) {
+func TestPodResourceDefaults(t *testing.T) {
 	const two = `containers: [{` + containerAlways + `}, {` + containerAlways + `}]`
 	pod := func(name, given, added string) defaultCase {
 		return defaultCase{name, `spec: {containers: [{name: a, image: "i:1"}, {name: b, image: "i:1"}], ` + given + `}`, `spec: {` + two + `, ` + added + `}`}
@@ -150,8 +150,7 @@ func TestPodResourcesFollowFromEachOther(t *testing.T) {
 	}}.run(t)
 }
 
-// A template is filled in like a pod, except that what follows from other
-// fields is left to the pods made of it.
+// A template has the defaults of a pod, but for the fields that derive from others.
 func TestTemplateDefaults(t *testing.T) {
 	defaulting{
 		resource: "podtemplates", version: "v1",

@@ -12,18 +12,18 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// defaulting is a table about one kind.
+// defaulting is a table of cases of one kind.
 type defaulting struct {
 	group, resource, version string
-	// always is added to every object of the table, where it has nothing else.
+	// always is added to every object of the table that does not set it.
 	always string
-	// sums of resources are added up each time.
+	// sums adds up resources.
 	sums  bool
 	cases []defaultCase
 }
 
-// defaultCase says in YAML what was given and what is added to it. Lists are
-// added to item by item; null takes something away.
+// defaultCase has a given object and the added defaults, in YAML. Lists are merged item by item;
+// null removes a value.
 type defaultCase struct{ name, given, added string }
 
 func (d defaulting) run(t *testing.T) {
@@ -75,7 +75,7 @@ func typed(t *testing.T, version registry.Version, value any) runtime.Object {
 	return obj
 }
 
-// added returns a value with more in it; neither is changed.
+// added returns a merged copy of a value.
 func added(value, more any) any {
 	switch more := more.(type) {
 	case map[string]any:
@@ -104,8 +104,8 @@ func added(value, more any) any {
 	return more
 }
 
-// TestDefaultsOfCompleteObjects holds what kube-apiserver answered against what
-// defaulting makes of it: nothing.
+// TestDefaultsOfCompleteObjects requires that defaulting does not change the answers of
+// kube-apiserver.
 func TestDefaultsOfCompleteObjects(t *testing.T) {
 	for _, c := range creations(t) {
 		version, r, obj, _ := c.object(t)

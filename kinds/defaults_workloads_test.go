@@ -2,7 +2,7 @@ package kinds_test
 
 import "testing"
 
-// template is added to the pod template of every workload.
+// template is the addition to the pod template of every workload.
 const (
 	template      = `template: {spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, schedulerName: default-scheduler, securityContext: {}, terminationGracePeriodSeconds: 30}}`
 	templateAdded = `spec: {` + template + `}`

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// The types below are those of aggregated discovery, as far as kinds decide it.
+// The types below are those of aggregated discovery, with the fields that kinds determine.
 
 type discoveryGroup struct {
 	Metadata struct{ Name string }
@@ -47,7 +47,7 @@ func TestKindsAreThoseOfDiscovery(t *testing.T) {
 	}
 }
 
-// discovered puts resources into groups and versions in the order they come.
+// discovered groups resources by group and version, in their order.
 func discovered(resources []*registry.Resource) []discoveryGroup {
 	var groups []discoveryGroup
 	for _, r := range resources {
@@ -98,7 +98,7 @@ func TestResourcesAreBuiltOnce(t *testing.T) {
 		t.Error("Resources built its list twice")
 	}
 	if len(first) != 67 {
-		// 68 in discovery: horizontalpodautoscalers is there in two versions.
+		// 68 in discovery: horizontalpodautoscalers has two versions.
 		t.Errorf("got %d resources, want 67", len(first))
 	}
 }

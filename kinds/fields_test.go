@@ -18,8 +18,8 @@ func resourceNamed(t *testing.T, name string) *registry.Resource {
 	return all[i]
 }
 
-// The texts are those of kube-apiserver, each kind's own.
-func TestFieldsThatNothingCanBeSelectedBy(t *testing.T) {
+// The texts are those of kube-apiserver, different for each kind.
+func TestUnsupportedFieldLabels(t *testing.T) {
 	for _, c := range []struct{ resource, label, want string }{
 		{"pods", "spec.x", "field label not supported: spec.x"},
 		{"nodes", "metadata.namespace", "field label not supported: metadata.namespace"},

@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// The files in testdata hold what kube-apiserver v1.36.3 answered and stored.
+// The files in testdata are answers and stored values of kube-apiserver v1.36.3.
 
 func load[T any](t testing.TB, name string) T {
 	t.Helper()
@@ -39,7 +39,7 @@ type creation struct {
 	Status   int
 }
 
-// object returns the recorded answer in the version it came in and in the hub.
+// object returns the recorded answer in its version and in the hub.
 func (c creation) object(t testing.TB) (version registry.Version, r *registry.Resource, obj, hub runtime.Object) {
 	t.Helper()
 	gv, name := splitPath(c.Path)
@@ -49,7 +49,7 @@ func (c creation) object(t testing.TB) (version registry.Version, r *registry.Re
 		t.Fatalf("%s is not served in %s", r.GroupResource(), gv)
 	}
 	obj = version.New()
-	var compact bytes.Buffer // managedFields keep the space between their tokens
+	var compact bytes.Buffer // managedFields keep the spaces between their tokens
 	if err := json.Compact(&compact, c.Response); err != nil {
 		t.Fatalf("%s: %v", c.Path, err)
 	}
@@ -67,13 +67,13 @@ func (c creation) object(t testing.TB) (version registry.Version, r *registry.Re
 	return version, r, obj, hub
 }
 
-// creations are the recorded ones of objects that are stored.
+// creations returns the recorded creations of stored objects.
 func creations(t testing.TB) []creation {
 	t.Helper()
 	return slices.DeleteFunc(load[[]creation](t, "create-minimal.json"), func(c creation) bool { return c.Status != 201 })
 }
 
-// splitPath takes the path of a collection apart.
+// splitPath splits the path of a collection.
 func splitPath(path string) (gv schema.GroupVersion, resource string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "api" {
@@ -106,7 +106,7 @@ func findKind(t testing.TB, group, kind string) *registry.Resource {
 	return nil
 }
 
-// values returns what the etcd of kube-apiserver held, by key.
+// values returns the contents of kube-apiserver's etcd by key.
 func values(t testing.TB) map[string][]byte {
 	t.Helper()
 	return load[map[string][]byte](t, "values.json")

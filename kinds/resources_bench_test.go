@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/core"
 )
 
-// BenchmarkBuild is what the core group, the largest, adds to a start.
+// BenchmarkBuild measures the core group, the largest, at a start.
 func BenchmarkBuild(b *testing.B) {
 	for b.Loop() {
 		core.Resources()

@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// storedKey is where kube-apiserver keeps an object, and how.
+// storedKey is the key and the encoding of an object of kube-apiserver.
 type storedKey struct{ Key, Encoding, Stored string }
 
 func keyOf(t testing.TB, r *registry.Resource, obj runtime.Object) string {
@@ -32,7 +32,7 @@ func keyOf(t testing.TB, r *registry.Resource, obj runtime.Object) string {
 	return strings.Join(append(parts, accessor.GetName()), "/")
 }
 
-func TestObjectsComeBackAsTheyWentToRest(t *testing.T) {
+func TestStoredObjectsRoundTrip(t *testing.T) {
 	for _, c := range creations(t) {
 		version, r, obj, hub := c.object(t)
 		t.Run(r.GroupResource().String()+"/"+version.Name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestKeysAndEncodingsAreThoseOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-// describeValue reads what a value says of itself.
+// describeValue returns the type and the encoding of a value.
 func describeValue(t testing.TB, key string, data []byte) storedKey {
 	t.Helper()
 	var head runtime.TypeMeta
@@ -101,7 +101,7 @@ func describeValue(t testing.TB, key string, data []byte) storedKey {
 	return storedKey{Key: key, Encoding: encoding, Stored: head.APIVersion + " " + head.Kind}
 }
 
-func TestValuesOfKubeAPIServerAreKeptToTheByte(t *testing.T) {
+func TestValuesOfKubeAPIServerRoundTripByteForByte(t *testing.T) {
 	for key, data := range values(t) {
 		t.Run(strings.TrimPrefix(key, "/registry/"), func(t *testing.T) {
 			r := resourceOfKey(t, key, data)
@@ -112,7 +112,7 @@ func TestValuesOfKubeAPIServerAreKeptToTheByte(t *testing.T) {
 			if got := keyOf(t, r, obj); got != key {
 				t.Errorf("the object belongs under %s", got)
 			}
-			switch obj := obj.(type) { // reading fills these in
+			switch obj := obj.(type) { // set by reading
 			case *corev1.PersistentVolumeClaim:
 				obj.Status.Phase = ""
 			case *batchv1.Job:
@@ -132,7 +132,7 @@ func TestValuesOfKubeAPIServerAreKeptToTheByte(t *testing.T) {
 	}
 }
 
-// withEmptyStatus adds the status that a CSINode has had since v1.37.
+// withEmptyStatus adds the status that a CSINode has since v1.37.
 func withEmptyStatus(t testing.TB, data []byte) []byte {
 	t.Helper()
 	var unknown runtime.Unknown
@@ -147,7 +147,7 @@ func withEmptyStatus(t testing.TB, data []byte) []byte {
 	return append([]byte("k8s\x00"), message...)
 }
 
-// resourceOfKey goes by the group and kind that the value names.
+// resourceOfKey finds the resource by the group and kind in the value.
 func resourceOfKey(t testing.TB, key string, data []byte) *registry.Resource {
 	t.Helper()
 	apiVersion, kind, _ := strings.Cut(describeValue(t, key, data).Stored, " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// stampedAndEncoded returns the protobuf encoding of what is stored, by the
-// short way and by way of the object; nil if there is no short one.
+// stampedAndEncoded returns the protobuf encoding of a stored value, without decoding and by way of
+// the object; nil if it must be decoded.
 func stampedAndEncoded(t *testing.T, r *registry.Resource, data []byte) (short, long []byte) {
 	t.Helper()
 	entry := storage.NewDecoder(r.Codec, versioner.APIObjectVersioner{}).Entry("/a", 4711, data)
@@ -33,7 +33,7 @@ func TestStampedObjectsAreThoseDecodedAndEncoded(t *testing.T) {
 	stamped := 0
 	for _, c := range creations(t) {
 		_, r, _, hub := c.object(t)
-		// Objects at rest have no version.
+		// Objects at rest have no resourceVersion.
 		if err := (versioner.APIObjectVersioner{}).PrepareObjectForStorage(hub); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestStampedObjectsAreThoseDecodedAndEncoded(t *testing.T) {
 func TestStampedValuesOfKubeAPIServer(t *testing.T) {
 	for key, data := range values(t) {
 		r := resourceOfKey(t, key, data)
-		if r.Kind == "CSINode" { // was written before it had a status
+		if r.Kind == "CSINode" { // recorded before it had a status
 			data = withEmptyStatus(t, data)
 		}
 		if short, long := stampedAndEncoded(t, r, data); short != nil && !bytes.Equal(short, long) {

@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// table is what kube-apiserver answers to kubectl get.
+// table is the answer of kube-apiserver to kubectl get.
 type table struct {
 	ColumnDefinitions []metav1.TableColumnDefinition
 	Rows              []struct {
@@ -24,7 +24,7 @@ type table struct {
 	}
 }
 
-// isDefaultTable is so for kinds which define no columns.
+// isDefaultTable reports whether a kind defines no columns.
 func isDefaultTable(r *registry.Resource) bool { return r.Columns.Row == nil }
 
 func TestColumnsAreThoseOfKubeAPIServer(t *testing.T) {
@@ -65,7 +65,7 @@ func tableName(r *registry.Resource, v registry.Version) string {
 
 func TestRowsAreThoseOfKubeAPIServer(t *testing.T) {
 	recorded := load[map[string]table](t, "tables.json")
-	hubs := map[string]runtime.Object{} // by kind and name: lists show all versions' objects
+	hubs := map[string]runtime.Object{} // by kind and name: a list shows the objects of all versions
 	for _, c := range creations(t) {
 		_, r, _, hub := c.object(t)
 		accessor, err := meta.Accessor(hub)
@@ -91,8 +91,8 @@ func TestRowsAreThoseOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-// withControllersStatus returns a flow schema which had got its status when the
-// table was recorded.
+// withControllersStatus returns a flow schema with the status that it had when the table was
+// recorded.
 func withControllersStatus(t testing.TB) runtime.Object {
 	t.Helper()
 	obj, err := findKind(t, "flowcontrol.apiserver.k8s.io", "FlowSchema").Codec.Decode(values(t)["/registry/flowschemas/m"])
@@ -104,8 +104,7 @@ func withControllersStatus(t testing.TB) runtime.Object {
 
 var age = regexp.MustCompile(`^([0-9]+[dhmsy])+$`)
 
-// withoutAges makes cells comparable from one day to the next, and as they
-// come out of JSON.
+// withoutAges replaces ages, and converts cells to the types of JSON.
 func withoutAges(t testing.TB, cells []any) []any {
 	t.Helper()
 	data, err := json.Marshal(cells)

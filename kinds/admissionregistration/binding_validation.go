@@ -15,7 +15,7 @@ import (
 func validateValidatingBinding(b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
-		kind.Named(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain),
+		kind.Formatted(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain),
 		validateParamRef(b.Spec.ParamRef, spec.Child("paramRef")),
 		validateMatch(b.Spec.MatchResources, spec.Child("matchResources")),
 		validateActions(b.Spec.ValidationActions, spec.Child("validationActions")),
@@ -25,7 +25,7 @@ func validateValidatingBinding(b *admissionregistrationv1.ValidatingAdmissionPol
 func validateMutatingBinding(b *admissionregistrationv1.MutatingAdmissionPolicyBinding) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
-		kind.Named(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain),
+		kind.Formatted(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain),
 		validateParamRef(b.Spec.ParamRef, spec.Child("paramRef")),
 		validateMatch(b.Spec.MatchResources, spec.Child("matchResources")),
 		validateMutable(b.Spec.MatchResources, spec.Child("matchResources")),

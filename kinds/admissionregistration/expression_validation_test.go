@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// faultsIn returns the faults of expressions with their fields, and what the
-// compiler says up to its first line break.
-func faultsIn(errs field.ErrorList) []string {
+// errorsIn returns the errors of expressions with their fields, and the first line of the
+// compiler's message.
+func errorsIn(errs field.ErrorList) []string {
 	var list []string
 	for _, e := range errs {
 		first, _, _ := strings.Cut(e.Detail, "\n")
@@ -35,7 +35,7 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 			Validations:      []admissionregistrationv1.Validation{{Expression: "variables.b", MessageExpression: `"a is " + string(variables.a)`}},
 			AuditAnnotations: []admissionregistrationv1.AuditAnnotation{{Key: "k", ValueExpression: `variables.b ? "x" : "y"`}},
 		}, nil},
-		{"a fault is told with its place", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"a error has its path", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "object.a == "}},
 		}, []string{"FieldValueInvalid spec.validations[0].expression: compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting " +
 			"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"}},
@@ -62,9 +62,9 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			policies := validatingAdmissionPolicies()
 			obj := &admissionregistrationv1.ValidatingAdmissionPolicy{Spec: c.spec}
-			got := faultsIn(compileAll(validatingPolicyExpressions(obj), nil))
+			got := errorsIn(compileAll(validatingPolicyExpressions(obj), nil))
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
+				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 			if errs := compileAll(validatingPolicyExpressions(obj), validatingPolicyExpressions(obj)); len(errs) > 0 {
 				t.Errorf("an update that leaves them alone finds %v", errs)
@@ -89,8 +89,8 @@ func TestExpressionsOfMutatingPolicies(t *testing.T) {
 		"FieldValueInvalid spec.mutations[1].jsonPatch.expression: must evaluate to list(JSONPatch) but got Object",
 		"FieldValueInvalid spec.mutations[3].applyConfiguration.expression: must evaluate to Object but got map(string, int)",
 	}
-	if diff := cmp.Diff(want, faultsIn(compileAll(mutatingPolicyExpressions(obj), nil))); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, errorsIn(compileAll(mutatingPolicyExpressions(obj), nil))); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestExpressionsOfWebhooks(t *testing.T) {
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{Webhooks: []admissionregistrationv1.ValidatingWebhook{{}, {MatchConditions: conditions}}}
 	want := []string{"FieldValueInvalid webhooks[1].matchConditions[0].expression: compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')"}
 	for _, expressions := range [][]expression{mutatingWebhookExpressions(mutating), validatingWebhookExpressions(validating)} {
-		if diff := cmp.Diff(want, faultsIn(compileAll(expressions, nil))); diff != "" {
-			t.Errorf("faults (-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, errorsIn(compileAll(expressions, nil))); diff != "" {
+			t.Errorf("errors (-want +got):\n%s", diff)
 		}
 	}
 }

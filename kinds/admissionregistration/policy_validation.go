@@ -86,16 +86,16 @@ func validateVersion(apiVersion string, at *field.Path) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if group != "" {
-		errs = append(errs, allAtOnce(at, group, utilvalidation.IsDNS1123Subdomain(group))...)
+		errs = append(errs, joinMessages(at, group, utilvalidation.IsDNS1123Subdomain(group))...)
 	}
 	if version == "" {
 		return append(errs, field.Invalid(at, apiVersion, "version must be specified"))
 	}
-	return append(errs, allAtOnce(at, version, utilvalidation.IsDNS1035Label(version))...)
+	return append(errs, joinMessages(at, version, utilvalidation.IsDNS1035Label(version))...)
 }
 
 // joinMessages returns one error with all messages.
-func allAtOnce(at *field.Path, value string, messages []string) field.ErrorList {
+func joinMessages(at *field.Path, value string, messages []string) field.ErrorList {
 	if len(messages) == 0 {
 		return nil
 	}
@@ -246,7 +246,7 @@ func validatePolicyStatus(p, _ *admissionregistrationv1.ValidatingAdmissionPolic
 	if checking := p.Status.TypeChecking; checking != nil {
 		for i, w := range checking.ExpressionWarnings {
 			at := at.Child("typeChecking", "expressionWarnings").Index(i)
-			errs = append(errs, kind.Needed(at.Child("warning"), w.Warning)...)
+			errs = append(errs, kind.Required(at.Child("warning"), w.Warning)...)
 			errs = append(errs, validateFieldRef(strings.TrimSpace(w.FieldRef), at.Child("fieldRef"))...)
 		}
 	}

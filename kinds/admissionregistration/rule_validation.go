@@ -98,7 +98,7 @@ func validateAlternatives[T ~string](list []T, at *field.Path, what string) fiel
 func validateNonEmpty(list []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, text := range list {
-		errs = append(errs, kind.Needed(at.Index(i), text)...)
+		errs = append(errs, kind.Required(at.Index(i), text)...)
 	}
 	return errs
 }

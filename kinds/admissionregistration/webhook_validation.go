@@ -22,25 +22,25 @@ type webhook = admissionregistrationv1.ValidatingWebhook
 var reviewVersions = []string{"v1", "v1beta1"}
 
 // ratchet holds the rules that an update may violate because the stored object does.
-type tolerance struct {
+type ratchet struct {
 	sideEffects bool // side effects on dry runs
 	versions    bool // no supported review version
 	names       bool // duplicate names
 }
 
-func tolerated(old []webhook) tolerance {
-	var t tolerance
+func ratchetOf(old []webhook) ratchet {
+	var t ratchet
 	names := sets.New[string]()
 	for _, w := range old {
 		t.sideEffects = t.sideEffects || w.SideEffects == nil || !slices.Contains(noSideEffects, *w.SideEffects)
-		t.versions = t.versions || len(w.AdmissionReviewVersions) > 0 && !knowsReview(w.AdmissionReviewVersions)
+		t.versions = t.versions || len(w.AdmissionReviewVersions) > 0 && !supportsReview(w.AdmissionReviewVersions)
 		t.names = t.names || names.Has(w.Name)
 		names.Insert(w.Name)
 	}
 	return t
 }
 
-func knowsReview(versions []string) bool {
+func supportsReview(versions []string) bool {
 	return slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(reviewVersions, v) })
 }
 
@@ -54,19 +54,19 @@ var allSideEffects = []admissionregistrationv1.SideEffectClass{
 }
 
 func validateValidatingWebhooks(c *admissionregistrationv1.ValidatingWebhookConfiguration) field.ErrorList {
-	return validateWebhooks(c.Webhooks, tolerance{})
+	return validateWebhooks(c.Webhooks, ratchet{})
 }
 
 func validateValidatingWebhooksUpdate(c, old *admissionregistrationv1.ValidatingWebhookConfiguration) field.ErrorList {
-	return validateWebhooks(c.Webhooks, tolerated(old.Webhooks))
+	return validateWebhooks(c.Webhooks, ratchetOf(old.Webhooks))
 }
 
 func validateMutatingWebhooks(c *admissionregistrationv1.MutatingWebhookConfiguration) field.ErrorList {
-	return append(validateWebhooks(commonOf(c.Webhooks), tolerance{}), validateReinvocation(c.Webhooks)...)
+	return append(validateWebhooks(commonOf(c.Webhooks), ratchet{}), validateReinvocation(c.Webhooks)...)
 }
 
 func validateMutatingWebhooksUpdate(c, old *admissionregistrationv1.MutatingWebhookConfiguration) field.ErrorList {
-	return append(validateWebhooks(commonOf(c.Webhooks), tolerated(commonOf(old.Webhooks))), validateReinvocation(c.Webhooks)...)
+	return append(validateWebhooks(commonOf(c.Webhooks), ratchetOf(commonOf(old.Webhooks))), validateReinvocation(c.Webhooks)...)
 }
 
 func commonOf(webhooks []admissionregistrationv1.MutatingWebhook) []webhook {
@@ -90,7 +90,7 @@ func validateReinvocation(webhooks []admissionregistrationv1.MutatingWebhook) fi
 	return errs
 }
 
-func validateWebhooks(webhooks []webhook, may tolerance) field.ErrorList {
+func validateWebhooks(webhooks []webhook, may ratchet) field.ErrorList {
 	var errs field.ErrorList
 	names := sets.New[string]()
 	for i := range webhooks {
@@ -105,7 +105,7 @@ func validateWebhooks(webhooks []webhook, may tolerance) field.ErrorList {
 	return errs
 }
 
-func validateWebhook(w *webhook, may tolerance, at *field.Path) field.ErrorList {
+func validateWebhook(w *webhook, may ratchet, at *field.Path) field.ErrorList {
 	errs := utilvalidation.IsFullyQualifiedName(at.Child("name"), w.Name)
 	for i := range w.Rules {
 		errs = append(errs, validateRule(&w.Rules[i], at.Child("rules").Index(i))...)
@@ -159,7 +159,7 @@ func validateReviewVersions(versions []string, lenient bool, at *field.Path) fie
 		seen.Insert(v)
 		errs = append(errs, kind.Invalid(at.Index(i), v, utilvalidation.IsDNS1035Label(v))...)
 	}
-	if !lenient && !knowsReview(versions) {
+	if !lenient && !supportsReview(versions) {
 		errs = append(errs, field.Invalid(at, versions, "must include at least one of "+known))
 	}
 	return errs
@@ -198,7 +198,7 @@ func validateURL(text string, at *field.Path) field.ErrorList {
 // validateService reports a missing name as a missing namespace and the reverse, as kube-apiserver
 // does.
 func validateService(s *admissionregistrationv1.ServiceReference, at *field.Path) field.ErrorList {
-	errs := slices.Concat(kind.Needed(at.Child("name"), s.Namespace), kind.Needed(at.Child("namespace"), s.Name))
+	errs := slices.Concat(kind.Required(at.Child("name"), s.Namespace), kind.Required(at.Child("namespace"), s.Name))
 	port := ptr.Deref(s.Port, 0)
 	if messages := utilvalidation.IsValidPortNum(int(port)); len(messages) > 0 {
 		errs = append(errs, field.Invalid(at.Child("port"), port, "port is not valid: "+strings.Join(messages, ", ")))
@@ -233,19 +233,19 @@ func validateServicePath(path string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-const mostConditions = 64
+const maxConditions = 64
 
 // validateMatchConditions validates the conditions without compiling their expressions.
 func validateMatchConditions(conditions []admissionregistrationv1.MatchCondition, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if n := len(conditions); n > mostConditions {
-		errs = append(errs, field.TooMany(at, n, mostConditions))
+	if n := len(conditions); n > maxConditions {
+		errs = append(errs, field.TooMany(at, n, maxConditions))
 	}
 	names := sets.New[string]()
 	for i, c := range conditions {
 		at := at.Index(i)
 		errs = append(errs, validateExpression(c.Expression, at.Child("expression"), "")...)
-		errs = append(errs, kind.Named(at.Child("name"), c.Name, utilvalidation.IsQualifiedName)...)
+		errs = append(errs, kind.Formatted(at.Child("name"), c.Name, utilvalidation.IsQualifiedName)...)
 		if c.Name != "" && names.Has(c.Name) {
 			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
 		}

@@ -55,7 +55,7 @@ func TestWebhooks(t *testing.T) {
 	}, at+`matchConditions[1].name: Duplicate value: "a"`)
 }
 
-func TestWhereWebhooksAre(t *testing.T) {
+func TestWebhookClientConfig(t *testing.T) {
 	const at = "webhooks[0].clientConfig"
 	type client = admissionregistrationv1.WebhookClientConfig
 	valid := func() *client { return &newWebhooks().Webhooks[0].ClientConfig }
@@ -110,20 +110,20 @@ func TestRules(t *testing.T) {
 		at+`resources: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources without subresources`)
 }
 
-func TestWebhooksMayStayAsTheyAre(t *testing.T) {
+func TestWebhooksRatchetErrors(t *testing.T) {
 	old := newWebhooks()
 	old.Webhooks = append(old.Webhooks, *old.Webhooks[0].DeepCopy())
 	old.Webhooks[0].SideEffects = new(admissionregistrationv1.SideEffectClassUnknown)
 	old.Webhooks[1].AdmissionReviewVersions = []string{"v2"}
 	if got := registrytest.Texts(validateValidatingWebhooksUpdate(old, old)); got != nil {
-		t.Errorf("faults that were there: %q", got)
+		t.Errorf("existing errors: %q", got)
 	}
 	if got := registrytest.Texts(validateValidatingWebhooksUpdate(old, newWebhooks())); len(got) != 3 {
-		t.Errorf("new faults: %q", got)
+		t.Errorf("new errors: %q", got)
 	}
 }
 
-func TestMutatingWebhooksAreCalledAgainOrNot(t *testing.T) {
+func TestReinvocationPolicy(t *testing.T) {
 	c := &admissionregistrationv1.MutatingWebhookConfiguration{Webhooks: []admissionregistrationv1.MutatingWebhook{{
 		ReinvocationPolicy: new(admissionregistrationv1.ReinvocationPolicyType("x")),
 	}}}

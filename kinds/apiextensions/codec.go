@@ -50,8 +50,8 @@ func encode(definition *apiextensionsv1.CustomResourceDefinition) ([]byte, error
 	return json.Marshal(old)
 }
 
-// usual is the prefix of stored values that an API server has written.
-var usual = []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",`)
+// storedPrefix is the prefix of stored values that an API server has written.
+var storedPrefix = []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",`)
 
 // Decode returns a definition of v1.
 func (codec) Decode(data []byte) (runtime.Object, error) {
@@ -64,7 +64,7 @@ func (codec) Decode(data []byte) (runtime.Object, error) {
 }
 
 func decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
-	if bytes.HasPrefix(data, usual) {
+	if bytes.HasPrefix(data, storedPrefix) {
 		s := &stored{}
 		if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, s); err != nil {
 			return nil, err

@@ -9,8 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestDefinitionsHaveTheBytesOfKubeAPIServer reads and writes a value which
-// kube-apiserver wrote.
+// TestDefinitionsHaveTheBytesOfKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
 func TestDefinitionsHaveTheBytesOfKubeAPIServer(t *testing.T) {
 	want, err := os.ReadFile("testdata/at-rest.json")
 	if err != nil {
@@ -61,7 +60,7 @@ func TestDefinitionsAtRestInV1AreRead(t *testing.T) {
 	}
 }
 
-func TestBrokenValuesAreRefused(t *testing.T) {
+func TestMalformedValuesAreRejected(t *testing.T) {
 	for name, value := range map[string]string{
 		"no JSON":      `{"kind":`,
 		"another kind": `{"kind":"Other","apiVersion":"apiextensions.k8s.io/v1beta1"}`,

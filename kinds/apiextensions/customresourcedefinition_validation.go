@@ -17,24 +17,24 @@ import (
 func validateDefinition(ctx context.Context, obj runtime.Object) field.ErrorList {
 	definition, err := internal(obj)
 	if err != nil {
-		return unreadable(err)
+		return conversionError(err)
 	}
-	faults := withoutBlindSelection(definition)
-	return append(faults, validation.ValidateCustomResourceDefinition(ctx, definition)...)
+	errs := dropUnstructuredSelectableFields(definition)
+	return append(errs, validation.ValidateCustomResourceDefinition(ctx, definition)...)
 }
 
 // dropUnstructuredSelectableFields removes selectable fields from a version whose schema is not
 // structural, and returns an error for each: apiextensions-apiserver would panic. It finds all
 // other errors of the schema itself.
-func withoutBlindSelection(definition *apiextensions.CustomResourceDefinition) field.ErrorList {
+func dropUnstructuredSelectableFields(definition *apiextensions.CustomResourceDefinition) field.ErrorList {
 	path, spec := field.NewPath("spec"), &definition.Spec
-	var faults field.ErrorList
+	var errs field.ErrorList
 	look := func(selection *[]apiextensions.SelectableField, schema *apiextensions.CustomResourceValidation, path *field.Path) {
 		if len(*selection) == 0 || schema == nil || schema.OpenAPIV3Schema == nil {
 			return
 		}
 		if _, err := structuralschema.NewStructural(schema.OpenAPIV3Schema); err != nil {
-			faults = append(faults, field.Invalid(path.Child("schema", "openAPIV3Schema"), "", err.Error()))
+			errs = append(errs, field.Invalid(path.Child("schema", "openAPIV3Schema"), "", err.Error()))
 			*selection = nil
 		}
 	}
@@ -43,7 +43,7 @@ func withoutBlindSelection(definition *apiextensions.CustomResourceDefinition) f
 		look(&spec.Versions[i].SelectableFields, spec.Versions[i].Schema, path.Child("versions").Index(i))
 	}
 	look(&spec.SelectableFields, spec.Validation, path)
-	return faults
+	return errs
 }
 
 func validateDefinitionUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -66,14 +66,14 @@ type comparison func(ctx context.Context, definition, before *apiextensions.Cust
 func compare(ctx context.Context, obj, old runtime.Object, validate comparison) field.ErrorList {
 	definition, err := internal(obj)
 	if err != nil {
-		return unreadable(err)
+		return conversionError(err)
 	}
 	before, err := internal(old)
 	if err != nil {
-		return unreadable(err)
+		return conversionError(err)
 	}
-	faults := withoutBlindSelection(definition)
-	return append(faults, validate(ctx, definition, before)...)
+	errs := dropUnstructuredSelectableFields(definition)
+	return append(errs, validate(ctx, definition, before)...)
 }
 
 // internal returns a definition that shares memory with obj. Neither may be written to.
@@ -82,6 +82,6 @@ func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, erro
 	return definition, conversions().Convert(obj, definition, nil)
 }
 
-func unreadable(err error) field.ErrorList {
+func conversionError(err error) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("spec"), "", err.Error())}
 }

@@ -25,9 +25,8 @@ const rich = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"exampl
 			"status":{"type":"object","properties":{"n":{"type":"integer"}}}}}}},
 		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// TestWhatIsLookedAtStaysAsItIs: the library's form of a definition shares its
-// memory with it.
-func TestWhatIsLookedAtStaysAsItIs(t *testing.T) {
+// TestValidationDoesNotModifyObjects: the internal form of a definition shares memory with it.
+func TestValidationDoesNotModifyObjects(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal([]byte(rich), definition); err != nil {
 		t.Fatal(err)
@@ -52,7 +51,7 @@ func TestWhatIsLookedAtStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestWarningsSayWhatSchemasAskForInVain(t *testing.T) {
+func TestWarningsAboutIneffectiveFields(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal([]byte(rich), definition); err != nil {
 		t.Fatal(err)
@@ -69,9 +68,8 @@ func TestWarningsSayWhatSchemasAskForInVain(t *testing.T) {
 	}
 }
 
-// The library panics where it is asked for fields of a schema that is not
-// structural.
-func TestSelectionFromASchemaThatIsNotStructural(t *testing.T) {
+// The library panics on selectable fields of a schema that is not structural.
+func TestSelectableFieldsOfNonStructuralSchema(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal([]byte(rich), definition); err != nil {
 		t.Fatal(err)
@@ -82,11 +80,11 @@ func TestSelectionFromASchemaThatIsNotStructural(t *testing.T) {
 	definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Ref: &ref}
 	kept := definition.DeepCopy()
 	strategy := definitions().Strategy
-	for name, faults := range map[string]field.ErrorList{
+	for name, errs := range map[string]field.ErrorList{
 		"creation": strategy.Create.Validate(t.Context(), definition),
 		"update":   strategy.Update.Validate(t.Context(), definition, before),
 	} {
-		if text := faults.ToAggregate(); text == nil || !strings.Contains(text.Error(), "$ref: Forbidden: $ref is not supported") {
+		if text := errs.ToAggregate(); text == nil || !strings.Contains(text.Error(), "$ref: Forbidden: $ref is not supported") {
 			t.Errorf("%s: got %v", name, text)
 		}
 	}

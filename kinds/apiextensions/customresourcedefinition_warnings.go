@@ -15,16 +15,16 @@ import (
 func warnings(definition, old *apiextensionsv1.CustomResourceDefinition) []string {
 	before := map[string]bool{}
 	if old != nil {
-		for _, text := range vainWishes(old) {
+		for _, text := range ineffectiveFields(old) {
 			before[text] = true
 		}
 	}
-	return slices.DeleteFunc(vainWishes(definition), func(text string) bool { return before[text] })
+	return slices.DeleteFunc(ineffectiveFields(definition), func(text string) bool { return before[text] })
 }
 
 // ineffectiveFields returns warnings about formats that are not validated, and about sets whose
 // items cannot be compared.
-func vainWishes(definition *apiextensionsv1.CustomResourceDefinition) []string {
+func ineffectiveFields(definition *apiextensionsv1.CustomResourceDefinition) []string {
 	var formats, sets []string
 	all(definition, func(props *apiextensionsv1.JSONSchemaProps) bool {
 		if props.Format != "" {

@@ -76,7 +76,7 @@ func (l schemaList) numbered(number string) *apiextensionsv1.CustomResourceValid
 }
 
 // placeholder returns the schema that is converted in place of a numbered one.
-func standIn(number string) *apiextensionsv1.CustomResourceValidation {
+func placeholder(number string) *apiextensionsv1.CustomResourceValidation {
 	if number == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func numberOf(v *apiextensionsv1.CustomResourceValidation) string {
 }
 
 // oldPlaceholder and oldNumberOf are placeholder and numberOf of v1beta1.
-func oldStandIn(number string) *apiextensionsv1beta1.CustomResourceValidation {
+func oldPlaceholder(number string) *apiextensionsv1beta1.CustomResourceValidation {
 	if number == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func newStored(definition *apiextensionsv1.CustomResourceDefinition) (*stored, e
 	bare.Spec.Versions = slices.Clone(bare.Spec.Versions)
 	for i := range bare.Spec.Versions {
 		v := &bare.Spec.Versions[i]
-		v.Schema = standIn(schemas.number(v.Schema))
+		v.Schema = placeholder(schemas.number(v.Schema))
 	}
 	old := &apiextensionsv1beta1.CustomResourceDefinition{}
 	if err := convert(&bare, old); err != nil {
@@ -142,14 +142,14 @@ func (s *stored) definition() (*apiextensionsv1.CustomResourceDefinition, error)
 	spec := s.Spec
 	old := &apiextensionsv1beta1.CustomResourceDefinition{ObjectMeta: s.ObjectMeta, Status: s.Status, Spec: apiextensionsv1beta1.CustomResourceDefinitionSpec{
 		Group: spec.Group, Version: spec.Version, Names: spec.Names, Scope: spec.Scope,
-		Validation: oldStandIn(schemas.number(spec.Validation)), Subresources: spec.Subresources,
+		Validation: oldPlaceholder(schemas.number(spec.Validation)), Subresources: spec.Subresources,
 		AdditionalPrinterColumns: spec.AdditionalPrinterColumns, SelectableFields: spec.SelectableFields,
 		Conversion: spec.Conversion, PreserveUnknownFields: spec.PreserveUnknownFields,
 	}}
 	for _, v := range spec.Versions {
 		old.Spec.Versions = append(old.Spec.Versions, apiextensionsv1beta1.CustomResourceDefinitionVersion{
 			Name: v.Name, Served: v.Served, Storage: v.Storage, Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
-			Schema: oldStandIn(schemas.number(v.Schema)), Subresources: v.Subresources,
+			Schema: oldPlaceholder(schemas.number(v.Schema)), Subresources: v.Subresources,
 			AdditionalPrinterColumns: v.AdditionalPrinterColumns, SelectableFields: v.SelectableFields,
 		})
 	}

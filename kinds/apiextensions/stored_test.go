@@ -13,8 +13,8 @@ import (
 
 const small = `{openAPIV3Schema: {type: object, properties: {a: {type: string}}}}`
 
-// What is written without a conversion of the schemas is what the conversion
-// writes, and is read as the conversion reads it.
+// The encoding without a conversion of the schemas equals that of the conversion, and decodes to
+// the same definition.
 func TestSchemasNeedNoConversion(t *testing.T) {
 	for name, versions := range map[string]string{
 		"one version":       `[{name: v1, served: true, storage: true, schema: ` + small + `}]`,

@@ -10,8 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// TestAPIServicesHaveTheBytesOfKubeAPIServer reads and writes a value which
-// kube-apiserver wrote.
+// TestAPIServicesHaveTheBytesOfKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
 func TestAPIServicesHaveTheBytesOfKubeAPIServer(t *testing.T) {
 	want, err := os.ReadFile("testdata/at-rest.json")
 	if err != nil {
@@ -31,7 +30,7 @@ func TestAPIServicesHaveTheBytesOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-func TestOnlyLocalServicesAreAvailableFromTheStart(t *testing.T) {
+func TestNewLocalAPIServicesAreAvailable(t *testing.T) {
 	forged := apiregistrationv1.APIServiceStatus{Conditions: []apiregistrationv1.APIServiceCondition{{
 		Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue, Reason: "Forged",
 	}}}

@@ -73,8 +73,8 @@ func validateBackend(s *apiregistrationv1.APIServiceSpec, at *field.Path) field.
 	}
 	service := at.Child("service")
 	errs = slices.Concat(
-		kind.Needed(service.Child("namespace"), s.Service.Namespace),
-		kind.Needed(service.Child("name"), s.Service.Name),
+		kind.Required(service.Child("namespace"), s.Service.Namespace),
+		kind.Required(service.Child("name"), s.Service.Name),
 	)
 	port := ptr.Deref(s.Service.Port, 0)
 	if messages := utilvalidation.IsValidPortNum(int(port)); len(messages) > 0 {

@@ -24,7 +24,7 @@ func selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 }
 
-// pods is a template of pods that the selector finds.
+// pods is a template of pods that the selector matches.
 func pods() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: selector().MatchLabels},
@@ -148,7 +148,7 @@ func TestSelectorsAreImmutable(t *testing.T) {
 	}
 }
 
-func TestDaemonSetCountsItsTemplates(t *testing.T) {
+func TestDaemonSetTemplateGeneration(t *testing.T) {
 	e := registrytest.New(t, nil, daemonSets())
 	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
@@ -169,7 +169,7 @@ func TestDaemonSetCountsItsTemplates(t *testing.T) {
 	}
 }
 
-func TestDaemonSetsMayBringTheirCount(t *testing.T) {
+func TestDaemonSetTemplateGenerationFromClient(t *testing.T) {
 	for given, want := range map[string]string{"5": "5", "+07": "7", "-5": "1", "0": "1", "five": "1"} {
 		e := registrytest.New(t, nil, daemonSets())
 		set := &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}}
@@ -181,7 +181,7 @@ func TestDaemonSetsMayBringTheirCount(t *testing.T) {
 	}
 }
 
-func TestClaimTemplatesNameTheirKind(t *testing.T) {
+func TestClaimTemplatesHaveAPIVersionAndKind(t *testing.T) {
 	e := registrytest.New(t, nil, statefulSets())
 	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
 		Selector: selector(), Template: pods(), VolumeClaimTemplates: claims("data"),

@@ -6,8 +6,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func warnOfNewDeployment(d *appsv1.Deployment) []string {
-	return append(kind.WarnOfName(d.Name), warnOfDeployment(d)...)
+func warningsForNewDeployment(d *appsv1.Deployment) []string {
+	return append(kind.WarningsForName(d.Name), warningsForDeployment(d)...)
 }
 
-func warnOfDeployment(d *appsv1.Deployment) []string { return warnOfTemplate(&d.Spec.Template) }
+func warningsForDeployment(d *appsv1.Deployment) []string {
+	return warningsForTemplate(&d.Spec.Template)
+}

@@ -25,11 +25,11 @@ func replicaSets() *registry.Resource {
 		Default:                  defaultReplicaSet,
 		PrepareForCreate:         podspec.PrepareTemplate(replicaSetTemplate),
 		ValidateCreate:           validateReplicaSet,
-		WarningsOnCreate:         warnOfNewReplicaSet,
+		WarningsOnCreate:         warningsForNewReplicaSet,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         podspec.PrepareTemplateUpdate(replicaSetTemplate),
 		ValidateUpdate:           validateReplicaSetUpdate,
-		WarningsOnUpdate:         kind.OncePerGeneration(warnOfReplicaSet),
+		WarningsOnUpdate:         kind.OncePerGeneration(warningsForReplicaSet),
 		ValidateStatusUpdate:     validateReplicaSetStatus,
 		Columns:                  replicaSetColumns(),
 		Subresources: []registry.Subresource{

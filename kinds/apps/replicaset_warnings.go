@@ -6,8 +6,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func warnOfNewReplicaSet(r *appsv1.ReplicaSet) []string {
-	return append(kind.WarnOfName(r.Name), warnOfReplicaSet(r)...)
+func warningsForNewReplicaSet(r *appsv1.ReplicaSet) []string {
+	return append(kind.WarningsForName(r.Name), warningsForReplicaSet(r)...)
 }
 
-func warnOfReplicaSet(r *appsv1.ReplicaSet) []string { return warnOfTemplate(&r.Spec.Template) }
+func warningsForReplicaSet(r *appsv1.ReplicaSet) []string {
+	return warningsForTemplate(&r.Spec.Template)
+}

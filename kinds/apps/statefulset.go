@@ -29,11 +29,11 @@ func statefulSets() *registry.Resource {
 		ValidateName:             validation.NameIsDNSLabel,
 		PrepareForCreate:         func(s *appsv1.StatefulSet) { dropDisabledOfStatefulSet(s, nil) },
 		ValidateCreate:           validateNewStatefulSet,
-		WarningsOnCreate:         warnOfNewStatefulSet,
+		WarningsOnCreate:         warningsForNewStatefulSet,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         dropDisabledOfStatefulSet,
 		ValidateUpdate:           validateStatefulSetUpdate,
-		WarningsOnUpdate:         warnOfChangedStatefulSet,
+		WarningsOnUpdate:         warningsForChangedStatefulSet,
 		ValidateStatusUpdate:     validateStatefulSetStatus,
 		Columns:                  statefulSetColumns(),
 		Subresources: []registry.Subresource{

@@ -15,13 +15,13 @@ import (
 )
 
 // skipped selects the parts of a spec that are not validated.
-type passed struct{ claims, service, pods bool }
+type skipped struct{ claims, service, pods bool }
 
 func validateNewStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	return validateStatefulSet(s, passed{})
+	return validateStatefulSet(s, skipped{})
 }
 
-func validateStatefulSet(s *appsv1.StatefulSet, pass passed) field.ErrorList {
+func validateStatefulSet(s *appsv1.StatefulSet, pass skipped) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := slices.Concat(
 		validateManagement(s.Spec.PodManagementPolicy, spec.Child("podManagementPolicy")),
@@ -106,7 +106,7 @@ func validateOrdinals(o *appsv1.StatefulSetOrdinals, at *field.Path) field.Error
 	return kind.NonNegative(at, &o.Start)
 }
 
-func validateStatefulPods(s *appsv1.StatefulSetSpec, pass passed, spec *field.Path) field.ErrorList {
+func validateStatefulPods(s *appsv1.StatefulSetSpec, pass skipped, spec *field.Path) field.ErrorList {
 	template := spec.Child("template")
 	selector, errs, ok := podspec.ValidateSelector(s.Selector, "statefulset", spec.Child("selector"))
 	if ok {
@@ -161,7 +161,7 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	rest.Ordinals = old.Spec.Ordinals
 	rest.RevisionHistoryLimit = old.Spec.RevisionHistoryLimit
 	rest.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
-	pass := passed{claims: true, service: true}
+	pass := skipped{claims: true, service: true}
 	pass.pods = len(validateStatefulSet(old, pass)) > 0
 	errs := validateStatefulSet(s, pass)
 	if equality.Semantic.DeepEqual(rest, old.Spec) {

@@ -9,21 +9,21 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfNewStatefulSet(s *appsv1.StatefulSet) []string {
-	return slices.Concat(warnOfTemplate(&s.Spec.Template), warnOfClaims(s), warnOfHistory(s))
+func warningsForNewStatefulSet(s *appsv1.StatefulSet) []string {
+	return slices.Concat(warningsForTemplate(&s.Spec.Template), warningsForClaims(s), warningsForHistory(s))
 }
 
 // warningsForChangedStatefulSet repeats the warnings about claims and history on every update, with
 // another path for the former.
-func warnOfChangedStatefulSet(s, old *appsv1.StatefulSet) []string {
+func warningsForChangedStatefulSet(s, old *appsv1.StatefulSet) []string {
 	var list []string
 	if s.Generation != old.Generation {
-		list = warnOfTemplate(&s.Spec.Template)
+		list = warningsForTemplate(&s.Spec.Template)
 	}
-	return slices.Concat(list, warnOfClaims(s, "Spec"), warnOfHistory(s))
+	return slices.Concat(list, warningsForClaims(s, "Spec"), warningsForHistory(s))
 }
 
-func warnOfClaims(s *appsv1.StatefulSet, below ...string) []string {
+func warningsForClaims(s *appsv1.StatefulSet, below ...string) []string {
 	var list []string
 	for i := range s.Spec.VolumeClaimTemplates {
 		at := field.NewPath("spec", "volumeClaimTemplates").Index(i)

@@ -11,13 +11,13 @@ import (
 // Warnings about workloads with pod templates. The names of StatefulSets and DaemonSets are not
 // among them: kube-apiserver validates the former and ignores the latter.
 
-func warnOfHistory(s *appsv1.StatefulSet) []string {
+func warningsForHistory(s *appsv1.StatefulSet) []string {
 	if limit := s.Spec.RevisionHistoryLimit; limit == nil || *limit >= 0 {
 		return nil
 	}
 	return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
 }
 
-func warnOfTemplate(t *corev1.PodTemplateSpec) []string {
+func warningsForTemplate(t *corev1.PodTemplateSpec) []string {
 	return podspec.TemplateWarnings(t, field.NewPath("spec", "template"))
 }

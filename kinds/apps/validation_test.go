@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// defaulted validates objects as they are after defaulting.
+// defaulted validates objects after defaulting.
 func defaulted[T any](fill func(T), validate func(T) field.ErrorList) func(T) field.ErrorList {
 	return func(obj T) field.ErrorList {
 		fill(obj)
@@ -35,7 +35,7 @@ func newStatefulSet() *appsv1.StatefulSet {
 	return &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: pods()}}
 }
 
-// claims are the templates of claims for volumes of these names.
+// claims returns claim templates for volumes of these names.
 func claims(names ...string) []corev1.PersistentVolumeClaim {
 	list := make([]corev1.PersistentVolumeClaim, len(names))
 	for i, name := range names {
@@ -143,7 +143,7 @@ func TestStatefulSets(t *testing.T) {
 		`spec.serviceName: Invalid value: "a.b": must not contain dots`)
 }
 
-func TestStatefulSetsKeepTheirFaults(t *testing.T) {
+func TestStatefulSetsRatchetErrors(t *testing.T) {
 	faulty := func() *appsv1.StatefulSet {
 		s := newStatefulSet()
 		s.Spec.ServiceName, s.Spec.VolumeClaimTemplates = "a.b", make([]corev1.PersistentVolumeClaim, 1)
@@ -163,7 +163,7 @@ func TestStatefulSetsKeepTheirFaults(t *testing.T) {
 			return validateStatefulSetUpdate(s, was)
 		}
 	}
-	registrytest.Rules(t, faulty, update(faulty))("a template that follows a faulty one is not looked at", func(s *appsv1.StatefulSet) {
+	registrytest.Rules(t, faulty, update(faulty))("a template that follows a errory one is not looked at", func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.DNSPolicy = "y"
 	})
 	registrytest.Rules(t, sound, update(sound))("one that follows a sound one is", func(s *appsv1.StatefulSet) {

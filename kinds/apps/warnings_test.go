@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestTemplatesAreWarnedOfOncePerGeneration(t *testing.T) {
+func TestTemplateWarningsOncePerGeneration(t *testing.T) {
 	template := pods()
 	template.Spec.TerminationGracePeriodSeconds = new(int64(-1))
 	const gone = "spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
@@ -74,7 +74,7 @@ func templateOf(obj runtime.Object) *corev1.PodTemplateSpec {
 	}
 }
 
-// warned writes objects of a resource and returns the warnings.
+// warned creates and updates objects of a resource and returns the warnings.
 type warned struct {
 	*registrytest.Env
 	resource string

@@ -26,7 +26,7 @@ func create(t *testing.T, ctx context.Context, resource string, obj runtime.Obje
 	return result.Object, err
 }
 
-func TestSelfSubjectReviewAnswersTheUser(t *testing.T) {
+func TestSelfSubjectReviewReturnsTheUser(t *testing.T) {
 	user := &authenticationv1.UserInfo{Username: "admin", UID: "admin", Groups: []string{"system:masters", "system:authenticated"}}
 	obj, err := create(t, registry.WithUser(t.Context(), user), "selfsubjectreviews", &authenticationv1.SelfSubjectReview{})
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSelfSubjectReviewAnswersTheUser(t *testing.T) {
 	}
 }
 
-func TestTokenReviewKnowsNoToken(t *testing.T) {
+func TestTokenReviewWithoutAuthenticator(t *testing.T) {
 	forged := authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: "root"}}
 	obj, err := create(t, t.Context(), "tokenreviews", &authenticationv1.TokenReview{
 		Spec:   authenticationv1.TokenReviewSpec{Token: "not-a-token"},

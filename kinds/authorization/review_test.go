@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// readers lets anybody in the group readers get things, and says so.
+// readers is an authorizer that allows the group readers to get objects.
 type readers struct{}
 
 func (readers) Authorize(_ context.Context, access registry.Access) (registry.Decision, error) {
@@ -124,7 +124,7 @@ func TestLocalReviewsAreOfTheirNamespace(t *testing.T) {
 	}
 }
 
-func TestFaultyReviewsAreRefused(t *testing.T) {
+func TestInvalidReviewsAreRejected(t *testing.T) {
 	nonResource := &authorizationv1.NonResourceAttributes{Path: "/"}
 	named := metav1.ObjectMeta{Name: "n"}
 	cases := []struct {

@@ -68,21 +68,21 @@ func ignored(r *authorizationv1.ResourceAttributes) []string {
 		_, err := fields.ParseSelector(s.RawSelector)
 		tell("fieldSelector", 0, count(err != nil))
 	} else if s != nil {
-		faults := 0
+		errs := 0
 		for _, requirement := range s.Requirements {
-			faults += count(!isComparison(requirement))
+			errs += count(!isComparison(requirement))
 		}
-		tell("fieldSelector", len(s.Requirements)-faults, faults)
+		tell("fieldSelector", len(s.Requirements)-errs, errs)
 	}
 	if s := r.LabelSelector; s != nil && s.RawSelector != "" {
 		_, err := labels.Parse(s.RawSelector)
 		tell("labelSelector", 0, count(err != nil))
 	} else if s != nil {
-		faults := 0
+		errs := 0
 		for _, requirement := range s.Requirements {
-			faults += count(!isRequirement(requirement))
+			errs += count(!isRequirement(requirement))
 		}
-		tell("labelSelector", len(s.Requirements)-faults, faults)
+		tell("labelSelector", len(s.Requirements)-errs, errs)
 	}
 	return texts
 }

@@ -23,7 +23,7 @@ func TestSelectorsOfReviews(t *testing.T) {
 	for _, tc := range []struct {
 		rule    string
 		of      attributes
-		faults  []string
+		errs    []string
 		ignored string
 	}{
 		{"a text", attributes{FieldSelector: &byField{RawSelector: "a=b"}}, nil, ""},
@@ -37,8 +37,8 @@ func TestSelectorsOfReviews(t *testing.T) {
 			{Key: "a", Operator: "In", Values: []string{"b"}}, {Key: "a", Operator: "Near", Values: []string{"b"}},
 		}}}, nil, at + "fieldSelector partially ignored due to parse error"},
 	} {
-		if diff := cmp.Diff(tc.faults, registrytest.Texts(validateSelectors(&tc.of))); diff != "" {
-			t.Errorf("%s: faults (-want +got):\n%s", tc.rule, diff)
+		if diff := cmp.Diff(tc.errs, registrytest.Texts(validateSelectors(&tc.of))); diff != "" {
+			t.Errorf("%s: errors (-want +got):\n%s", tc.rule, diff)
 		}
 		if got := strings.Join(ignored(&tc.of), "; "); got != tc.ignored {
 			t.Errorf("%s: %q, want %q", tc.rule, got, tc.ignored)

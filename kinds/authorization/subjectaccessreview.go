@@ -16,10 +16,10 @@ import (
 
 func reviewAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SubjectAccessReview)
-	faults := validateSpec(&review.Spec)
-	faults = append(faults, validateMetadata(review.ObjectMeta, "", "must be empty")...)
-	if len(faults) > 0 {
-		return nil, invalid(faults)
+	errs := validateSpec(&review.Spec)
+	errs = append(errs, validateMetadata(review.ObjectMeta, "", "must be empty")...)
+	if len(errs) > 0 {
+		return nil, invalid(errs)
 	}
 	review.Status = decide(ctx, store, subjectAccess(&review.Spec))
 	return review, nil
@@ -27,8 +27,8 @@ func reviewAccess(ctx context.Context, store *registry.Store, req registry.Creat
 
 func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
-	if faults := validateLocal(review); len(faults) > 0 {
-		return nil, invalid(faults)
+	if errs := validateLocal(review); len(errs) > 0 {
+		return nil, invalid(errs)
 	}
 	if req.Namespace == "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("namespace is required on this type of request: %v", req.Namespace))
@@ -39,11 +39,11 @@ func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.
 
 func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
-	faults := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
-	faults = append(faults, validateSelectors(review.Spec.ResourceAttributes)...)
-	faults = append(faults, validateMetadata(review.ObjectMeta, "", "must be empty")...)
-	if len(faults) > 0 {
-		return nil, invalid(faults)
+	errs := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
+	errs = append(errs, validateSelectors(review.Spec.ResourceAttributes)...)
+	errs = append(errs, validateMetadata(review.ObjectMeta, "", "must be empty")...)
+	if len(errs) > 0 {
+		return nil, invalid(errs)
 	}
 	user := registry.UserFrom(ctx)
 	if user == nil {
@@ -90,6 +90,6 @@ func decide(ctx context.Context, store *registry.Store, access registry.Access) 
 }
 
 // invalid returns an error without a kind, as kube-apiserver does.
-func invalid(faults field.ErrorList) error {
-	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind("").GroupKind(), "", faults)
+func invalid(errs field.ErrorList) error {
+	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind("").GroupKind(), "", errs)
 }

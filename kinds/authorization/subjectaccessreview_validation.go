@@ -10,12 +10,12 @@ import (
 )
 
 func validateSpec(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
-	faults := validateAttributes(spec.ResourceAttributes, spec.NonResourceAttributes)
+	errs := validateAttributes(spec.ResourceAttributes, spec.NonResourceAttributes)
 	if spec.User == "" && len(spec.Groups) == 0 {
-		faults = append(faults, field.Invalid(field.NewPath("spec", "user"), spec.User,
+		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), spec.User,
 			"at least one of user or group must be specified"))
 	}
-	return append(faults, validateSelectors(spec.ResourceAttributes)...)
+	return append(errs, validateSelectors(spec.ResourceAttributes)...)
 }
 
 func validateAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
@@ -32,17 +32,17 @@ func validateAttributes(resource *authorizationv1.ResourceAttributes, other *aut
 }
 
 func validateLocal(review *authorizationv1.LocalSubjectAccessReview) field.ErrorList {
-	faults := validateSpec(&review.Spec)
-	faults = append(faults, validateMetadata(review.ObjectMeta, review.Namespace, "must be empty except for namespace")...)
+	errs := validateSpec(&review.Spec)
+	errs = append(errs, validateMetadata(review.ObjectMeta, review.Namespace, "must be empty except for namespace")...)
 	if resource := review.Spec.ResourceAttributes; resource != nil && resource.Namespace != review.Namespace {
-		faults = append(faults, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"),
+		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"),
 			resource.Namespace, "must match metadata.namespace"))
 	}
 	if other := review.Spec.NonResourceAttributes; other != nil {
-		faults = append(faults, field.Invalid(field.NewPath("spec.nonResourceAttributes"),
+		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"),
 			kind.GoJSON(other), "disallowed on this kind of request"))
 	}
-	return faults
+	return errs
 }
 
 // validateMetadata ignores managedFields, which the server sets itself.

@@ -21,7 +21,7 @@ const (
 )
 
 // options are the rules that hold for a spec.
-type tolerance struct {
+type options struct {
 	least             int32 // the least number of replicas
 	target, described groups
 }
@@ -36,7 +36,7 @@ const (
 )
 
 func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	return validateSpec(&a.Spec, tolerance{least: 1, target: targetGroups(a), described: anyGroup})
+	return validateSpec(&a.Spec, options{least: 1, target: targetGroups(a), described: anyGroup})
 }
 
 // targetGroups returns the groups that the target of a kind may be in: ReplicationControllers are
@@ -51,7 +51,7 @@ func targetGroups(a *autoscalingv2.HorizontalPodAutoscaler) groups {
 // validateAutoscalerUpdate accepts existing values that a create does not: zero replicas, which a
 // feature gate enables, and groups that older releases accepted.
 func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	t := tolerance{least: 1, target: targetGroups(a), described: anyGroup}
+	t := options{least: 1, target: targetGroups(a), described: anyGroup}
 	if n := old.Spec.MinReplicas; n != nil && *n == 0 {
 		t.least = 0
 	}
@@ -75,7 +75,7 @@ func validateStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList
 	)
 }
 
-func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, t tolerance) field.ErrorList {
+func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, t options) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
 		validateBounds(s, t.least, spec),
@@ -104,8 +104,8 @@ func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, a
 
 func validateTarget(ref autoscalingv2.CrossVersionObjectReference, allowed groups, at *field.Path) field.ErrorList {
 	return slices.Concat(
-		kind.Named(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
-		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+		kind.Formatted(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
+		kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName),
 		validateGroup(ref, allowed, at.Child("apiVersion")),
 	)
 }

@@ -56,7 +56,7 @@ func TestAutoscalersKeepTheirTarget(t *testing.T) {
 		`spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group`)
 }
 
-func TestAutoscalersMayGoOnScalingToNone(t *testing.T) {
+func TestAutoscalersKeepZeroMinReplicas(t *testing.T) {
 	none := newAutoscaler()
 	none.Spec.MinReplicas = new(int32(0))
 	none.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: "External", External: &autoscalingv2.ExternalMetricSource{

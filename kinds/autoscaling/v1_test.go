@@ -14,8 +14,7 @@ import (
 
 func quantity(s string) *resource.Quantity { return new(resource.MustParse(s)) }
 
-// everything has a metric of each type and all else that version 1 has no
-// field for.
+// everything has a metric of each type, and all fields that v1 does not have.
 func everything() *autoscalingv2.HorizontalPodAutoscaler {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 	ref := autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "d", APIVersion: "apps/v1"}
@@ -65,7 +64,7 @@ func everything() *autoscalingv2.HorizontalPodAutoscaler {
 	}
 }
 
-func TestNothingIsLostOnTheWayThroughVersion1(t *testing.T) {
+func TestConversionThroughV1RoundTrips(t *testing.T) {
 	before := everything()
 	defaultAutoscaler(before)
 	untouched := before.DeepCopy()
@@ -89,7 +88,7 @@ func TestNothingIsLostOnTheWayThroughVersion1(t *testing.T) {
 	}
 }
 
-func TestBehaviorIsSpeltAsKubeAPIServerDoes(t *testing.T) {
+func TestBehaviorAnnotationHasTheEncodingOfKubeAPIServer(t *testing.T) {
 	v1, err := toV1(everything())
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +100,7 @@ func TestBehaviorIsSpeltAsKubeAPIServerDoes(t *testing.T) {
 	}
 }
 
-func TestVersion1Defaults(t *testing.T) {
+func TestV1Defaults(t *testing.T) {
 	for _, tc := range []struct {
 		name        string
 		annotations map[string]string

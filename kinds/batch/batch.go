@@ -1,4 +1,4 @@
-// Package batch holds the kinds of batch/v1.
+// Package batch hasCondition the kinds of batch/v1.
 package batch
 
 import "github.com/miniapi/miniapi/registry"

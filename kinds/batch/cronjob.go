@@ -26,11 +26,11 @@ func cronJobs() *registry.Resource {
 		Default:                  defaultCronJob,
 		PrepareForCreate:         podspec.PrepareTemplate(cronJobTemplate),
 		ValidateCreate:           validateNewCronJob,
-		WarningsOnCreate:         warnOfNewCronJob,
+		WarningsOnCreate:         warningsForNewCronJob,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         podspec.PrepareTemplateUpdate(cronJobTemplate),
 		ValidateUpdate:           validateCronJob,
-		WarningsOnUpdate:         warnOfChangedCronJob,
+		WarningsOnUpdate:         warningsForChangedCronJob,
 		Columns:                  cronJobColumns(),
 	}.Build()
 }

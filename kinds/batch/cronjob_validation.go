@@ -13,12 +13,12 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// nameOfCronJob is the longest name of a CronJob: the names of its jobs add a suffix.
-const nameOfCronJob = 52
+// maxCronJobName is the longest name of a CronJob: the names of its jobs add a suffix.
+const maxCronJobName = 52
 
 func validateNewCronJob(c *batchv1.CronJob) field.ErrorList {
 	errs := validateCronJob(c, &batchv1.CronJob{})
-	if len(c.Name) > nameOfCronJob {
+	if len(c.Name) > maxCronJobName {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
 	}
 	return errs

@@ -54,14 +54,14 @@ func TestCronJobs(t *testing.T) {
 		"spec.jobTemplate.spec.selector: Invalid value: {}: `selector` will be auto-generated")
 }
 
-func TestAZoneStaysInItsSchedule(t *testing.T) {
+func TestScheduleKeepsItsTimeZone(t *testing.T) {
 	old := newCronJob()
 	old.Spec.Schedule = "TZ=UTC 0 0 * * *"
 	c := old.DeepCopy()
 	if got := registrytest.Texts(validateCronJob(c, old)); got != nil {
 		t.Errorf("an update that leaves it: %q", got)
 	}
-	if got := warnOfChangedCronJob(c, old); len(got) != 1 {
+	if got := warningsForChangedCronJob(c, old); len(got) != 1 {
 		t.Errorf("warnings %q", got)
 	}
 	c.Spec.TimeZone = new("UTC")

@@ -8,16 +8,16 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func warnOfNewCronJob(c *batchv1.CronJob) []string {
-	return append(kind.WarnOfName(c.Name), warnOfJobTemplate(c)...)
+func warningsForNewCronJob(c *batchv1.CronJob) []string {
+	return append(kind.WarningsForName(c.Name), warningsForJobTemplate(c)...)
 }
 
 // warningsForChangedCronJob reports the schedule under a path that does not exist, as
 // kube-apiserver does.
-func warnOfChangedCronJob(c, old *batchv1.CronJob) []string {
+func warningsForChangedCronJob(c, old *batchv1.CronJob) []string {
 	var warnings []string
 	if c.Generation != old.Generation {
-		warnings = warnOfJobTemplate(c)
+		warnings = warningsForJobTemplate(c)
 	}
 	if strings.Contains(c.Spec.Schedule, "TZ") {
 		warnings = append(warnings, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, "+

@@ -34,12 +34,12 @@ func jobs() *registry.Resource {
 			selectOwnPods(j)
 		},
 		ValidateCreate:           validateJob,
-		WarningsOnCreate:         warnOfNewJob,
+		WarningsOnCreate:         warningsForNewJob,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         podspec.PrepareTemplateUpdate(jobTemplate),
 		ValidateUpdate:           validateJobUpdate,
-		WarningsOnUpdate:         kind.OncePerGeneration(warnOfJob),
-		WarningsOnDelete:         warnOfOrphans,
+		WarningsOnUpdate:         kind.OncePerGeneration(warningsForJob),
+		WarningsOnDelete:         warningsForOrphans,
 		DefaultPropagation:       metav1.DeletePropagationOrphan,
 		ValidateStatusUpdate:     validateJobStatus,
 		FieldLabel:               kind.FieldLabelsElse("field label %q not supported for Job", "metadata.name", "metadata.namespace", "status.successful"),
@@ -51,7 +51,7 @@ func jobs() *registry.Resource {
 }
 
 // warningsForOrphans returns the warning about the default propagation of a deletion.
-func warnOfOrphans(opts *metav1.DeleteOptions) []string {
+func warningsForOrphans(opts *metav1.DeleteOptions) []string {
 	if opts.PropagationPolicy != nil || opts.OrphanDependents != nil {
 		return nil
 	}
@@ -121,17 +121,17 @@ func jobContainers(j *batchv1.Job) []corev1.Container { return j.Spec.Template.S
 
 func jobStatus(j *batchv1.Job) string {
 	switch {
-	case holds(j, batchv1.JobComplete):
+	case hasCondition(j, batchv1.JobComplete):
 		return "Complete"
-	case holds(j, batchv1.JobFailed):
+	case hasCondition(j, batchv1.JobFailed):
 		return "Failed"
 	case j.DeletionTimestamp != nil:
 		return "Terminating"
-	case holds(j, batchv1.JobSuspended):
+	case hasCondition(j, batchv1.JobSuspended):
 		return "Suspended"
-	case holds(j, batchv1.JobFailureTarget):
+	case hasCondition(j, batchv1.JobFailureTarget):
 		return "FailureTarget"
-	case holds(j, batchv1.JobSuccessCriteriaMet):
+	case hasCondition(j, batchv1.JobSuccessCriteriaMet):
 		return "SuccessCriteriaMet"
 	default:
 		return "Running"

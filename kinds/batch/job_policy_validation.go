@@ -48,7 +48,7 @@ func validateFailurePolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 			validateAction(rule.Action, spec.BackoffLimitPerIndex != nil, at.Child("action")),
 			validateExitCodes(rule.OnExitCodes, containers, at.Child("onExitCodes")),
 			validateConditions(rule.OnPodConditions, at.Child("onPodConditions")),
-			validateOccasion(rule, at),
+			validateRuleTrigger(rule, at),
 		)
 	}
 	return errs
@@ -58,12 +58,12 @@ func validateAction(action batchv1.PodFailurePolicyAction, perIndex bool, at *fi
 	if action == batchv1.PodFailurePolicyActionFailIndex && !perIndex {
 		return field.ErrorList{field.Invalid(at, action, "requires the backoffLimitPerIndex to be set")}
 	}
-	return oneOf(at, action, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
+	return requireSupported(at, action, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore)
 }
 
 // requireSupported requires one of a few words. The error of an empty value lists them too.
-func oneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
+func requireSupported[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, fmt.Sprintf("valid values: %q", words))}
 	}
@@ -71,7 +71,7 @@ func oneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 }
 
 // validateRuleTrigger requires either exit codes or conditions.
-func validateOccasion(rule *batchv1.PodFailurePolicyRule, at *field.Path) field.ErrorList {
+func validateRuleTrigger(rule *batchv1.PodFailurePolicyRule, at *field.Path) field.ErrorList {
 	switch {
 	case rule.OnExitCodes != nil && len(rule.OnPodConditions) > 0:
 		return field.ErrorList{field.Invalid(at, field.OmitValueType{}, "specifying both OnExitCodes and OnPodConditions is not supported")}
@@ -89,7 +89,7 @@ func validateConditions(patterns []batchv1.PodFailurePolicyOnPodConditionsPatter
 	for i, p := range patterns {
 		at := at.Index(i)
 		errs = append(errs, kind.Invalid(at.Child("type"), string(p.Type), utilvalidation.IsQualifiedName(string(p.Type)))...)
-		errs = append(errs, oneOf(at.Child("status"), p.Status, corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown)...)
+		errs = append(errs, requireSupported(at.Child("status"), p.Status, corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown)...)
 	}
 	return errs
 }
@@ -98,7 +98,7 @@ func validateExitCodes(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, co
 	if codes == nil {
 		return nil
 	}
-	errs := oneOf(at.Child("operator"), codes.Operator, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn)
+	errs := requireSupported(at.Child("operator"), codes.Operator, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn)
 	if c := codes.ContainerName; c != nil && !containers.Has(*c) {
 		errs = append(errs, field.Invalid(at.Child("containerName"), *c, "must be one of the container or initContainer names in the pod template"))
 	}

@@ -22,7 +22,7 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	return slices.Concat(
 		validateCounts(&j.Status, at),
 		validateUncounted(j.Status.UncountedTerminatedPods, at.Child("uncountedTerminatedPods")),
-		validateEnds(j, old, at.Child("conditions")),
+		validateTerminalConditions(j, old, at.Child("conditions")),
 		validateTimes(j, old, at.Child("completionTime")),
 		validateReasons(j, old, at.Child("conditions")),
 		validateFinished(j, old, at),
@@ -33,7 +33,7 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	)
 }
 
-func holds(j *batchv1.Job, condition batchv1.JobConditionType) bool {
+func hasCondition(j *batchv1.Job, condition batchv1.JobConditionType) bool {
 	for _, c := range j.Status.Conditions {
 		if c.Type == condition && c.Status == corev1.ConditionTrue {
 			return true
@@ -43,7 +43,7 @@ func holds(j *batchv1.Job, condition batchv1.JobConditionType) bool {
 }
 
 func isFinished(j *batchv1.Job) bool {
-	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
+	return hasCondition(j, batchv1.JobComplete) || hasCondition(j, batchv1.JobFailed)
 }
 
 func validateCounts(s *batchv1.JobStatus, at *field.Path) field.ErrorList {
@@ -87,15 +87,17 @@ func condition(wrong bool, at *field.Path, message string) field.ErrorList {
 }
 
 // changesCondition reports whether a write adds or removes a condition.
-func moves(j, old *batchv1.Job, c batchv1.JobConditionType) bool { return holds(j, c) != holds(old, c) }
+func changesCondition(j, old *batchv1.Job, c batchv1.JobConditionType) bool {
+	return hasCondition(j, c) != hasCondition(old, c)
+}
 
 // validateTerminalConditions rejects more than one terminal condition.
-func validateEnds(j, old *batchv1.Job, at *field.Path) field.ErrorList {
-	complete, ended := holds(j, batchv1.JobComplete), moves(j, old, batchv1.JobComplete)
+func validateTerminalConditions(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+	complete, ended := hasCondition(j, batchv1.JobComplete), changesCondition(j, old, batchv1.JobComplete)
 	return slices.Concat(
-		condition(complete && holds(j, batchv1.JobFailed) && (ended || moves(j, old, batchv1.JobFailed)),
+		condition(complete && hasCondition(j, batchv1.JobFailed) && (ended || changesCondition(j, old, batchv1.JobFailed)),
 			at, "cannot set Complete=True and Failed=true conditions"),
-		condition(complete && holds(j, batchv1.JobFailureTarget) && (ended || moves(j, old, batchv1.JobFailureTarget)),
+		condition(complete && hasCondition(j, batchv1.JobFailureTarget) && (ended || changesCondition(j, old, batchv1.JobFailureTarget)),
 			at, "cannot set Complete=True and FailureTarget=true conditions"),
 	)
 }
@@ -104,19 +106,19 @@ func validateEnds(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 // condition.
 func validateReasons(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return slices.Concat(
-		condition(holds(j, batchv1.JobFailed) && !holds(j, batchv1.JobFailureTarget) && moves(j, old, batchv1.JobFailed),
+		condition(hasCondition(j, batchv1.JobFailed) && !hasCondition(j, batchv1.JobFailureTarget) && changesCondition(j, old, batchv1.JobFailed),
 			at, "cannot set Failed=True condition without the FailureTarget=true condition"),
-		condition(holds(j, batchv1.JobComplete) && !holds(j, batchv1.JobSuccessCriteriaMet) && moves(j, old, batchv1.JobComplete),
+		condition(hasCondition(j, batchv1.JobComplete) && !hasCondition(j, batchv1.JobSuccessCriteriaMet) && changesCondition(j, old, batchv1.JobComplete),
 			at, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
 	)
 }
 
 func validateCriteria(j *batchv1.Job, at *field.Path) field.ErrorList {
-	met := holds(j, batchv1.JobSuccessCriteriaMet)
+	met := hasCondition(j, batchv1.JobSuccessCriteriaMet)
 	return slices.Concat(
-		condition(met && holds(j, batchv1.JobFailed), at, "cannot set SuccessCriteriaMet=True and Failed=true conditions"),
-		condition(met && holds(j, batchv1.JobFailureTarget), at, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"),
-		condition(j.Spec.SuccessPolicy != nil && holds(j, batchv1.JobComplete) && !met,
+		condition(met && hasCondition(j, batchv1.JobFailed), at, "cannot set SuccessCriteriaMet=True and Failed=true conditions"),
+		condition(met && hasCondition(j, batchv1.JobFailureTarget), at, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"),
+		condition(j.Spec.SuccessPolicy != nil && hasCondition(j, batchv1.JobComplete) && !met,
 			at, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"),
 	)
 }
@@ -125,7 +127,7 @@ func validateTimes(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	start, end := j.Status.StartTime, j.Status.CompletionTime
 	restarted, reended := !start.Equal(old.Status.StartTime), !end.Equal(old.Status.CompletionTime)
-	if complete := holds(j, batchv1.JobComplete); reended || moves(j, old, batchv1.JobComplete) {
+	if complete := hasCondition(j, batchv1.JobComplete); reended || changesCondition(j, old, batchv1.JobComplete) {
 		switch {
 		case end != nil && !complete:
 			errs = append(errs, field.Invalid(at, end, "cannot set completionTime when there is no Complete=True condition"))
@@ -208,7 +210,7 @@ func validateIndexLists(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 func validateTransition(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, c := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
-		if holds(old, c) && !holds(j, c) {
+		if hasCondition(old, c) && !hasCondition(j, c) {
 			errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{},
 				fmt.Sprintf("cannot disable the terminal %s=True condition", c)))
 		}
@@ -230,10 +232,10 @@ func validateTransition(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 		errs = append(errs, field.Required(at.Child("startTime"), "startTime cannot be removed for unsuspended job"))
 	}
 	met := batchv1.JobSuccessCriteriaMet
-	if holds(old, met) && !holds(j, met) {
+	if hasCondition(old, met) && !hasCondition(j, met) {
 		errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{}, "cannot disable the SuccessCriteriaMet=True condition"))
 	}
-	if holds(old, batchv1.JobComplete) && !holds(old, met) && holds(j, met) {
+	if hasCondition(old, batchv1.JobComplete) && !hasCondition(old, met) && hasCondition(j, met) {
 		errs = append(errs, field.Invalid(at.Child("conditions"), field.OmitValueType{},
 			"cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
 	}

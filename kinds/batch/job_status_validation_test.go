@@ -74,7 +74,7 @@ func TestJobStatus(t *testing.T) {
 	}
 }
 
-func TestAnIndexFailsOrCompletes(t *testing.T) {
+func TestFailedAndCompletedIndexesAreDisjoint(t *testing.T) {
 	old := newIndexedJob()
 	old.Spec.BackoffLimitPerIndex = new(int32(1))
 	j := old.DeepCopy()

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// podsOnce is a template of pods that a job can have.
+// podsOnce is a pod template that is valid in a job.
 func podsOnce() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
@@ -71,7 +71,7 @@ func TestJobSelectsItsOwnPods(t *testing.T) {
 	}
 }
 
-func TestDeletedJobOrphansItsPodsAndSaysSo(t *testing.T) {
+func TestJobDeletionOrphansPodsWithWarning(t *testing.T) {
 	for _, tc := range []struct {
 		name              string
 		options           metav1.DeleteOptions

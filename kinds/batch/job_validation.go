@@ -101,7 +101,7 @@ func validateSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList
 	return errs
 }
 
-// validateJobSpec holds for the templates of CronJobs too.
+// validateJobSpec hasCondition for the templates of CronJobs too.
 func validateJobSpec(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		kind.NonNegative(at.Child("parallelism"), spec.Parallelism),
@@ -219,7 +219,7 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 		validateSelectingJob(&j.Spec, spec),
 		validateCompletions(&j.Spec, &old.Spec, spec.Child("completions")),
 		kind.Immutable(spec.Child("selector"), j.Spec.Selector, old.Spec.Selector),
-		validateFixedTemplate(j, old, spec.Child("template")),
+		validateImmutableTemplate(j, old, spec.Child("template")),
 		kind.Immutable(spec.Child("completionMode"), j.Spec.CompletionMode, old.Spec.CompletionMode),
 		kind.Immutable(spec.Child("podFailurePolicy"), j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy),
 		kind.Immutable(spec.Child("backoffLimitPerIndex"), j.Spec.BackoffLimitPerIndex, old.Spec.BackoffLimitPerIndex),
@@ -242,14 +242,14 @@ func validateCompletions(spec, old *batchv1.JobSpec, at *field.Path) field.Error
 
 // validateImmutableTemplate allows changes of scheduling directives and resources while a job is
 // suspended and has no pods. The metadata of the template is not compared then.
-func validateFixedTemplate(j, old *batchv1.Job, at *field.Path) field.ErrorList {
+func validateImmutableTemplate(j, old *batchv1.Job, at *field.Path) field.ErrorList {
 	if !waits(old) {
 		return kind.Immutable(at, j.Spec.Template, old.Spec.Template)
 	}
 	was, now := old.Spec.Template.DeepCopy(), &j.Spec.Template
-	takePlace(was, now)
-	takeResources(was.Spec.Containers, now.Spec.Containers)
-	takeResources(was.Spec.InitContainers, now.Spec.InitContainers)
+	copySchedulingDirectives(was, now)
+	copyResources(was.Spec.Containers, now.Spec.Containers)
+	copyResources(was.Spec.InitContainers, now.Spec.InitContainers)
 	return kind.Immutable(at.Child("spec"), now.Spec, was.Spec)
 }
 
@@ -261,7 +261,7 @@ func waits(j *batchv1.Job) bool {
 }
 
 // copySchedulingDirectives copies the scheduling directives of a template.
-func takePlace(to, from *corev1.PodTemplateSpec) {
+func copySchedulingDirectives(to, from *corev1.PodTemplateSpec) {
 	to.Spec.NodeSelector = from.Spec.NodeSelector
 	to.Spec.Tolerations, to.Spec.SchedulingGates = from.Spec.Tolerations, from.Spec.SchedulingGates
 	was, now := corev1.Affinity{}, corev1.Affinity{}
@@ -277,7 +277,7 @@ func takePlace(to, from *corev1.PodTemplateSpec) {
 	}
 }
 
-func takeResources(to, from []corev1.Container) {
+func copyResources(to, from []corev1.Container) {
 	if len(to) != len(from) {
 		return
 	}

@@ -160,7 +160,7 @@ func TestJobUpdates(t *testing.T) {
 			got := registrytest.Texts(validateJobUpdate(j, old))
 			got = slices.Compact(slices.Sorted(slices.Values(got)))
 			for i := range got {
-				if len(got[i]) > 500 { // a template in full
+				if len(got[i]) > 500 { // a complete template
 					got[i] = got[i][:strings.Index(got[i], " value:")+len(" value")]
 				}
 			}

@@ -8,21 +8,23 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfNewJob(j *batchv1.Job) []string {
-	return append(kind.WarnOfName(j.Name), warnOfJob(j)...)
+func warningsForNewJob(j *batchv1.Job) []string {
+	return append(kind.WarningsForName(j.Name), warningsForJob(j)...)
 }
 
-func warnOfJob(j *batchv1.Job) []string { return warnOfJobSpec(&j.Spec, field.NewPath("spec")) }
-
-func warnOfJobTemplate(c *batchv1.CronJob) []string {
-	return warnOfJobSpec(&c.Spec.JobTemplate.Spec, field.NewPath("spec", "jobTemplate", "spec"))
+func warningsForJob(j *batchv1.Job) []string {
+	return warningsForJobSpec(&j.Spec, field.NewPath("spec"))
 }
 
-func warnOfJobSpec(spec *batchv1.JobSpec, at *field.Path) []string {
-	return append(warnOfManyIndexes(spec, at), podspec.TemplateWarnings(&spec.Template, at.Child("template"))...)
+func warningsForJobTemplate(c *batchv1.CronJob) []string {
+	return warningsForJobSpec(&c.Spec.JobTemplate.Spec, field.NewPath("spec", "jobTemplate", "spec"))
 }
 
-func warnOfManyIndexes(spec *batchv1.JobSpec, at *field.Path) []string {
+func warningsForJobSpec(spec *batchv1.JobSpec, at *field.Path) []string {
+	return append(warningsForManyIndexes(spec, at), podspec.TemplateWarnings(&spec.Template, at.Child("template"))...)
+}
+
+func warningsForManyIndexes(spec *batchv1.JobSpec, at *field.Path) []string {
 	if !isIndexed(spec) || spec.Completions == nil || *spec.Completions <= manyCompletions ||
 		spec.Parallelism == nil || *spec.Parallelism <= mostParallelOfMany {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func TestTemplatesAreWarnedOfOncePerGeneration(t *testing.T) {
+func TestTemplateWarningsOncePerGeneration(t *testing.T) {
 	job, cronJob := &batchv1.Job{}, &batchv1.CronJob{}
 	job.Name, cronJob.Name = "a", "a"
 	job.Spec.Template = podsOnce()

@@ -11,75 +11,75 @@ import (
 )
 
 func validateStatusUpdate(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	faults := validateConditions(csr)
-	faults = append(faults, validateVerdictsStay(csr, old)...)
-	faults = append(faults, validateNoNewVerdicts(csr, old)...)
+	errs := validateConditions(csr)
+	errs = append(errs, validateConditionsKept(csr, old)...)
+	errs = append(errs, validateNoNewApprovals(csr, old)...)
 	if bytes.Equal(csr.Status.Certificate, old.Status.Certificate) {
-		return faults
+		return errs
 	}
 	if len(validateCertificate(old.Status.Certificate)) == 0 {
-		faults = append(faults, validateCertificate(csr.Status.Certificate)...)
+		errs = append(errs, validateCertificate(csr.Status.Certificate)...)
 	}
 	if len(old.Status.Certificate) > 0 {
-		faults = append(faults, field.Forbidden(field.NewPath("status", "certificate"),
+		errs = append(errs, field.Forbidden(field.NewPath("status", "certificate"),
 			"updates may not modify existing certificate content"))
 	}
-	return faults
+	return errs
 }
 
 func validateApprovalUpdate(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	return append(validateConditions(csr), validateVerdictsStay(csr, old)...)
+	return append(validateConditions(csr), validateConditionsKept(csr, old)...)
 }
 
 // validateConditionsKept rejects the removal of approval and failure conditions.
-func validateVerdictsStay(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	var faults field.ErrorList
+func validateConditionsKept(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var errs field.ErrorList
 	for _, kind := range []certificatesv1.RequestConditionType{
 		certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed,
 	} {
 		if len(conditionsOf(csr, kind)) < len(conditionsOf(old, kind)) {
-			faults = append(faults, field.Forbidden(field.NewPath("status", "conditions"),
+			errs = append(errs, field.Forbidden(field.NewPath("status", "conditions"),
 				fmt.Sprintf("updates may not remove a condition of type %q", kind)))
 		}
 	}
-	return faults
+	return errs
 }
 
 // validateNoNewApprovals rejects approval conditions: they are written through the approval
 // subresource, which requires a permission of its own.
-func validateNoNewVerdicts(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	var faults field.ErrorList
+func validateNoNewApprovals(csr, old *certificatesv1.CertificateSigningRequest) field.ErrorList {
+	var errs field.ErrorList
 	for _, kind := range []certificatesv1.RequestConditionType{
 		certificatesv1.CertificateApproved, certificatesv1.CertificateDenied,
 	} {
 		if len(conditionsOf(csr, kind)) > len(conditionsOf(old, kind)) {
-			faults = append(faults, field.Forbidden(field.NewPath("status", "conditions"),
+			errs = append(errs, field.Forbidden(field.NewPath("status", "conditions"),
 				fmt.Sprintf("updates may not add a condition of type %q", kind)))
 		}
 	}
-	return faults
+	return errs
 }
 
 func validateConditions(csr *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	var faults field.ErrorList
+	var errs field.ErrorList
 	seen := map[certificatesv1.RequestConditionType]bool{}
 	all := field.NewPath("status", "conditions")
 	for i, condition := range csr.Status.Conditions {
 		path := all.Index(i)
 		if condition.Type == "" {
-			faults = append(faults, field.Required(path.Child("type"), ""))
+			errs = append(errs, field.Required(path.Child("type"), ""))
 		}
-		faults = append(faults, validateConditionStatus(condition, path.Child("status"))...)
+		errs = append(errs, validateConditionStatus(condition, path.Child("status"))...)
 		if opposite := oppositeOf(condition.Type); opposite != "" && seen[opposite] {
-			faults = append(faults, field.Invalid(all, condition.Type,
+			errs = append(errs, field.Invalid(all, condition.Type,
 				"Approved and Denied conditions are mutually exclusive"))
 		}
 		if seen[condition.Type] {
-			faults = append(faults, field.Duplicate(path.Child("type"), condition.Type))
+			errs = append(errs, field.Duplicate(path.Child("type"), condition.Type))
 		}
 		seen[condition.Type] = true
 	}
-	return faults
+	return errs
 }
 
 // validateConditionStatus requires the status True for the condition types of this API.

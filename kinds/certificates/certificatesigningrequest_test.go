@@ -41,7 +41,7 @@ func subresource(t *testing.T, name string) *registry.UpdateStrategy {
 	return sub.Update
 }
 
-func TestRequestorIsTheUserWhateverTheRequestSays(t *testing.T) {
+func TestRequestorIsTheRequestsUser(t *testing.T) {
 	forged := &certificatesv1.CertificateSigningRequest{}
 	forged.Spec.Username = "root"
 	forged.Spec.Extra = map[string]certificatesv1.ExtraValue{"forged": {"yes"}}
@@ -76,7 +76,7 @@ func TestUpdateChangesNeitherSpecNorStatus(t *testing.T) {
 	}
 }
 
-func TestApprovalChangesConditionsOnlyAndDatesThem(t *testing.T) {
+func TestApprovalChangesConditionsAndSetsTheirTimes(t *testing.T) {
 	old := withConditions(condition(certificatesv1.CertificateFailed))
 	old.Status.Certificate = []byte("issued")
 	failed := condition(certificatesv1.CertificateFailed)
@@ -100,7 +100,7 @@ func TestApprovalChangesConditionsOnlyAndDatesThem(t *testing.T) {
 	}
 }
 
-func TestStatusKeepsTheVerdict(t *testing.T) {
+func TestStatusKeepsApproval(t *testing.T) {
 	old := withConditions(condition(certificatesv1.CertificateApproved))
 	rewritten := condition(certificatesv1.CertificateApproved)
 	rewritten.Reason = "Rewritten"
@@ -155,11 +155,11 @@ func TestValidationOfConditions(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, fault := range subresource(t, c.subresource).Validate(t.Context(), c.obj, c.old) {
-				got = append(got, fault.Error())
+			for _, err := range subresource(t, c.subresource).Validate(t.Context(), c.obj, c.old) {
+				got = append(got, err.Error())
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
+				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 		})
 	}

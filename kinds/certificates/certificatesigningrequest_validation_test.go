@@ -93,8 +93,8 @@ func TestCertificatesAreInPEM(t *testing.T) {
 		{"a request is none", newRequest(t).Spec.Request, `only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"`},
 	} {
 		var got string
-		if faults := validateCertificate(tc.data); len(faults) > 0 {
-			got = faults[0].Detail
+		if errs := validateCertificate(tc.data); len(errs) > 0 {
+			got = errs[0].Detail
 		}
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.rule, got, tc.want)

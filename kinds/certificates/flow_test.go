@@ -16,8 +16,8 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// TestRequestIsApprovedAndIssued goes the way of a request: asked for by one
-// user, approved through one subresource, issued through another.
+// TestRequestIsApprovedAndIssued creates a request as one user, approves it through one
+// subresource, and issues the certificate through another.
 func TestRequestIsApprovedAndIssued(t *testing.T) {
 	env := registrytest.New(t, nil, signingRequests())
 	store := env.Store("certificatesigningrequests.certificates.k8s.io")

@@ -17,7 +17,7 @@ func TestLeases(t *testing.T) {
 		"spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0")
 }
 
-func TestStrategiesOfLeasesAreDropped(t *testing.T) {
+func TestDisabledLeaseFieldsAreDropped(t *testing.T) {
 	with := func() *coordinationv1.Lease {
 		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{Strategy: new(coordinationv1.OldestEmulationVersion), PreferredHolder: new("a")}}
 	}

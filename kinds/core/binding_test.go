@@ -43,7 +43,7 @@ func TestBindingAssignsAPodOnce(t *testing.T) {
 	}
 }
 
-func TestBindingThatIsRefused(t *testing.T) {
+func TestBindingRejected(t *testing.T) {
 	e := newEnv(t)
 	gated := newPod("gated")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}}

@@ -19,7 +19,7 @@ func TestNodeRows(t *testing.T) {
 	for _, tc := range []struct {
 		about  string
 		status corev1.NodeStatus
-		want   []any // status, and what shows with -o wide
+		want   []any // status, and the wide columns
 	}{
 		{"nothing is known", corev1.NodeStatus{}, []any{"Unknown", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"}},
 		{"a condition that says nothing of readiness", condition(corev1.NodeMemoryPressure, corev1.ConditionTrue),
@@ -71,7 +71,7 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
-// TestPhasesInRows has what a deletion shows of.
+// TestPhasesInRows covers the phases of deleted objects.
 func TestPhasesInRows(t *testing.T) {
 	gone := metav1.ObjectMeta{Name: "x", DeletionTimestamp: new(metav1.Now())}
 	for _, tc := range []struct {

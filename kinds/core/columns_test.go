@@ -23,7 +23,7 @@ func runs() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 }
 
-// TestPodCells covers what kubectl shows of pods in trouble.
+// TestPodCells covers the cells of pods with problems.
 func TestPodCells(t *testing.T) {
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
 	sidecar := corev1.Container{Name: "s", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}
@@ -80,7 +80,7 @@ func TestPodCells(t *testing.T) {
 	}
 }
 
-func TestPodRowOfAPodThatIsThrough(t *testing.T) {
+func TestPodRowConditions(t *testing.T) {
 	for phase, want := range map[corev1.PodPhase]int{corev1.PodSucceeded: 1, corev1.PodFailed: 1, corev1.PodRunning: 0} {
 		if _, got := pods().Columns.Row(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}); len(got) != want {
 			t.Errorf("%s: conditions %v, want %d", phase, got, want)

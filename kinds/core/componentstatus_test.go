@@ -41,7 +41,7 @@ func TestComponentStatuses(t *testing.T) {
 	}
 }
 
-func TestStorageThatDoesNotAnswerIsUnhealthy(t *testing.T) {
+func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {
 		t.Fatal(err)

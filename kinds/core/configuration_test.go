@@ -27,7 +27,7 @@ func TestSecretDefaults(t *testing.T) {
 	}
 }
 
-func TestImmutableMeansThat(t *testing.T) {
+func TestImmutableConfigMapsAndSecrets(t *testing.T) {
 	e := newEnv(t)
 	e.Create("configmaps", &corev1.ConfigMap{ObjectMeta: named("m"), Immutable: new(true), Data: map[string]string{"a": "1"}})
 	e.Create("secrets", &corev1.Secret{ObjectMeta: named("s"), Immutable: new(true), Type: "x/y"})
@@ -51,7 +51,7 @@ func TestImmutableMeansThat(t *testing.T) {
 	mustPut(e, "configmaps", "m", "", func(m *corev1.ConfigMap) { m.Labels = map[string]string{"a": "b"} })
 }
 
-func TestServiceAccountKeepsNamesOfSecretsAlone(t *testing.T) {
+func TestServiceAccountKeepsOnlySecretNames(t *testing.T) {
 	e := newEnv(t)
 	references := []corev1.ObjectReference{{Kind: "Secret", Name: "s", UID: "u"}}
 	account := e.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: named("a"), Secrets: references}).(*corev1.ServiceAccount)
@@ -65,7 +65,7 @@ func TestServiceAccountKeepsNamesOfSecretsAlone(t *testing.T) {
 	}
 }
 
-func TestNodeComesWithItsStatus(t *testing.T) {
+func TestNodeKeepsStatusOnCreate(t *testing.T) {
 	e := newEnv(t)
 	node := &corev1.Node{Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}}}}
 	node.Name = "n"
@@ -78,7 +78,7 @@ func TestNodeComesWithItsStatus(t *testing.T) {
 	}
 }
 
-func TestPersistentVolumeNotesWhenItsPhaseChanged(t *testing.T) {
+func TestPersistentVolumePhaseTransitionTime(t *testing.T) {
 	e := newEnv(t)
 	created := e.Create("persistentvolumes", newVolume()).(*corev1.PersistentVolume)
 	if created.Status.Phase != corev1.VolumePending || created.Status.LastPhaseTransitionTime == nil {

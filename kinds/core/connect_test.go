@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// connectable creates objects in every state that Connect tells apart.
+// connectable creates objects in each state that Connect distinguishes.
 func connectable(e env) {
 	e.Helper()
 	node := &corev1.Node{Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.3.3.3"}}}}
@@ -41,7 +41,7 @@ func connectable(e env) {
 	}}})
 }
 
-func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
+func TestConnectWithoutKubelet(t *testing.T) {
 	e := newEnv(t)
 	connectable(e)
 	for _, tc := range []struct {
@@ -85,7 +85,7 @@ func TestConnectAnswersAsWithoutAKubelet(t *testing.T) {
 	}
 }
 
-func TestTokensNeedKeys(t *testing.T) {
+func TestTokensRequireSigningKeys(t *testing.T) {
 	e := newEnv(t)
 	e.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: named("a")})
 	for _, tc := range []struct {

@@ -23,7 +23,7 @@ func endpoints() *registry.Resource {
 		Namespaced:               true,
 		Default:                  defaultEndpoints,
 		Validate:                 validateEndpoints,
-		Warnings:                 warnOfEndpoints,
+		Warnings:                 warningsForEndpoints,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
 		Columns: []kind.Column[*corev1.Endpoints]{

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func warnOfEndpoints(e *corev1.Endpoints) []string {
+func warningsForEndpoints(e *corev1.Endpoints) []string {
 	var warnings []string
 	check := func(addresses []corev1.EndpointAddress, at *field.Path) {
 		for i := range addresses {

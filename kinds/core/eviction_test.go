@@ -11,8 +11,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// runningPod creates a pod that is on a node and ready, so that disrupting it
-// counts.
+// runningPod creates a bound and ready pod, whose disruption counts.
 func runningPod(e env, name string) {
 	e.Helper()
 	pod := newPod(name)
@@ -25,7 +24,7 @@ func runningPod(e env, name string) {
 	})
 }
 
-// budget creates one with a status as its controller would write it.
+// budget creates a budget with the status that its controller would write.
 func budget(e env, name string, status policyv1.PodDisruptionBudgetStatus) {
 	e.Helper()
 	e.Create("poddisruptionbudgets.policy", &policyv1.PodDisruptionBudget{
@@ -63,7 +62,7 @@ func TestEvictionChargesTheBudgetAndDeletesThePod(t *testing.T) {
 	}
 }
 
-func TestEvictionThatABudgetRefuses(t *testing.T) {
+func TestEvictionRejectedByBudget(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		status policyv1.PodDisruptionBudgetStatus
@@ -93,7 +92,7 @@ func TestEvictionThatABudgetRefuses(t *testing.T) {
 	}
 }
 
-func TestEvictionOfWhatDisruptsNothing(t *testing.T) {
+func TestEvictionWithoutDisruption(t *testing.T) {
 	e := newEnv(t)
 	budget(e, "b", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 2, DesiredHealthy: 2})
 	pending := newPod("pending")

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// env is a catalog of the built-in kinds over an etcd of its own.
+// env is a catalog of the built-in kinds with its own etcd.
 type env struct{ *registrytest.Env }
 
 func newEnv(t *testing.T) env {
@@ -33,7 +33,7 @@ func (e env) post(resource, name, subresource string, body runtime.Object) error
 	return err
 }
 
-// put writes what change makes of the stored object.
+// put writes the changed stored object.
 func put[T runtime.Object](e env, resource, name, subresource string, change func(obj T)) (T, error) {
 	e.Helper()
 	result, err := e.Store(resource).Update(e.Context(), registry.UpdateRequest{
@@ -54,7 +54,7 @@ func put[T runtime.Object](e env, resource, name, subresource string, change fun
 	return result.Object.(T), nil
 }
 
-// mustPut is put where nothing may go wrong.
+// mustPut is put for a write that must succeed.
 func mustPut[T runtime.Object](e env, resource, name, subresource string, change func(obj T)) T {
 	e.Helper()
 	obj, err := put(e, resource, name, subresource, change)

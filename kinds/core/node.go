@@ -25,7 +25,7 @@ func nodes() *registry.Resource {
 		// A kubelet creates its node together with the status.
 		StatusOnCreate:           true,
 		Default:                  defaultNode,
-		Warnings:                 warnOfNode,
+		Warnings:                 warningsForNode,
 		PrepareForCreate:         func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil },
 		ValidateCreate:           validateNode,
 		AllowUnconditionalUpdate: true,

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func warnOfNode(n *corev1.Node) []string {
+func warningsForNode(n *corev1.Node) []string {
 	var warnings []string
 	if n.Spec.ConfigSource != nil {
 		warnings = append(warnings, "spec.configSource: the feature is removed")

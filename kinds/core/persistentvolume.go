@@ -18,7 +18,7 @@ func persistentVolumes() *registry.Resource {
 		ShortNames:               []string{"pv"},
 		Status:                   true,
 		Default:                  defaultPersistentVolume,
-		Warnings:                 warnOfVolume,
+		Warnings:                 warningsForVolume,
 		PrepareForCreate:         prepareVolume,
 		ValidateCreate:           validateVolume,
 		AllowUnconditionalUpdate: true,

@@ -7,7 +7,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfClass(annotations map[string]string) []string {
+func warningsForClass(annotations map[string]string) []string {
 	if _, ok := annotations[corev1.BetaStorageClassAnnotation]; !ok {
 		return nil
 	}
@@ -15,6 +15,6 @@ func warnOfClass(annotations map[string]string) []string {
 	return []string{at.String() + `: deprecated since v1.8; use "storageClassName" attribute instead`}
 }
 
-func warnOfVolume(v *corev1.PersistentVolume) []string {
-	return append(warnOfClass(v.Annotations), podspec.VolumeWarnings(&v.Spec, field.NewPath("spec"))...)
+func warningsForVolume(v *corev1.PersistentVolume) []string {
+	return append(warningsForClass(v.Annotations), podspec.VolumeWarnings(&v.Spec, field.NewPath("spec"))...)
 }

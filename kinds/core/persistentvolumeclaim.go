@@ -19,7 +19,7 @@ func persistentVolumeClaims() *registry.Resource {
 		Status:                   true,
 		Default:                  podspec.DefaultClaim,
 		Restore:                  restoreClaim,
-		Warnings:                 warnOfClaim,
+		Warnings:                 warningsForClaim,
 		PrepareForCreate:         prepareClaim,
 		ValidateCreate:           validateClaim,
 		AllowUnconditionalUpdate: true,

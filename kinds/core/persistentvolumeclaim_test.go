@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-func TestFieldsForTheSourceOfAClaimArePaired(t *testing.T) {
+func TestClaimDataSourcesArePaired(t *testing.T) {
 	e := newEnv(t)
 	source := func(kind string) *corev1.TypedLocalObjectReference {
 		return &corev1.TypedLocalObjectReference{Kind: kind, Name: "a"}

@@ -30,7 +30,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 		was.VolumeName = now.VolumeName
 	}
 	errs = append(errs, validateClassUpdate(c, old)...)
-	if takesClass(c, old) {
+	if assignsClass(c, old) {
 		now.StorageClassName = nil
 	}
 	if c.Status.Phase == corev1.ClaimBound {
@@ -46,9 +46,9 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, validateKeptAttributes(c, old, spec.Child("volumeAttributesClassName"))...)
 }
 
-// takesClass reports whether a claim without a class, or with one in the annotation of old clients,
+// assignsClass reports whether a claim without a class, or with one in the annotation of old clients,
 // is assigned its class.
-func takesClass(c, old *corev1.PersistentVolumeClaim) bool {
+func assignsClass(c, old *corev1.PersistentVolumeClaim) bool {
 	if old.Spec.StorageClassName != nil || c.Spec.StorageClassName == nil {
 		return false
 	}
@@ -60,7 +60,7 @@ func takesClass(c, old *corev1.PersistentVolumeClaim) bool {
 func validateClassUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	now, ok := c.Annotations[corev1.BetaStorageClassAnnotation]
 	was, had := old.Annotations[corev1.BetaStorageClassAnnotation]
-	if now == was || had && !ok && takesClass(c, old) {
+	if now == was || had && !ok && assignsClass(c, old) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations", corev1.BetaStorageClassAnnotation), now, validation.FieldImmutableErrorMsg)}
@@ -113,11 +113,11 @@ func validateClaimStatus(c, _ *corev1.PersistentVolumeClaim) field.ErrorList {
 	}
 	allocated := status.Child("allocatedResources")
 	for _, name := range slices.Sorted(maps.Keys(c.Status.AllocatedResources)) {
-		faults := validateClaimResource(name, allocated)
-		if len(faults) == 0 {
-			faults = validateAmountGot(c.Status.AllocatedResources[name], allocated.Key(string(name)))
+		resourceErrs := validateClaimResource(name, allocated)
+		if len(resourceErrs) == 0 {
+			resourceErrs = validateAmountGot(c.Status.AllocatedResources[name], allocated.Key(string(name)))
 		}
-		errs = append(errs, faults...)
+		errs = append(errs, resourceErrs...)
 	}
 	return errs
 }

@@ -7,6 +7,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfClaim(c *corev1.PersistentVolumeClaim) []string {
-	return append(warnOfClass(c.Annotations), podspec.ClaimWarnings(&c.Spec, field.NewPath("spec"))...)
+func warningsForClaim(c *corev1.PersistentVolumeClaim) []string {
+	return append(warningsForClass(c.Annotations), podspec.ClaimWarnings(&c.Spec, field.NewPath("spec"))...)
 }

@@ -27,7 +27,7 @@ func pods() *registry.Resource {
 		StatusOnCreate: true,
 		Default:        defaultPod,
 
-		WarningsOnCreate:         warnOfPod,
+		WarningsOnCreate:         warningsForPod,
 		PrepareForCreateContext:  preparePod,
 		ValidateCreate:           validateNewPod,
 		AllowUnconditionalUpdate: true,
@@ -37,7 +37,7 @@ func pods() *registry.Resource {
 		ReturnDeletedObject:      true,
 		PrepareForStatusUpdate:   preparePodStatus,
 		ValidateStatusUpdate:     validatePodStatus,
-		WarningsOnStatusUpdate:   warnOfPodStatus,
+		WarningsOnStatusUpdate:   warningsForPodStatus,
 		StatusOwns:               kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
 		FieldLabel:               podFieldLabel,
 		Fields:                   podFields,

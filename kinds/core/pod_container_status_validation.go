@@ -133,7 +133,7 @@ func validateExtendedClaims(p *corev1.Pod, at *field.Path) field.ErrorList {
 		}
 		taken.Insert(m)
 	}
-	return append(errs, kind.Named(at.Child("resourceClaimName"), s.ResourceClaimName, func(name string) []string {
+	return append(errs, kind.Formatted(at.Child("resourceClaimName"), s.ResourceClaimName, func(name string) []string {
 		return validation.NameIsDNSSubdomain(name, false)
 	})...)
 }

@@ -70,8 +70,8 @@ func newEviction(store *registry.Store, req registry.CreateRequest) (*eviction, 
 	if body.DeleteOptions != nil {
 		e.options = body.DeleteOptions.DeepCopy()
 	}
-	if faults := metavalidation.ValidateDeleteOptions(e.options); len(faults) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", faults)
+	if errs := metavalidation.ValidateDeleteOptions(e.options); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
 	if e.write.DryRun {
 		e.options.DryRun = []string{metav1.DryRunAll}

@@ -27,8 +27,8 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if len(old.Status.NodeAllocatableResourceClaimStatuses) > 0 {
 		errs = append(errs, field.Forbidden(spec, "pods with node allocatable resource claims cannot be resized"))
 	}
-	if faults := validateSameContainers(p, old, spec); len(faults) > 0 {
-		return append(errs, faults...)
+	if containerErrs := validateSameContainers(p, old, spec); len(containerErrs) > 0 {
+		return append(errs, containerErrs...)
 	}
 	errs = append(errs, validateKeptResources(p.Spec.InitContainers, old.Spec.InitContainers, spec.Child("initContainers"))...)
 	errs = append(errs, validateKeptResources(p.Spec.Containers, old.Spec.Containers, spec.Child("containers"))...)

@@ -73,7 +73,7 @@ func TestPodStartsPending(t *testing.T) {
 	}
 }
 
-func TestPodIsRemovedAtOnceWithoutAKubelet(t *testing.T) {
+func TestPodWithoutKubeletIsRemovedImmediately(t *testing.T) {
 	e := newEnv(t)
 	remove := func(name string, grace *int64) registry.DeleteResult {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestPodIsRemovedAtOnceWithoutAKubelet(t *testing.T) {
 	}
 }
 
-func TestPodStatusKeepsWhatAKubeletForgets(t *testing.T) {
+func TestPodStatusKeepsFieldsOfOtherWriters(t *testing.T) {
 	e := newEnv(t)
 	e.Create("pods", newPod("p"))
 	mustPut(e, "pods", "p", "status", func(p *corev1.Pod) {
@@ -171,7 +171,7 @@ func TestEphemeralContainersAreOnlyAdded(t *testing.T) {
 	}
 }
 
-func TestResizeChangesResourcesAlone(t *testing.T) {
+func TestResizeChangesResourcesOnly(t *testing.T) {
 	e := newEnv(t)
 	pod := newPod("p")
 	half, whole := resource.MustParse("500m"), resource.MustParse("1")

@@ -50,14 +50,14 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 		}
 		errs = append(errs, validateChangedImages(c.now, spec.Child(c.name))...)
 	}
-	if faults := validateDeadlineUpdate(p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds, spec.Child("activeDeadlineSeconds")); len(faults) > 0 {
-		errs = append(errs, faults...)
+	if deadlineErrs := validateDeadlineUpdate(p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds, spec.Child("activeDeadlineSeconds")); len(deadlineErrs) > 0 {
+		errs = append(errs, deadlineErrs...)
 		if p.Spec.ActiveDeadlineSeconds != nil {
 			return errs
 		}
 	}
 	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
-	errs = append(errs, validateOpenedGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
+	errs = append(errs, validateRemovedGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, validateFixedPodSpec(p, old, spec)...)
 }
 
@@ -65,7 +65,7 @@ func validateChangedImages(containers []corev1.Container, at *field.Path) field.
 	var errs field.ErrorList
 	for i := range containers {
 		at := at.Index(i).Child("image")
-		errs = append(errs, kind.Needed(at, containers[i].Image)...)
+		errs = append(errs, kind.Required(at, containers[i].Image)...)
 		errs = append(errs, podspec.ValidateImage(containers[i].Image, at)...)
 	}
 	return errs
@@ -130,7 +130,7 @@ func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) fiel
 }
 
 // validateRemovedGates rejects new scheduling gates.
-func validateOpenedGates(now, was []corev1.PodSchedulingGate, at *field.Path) field.ErrorList {
+func validateRemovedGates(now, was []corev1.PodSchedulingGate, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, gate := range now {
 		if !slices.Contains(was, gate) {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// updatable begins what kube-apiserver says of any other change.
+// updatable is the start of kube-apiserver's message for other changes.
 const updatable = "Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields other than " +
 	"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
 	"`spec.tolerations` (only additions to existing tolerations)," +

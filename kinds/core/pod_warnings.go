@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfPod(p *corev1.Pod) []string {
+func warningsForPod(p *corev1.Pod) []string {
 	var warnings []string
 	if messages := validation.IsDNS1123Label(p.Name); len(messages) > 0 {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages))
@@ -18,7 +18,7 @@ func warnOfPod(p *corev1.Pod) []string {
 	return append(warnings, podspec.Warnings(p)...)
 }
 
-func warnOfPodStatus(p *corev1.Pod) []string {
+func warningsForPodStatus(p *corev1.Pod) []string {
 	var warnings []string
 	at := field.NewPath("status")
 	for i, ip := range p.Status.PodIPs {

@@ -24,10 +24,10 @@ func podTemplates() *registry.Resource {
 		Default:                  defaultPodTemplate,
 		Validate:                 validatePodTemplate,
 		PrepareForCreate:         podspec.PrepareTemplate(ownTemplate),
-		WarningsOnCreate:         warnOfPodTemplate,
+		WarningsOnCreate:         warningsForPodTemplate,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         podspec.PrepareTemplateUpdate(ownTemplate),
-		WarningsOnUpdate:         kind.OncePerGeneration(warnOfPodTemplate),
+		WarningsOnUpdate:         kind.OncePerGeneration(warningsForPodTemplate),
 		ReturnDeletedObject:      true,
 		Columns: []kind.Column[*corev1.PodTemplate]{
 			kind.NameColumn[*corev1.PodTemplate](),

@@ -7,6 +7,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfPodTemplate(t *corev1.PodTemplate) []string {
+func warningsForPodTemplate(t *corev1.PodTemplate) []string {
 	return podspec.TemplateWarnings(&t.Template, field.NewPath("template"))
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func warnOfNewReplicationController(r *corev1.ReplicationController) []string {
-	return append(kind.WarnOfName(r.Name), warnOfReplicationController(r)...)
+func warningsForNewReplicationController(r *corev1.ReplicationController) []string {
+	return append(kind.WarningsForName(r.Name), warningsForReplicationController(r)...)
 }
 
-func warnOfReplicationController(r *corev1.ReplicationController) []string {
+func warningsForReplicationController(r *corev1.ReplicationController) []string {
 	return podspec.TemplateWarnings(r.Spec.Template, field.NewPath("spec", "template"))
 }
 
 // warningsForReplicationControllerUpdate returns the warnings about the old template, as
 // kube-apiserver does.
-func warnOfReplicationControllerUpdate(r, old *corev1.ReplicationController) []string {
+func warningsForReplicationControllerUpdate(r, old *corev1.ReplicationController) []string {
 	if r.Generation == old.Generation {
 		return nil
 	}
-	return warnOfReplicationController(old)
+	return warningsForReplicationController(old)
 }

@@ -15,7 +15,7 @@ func secrets() *registry.Resource {
 		List:                     &corev1.SecretList{},
 		Resource:                 "secrets",
 		Namespaced:               true,
-		Warnings:                 warnOfSecret,
+		Warnings:                 warningsForSecret,
 		ValidateCreate:           validateSecret,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateSecretUpdate,

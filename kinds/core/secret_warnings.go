@@ -7,7 +7,7 @@ import (
 )
 
 // warningsForSecret returns warnings about keys that do not match their certificates.
-func warnOfSecret(s *corev1.Secret) []string {
+func warningsForSecret(s *corev1.Secret) []string {
 	if s.Type != corev1.SecretTypeTLS {
 		return nil
 	}

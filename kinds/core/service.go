@@ -29,7 +29,7 @@ func services() *registry.Resource {
 		Default:                  defaultService,
 		Restore:                  restoreService,
 		ValidateName:             validation.NameIsDNSLabel,
-		Warnings:                 warnOfService,
+		Warnings:                 warningsForService,
 		Canonicalize:             dropInternalPolicy,
 		PrepareForCreate:         func(s *corev1.Service) { LinkServiceFields(s, nil) },
 		ValidateCreate:           validateNewService,
@@ -39,7 +39,7 @@ func services() *registry.Resource {
 		ValidateUpdate:           validateServiceUpdate,
 		ReturnDeletedObject:      true,
 		ValidateStatusUpdate:     validateServiceStatus,
-		WarningsOnStatusUpdate:   warnOfServiceStatus,
+		WarningsOnStatusUpdate:   warningsForServiceStatus,
 		FieldLabel:               kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 		Fields: func(s *corev1.Service) fields.Set {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}

@@ -20,12 +20,12 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	at, ips := spec.Child("clusterIPs"), s.Spec.ClusterIPs
 	errs := validateSameAddress(&s.Spec, at)
 	errs = append(errs, validateFamilies(&s.Spec, spec)...)
-	faults := validateAddressTexts(ips, old, at)
-	errs = append(errs, faults...)
+	malformed := validateAddressTexts(ips, old, at)
+	errs = append(errs, malformed...)
 	if len(ips) > 2 {
 		errs = append(errs, field.Invalid(at, ips, "may only hold up to 2 values"))
 	}
-	if len(faults) > 0 { // the checks below would repeat the error
+	if len(malformed) > 0 { // the checks below would repeat the error
 		return errs
 	}
 	if len(ips) > 1 && !slices.ContainsFunc(ips[1:], func(ip string) bool { return FamilyOf(ip) != FamilyOf(ips[0]) }) {

@@ -18,7 +18,7 @@ func defaultService(s *corev1.Service) {
 			port.TargetPort = intstr.FromInt32(port.Port)
 		}
 	}
-	if isOpenToOutside(spec) {
+	if isExternallyAccessible(spec) {
 		kind.SetDefault(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
 	if spec.Type == corev1.ServiceTypeClusterIP || HasNodePorts(spec) {
@@ -63,7 +63,7 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 }
 
 // isExternallyAccessible reports whether traffic from outside of the cluster reaches the service.
-func isOpenToOutside(spec *corev1.ServiceSpec) bool {
+func isExternallyAccessible(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer || spec.Type == corev1.ServiceTypeNodePort ||
 		spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0
 }

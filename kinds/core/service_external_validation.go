@@ -13,7 +13,7 @@ import (
 
 // The validation of traffic policies and of load balancers.
 
-const balancersOnly = "may only be used when `type` is 'LoadBalancer'"
+const loadBalancersOnly = "may only be used when `type` is 'LoadBalancer'"
 
 // validateExternalIPs does not validate addresses of old, which may be nil.
 func validateExternalIPs(s, old *corev1.Service, at *field.Path) field.ErrorList {
@@ -23,11 +23,11 @@ func validateExternalIPs(s, old *corev1.Service, at *field.Path) field.ErrorList
 		had = old.Spec.ExternalIPs
 	}
 	for i, ip := range s.Spec.ExternalIPs {
-		faults := utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, had)
-		if len(faults) == 0 {
-			faults = validateOrdinaryIP(ip, at.Index(i))
+		ipErrs := utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, had)
+		if len(ipErrs) == 0 {
+			ipErrs = validateOrdinaryIP(ip, at.Index(i))
 		}
-		errs = append(errs, faults...)
+		errs = append(errs, ipErrs...)
 	}
 	return errs
 }
@@ -53,7 +53,7 @@ func validateSourceRanges(s, old *corev1.Service) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		errs = append(errs, field.Forbidden(at, balancersOnly))
+		errs = append(errs, field.Forbidden(at, loadBalancersOnly))
 	}
 	for i, cidr := range trimmed(ranges) {
 		errs = append(errs, utilvalidation.IsValidCIDRForLegacyField(place(i), cidr, true, had)...)
@@ -75,7 +75,7 @@ func validateBalancer(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList 
 	isBalancer := spec.Type == corev1.ServiceTypeLoadBalancer
 	switch {
 	case !isBalancer && spec.AllocateLoadBalancerNodePorts != nil:
-		errs = append(errs, field.Forbidden(at.Child("allocateLoadBalancerNodePorts"), balancersOnly))
+		errs = append(errs, field.Forbidden(at.Child("allocateLoadBalancerNodePorts"), loadBalancersOnly))
 	case isBalancer && spec.AllocateLoadBalancerNodePorts == nil:
 		errs = append(errs, field.Required(field.NewPath("allocateLoadBalancerNodePorts"), ""))
 	}
@@ -87,7 +87,7 @@ func validateBalancerClass(spec *corev1.ServiceSpec, at *field.Path) field.Error
 	case spec.LoadBalancerClass == nil:
 		return nil
 	case spec.Type != corev1.ServiceTypeLoadBalancer:
-		return field.ErrorList{field.Forbidden(at, balancersOnly)}
+		return field.ErrorList{field.Forbidden(at, loadBalancersOnly)}
 	}
 	return metavalidation.ValidateLabelName(*spec.LoadBalancerClass, at)
 }
@@ -97,7 +97,7 @@ func validateTraffic(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	external, port := at.Child("externalTrafficPolicy"), at.Child("healthCheckNodePort")
 	switch {
-	case isOpenToOutside(spec):
+	case isExternallyAccessible(spec):
 		errs = append(errs, kind.OneOf(external, spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
 	case spec.ExternalTrafficPolicy != "":
 		errs = append(errs, field.Invalid(external, spec.ExternalTrafficPolicy, "may only be set for externally-accessible services"))

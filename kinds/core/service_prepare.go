@@ -9,14 +9,14 @@ import (
 
 func prepareServiceUpdate(s, old *corev1.Service) {
 	LinkServiceFields(s, old)
-	dropUnneeded(s, old)
+	dropTypeDependentFields(s, old)
 }
 
 // dropTypeDependentFields drops allocated and default values that do not belong to the new type of
 // a service, unless the client has changed them.
-func dropUnneeded(s, old *corev1.Service) {
+func dropTypeDependentFields(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
-	if isOpenToOutside(was) && !isOpenToOutside(now) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
+	if isExternallyAccessible(was) && !isExternallyAccessible(now) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
 		now.ExternalTrafficPolicy = ""
 	}
 	if hasClusterIP(was) && !hasClusterIP(now) {

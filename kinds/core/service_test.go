@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func TestWhatWasFilledInForAnotherTypeOfServiceGoesWithIt(t *testing.T) {
+func TestTypeDependentServiceFieldsAreDropped(t *testing.T) {
 	e := newEnv(t)
 	fill := e.Store("services").Resource().Versions[0].Default
 	for _, tc := range []struct {
@@ -39,8 +39,8 @@ func TestWhatWasFilledInForAnotherTypeOfServiceGoesWithIt(t *testing.T) {
 	}
 }
 
-// An older release has not known all of today's defaults.
-func TestServicesAreDefaultedWhenTheyAreRead(t *testing.T) {
+// Older releases did not set all defaults of today.
+func TestStoredServicesAreDefaultedOnRead(t *testing.T) {
 	codec := newEnv(t).Store("services").Resource().Codec
 	data, err := codec.Encode(&corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}})
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 )
 
 // warningsForService returns the warnings in the order of kube-apiserver.
-func warnOfService(s *corev1.Service) []string {
+func warningsForService(s *corev1.Service) []string {
 	var warnings []string
 	if _, ok := s.Annotations[corev1.DeprecatedAnnotationTopologyAwareHints]; ok {
 		warnings = append(warnings, fmt.Sprintf("annotation %s is deprecated, please use %s instead",
 			corev1.DeprecatedAnnotationTopologyAwareHints, corev1.AnnotationTopologyMode))
 	}
 	for _, warn := range []func(*corev1.Service) []string{
-		warnOfClusterIPs, warnOfHeadless, warnOfExternalIPs, warnOfLoadBalancer, warnOfExternalName,
+		warningsForClusterIPs, warningsForHeadless, warningsForExternalIPs, warningsForLoadBalancer, warningsForExternalName,
 	} {
 		warnings = append(warnings, warn(s)...)
 	}
@@ -26,15 +26,15 @@ func warnOfService(s *corev1.Service) []string {
 	return warnings
 }
 
-func warnOfClusterIPs(s *corev1.Service) []string {
+func warningsForClusterIPs(s *corev1.Service) []string {
 	if s.Spec.ClusterIP == "" || s.Spec.ClusterIP == corev1.ClusterIPNone {
 		return nil
 	}
-	return warnOfForms(field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs)
+	return warningsForIPs(field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs)
 }
 
 // warningsForIPs returns warnings about addresses that are not in canonical form.
-func warnOfForms(at *field.Path, addresses []string) []string {
+func warningsForIPs(at *field.Path, addresses []string) []string {
 	var warnings []string
 	for i, address := range addresses {
 		warnings = append(warnings, utilvalidation.GetWarningsForIP(at.Index(i), address)...)
@@ -42,7 +42,7 @@ func warnOfForms(at *field.Path, addresses []string) []string {
 	return warnings
 }
 
-func warnOfHeadless(s *corev1.Service) []string {
+func warningsForHeadless(s *corev1.Service) []string {
 	if !withoutClusterIP(s) {
 		return nil
 	}
@@ -65,15 +65,15 @@ func withoutClusterIP(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeClusterIP && s.Spec.ClusterIP == corev1.ClusterIPNone
 }
 
-func warnOfExternalIPs(s *corev1.Service) []string {
-	warnings := warnOfForms(field.NewPath("spec", "externalIPs"), s.Spec.ExternalIPs)
+func warningsForExternalIPs(s *corev1.Service) []string {
+	warnings := warningsForIPs(field.NewPath("spec", "externalIPs"), s.Spec.ExternalIPs)
 	if len(s.Spec.ExternalIPs) > 0 && !withoutClusterIP(s) && s.Spec.Type != corev1.ServiceTypeExternalName {
 		warnings = append(warnings, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
 	}
 	return warnings
 }
 
-func warnOfLoadBalancer(s *corev1.Service) []string {
+func warningsForLoadBalancer(s *corev1.Service) []string {
 	var warnings []string
 	if s.Spec.LoadBalancerIP != "" {
 		warnings = utilvalidation.GetWarningsForIP(field.NewPath("spec", "loadBalancerIP"), s.Spec.LoadBalancerIP)
@@ -84,7 +84,7 @@ func warnOfLoadBalancer(s *corev1.Service) []string {
 	return warnings
 }
 
-func warnOfExternalName(s *corev1.Service) []string {
+func warningsForExternalName(s *corev1.Service) []string {
 	switch named := s.Spec.Type == corev1.ServiceTypeExternalName; {
 	case named && len(s.Spec.ExternalIPs) > 0:
 		return []string{`spec.externalIPs is ignored when spec.type is "ExternalName"`}
@@ -96,7 +96,7 @@ func warnOfExternalName(s *corev1.Service) []string {
 }
 
 // warningsForServiceStatus leaves the name of the field out of the paths, as kube-apiserver does.
-func warnOfServiceStatus(s *corev1.Service) []string {
+func warningsForServiceStatus(s *corev1.Service) []string {
 	var warnings []string
 	for i, point := range s.Status.LoadBalancer.Ingress {
 		if point.IP != "" {

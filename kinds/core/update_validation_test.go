@@ -13,11 +13,11 @@ func gib(n string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(n)}
 }
 
-// update is a change of an object that was created, and what is said about it.
+// update is a change of a created object and the expected error.
 type update[T runtime.Object] struct {
 	rule   string
 	change func(T)
-	want   string // "": nothing
+	want   string // "": no error
 }
 
 // testUpdates creates an object for each update.
@@ -261,7 +261,7 @@ func TestResizesOfWholePods(t *testing.T) {
 	})
 }
 
-func TestClaimsShrinkToWhatTheyGot(t *testing.T) {
+func TestClaimsShrinkToCapacity(t *testing.T) {
 	e := newEnv(t)
 	e.Create("persistentvolumeclaims", newClaim())
 	mustPut(e, "persistentvolumeclaims", "c", "status", func(c *corev1.PersistentVolumeClaim) {

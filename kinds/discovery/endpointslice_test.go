@@ -45,7 +45,7 @@ func TestGenerationCountsContentAndLabels(t *testing.T) {
 	}
 }
 
-func TestTopologyOfV1Beta1IsNotWritten(t *testing.T) {
+func TestDeprecatedTopologyIsDropped(t *testing.T) {
 	strategy := endpointSlices().Strategy
 	created := slice("10.0.0.1")
 	strategy.Create.Prepare(t.Context(), created)
@@ -66,24 +66,24 @@ func TestTopologyOfV1Beta1IsNotWritten(t *testing.T) {
 func TestAddressTypeIsImmutable(t *testing.T) {
 	changed := slice()
 	changed.AddressType = discoveryv1.AddressTypeIPv6
-	faults := validateSliceUpdate(changed, slice())
-	if len(faults) != 1 || faults[0].Error() != `addressType: Invalid value: "IPv6": field is immutable` {
-		t.Errorf("faults %v", faults)
+	errs := validateSliceUpdate(changed, slice())
+	if len(errs) != 1 || errs[0].Error() != `addressType: Invalid value: "IPv6": field is immutable` {
+		t.Errorf("errors %v", errs)
 	}
 }
 
 func TestWarnings(t *testing.T) {
 	names := slice()
 	names.AddressType = discoveryv1.AddressTypeFQDN
-	if diff := cmp.Diff([]string{"spec.addressType: FQDN endpoints are deprecated"}, warnOfNewSlice(names)); diff != "" {
+	if diff := cmp.Diff([]string{"spec.addressType: FQDN endpoints are deprecated"}, warningsForNewSlice(names)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	odd := slice("10.0.0.001")
-	if warnings := warnOfAddresses(odd); len(warnings) != 1 {
+	if warnings := warningsForAddresses(odd); len(warnings) != 1 {
 		t.Errorf("an address with leading zeros: %q", warnings)
 	}
 	odd.Labels = map[string]string{discoveryv1.LabelManagedBy: "endpointslice-controller.k8s.io"}
-	if warnings := warnOfAddresses(odd); len(warnings) != 0 {
+	if warnings := warningsForAddresses(odd); len(warnings) != 0 {
 		t.Errorf("the controller is warned: %q", warnings)
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func warnOfNewSlice(s *discoveryv1.EndpointSlice) []string {
+func warningsForNewSlice(s *discoveryv1.EndpointSlice) []string {
 	var warnings []string
 	if s.AddressType == discoveryv1.AddressTypeFQDN {
 		warnings = append(warnings, "spec.addressType: FQDN endpoints are deprecated")
 	}
-	return append(warnings, warnOfAddresses(s)...)
+	return append(warnings, warningsForAddresses(s)...)
 }
 
 // warningsForAddresses skips the slices of the two controllers that write canonical addresses.
-func warnOfAddresses(s *discoveryv1.EndpointSlice) []string {
+func warningsForAddresses(s *discoveryv1.EndpointSlice) []string {
 	switch s.Labels[discoveryv1.LabelManagedBy] {
 	case "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io":
 		return nil

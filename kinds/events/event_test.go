@@ -39,13 +39,13 @@ func full() *eventsv1.Event {
 	}
 }
 
-func TestNothingIsLostOnTheWayThroughTheHub(t *testing.T) {
+func TestConversionsRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(full(), fromCore(toCore(full()))); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
 
-func TestBothGroupsShowTheSameEvents(t *testing.T) {
+func TestBothGroupsServeTheSameEvents(t *testing.T) {
 	e := registrytest.New(t, nil, core.Events().Build(), events())
 	version := e.Store("events.events.k8s.io").Resource().Versions[0]
 	event := full()

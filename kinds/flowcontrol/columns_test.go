@@ -29,7 +29,7 @@ func TestPriorityLevelColumns(t *testing.T) {
 	}
 }
 
-func TestFlowSchemaWithoutItsLevelIsShown(t *testing.T) {
+func TestFlowSchemaDanglingCell(t *testing.T) {
 	schema := &flowcontrolv1.FlowSchema{}
 	if got := registrytest.Cells(flowSchemas(), schema)[5]; got != "?" {
 		t.Errorf("before anybody looked: %v", got)
@@ -45,7 +45,7 @@ func TestFlowSchemaWithoutItsLevelIsShown(t *testing.T) {
 	}
 }
 
-func TestRowsOfFlowSchemasAreInTheOrderOfMatching(t *testing.T) {
+func TestRowsOfFlowSchemasAreSortedByPrecedence(t *testing.T) {
 	schema := func(name string, precedence int32) runtime.Object {
 		s := &flowcontrolv1.FlowSchema{Spec: flowcontrolv1.FlowSchemaSpec{MatchingPrecedence: precedence}}
 		s.Name = name

@@ -106,10 +106,10 @@ func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
 		return validateAccount(s.ServiceAccount, at)
 	})
 	member(s.User != nil, flowcontrolv1.SubjectKindUser, "user", func(at *field.Path) field.ErrorList {
-		return kind.Needed(at.Child("name"), s.User.Name)
+		return kind.Required(at.Child("name"), s.User.Name)
 	})
 	member(s.Group != nil, flowcontrolv1.SubjectKindGroup, "group", func(at *field.Path) field.ErrorList {
-		return kind.Needed(at.Child("name"), s.Group.Name)
+		return kind.Required(at.Child("name"), s.Group.Name)
 	})
 	return append(errs, others...)
 }
@@ -117,7 +117,7 @@ func validateSubject(s *flowcontrolv1.Subject, at *field.Path) field.ErrorList {
 func validateAccount(a *flowcontrolv1.ServiceAccountSubject, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if a.Name != flowcontrolv1.NameAll {
-		errs = append(errs, kind.Named(at.Child("name"), a.Name, utilvalidation.IsDNS1123Subdomain)...)
+		errs = append(errs, kind.Formatted(at.Child("name"), a.Name, utilvalidation.IsDNS1123Subdomain)...)
 	}
 	if a.Namespace == "" {
 		return append(errs, field.Required(at.Child("namespace"), "must specify namespace for service account"))
@@ -175,14 +175,14 @@ func validatePaths(paths []string, at *field.Path) field.ErrorList {
 		return errs
 	}
 	for i, path := range paths {
-		if fault := pathFault(path); fault != "" {
-			errs = append(errs, field.Invalid(at.Index(i), path, fault))
+		if err := pathError(path); err != "" {
+			errs = append(errs, field.Invalid(at.Index(i), path, err))
 		}
 	}
 	return errs
 }
 
-func pathFault(path string) string {
+func pathError(path string) string {
 	switch stars := strings.Count(path, "*"); {
 	case path == "":
 		return "must not be empty"

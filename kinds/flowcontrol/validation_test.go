@@ -22,7 +22,7 @@ func newSchema() *flowcontrolv1.FlowSchema {
 	}}
 }
 
-func TestSchemas(t *testing.T) {
+func TestFlowSchemas(t *testing.T) {
 	type schema = flowcontrolv1.FlowSchema
 	check := registrytest.Rules(t, newSchema, validateSchema)
 	check("one is first", func(s *schema) { s.Spec.MatchingPrecedence = 1 },
@@ -37,7 +37,7 @@ func TestSchemas(t *testing.T) {
 	}, `status.conditions[1].type: Duplicate value: "Dangling"`)
 }
 
-func TestRulesOfSchemas(t *testing.T) {
+func TestFlowSchemaRules(t *testing.T) {
 	const at = "spec.rules[0]"
 	type rules = flowcontrolv1.PolicyRulesWithSubjects
 	valid := func() *rules { return &newSchema().Spec.Rules[0] }
@@ -65,7 +65,7 @@ func TestRulesOfSchemas(t *testing.T) {
 		at+`.nonResourceRules[0].nonResourceURLs[0]: Invalid value: "/a*": wildcard can only do suffix matching`)
 }
 
-func TestLevels(t *testing.T) {
+func TestPriorityLevels(t *testing.T) {
 	type level = flowcontrolv1.PriorityLevelConfiguration
 	valid := func() *level {
 		return &level{ObjectMeta: metav1.ObjectMeta{Name: "l"}, Spec: flowcontrolv1.PriorityLevelConfigurationSpec{

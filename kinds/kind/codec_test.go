@@ -102,7 +102,7 @@ func TestCodecConvertsOldVersions(t *testing.T) {
 	}
 }
 
-func TestCodecRefusesWhatItCannotRead(t *testing.T) {
+func TestCodecRejectsMalformedValues(t *testing.T) {
 	codec := configMaps()
 	other := kind.Codec{Kind: policyv1.SchemeGroupVersion.WithKind("Eviction")}
 	eviction, err := other.Encode(&policyv1.Eviction{})
@@ -157,7 +157,7 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
-func TestOnlyUnusualValuesAreDefaulted(t *testing.T) {
+func TestOnlyForeignValuesAreDefaulted(t *testing.T) {
 	codec := configMaps()
 	codec.Default = func(obj runtime.Object) { kind.SetDefaultPointer(&obj.(*corev1.ConfigMap).Immutable, true) }
 	usual, err := codec.Encode(configMap())

@@ -43,7 +43,7 @@ func validateCondition(c *metav1.Condition, at *field.Path) field.ErrorList {
 	if c.LastTransitionTime.IsZero() {
 		errs = append(errs, field.Required(at.Child("lastTransitionTime"), ""))
 	}
-	errs = append(errs, Named(at.Child("reason"), c.Reason, metavalidation.IsValidConditionReason)...)
+	errs = append(errs, Formatted(at.Child("reason"), c.Reason, metavalidation.IsValidConditionReason)...)
 	if len(c.Reason) > longestReason {
 		errs = append(errs, field.TooLong(at.Child("reason"), "", longestReason))
 	}

@@ -33,7 +33,7 @@ func budget(generation int64, labels string, available int32) *policyv1.PodDisru
 	return b
 }
 
-func TestDefaultsOfABuiltResource(t *testing.T) {
+func TestBuildDefaults(t *testing.T) {
 	r := budgets().Build()
 	if r.Kind != "PodDisruptionBudget" || r.Singular != "poddisruptionbudget" || r.StoragePath != "poddisruptionbudgets" || len(r.Verbs) != 8 {
 		t.Errorf("kind %s, singular %s, path %s, verbs %v", r.Kind, r.Singular, r.StoragePath, r.Verbs)
@@ -47,7 +47,7 @@ func TestDefaultsOfABuiltResource(t *testing.T) {
 	if r.Versions[0].New() == r.Versions[0].New() {
 		t.Error("New returned the same object twice")
 	}
-	if faults := r.Strategy.Create.ValidateName("Bad_Name", false); len(faults) == 0 {
+	if errs := r.Strategy.Create.ValidateName("Bad_Name", false); len(errs) == 0 {
 		t.Error("a bad name was taken")
 	}
 }
@@ -82,10 +82,10 @@ func TestDefaultPreparations(t *testing.T) {
 	}
 }
 
-func TestOwnPreparationsComeOnTop(t *testing.T) {
+func TestPrepareFunctionsRunAfterTheDefaults(t *testing.T) {
 	d := budgets()
 	d.PrepareForCreate = func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 }
-	// What the kind puts back is no change.
+	// A field that the kind restores is not a change.
 	d.PrepareForUpdate = func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec }
 	r := d.Build()
 
@@ -102,7 +102,7 @@ func TestOwnPreparationsComeOnTop(t *testing.T) {
 	}
 }
 
-func TestFinalizersAreLookedAtFirst(t *testing.T) {
+func TestFinalizersAreValidatedFirst(t *testing.T) {
 	d := budgets()
 	d.Finalizers = kind.Finalizers
 	own := field.ErrorList{field.Required(field.NewPath("spec"), "")}
@@ -119,7 +119,7 @@ func TestFinalizersAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-func TestSubresourcesAreInOrder(t *testing.T) {
+func TestSubresourcesAreSorted(t *testing.T) {
 	d := budgets()
 	d.Subresources = []registry.Subresource{{Name: "zoom"}, {Name: "approval"}}
 	var names []string

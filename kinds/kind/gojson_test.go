@@ -32,7 +32,7 @@ func TestGoJSON(t *testing.T) {
 	}
 }
 
-// Invariant: what a pod spec has of the host is part of its security context.
+// Invariant: the host fields of a pod spec are part of its security context.
 func TestGoJSONOfPodSpecs(t *testing.T) {
 	got := GoDiff(corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}},
 		corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}, HostNetwork: true})

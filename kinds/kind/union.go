@@ -3,7 +3,7 @@ package kind
 import "k8s.io/apimachinery/pkg/util/validation/field"
 
 // Union validates fields of which one may be set.
-type OnlyOne struct {
+type Union struct {
 	At      *field.Path // of the struct with the fields
 	Refusal string      // the error for a second field
 
@@ -13,7 +13,7 @@ type OnlyOne struct {
 
 // Member validates a field if it is the first that is set, and rejects it otherwise. names are the
 // name of the field in the rejection and, if it differs, the name in the errors of validate.
-func Take[T any](o *OnlyOne, source *T, validate func(*T, *field.Path) field.ErrorList, names ...string) {
+func Member[T any](o *Union, source *T, validate func(*T, *field.Path) field.ErrorList, names ...string) {
 	switch {
 	case source == nil:
 	case o.Found:

@@ -30,7 +30,7 @@ func SupportedIfSet[T ~string](at *field.Path, value *T, words ...T) field.Error
 }
 
 // Formatted requires a string that is not empty and of which form returns no errors.
-func Named(at *field.Path, value string, form func(string) []string) field.ErrorList {
+func Formatted(at *field.Path, value string, form func(string) []string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
 	}
@@ -95,7 +95,7 @@ func OneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 }
 
 // Required requires a string that is not empty.
-func Needed(at *field.Path, value string) field.ErrorList {
+func Required(at *field.Path, value string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
 	}

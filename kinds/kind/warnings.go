@@ -8,7 +8,7 @@ import (
 )
 
 // WarningsForName returns warnings for kinds whose names become part of the names of pods.
-func WarnOfName(name string) []string {
+func WarningsForName(name string) []string {
 	messages := utilvalidation.IsDNS1123Label(name)
 	if len(messages) == 0 {
 		return nil
@@ -18,7 +18,7 @@ func WarnOfName(name string) []string {
 }
 
 // WarningsForNodeLabel returns warnings for labels of nodes that have new names.
-func WarnOfNodeLabel(at *field.Path, label string) []string {
+func WarningsForNodeLabel(at *field.Path, label string) []string {
 	var since, now string
 	switch label {
 	case "beta.kubernetes.io/arch":

@@ -70,8 +70,8 @@ func TestAddressNamesAreCanonical(t *testing.T) {
 		"10.9.8.7/32":    noAddress,
 	} {
 		got := ""
-		if faults := validateAddressName(name, false); len(faults) > 0 {
-			got = faults[0]
+		if errs := validateAddressName(name, false); len(errs) > 0 {
+			got = errs[0]
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)

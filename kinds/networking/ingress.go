@@ -26,10 +26,10 @@ func ingresses() *registry.Resource {
 		Status:                   true,
 		Validate:                 validateIngress,
 		ValidateCreate:           validateNewIngress,
-		WarningsOnCreate:         warnOfClass,
+		WarningsOnCreate:         warningsForClass,
 		AllowUnconditionalUpdate: true,
 		ValidateStatusUpdate:     validateIngressStatus,
-		WarningsOnStatusUpdate:   warnOfPoints,
+		WarningsOnStatusUpdate:   warningsForPoints,
 		Columns: []kind.Column[*networkingv1.Ingress]{
 			kind.NameColumn[*networkingv1.Ingress](),
 			{

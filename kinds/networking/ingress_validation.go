@@ -150,8 +150,8 @@ func validateBackend(b *networkingv1.IngressBackend, at *field.Path) field.Error
 func validateReference(ref *corev1.TypedLocalObjectReference, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateGroup(ref.APIGroup, at.Child("apiGroup")),
-		kind.Named(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
-		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+		kind.Formatted(at.Child("kind"), ref.Kind, content.IsPathSegmentName),
+		kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName),
 	)
 }
 
@@ -163,7 +163,7 @@ func validateGroup(group *string, at *field.Path) field.ErrorList {
 }
 
 func validateServiceBackend(s *networkingv1.IngressServiceBackend, at *field.Path) field.ErrorList {
-	errs := kind.Named(at.Child("service", "name"), s.Name, utilvalidation.IsDNS1123Label)
+	errs := kind.Formatted(at.Child("service", "name"), s.Name, utilvalidation.IsDNS1123Label)
 	port := at.Child("service", "port")
 	switch named, numbered := s.Port.Name != "", s.Port.Number != 0; {
 	case named && numbered:

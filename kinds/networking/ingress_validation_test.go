@@ -109,7 +109,7 @@ func TestPointsOfIngresses(t *testing.T) {
 	if got := registrytest.Texts(validateIngressStatus(stored, stored)); got != nil {
 		t.Errorf("an address that was malformed already: %q", got)
 	}
-	if got := warnOfPoints(stored); len(got) != 1 {
+	if got := warningsForPoints(stored); len(got) != 1 {
 		t.Errorf("warnings %q", got)
 	}
 }

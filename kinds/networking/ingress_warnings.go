@@ -6,14 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func warnOfClass(i *networkingv1.Ingress) []string {
+func warningsForClass(i *networkingv1.Ingress) []string {
 	if _, ok := i.Annotations[classAnnotation]; !ok || i.Spec.IngressClassName != nil {
 		return nil
 	}
 	return []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}
 }
 
-func warnOfPoints(i *networkingv1.Ingress) []string {
+func warningsForPoints(i *networkingv1.Ingress) []string {
 	var warnings []string
 	for n, point := range i.Status.LoadBalancer.Ingress {
 		if point.IP != "" {

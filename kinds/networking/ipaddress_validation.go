@@ -23,8 +23,8 @@ func validateAddress(a *networkingv1.IPAddress) field.ErrorList {
 		errs = append(errs, kind.Invalid(at.Child("group"), ref.Group, utilvalidation.IsDNS1123Subdomain(ref.Group))...)
 	}
 	errs = slices.Concat(errs,
-		kind.Named(at.Child("resource"), ref.Resource, content.IsPathSegmentName),
-		kind.Named(at.Child("name"), ref.Name, content.IsPathSegmentName),
+		kind.Formatted(at.Child("resource"), ref.Resource, content.IsPathSegmentName),
+		kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName),
 	)
 	if ref.Namespace != "" {
 		errs = append(errs, kind.Invalid(at.Child("namespace"), ref.Namespace, content.IsPathSegmentName(ref.Namespace))...)

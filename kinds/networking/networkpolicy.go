@@ -27,7 +27,7 @@ func networkPolicies() *registry.Resource {
 		Namespaced:               true,
 		Generation:               true,
 		Changed:                  networkPolicyChanged,
-		Warnings:                 warnOfBlocks,
+		Warnings:                 warningsForBlocks,
 		ValidateCreate:           validateNetworkPolicy,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateNetworkPolicyUpdate,

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func warnOfBlocks(p *networkingv1.NetworkPolicy) []string {
+func warningsForBlocks(p *networkingv1.NetworkPolicy) []string {
 	var warnings []string
 	visitBlocks(p, func(block *networkingv1.IPBlock, at *field.Path) {
 		warnings = append(warnings, utilvalidation.GetWarningsForCIDR(at.Child("cidr"), block.CIDR)...)

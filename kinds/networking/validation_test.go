@@ -115,7 +115,7 @@ func TestPeersOfNetworkPolicies(t *testing.T) {
 	if got := registrytest.Texts(validateNetworkPolicyUpdate(odd, odd)); got != nil {
 		t.Errorf("leading zeros that were there: %q", got)
 	}
-	if got := warnOfBlocks(odd); len(got) != 1 {
+	if got := warningsForBlocks(odd); len(got) != 1 {
 		t.Errorf("warnings %q", got)
 	}
 }

@@ -13,7 +13,7 @@ func runtimeClasses() *registry.Resource {
 		Object:              &nodev1.RuntimeClass{},
 		List:                &nodev1.RuntimeClassList{},
 		Resource:            "runtimeclasses",
-		Warnings:            warnOfSelector,
+		Warnings:            warningsForSelector,
 		ValidateCreate:      validateRuntimeClass,
 		AllowCreateOnUpdate: true,
 		ValidateUpdate:      validateRuntimeClassUpdate,

@@ -35,7 +35,7 @@ func TestRuntimeClasses(t *testing.T) {
 	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList { return validateRuntimeClassUpdate(c, newRuntimeClass()) })(
 		"it stays", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: "gvisor": field is immutable`)
 	want := []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`}
-	if diff := cmp.Diff(want, warnOfSelector(newRuntimeClass())); diff != "" {
+	if diff := cmp.Diff(want, warningsForSelector(newRuntimeClass())); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func warnOfSelector(c *nodev1.RuntimeClass) []string {
+func warningsForSelector(c *nodev1.RuntimeClass) []string {
 	var warnings []string
 	if c.Scheduling != nil {
 		for label := range c.Scheduling.NodeSelector {
-			warnings = append(warnings, kind.WarnOfNodeLabel(field.NewPath("scheduling", "nodeSelector"), label)...)
+			warnings = append(warnings, kind.WarningsForNodeLabel(field.NewPath("scheduling", "nodeSelector"), label)...)
 		}
 	}
 	return slices.Sorted(slices.Values(warnings))

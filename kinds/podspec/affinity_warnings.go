@@ -22,7 +22,7 @@ var oldNodeLabels = map[string]string{
 	"node-role.kubernetes.io/master":                `use "node-role.kubernetes.io/control-plane" instead`,
 }
 
-func warnOfNodes(spec *corev1.PodSpec, at *field.Path) []string {
+func warningsForNodes(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
 		if text, old := oldNodeLabels[key]; old {
@@ -33,12 +33,12 @@ func warnOfNodes(spec *corev1.PodSpec, at *field.Path) []string {
 		at := at.Child("affinity", "nodeAffinity")
 		if r := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; r != nil {
 			for i := range r.NodeSelectorTerms {
-				list = append(list, warnOfNodeTerm(&r.NodeSelectorTerms[i], nil, at.Child(required, "nodeSelectorTerms").Index(i))...)
+				list = append(list, warningsForNodeTerm(&r.NodeSelectorTerms[i], nil, at.Child(required, "nodeSelectorTerms").Index(i))...)
 			}
 		}
 		for i := range a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
 			term := &a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference
-			list = append(list, warnOfNodeTerm(term, utilvalidation.IsValidLabelValue, at.Child(preferred).Index(i).Child("preference"))...)
+			list = append(list, warningsForNodeTerm(term, utilvalidation.IsValidLabelValue, at.Child(preferred).Index(i).Child("preference"))...)
 		}
 	}
 	for i := range spec.TopologySpreadConstraints {
@@ -54,7 +54,7 @@ func warnOfNodes(spec *corev1.PodSpec, at *field.Path) []string {
 }
 
 // warningsForNodeTerm also returns warnings about invalid label values in preferred terms.
-func warnOfNodeTerm(t *corev1.NodeSelectorTerm, validValue func(string) []string, at *field.Path) []string {
+func warningsForNodeTerm(t *corev1.NodeSelectorTerm, validValue func(string) []string, at *field.Path) []string {
 	var list []string
 	for i, r := range t.MatchExpressions {
 		at := at.Child("matchExpressions").Index(i)
@@ -75,7 +75,7 @@ func warnOfNodeTerm(t *corev1.NodeSelectorTerm, validValue func(string) []string
 
 const matchesNothing = "a null labelSelector results in matching no pod"
 
-func warnOfAffinity(a *corev1.Affinity, at *field.Path) []string {
+func warningsForAffinity(a *corev1.Affinity, at *field.Path) []string {
 	if a == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // warningsForEnv returns warnings about variables that are set twice, unless the later value refers
 // to the earlier one.
-func warnOfEnv(env []corev1.EnvVar, at *field.Path) []string {
+func warningsForEnv(env []corev1.EnvVar, at *field.Path) []string {
 	var list []string
 	taken := sets.New[string]()
 	for i, v := range env {
@@ -32,7 +32,7 @@ type placedPort struct {
 }
 
 // warningsForPorts returns warnings about ports that containers share.
-func warnOfPorts(spec *corev1.PodSpec, at *field.Path) []string {
+func warningsForPorts(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	var earlier []placedPort
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {
@@ -53,7 +53,7 @@ func warnOfPorts(spec *corev1.PodSpec, at *field.Path) []string {
 }
 
 // warningsForPortNames returns warnings about port names that several containers use.
-func warnOfPortNames(spec *corev1.PodSpec, at *field.Path) []string {
+func warningsForPortNames(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	first := make(map[string]*field.Path)
 	check := func(ports []corev1.ContainerPort, at *field.Path) {

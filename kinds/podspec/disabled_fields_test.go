@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func TestWhatIsTurnedOffIsDropped(t *testing.T) {
+func TestDisabledFieldsAreDropped(t *testing.T) {
 	using := func() *corev1.PodSpec {
 		return &corev1.PodSpec{
 			SchedulingGroup: &corev1.PodSchedulingGroup{},

@@ -71,7 +71,7 @@ func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
 
 // validateFileKey validates a variable from a file in a volume.
 func validateFileKey(ref *corev1.FileKeySelector, at *field.Path) field.ErrorList {
-	errs := kind.Named(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName)
+	errs := kind.Formatted(at.Child("key"), ref.Key, utilvalidation.IsRelaxedEnvVarName)
 	errs = append(errs, dnsLabel(ref.VolumeName, at.Child("volumeName"))...)
 	if ref.Path == "" {
 		return append(errs, field.Required(at.Child("path"), ""))

@@ -14,7 +14,7 @@ import (
 const unknownTarget = "must be valid format starting with iqn, eui, or naa"
 
 func validateISCSI(i *corev1.ISCSIVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("targetPortal"), i.TargetPortal)
+	errs := kind.Required(at.Child("targetPortal"), i.TargetPortal)
 	errs = append(errs, validateIQN(i.IQN, unknownTarget, at.Child("iqn"))...)
 	errs = append(errs, validateLUN(i.Lun, at.Child("lun"))...)
 	if (i.DiscoveryCHAPAuth || i.SessionCHAPAuth) && i.SecretRef == nil {

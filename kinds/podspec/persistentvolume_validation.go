@@ -74,42 +74,42 @@ func validateAttributes(spec *corev1.PersistentVolumeSpec, at *field.Path) field
 
 // validatePersistentSource requires exactly one source.
 func validatePersistentSource(v *corev1.PersistentVolumeSpec, name string, at *field.Path) field.ErrorList {
-	one := &kind.OnlyOne{At: at, Refusal: moreSources}
-	kind.Take(one, v.HostPath, validateHostPath, "hostPath")
-	kind.Take(one, v.GCEPersistentDisk, validateGCEDisk, "gcePersistentDisk", "persistentDisk")
-	kind.Take(one, v.AWSElasticBlockStore, validateAWSDisk, "awsElasticBlockStore")
-	kind.Take(one, v.Glusterfs, validatePersistentGlusterfs, "glusterfs")
-	kind.Take(one, v.Flocker, validateFlocker, "flocker")
-	kind.Take(one, v.NFS, validateNFS, "nfs")
-	kind.Take(one, v.RBD, func(r *corev1.RBDPersistentVolumeSource, at *field.Path) field.ErrorList {
+	one := &kind.Union{At: at, Refusal: moreSources}
+	kind.Member(one, v.HostPath, validateHostPath, "hostPath")
+	kind.Member(one, v.GCEPersistentDisk, validateGCEDisk, "gcePersistentDisk", "persistentDisk")
+	kind.Member(one, v.AWSElasticBlockStore, validateAWSDisk, "awsElasticBlockStore")
+	kind.Member(one, v.Glusterfs, validatePersistentGlusterfs, "glusterfs")
+	kind.Member(one, v.Flocker, validateFlocker, "flocker")
+	kind.Member(one, v.NFS, validateNFS, "nfs")
+	kind.Member(one, v.RBD, func(r *corev1.RBDPersistentVolumeSource, at *field.Path) field.ErrorList {
 		return validateCeph(r.CephMonitors, r.RBDImage, at)
 	}, "rbd")
-	kind.Take(one, v.Quobyte, validateQuobyte, "quobyte")
-	kind.Take(one, v.CephFS, func(c *corev1.CephFSPersistentVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.Quobyte, validateQuobyte, "quobyte")
+	kind.Member(one, v.CephFS, func(c *corev1.CephFSPersistentVolumeSource, at *field.Path) field.ErrorList {
 		return validateMonitors(c.Monitors, at)
 	}, "cephFS", "cephfs")
-	kind.Take(one, v.ISCSI, func(i *corev1.ISCSIPersistentVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.ISCSI, func(i *corev1.ISCSIPersistentVolumeSource, at *field.Path) field.ErrorList {
 		return validatePersistentISCSI(i, name, at)
 	}, "iscsi")
-	kind.Take(one, v.Cinder, validatePersistentCinder, "cinder")
-	kind.Take(one, v.FC, validateFC, "fc")
+	kind.Member(one, v.Cinder, validatePersistentCinder, "cinder")
+	kind.Member(one, v.FC, validateFC, "fc")
 	if f := v.FlexVolume; f != nil { // not rejected as a second source, as in kube-apiserver
 		one.Found = true
 		one.Errs = append(one.Errs, validateFlexOptions(f.Driver, f.Options, at.Child("flexVolume"))...)
 	}
-	kind.Take(one, v.AzureFile, validatePersistentAzureFile, "azureFile")
-	kind.Take(one, v.VsphereVolume, validateVsphere, "vsphereVolume")
-	kind.Take(one, v.PhotonPersistentDisk, validatePhoton, "photonPersistentDisk")
-	kind.Take(one, v.PortworxVolume, validatePortworx, "portworxVolume")
-	kind.Take(one, v.AzureDisk, validateAzureDisk, "azureDisk")
-	kind.Take(one, v.ScaleIO, func(s *corev1.ScaleIOPersistentVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.AzureFile, validatePersistentAzureFile, "azureFile")
+	kind.Member(one, v.VsphereVolume, validateVsphere, "vsphereVolume")
+	kind.Member(one, v.PhotonPersistentDisk, validatePhoton, "photonPersistentDisk")
+	kind.Member(one, v.PortworxVolume, validatePortworx, "portworxVolume")
+	kind.Member(one, v.AzureDisk, validateAzureDisk, "azureDisk")
+	kind.Member(one, v.ScaleIO, func(s *corev1.ScaleIOPersistentVolumeSource, at *field.Path) field.ErrorList {
 		return validateScaleIOVolume(s.Gateway, s.System, s.VolumeName, at)
 	}, "scaleIO")
-	kind.Take(one, v.Local, func(l *corev1.LocalVolumeSource, local *field.Path) field.ErrorList {
+	kind.Member(one, v.Local, func(l *corev1.LocalVolumeSource, local *field.Path) field.ErrorList {
 		return validateLocal(l, v.NodeAffinity != nil, local, at)
 	}, "local")
-	kind.Take(one, v.StorageOS, validatePersistentStorageOS, "storageos")
-	kind.Take(one, v.CSI, validatePersistentCSI, "csi")
+	kind.Member(one, v.StorageOS, validatePersistentStorageOS, "storageos")
+	kind.Member(one, v.CSI, validatePersistentCSI, "csi")
 	if !one.Found {
 		one.Errs = append(one.Errs, field.Required(at, "must specify a volume type"))
 	}
@@ -131,7 +131,7 @@ func validatePersistentGlusterfs(g *corev1.GlusterfsPersistentVolumeSource, at *
 
 func validatePersistentISCSI(i *corev1.ISCSIPersistentVolumeSource, volume string, at *field.Path) field.ErrorList {
 	const unknown = "must be valid format"
-	errs := kind.Needed(at.Child("targetPortal"), i.TargetPortal)
+	errs := kind.Required(at.Child("targetPortal"), i.TargetPortal)
 	if i.InitiatorName != nil {
 		errs = append(errs, validateISCSIName(volume, i.TargetPortal, i.TargetPortal, at.Child("targetportal"))...)
 	}
@@ -139,7 +139,7 @@ func validatePersistentISCSI(i *corev1.ISCSIPersistentVolumeSource, volume strin
 	errs = append(errs, validateLUN(i.Lun, at.Child("lun"))...)
 	switch {
 	case i.SecretRef != nil:
-		errs = append(errs, kind.Needed(at.Child("secretRef", "name"), i.SecretRef.Name)...)
+		errs = append(errs, kind.Required(at.Child("secretRef", "name"), i.SecretRef.Name)...)
 	case i.DiscoveryCHAPAuth || i.SessionCHAPAuth:
 		errs = append(errs, field.Required(at.Child("secretRef"), ""))
 	}
@@ -150,19 +150,19 @@ func validatePersistentISCSI(i *corev1.ISCSIPersistentVolumeSource, volume strin
 }
 
 func validatePersistentCinder(c *corev1.CinderPersistentVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("volumeID"), c.VolumeID)
+	errs := kind.Required(at.Child("volumeID"), c.VolumeID)
 	if ref := c.SecretRef; ref != nil {
-		errs = append(errs, kind.Needed(at.Child("secretRef", "name"), ref.Name)...)
-		errs = append(errs, kind.Needed(at.Child("secretRef", "namespace"), ref.Namespace)...)
+		errs = append(errs, kind.Required(at.Child("secretRef", "name"), ref.Name)...)
+		errs = append(errs, kind.Required(at.Child("secretRef", "namespace"), ref.Namespace)...)
 	}
 	return errs
 }
 
 func validatePersistentAzureFile(a *corev1.AzureFilePersistentVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("secretName"), a.SecretName)
-	errs = append(errs, kind.Needed(at.Child("shareName"), a.ShareName)...)
+	errs := kind.Required(at.Child("secretName"), a.SecretName)
+	errs = append(errs, kind.Required(at.Child("shareName"), a.ShareName)...)
 	if a.SecretNamespace != nil {
-		errs = append(errs, kind.Needed(at.Child("secretNamespace"), *a.SecretNamespace)...)
+		errs = append(errs, kind.Required(at.Child("secretNamespace"), *a.SecretNamespace)...)
 	}
 	return errs
 }
@@ -184,15 +184,15 @@ func validateLocal(l *corev1.LocalVolumeSource, hasAffinity bool, at, volume *fi
 func validatePersistentStorageOS(s *corev1.StorageOSPersistentVolumeSource, at *field.Path) field.ErrorList {
 	errs := validateStorageOSVolume(s.VolumeName, s.VolumeNamespace, at)
 	if ref := s.SecretRef; ref != nil {
-		errs = append(errs, kind.Needed(at.Child("secretRef", "name"), ref.Name)...)
-		errs = append(errs, kind.Needed(at.Child("secretRef", "namespace"), ref.Namespace)...)
+		errs = append(errs, kind.Required(at.Child("secretRef", "name"), ref.Name)...)
+		errs = append(errs, kind.Required(at.Child("secretRef", "namespace"), ref.Namespace)...)
 	}
 	return errs
 }
 
 func validatePersistentCSI(c *corev1.CSIPersistentVolumeSource, at *field.Path) field.ErrorList {
 	errs := validateDriver(c.Driver, at.Child("driver"))
-	errs = append(errs, kind.Needed(at.Child("volumeHandle"), c.VolumeHandle)...)
+	errs = append(errs, kind.Required(at.Child("volumeHandle"), c.VolumeHandle)...)
 	secret := func(name string, ref *corev1.SecretReference) {
 		if ref != nil {
 			errs = append(errs, validateSecretRef(ref, at.Child(name))...)
@@ -206,7 +206,7 @@ func validatePersistentCSI(c *corev1.CSIPersistentVolumeSource, at *field.Path) 
 }
 
 func validateSecretRef(ref *corev1.SecretReference, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("name"), ref.Name)
+	errs := kind.Required(at.Child("name"), ref.Name)
 	if ref.Name != "" {
 		errs = append(errs, kind.Invalid(at.Child("name"), ref.Name, utilvalidation.IsDNS1123Subdomain(ref.Name))...)
 	}

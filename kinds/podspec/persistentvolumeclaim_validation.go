@@ -44,10 +44,10 @@ func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, at *field.Pa
 	var errs field.ErrorList
 	alone, shared := false, false
 	for _, mode := range modes {
-		faults := kind.Supported(at, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
-		errs = append(errs, faults...)
+		modeErrs := kind.Supported(at, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+		errs = append(errs, modeErrs...)
 		alone = alone || mode == corev1.ReadWriteOncePod
-		shared = shared || mode != corev1.ReadWriteOncePod && len(faults) == 0
+		shared = shared || mode != corev1.ReadWriteOncePod && len(modeErrs) == 0
 	}
 	if alone && shared {
 		errs = append(errs, field.Forbidden(at, "may not use ReadWriteOncePod with other access modes"))
@@ -91,8 +91,8 @@ func validateDataSources(spec *corev1.PersistentVolumeClaimSpec, at *field.Path)
 }
 
 func validateDataSource(group *string, kindName, name string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("name"), name)
-	errs = append(errs, kind.Needed(at.Child("kind"), kindName)...)
+	errs := kind.Required(at.Child("name"), name)
+	errs = append(errs, kind.Required(at.Child("kind"), kindName)...)
 	switch {
 	case group != nil && *group != "":
 		errs = append(errs, kind.Invalid(at.Child("apiGroup"), *group, utilvalidation.IsDNS1123Subdomain(*group))...)

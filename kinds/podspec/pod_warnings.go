@@ -23,34 +23,34 @@ func warn(at *field.Path, text string) string { return at.String() + ": " + text
 // warnings returns the warnings in the order of kube-apiserver. template is nil for a pod.
 func warnings(annotations map[string]string, spec *corev1.PodSpec, template *field.Path) []string {
 	at := template.Child("spec")
-	list := warnOfNodes(spec, at)
-	list = append(list, warnOfAnnotations(annotations, template)...)
+	list := warningsForNodes(spec, at)
+	list = append(list, warningsForAnnotations(annotations, template)...)
 	for i := range spec.Volumes {
-		list = append(list, warnOfVolume(&spec.Volumes[i].VolumeSource, at.Child("volumes").Index(i))...)
+		list = append(list, warningsForVolume(&spec.Volumes[i].VolumeSource, at.Child("volumes").Index(i))...)
 	}
-	list = append(list, warnOfPaths(spec.Volumes)...)
-	list = append(list, warnOfDuplicates(spec, at)...)
+	list = append(list, warningsForPaths(spec.Volumes)...)
+	list = append(list, warningsForDuplicates(spec, at)...)
 	for _, name := range inBytes {
-		list = append(list, warnOfFraction(spec.Overhead, name, at.Child("overhead"))...)
+		list = append(list, warningsForFraction(spec.Overhead, name, at.Child("overhead"))...)
 	}
 	if podSeccomp(spec).kind == "" {
-		list = append(list, warnOfAnnotation(annotations, corev1.SeccompPodAnnotationKey, noSeccomp, template)...)
+		list = append(list, warningsForAnnotation(annotations, corev1.SeccompPodAnnotationKey, noSeccomp, template)...)
 	}
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {
-		list = append(list, warnOfProfiles(annotations, spec, c, template)...)
+		list = append(list, warningsForProfiles(annotations, spec, c, template)...)
 		for _, name := range inBytes {
-			list = append(list, warnOfFraction(c.Resources.Limits, name, at.Child("resources", "limits"))...)
-			list = append(list, warnOfFraction(c.Resources.Requests, name, at.Child("resources", "requests"))...)
+			list = append(list, warningsForFraction(c.Resources.Limits, name, at.Child("resources", "limits"))...)
+			list = append(list, warningsForFraction(c.Resources.Requests, name, at.Child("resources", "requests"))...)
 		}
-		list = append(list, warnOfEnv(c.Env, at.Child("env"))...)
+		list = append(list, warningsForEnv(c.Env, at.Child("env"))...)
 	})
-	list = append(list, warnOfPorts(spec, at)...)
-	list = append(list, warnOfPortNames(spec, at)...)
+	list = append(list, warningsForPorts(spec, at)...)
+	list = append(list, warningsForPortNames(spec, at)...)
 	if s := spec.TerminationGracePeriodSeconds; s != nil && *s < 0 {
 		list = append(list, warn(at.Child("terminationGracePeriodSeconds"), "must be >= 0; negative values are invalid and will be treated as 1"))
 	}
-	list = append(list, warnOfAffinity(spec.Affinity, at.Child("affinity"))...)
-	return append(list, warnOfAddresses(spec, at)...)
+	list = append(list, warningsForAffinity(spec.Affinity, at.Child("affinity"))...)
+	return append(list, warningsForAddresses(spec, at)...)
 }
 
 const (
@@ -59,19 +59,19 @@ const (
 )
 
 // warningsForAnnotations returns warnings about annotations without effect.
-func warnOfAnnotations(annotations map[string]string, template *field.Path) []string {
+func warningsForAnnotations(annotations map[string]string, template *field.Path) []string {
 	var list []string
 	for _, old := range []struct{ key, text string }{
 		{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
 		{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
 		{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
 	} {
-		list = append(list, warnOfAnnotation(annotations, old.key, old.text, template)...)
+		list = append(list, warningsForAnnotation(annotations, old.key, old.text, template)...)
 	}
 	return list
 }
 
-func warnOfAnnotation(annotations map[string]string, key, text string, template *field.Path) []string {
+func warningsForAnnotation(annotations map[string]string, key, text string, template *field.Path) []string {
 	if _, ok := annotations[key]; !ok {
 		return nil
 	}
@@ -80,10 +80,10 @@ func warnOfAnnotation(annotations map[string]string, key, text string, template 
 
 // warningsForProfiles returns warnings about annotations that name profiles of a container without
 // the fields that replace them. AdoptAppArmor handles those of pods.
-func warnOfProfiles(annotations map[string]string, spec *corev1.PodSpec, c *corev1.Container, template *field.Path) []string {
+func warningsForProfiles(annotations map[string]string, spec *corev1.PodSpec, c *corev1.Container, template *field.Path) []string {
 	var list []string
 	if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {
-		list = warnOfAnnotation(annotations, corev1.SeccompContainerAnnotationKeyPrefix+c.Name, noSeccomp, template)
+		list = warningsForAnnotation(annotations, corev1.SeccompContainerAnnotationKeyPrefix+c.Name, noSeccomp, template)
 	}
 	if template == nil || c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
 		return list
@@ -92,11 +92,11 @@ func warnOfProfiles(annotations map[string]string, spec *corev1.PodSpec, c *core
 	if p := podAppArmor(spec); p != nil && equality.Semantic.DeepEqual(p, annotatedAppArmor(annotations[key])) {
 		return list
 	}
-	return append(list, warnOfAnnotation(annotations, key, noAppArmor, template)...)
+	return append(list, warningsForAnnotation(annotations, key, noAppArmor, template)...)
 }
 
 // warningsForDuplicates returns warnings about duplicate items.
-func warnOfDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
+func warningsForDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	taken := sets.New[string]()
 	for i, alias := range spec.HostAliases {
@@ -124,7 +124,7 @@ func warnOfDuplicates(spec *corev1.PodSpec, at *field.Path) []string {
 var inBytes = []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 // warningsForFraction returns warnings about fractions of a byte.
-func warnOfFraction(list corev1.ResourceList, name corev1.ResourceName, at *field.Path) []string {
+func warningsForFraction(list corev1.ResourceList, name corev1.ResourceName, at *field.Path) []string {
 	q, ok := list[name]
 	if !ok || q.MilliValue()%1000 == 0 {
 		return nil
@@ -134,12 +134,12 @@ func warnOfFraction(list corev1.ResourceList, name corev1.ResourceName, at *fiel
 
 // ClaimWarnings returns the warnings about the spec of a claim, or of a template of one.
 func ClaimWarnings(spec *corev1.PersistentVolumeClaimSpec, at *field.Path) []string {
-	list := warnOfFraction(spec.Resources.Requests, corev1.ResourceStorage, at.Child("resources", "requests"))
-	return append(list, warnOfFraction(spec.Resources.Limits, corev1.ResourceStorage, at.Child("resources", "limits"))...)
+	list := warningsForFraction(spec.Resources.Requests, corev1.ResourceStorage, at.Child("resources", "requests"))
+	return append(list, warningsForFraction(spec.Resources.Limits, corev1.ResourceStorage, at.Child("resources", "limits"))...)
 }
 
 // warningsForAddresses returns warnings about addresses that are not in canonical form.
-func warnOfAddresses(spec *corev1.PodSpec, at *field.Path) []string {
+func warningsForAddresses(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
 	if c := spec.DNSConfig; c != nil {
 		for i, address := range c.Nameservers {

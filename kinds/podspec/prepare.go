@@ -80,7 +80,7 @@ func AdoptAppArmor(p *corev1.Pod) []string {
 			}
 			c.SecurityContext.AppArmorProfile = found
 		}
-		warnings = append(warnings, warnOfAnnotation(p.Annotations, key, noAppArmor, nil)...)
+		warnings = append(warnings, warningsForAnnotation(p.Annotations, key, noAppArmor, nil)...)
 	})
 	return warnings
 }

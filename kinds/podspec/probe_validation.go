@@ -80,11 +80,11 @@ func succeedsAtOnce(p *corev1.Probe, at *field.Path) field.ErrorList {
 const moreHandlers = "may not specify more than 1 handler type"
 
 func validateProbeHandler(h *corev1.ProbeHandler, at *field.Path) field.ErrorList {
-	one := &kind.OnlyOne{At: at, Refusal: moreHandlers}
-	kind.Take(one, h.Exec, validateExec, "exec")
-	kind.Take(one, h.HTTPGet, validateHTTPGet, "httpGet")
-	kind.Take(one, h.TCPSocket, validateTCP, "tcpSocket")
-	kind.Take(one, h.GRPC, func(a *corev1.GRPCAction, at *field.Path) field.ErrorList {
+	one := &kind.Union{At: at, Refusal: moreHandlers}
+	kind.Member(one, h.Exec, validateExec, "exec")
+	kind.Member(one, h.HTTPGet, validateHTTPGet, "httpGet")
+	kind.Member(one, h.TCPSocket, validateTCP, "tcpSocket")
+	kind.Member(one, h.GRPC, func(a *corev1.GRPCAction, at *field.Path) field.ErrorList {
 		return validatePort(intstr.FromInt32(a.Port), at.Child("port"))
 	}, "grpc")
 	return someHandler(one)
@@ -94,11 +94,11 @@ func validateHook(s *scope, h *corev1.LifecycleHandler, at *field.Path) field.Er
 	if h == nil {
 		return nil
 	}
-	one := &kind.OnlyOne{At: at, Refusal: moreHandlers}
-	kind.Take(one, h.Exec, validateExec, "exec")
-	kind.Take(one, h.HTTPGet, validateHTTPGet, "httpGet")
-	kind.Take(one, h.TCPSocket, validateTCP, "tcpSocket")
-	kind.Take(one, h.Sleep, func(a *corev1.SleepAction, at *field.Path) field.ErrorList {
+	one := &kind.Union{At: at, Refusal: moreHandlers}
+	kind.Member(one, h.Exec, validateExec, "exec")
+	kind.Member(one, h.HTTPGet, validateHTTPGet, "httpGet")
+	kind.Member(one, h.TCPSocket, validateTCP, "tcpSocket")
+	kind.Member(one, h.Sleep, func(a *corev1.SleepAction, at *field.Path) field.ErrorList {
 		if period := s.TerminationGracePeriodSeconds; period != nil && (a.Seconds < 0 || a.Seconds > *period) {
 			return field.ErrorList{field.Invalid(at, a.Seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", *period))}
 		}
@@ -107,7 +107,7 @@ func validateHook(s *scope, h *corev1.LifecycleHandler, at *field.Path) field.Er
 	return someHandler(one)
 }
 
-func someHandler(one *kind.OnlyOne) field.ErrorList {
+func someHandler(one *kind.Union) field.ErrorList {
 	if !one.Found {
 		return append(one.Errs, field.Required(one.At, "must specify a handler type"))
 	}

@@ -14,13 +14,13 @@ import (
 // The volumes whose files are objects of the API.
 
 func validateSecret(s *corev1.SecretVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("secretName"), s.SecretName)
+	errs := kind.Required(at.Child("secretName"), s.SecretName)
 	errs = append(errs, validateMode(s.DefaultMode, at.Child("defaultMode"))...)
 	return append(errs, validateKeys(s.Items, at.Child("items"))...)
 }
 
 func validateConfigMap(c *corev1.ConfigMapVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("name"), c.Name)
+	errs := kind.Required(at.Child("name"), c.Name)
 	errs = append(errs, validateMode(c.DefaultMode, at.Child("defaultMode"))...)
 	return append(errs, validateKeys(c.Items, at.Child("items"))...)
 }
@@ -44,8 +44,8 @@ func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range items {
 		item, at := &items[i], at.Index(i)
-		errs = append(errs, kind.Needed(at.Child("key"), item.Key)...)
-		errs = append(errs, kind.Needed(at.Child("path"), item.Path)...)
+		errs = append(errs, kind.Required(at.Child("key"), item.Key)...)
+		errs = append(errs, kind.Required(at.Child("path"), item.Path)...)
 		errs = append(errs, validateFileName(item.Path, at.Child("path"))...)
 		errs = append(errs, validateMode(item.Mode, at.Child("mode"))...)
 	}
@@ -54,7 +54,7 @@ func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
 
 // validateDownwardFile reports errors without the index of the file, as kube-apiserver does.
 func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("path"), f.Path)
+	errs := kind.Required(at.Child("path"), f.Path)
 	errs = append(errs, validateFileName(f.Path, at.Child("path"))...)
 	switch {
 	case f.FieldRef != nil:
@@ -128,7 +128,7 @@ func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Pat
 	if b := source.ClusterTrustBundle; b != nil {
 		at := at.Child("clusterTrustBundle")
 		errs = append(errs, validateTrust(b, at)...)
-		errs = append(errs, kind.Needed(at.Child("path"), b.Path)...)
+		errs = append(errs, kind.Required(at.Child("path"), b.Path)...)
 		errs = append(errs, validateFileName(b.Path, at.Child("path"))...)
 		errs = append(errs, p.take(b.Path, b.Path)...)
 	}
@@ -136,7 +136,7 @@ func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Pat
 }
 
 func (p *projectedPaths) validateObject(name string, items []corev1.KeyToPath, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("name"), name)
+	errs := kind.Required(at.Child("name"), name)
 	errs = append(errs, validateKeys(items, at.Child("items"))...)
 	for _, item := range items {
 		errs = append(errs, p.take(item.Path, name)...)

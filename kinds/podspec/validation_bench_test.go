@@ -11,8 +11,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// BenchmarkValidate looks at a pod as workloads make them: it is done with
-// every pod that is created.
+// BenchmarkValidate validates a pod as workloads create it.
 func BenchmarkValidate(b *testing.B) {
 	probe := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(8080)}}}
 	list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi")}

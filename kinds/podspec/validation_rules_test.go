@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// rule is one that a spec breaks after a change, or does not.
+// rule is a change of a spec and the expected errors.
 type rule struct {
 	name   string
 	change func(spec *corev1.PodSpec, c *corev1.Container)

@@ -28,13 +28,13 @@ func validateHostPath(h *corev1.HostPathVolumeSource, at *field.Path) field.Erro
 }
 
 func validateGitRepo(g *corev1.GitRepoVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("repository"), g.Repository)
+	errs := kind.Required(at.Child("repository"), g.Repository)
 	return append(errs, validateDescending(g.Directory, at.Child("directory"))...)
 }
 
 func validateNFS(n *corev1.NFSVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("server"), n.Server)
-	errs = append(errs, kind.Needed(at.Child("path"), n.Path)...)
+	errs := kind.Required(at.Child("server"), n.Server)
+	errs = append(errs, kind.Required(at.Child("path"), n.Path)...)
 	if !strings.HasPrefix(n.Path, "/") {
 		errs = append(errs, field.Invalid(at.Child("path"), n.Path, "must be an absolute path"))
 	}
@@ -60,12 +60,12 @@ func validateFC(f *corev1.FCVolumeSource, at *field.Path) field.ErrorList {
 }
 
 func validateGCEDisk(d *corev1.GCEPersistentDiskVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("pdName"), d.PDName)
+	errs := kind.Required(at.Child("pdName"), d.PDName)
 	return append(errs, validatePartition(d.Partition, at.Child("partition"))...)
 }
 
 func validateAWSDisk(d *corev1.AWSElasticBlockStoreVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("volumeID"), d.VolumeID)
+	errs := kind.Required(at.Child("volumeID"), d.VolumeID)
 	return append(errs, validatePartition(d.Partition, at.Child("partition"))...)
 }
 
@@ -78,8 +78,8 @@ func validatePartition(n int32, at *field.Path) field.ErrorList {
 }
 
 func validateGlusterfs(g *corev1.GlusterfsVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("endpoints"), g.EndpointsName)
-	return append(errs, kind.Needed(at.Child("path"), g.Path)...)
+	errs := kind.Required(at.Child("endpoints"), g.EndpointsName)
+	return append(errs, kind.Required(at.Child("path"), g.Path)...)
 }
 
 func validateFlocker(f *corev1.FlockerVolumeSource, at *field.Path) field.ErrorList {
@@ -105,7 +105,7 @@ func validateCeph(monitors []string, image string, at *field.Path) field.ErrorLi
 	if len(monitors) == 0 {
 		errs = append(errs, field.Required(at.Child("monitors"), ""))
 	}
-	return append(errs, kind.Needed(at.Child("image"), image)...)
+	return append(errs, kind.Required(at.Child("image"), image)...)
 }
 
 func validateCephFS(c *corev1.CephFSVolumeSource, at *field.Path) field.ErrorList {
@@ -120,7 +120,7 @@ func validateMonitors(monitors []string, at *field.Path) field.ErrorList {
 }
 
 func validateCinder(c *corev1.CinderVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("volumeID"), c.VolumeID)
+	errs := kind.Required(at.Child("volumeID"), c.VolumeID)
 	return append(errs, validateLocalSecret(c.SecretRef, at)...)
 }
 
@@ -128,7 +128,7 @@ func validateLocalSecret(ref *corev1.LocalObjectReference, at *field.Path) field
 	if ref == nil {
 		return nil
 	}
-	return kind.Needed(at.Child("secretRef", "name"), ref.Name)
+	return kind.Required(at.Child("secretRef", "name"), ref.Name)
 }
 
 func validateQuobyte(q *corev1.QuobyteVolumeSource, at *field.Path) field.ErrorList {
@@ -146,7 +146,7 @@ func validateQuobyte(q *corev1.QuobyteVolumeSource, at *field.Path) field.ErrorL
 			}
 		}
 	}
-	return append(errs, kind.Needed(at.Child("volume"), q.Volume)...)
+	return append(errs, kind.Required(at.Child("volume"), q.Volume)...)
 }
 
 func validateFlex(f *corev1.FlexVolumeSource, at *field.Path) field.ErrorList {
@@ -154,7 +154,7 @@ func validateFlex(f *corev1.FlexVolumeSource, at *field.Path) field.ErrorList {
 }
 
 func validateFlexOptions(driver string, options map[string]string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("driver"), driver)
+	errs := kind.Required(at.Child("driver"), driver)
 	for key := range options {
 		domain, _, _ := strings.Cut(key, "/")
 		domain = "." + strings.ToLower(domain)
@@ -166,13 +166,13 @@ func validateFlexOptions(driver string, options map[string]string, at *field.Pat
 }
 
 func validateAzureFile(a *corev1.AzureFileVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("secretName"), a.SecretName)
-	return append(errs, kind.Needed(at.Child("shareName"), a.ShareName)...)
+	errs := kind.Required(at.Child("secretName"), a.SecretName)
+	return append(errs, kind.Required(at.Child("shareName"), a.ShareName)...)
 }
 
 func validateAzureDisk(a *corev1.AzureDiskVolumeSource, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("diskName"), a.DiskName)
-	errs = append(errs, kind.Needed(at.Child("diskURI"), a.DataDiskURI)...)
+	errs := kind.Required(at.Child("diskName"), a.DiskName)
+	errs = append(errs, kind.Required(at.Child("diskURI"), a.DataDiskURI)...)
 	if m := a.CachingMode; m != nil {
 		errs = append(errs, kind.Supported(at.Child("cachingMode"), *m,
 			corev1.AzureDataDiskCachingNone, corev1.AzureDataDiskCachingReadOnly, corev1.AzureDataDiskCachingReadWrite)...)
@@ -194,15 +194,15 @@ func validateAzureDisk(a *corev1.AzureDiskVolumeSource, at *field.Path) field.Er
 }
 
 func validateVsphere(v *corev1.VsphereVirtualDiskVolumeSource, at *field.Path) field.ErrorList {
-	return kind.Needed(at.Child("volumePath"), v.VolumePath)
+	return kind.Required(at.Child("volumePath"), v.VolumePath)
 }
 
 func validatePhoton(p *corev1.PhotonPersistentDiskVolumeSource, at *field.Path) field.ErrorList {
-	return kind.Needed(at.Child("pdID"), p.PdID)
+	return kind.Required(at.Child("pdID"), p.PdID)
 }
 
 func validatePortworx(p *corev1.PortworxVolumeSource, at *field.Path) field.ErrorList {
-	return kind.Needed(at.Child("volumeID"), p.VolumeID)
+	return kind.Required(at.Child("volumeID"), p.VolumeID)
 }
 
 func validateStorageOS(s *corev1.StorageOSVolumeSource, at *field.Path) field.ErrorList {
@@ -223,9 +223,9 @@ func validateScaleIO(s *corev1.ScaleIOVolumeSource, at *field.Path) field.ErrorL
 }
 
 func validateScaleIOVolume(gateway, system, name string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at.Child("gateway"), gateway)
-	errs = append(errs, kind.Needed(at.Child("system"), system)...)
-	return append(errs, kind.Needed(at.Child("volumeName"), name)...)
+	errs := kind.Required(at.Child("gateway"), gateway)
+	errs = append(errs, kind.Required(at.Child("system"), system)...)
+	return append(errs, kind.Required(at.Child("volumeName"), name)...)
 }
 
 func validateCSI(c *corev1.CSIVolumeSource, at *field.Path) field.ErrorList {

@@ -20,15 +20,15 @@ func validateVolumes(s *scope, at *field.Path) field.ErrorList {
 	claims := claimsOfPod(s)
 	for i := range s.Volumes {
 		v, at := &s.Volumes[i], at.Index(i)
-		faults := validateVolumeSource(s, v, at)
-		faults = append(faults, dnsLabel(v.Name, at.Child("name"))...)
+		volumeErrs := validateVolumeSource(s, v, at)
+		volumeErrs = append(volumeErrs, dnsLabel(v.Name, at.Child("name"))...)
 		if s.volumes[v.Name] != nil {
-			faults = append(faults, field.Duplicate(at.Child("name"), v.Name))
+			volumeErrs = append(volumeErrs, field.Duplicate(at.Child("name"), v.Name))
 		}
-		if len(faults) == 0 {
+		if len(volumeErrs) == 0 {
 			s.volumes[v.Name] = v
 		}
-		errs = append(errs, faults...)
+		errs = append(errs, volumeErrs...)
 		if c := v.PersistentVolumeClaim; c != nil && claims.Has(c.ClaimName) {
 			errs = append(errs, field.Invalid(at.Child("persistentVolumeClaim", "claimName"), c.ClaimName,
 				"must not reference a PVC that gets created for an ephemeral volume"))
@@ -54,42 +54,42 @@ func claimsOfPod(s *scope) sets.Set[string] {
 // validateVolumeSource requires one source, and validates the first one only. Defaulting sets a
 // source if there is none.
 func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
-	one := &kind.OnlyOne{At: at, Refusal: moreSources}
-	kind.Take(one, v.EmptyDir, validateEmptyDir, "emptyDir")
-	kind.Take(one, v.HostPath, validateHostPath, "hostPath")
-	kind.Take(one, v.GitRepo, validateGitRepo, "gitRepo")
-	kind.Take(one, v.GCEPersistentDisk, validateGCEDisk, "gcePersistentDisk", "persistentDisk")
-	kind.Take(one, v.AWSElasticBlockStore, validateAWSDisk, "awsElasticBlockStore")
-	kind.Take(one, v.Secret, validateSecret, "secret")
-	kind.Take(one, v.NFS, validateNFS, "nfs")
-	kind.Take(one, v.ISCSI, validateISCSI, "iscsi")
+	one := &kind.Union{At: at, Refusal: moreSources}
+	kind.Member(one, v.EmptyDir, validateEmptyDir, "emptyDir")
+	kind.Member(one, v.HostPath, validateHostPath, "hostPath")
+	kind.Member(one, v.GitRepo, validateGitRepo, "gitRepo")
+	kind.Member(one, v.GCEPersistentDisk, validateGCEDisk, "gcePersistentDisk", "persistentDisk")
+	kind.Member(one, v.AWSElasticBlockStore, validateAWSDisk, "awsElasticBlockStore")
+	kind.Member(one, v.Secret, validateSecret, "secret")
+	kind.Member(one, v.NFS, validateNFS, "nfs")
+	kind.Member(one, v.ISCSI, validateISCSI, "iscsi")
 	if i := v.ISCSI; i != nil && i.InitiatorName != nil {
 		one.Errs = append(one.Errs, validateISCSIName(v.Name, i.TargetPortal, v.Name, at.Child("name"))...)
 	}
-	kind.Take(one, v.Glusterfs, validateGlusterfs, "glusterfs")
-	kind.Take(one, v.Flocker, validateFlocker, "flocker")
-	kind.Take(one, v.PersistentVolumeClaim, validateClaimVolume, "persistentVolumeClaim")
-	kind.Take(one, v.RBD, validateRBD, "rbd")
-	kind.Take(one, v.Cinder, validateCinder, "cinder")
-	kind.Take(one, v.CephFS, validateCephFS, "cephFS", "cephfs")
-	kind.Take(one, v.Quobyte, validateQuobyte, "quobyte")
-	kind.Take(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // the spelling of kube-apiserver
-	kind.Take(one, v.FC, validateFC, "fc")
-	kind.Take(one, v.FlexVolume, validateFlex, "flexVolume")
-	kind.Take(one, v.ConfigMap, validateConfigMap, "configMap")
-	kind.Take(one, v.AzureFile, validateAzureFile, "azureFile")
-	kind.Take(one, v.VsphereVolume, validateVsphere, "vsphereVolume")
-	kind.Take(one, v.PhotonPersistentDisk, validatePhoton, "photonPersistentDisk")
-	kind.Take(one, v.PortworxVolume, validatePortworx, "portworxVolume")
-	kind.Take(one, v.AzureDisk, validateAzureDisk, "azureDisk")
-	kind.Take(one, v.StorageOS, validateStorageOS, "storageos")
-	kind.Take(one, v.Projected, validateProjected, "projected")
-	kind.Take(one, v.ScaleIO, validateScaleIO, "scaleIO")
-	kind.Take(one, v.CSI, validateCSI, "csi")
-	kind.Take(one, v.Ephemeral, func(e *corev1.EphemeralVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.Glusterfs, validateGlusterfs, "glusterfs")
+	kind.Member(one, v.Flocker, validateFlocker, "flocker")
+	kind.Member(one, v.PersistentVolumeClaim, validateClaimVolume, "persistentVolumeClaim")
+	kind.Member(one, v.RBD, validateRBD, "rbd")
+	kind.Member(one, v.Cinder, validateCinder, "cinder")
+	kind.Member(one, v.CephFS, validateCephFS, "cephFS", "cephfs")
+	kind.Member(one, v.Quobyte, validateQuobyte, "quobyte")
+	kind.Member(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // the spelling of kube-apiserver
+	kind.Member(one, v.FC, validateFC, "fc")
+	kind.Member(one, v.FlexVolume, validateFlex, "flexVolume")
+	kind.Member(one, v.ConfigMap, validateConfigMap, "configMap")
+	kind.Member(one, v.AzureFile, validateAzureFile, "azureFile")
+	kind.Member(one, v.VsphereVolume, validateVsphere, "vsphereVolume")
+	kind.Member(one, v.PhotonPersistentDisk, validatePhoton, "photonPersistentDisk")
+	kind.Member(one, v.PortworxVolume, validatePortworx, "portworxVolume")
+	kind.Member(one, v.AzureDisk, validateAzureDisk, "azureDisk")
+	kind.Member(one, v.StorageOS, validateStorageOS, "storageos")
+	kind.Member(one, v.Projected, validateProjected, "projected")
+	kind.Member(one, v.ScaleIO, validateScaleIO, "scaleIO")
+	kind.Member(one, v.CSI, validateCSI, "csi")
+	kind.Member(one, v.Ephemeral, func(e *corev1.EphemeralVolumeSource, at *field.Path) field.ErrorList {
 		return validateEphemeralVolume(s, v, at)
 	}, "ephemeral")
-	kind.Take(one, v.Image, func(i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.Image, func(i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
 		return validateImageVolume(s, i, at)
 	}, "image")
 	return one.Errs
@@ -103,7 +103,7 @@ func validateEmptyDir(e *corev1.EmptyDirVolumeSource, at *field.Path) field.Erro
 }
 
 func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.Path) field.ErrorList {
-	return kind.Needed(at.Child("claimName"), c.ClaimName)
+	return kind.Required(at.Child("claimName"), c.ClaimName)
 }
 
 // validateEphemeralVolume validates the template of a claim, and the claim's name, which is that of
@@ -130,7 +130,7 @@ func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.E
 func validateImageVolume(s *scope, i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s.pod != nil {
-		errs = kind.Needed(at.Child("reference"), i.Reference)
+		errs = kind.Required(at.Child("reference"), i.Reference)
 	}
 	return append(errs, validatePullPolicy(i.PullPolicy, at.Child("pullPolicy"))...)
 }

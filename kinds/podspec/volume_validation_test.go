@@ -80,7 +80,7 @@ func newPod() *corev1.Pod {
 	return p
 }
 
-// TestPods has the rules that templates do not know.
+// TestPods covers the rules that do not hold for templates.
 func TestPods(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

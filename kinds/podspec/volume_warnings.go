@@ -9,7 +9,7 @@ import (
 )
 
 // warningsForVolume returns warnings about volumes of removed providers.
-func warnOfVolume(v *corev1.VolumeSource, at *field.Path) []string {
+func warningsForVolume(v *corev1.VolumeSource, at *field.Path) []string {
 	var list []string
 	gone := func(set bool, name, since string) {
 		if set {
@@ -40,7 +40,7 @@ func VolumeWarnings(v *corev1.PersistentVolumeSpec, at *field.Path) []string {
 	}
 	if a := v.NodeAffinity; a != nil && a.Required != nil {
 		for i := range a.Required.NodeSelectorTerms {
-			list = append(list, warnOfNodeTerm(&a.Required.NodeSelectorTerms[i], nil, at.Child("nodeAffinity", "required", "nodeSelectorTerms").Index(i))...)
+			list = append(list, warningsForNodeTerm(&a.Required.NodeSelectorTerms[i], nil, at.Child("nodeAffinity", "required", "nodeSelectorTerms").Index(i))...)
 		}
 	}
 	gone := func(set bool, name, since string) {
@@ -73,7 +73,7 @@ func (p projectedPath) overlaps(other projectedPath) bool {
 }
 
 // warningsForPaths returns warnings about files of one volume with equal or nested paths.
-func warnOfPaths(volumes []corev1.Volume) []string {
+func warningsForPaths(volumes []corev1.Volume) []string {
 	var list []string
 	check := func(name, description string, paths []projectedPath) {
 		for i, p := range paths {

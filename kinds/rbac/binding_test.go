@@ -14,14 +14,14 @@ func TestRoleRefIsImmutable(t *testing.T) {
 	grown := old.DeepCopy()
 	grown.Subjects = []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "jane", APIGroup: rbacv1.GroupName}}
 	validate := roleBindings().Strategy.Update.Validate
-	if faults := validate(t.Context(), grown, old); len(faults) != 0 {
-		t.Errorf("another subject: %v", faults)
+	if errs := validate(t.Context(), grown, old); len(errs) != 0 {
+		t.Errorf("another subject: %v", errs)
 	}
 	raised := old.DeepCopy()
 	raised.RoleRef.Name = "admin"
 	want := `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"admin"}: cannot change roleRef`
-	if faults := validate(t.Context(), raised, old); len(faults) != 1 || faults[0].Error() != want {
-		t.Errorf("faults %v, want %s", faults, want)
+	if errs := validate(t.Context(), raised, old); len(errs) != 1 || errs[0].Error() != want {
+		t.Errorf("errors %v, want %s", errs, want)
 	}
 }
 

@@ -34,7 +34,7 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 	var errs field.ErrorList
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)
-		errs = append(errs, kind.Needed(at.Child("name"), s.Name)...)
+		errs = append(errs, kind.Required(at.Child("name"), s.Name)...)
 		group := rbacv1.GroupName
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
@@ -51,7 +51,7 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 			errs = append(errs, field.NotSupported(at.Child("apiGroup"), s.APIGroup, []string{group}))
 		}
 		if s.Kind == rbacv1.ServiceAccountKind && !namespaced {
-			errs = append(errs, kind.Needed(at.Child("namespace"), s.Namespace)...)
+			errs = append(errs, kind.Required(at.Child("namespace"), s.Namespace)...)
 		}
 	}
 	return errs

@@ -101,7 +101,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 	default:
 		e, at := r.Exactly, at.Child("exactly")
 		errs = slices.Concat(errs,
-			kind.Named(at.Child("deviceClassName"), e.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
+			kind.Formatted(at.Child("deviceClassName"), e.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
 			validateSelectors(e.Selectors, environment.NewExpressions, at.Child("selectors")),
 			validateAmount(e.AllocationMode, e.Count, at),
 			each(e.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),
@@ -113,7 +113,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 func validateAlternative(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		dnsLabel(s.Name, at.Child("name")),
-		kind.Named(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
+		kind.Formatted(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
 		validateSelectors(s.Selectors, environment.NewExpressions, at.Child("selectors")),
 		validateAmount(s.AllocationMode, s.Count, at),
 		each(s.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),

@@ -215,7 +215,7 @@ func validateTaint(t resourcev1.DeviceTaint, at *field.Path) field.ErrorList {
 }
 
 func validateCounters(name string, counters map[string]resourcev1.Counter, at *field.Path, nameField string, most int) field.ErrorList {
-	errs := kind.Named(at.Child(nameField), name, utilvalidation.IsDNS1123Label)
+	errs := kind.Formatted(at.Child(nameField), name, utilvalidation.IsDNS1123Label)
 	switch n := len(counters); {
 	case n == 0:
 		return append(errs, field.Required(at.Child("counters"), ""))

@@ -48,9 +48,9 @@ func validateClaimStatus(c, old *resourcev1.ResourceClaim) field.ErrorList {
 
 func validateConsumer(r resourcev1.ResourceClaimConsumerReference, at *field.Path) field.ErrorList {
 	return slices.Concat(
-		kind.Needed(at.Child("resource"), r.Resource),
-		kind.Needed(at.Child("name"), r.Name),
-		kind.Needed(at.Child("uid"), string(r.UID)),
+		kind.Required(at.Child("resource"), r.Resource),
+		kind.Required(at.Child("name"), r.Name),
+		kind.Required(at.Child("uid"), string(r.UID)),
 	)
 }
 

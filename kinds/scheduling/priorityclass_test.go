@@ -12,24 +12,24 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestPriorityClassesKeepWhatPodsTookOver(t *testing.T) {
+func TestPriorityClassValuesAreImmutable(t *testing.T) {
 	old := &schedulingv1.PriorityClass{Value: 10, PreemptionPolicy: ptr.To(corev1.PreemptNever)}
 	described := old.DeepCopy()
 	described.Description = "changed"
-	if faults := validatePriorityClassUpdate(described, old); len(faults) != 0 {
-		t.Errorf("a description: %v", faults)
+	if errs := validatePriorityClassUpdate(described, old); len(errs) != 0 {
+		t.Errorf("a description: %v", errs)
 	}
 	changed := &schedulingv1.PriorityClass{Value: 11, PreemptionPolicy: ptr.To(corev1.PreemptLowerPriority)}
 	var got []string
-	for _, fault := range validatePriorityClassUpdate(changed, old) {
-		got = append(got, fault.Error())
+	for _, err := range validatePriorityClassUpdate(changed, old) {
+		got = append(got, err.Error())
 	}
 	want := []string{
 		"value: Forbidden: may not be changed in an update.",
 		`preemptionPolicy: Invalid value: "PreemptLowerPriority": field is immutable`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
 

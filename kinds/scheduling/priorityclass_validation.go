@@ -24,10 +24,10 @@ var systemClasses = map[string]int32{
 
 func validatePriorityClass(c *schedulingv1.PriorityClass) field.ErrorList {
 	var errs field.ErrorList
-	switch fault := systemFault(c); {
-	case strings.HasPrefix(c.Name, systemPrefix) && fault != "":
+	switch err := differsFromSystem(c); {
+	case strings.HasPrefix(c.Name, systemPrefix) && err != "":
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "name"),
-			"priority class names with 'system-' prefix are reserved for system use only. error: "+fault))
+			"priority class names with 'system-' prefix are reserved for system use only. error: "+err))
 	case !strings.HasPrefix(c.Name, systemPrefix) && c.Value > highestOfUser:
 		errs = append(errs, field.Forbidden(field.NewPath("value"),
 			fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestOfUser)))
@@ -40,7 +40,7 @@ func validatePriorityClass(c *schedulingv1.PriorityClass) field.ErrorList {
 }
 
 // differsFromSystem returns the difference of a class from the system class of that name.
-func systemFault(c *schedulingv1.PriorityClass) string {
+func differsFromSystem(c *schedulingv1.PriorityClass) string {
 	value, ok := systemClasses[c.Name]
 	switch {
 	case !ok:

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestDrivers(t *testing.T) {
+func TestCSIDrivers(t *testing.T) {
 	type driver = storagev1.CSIDriver
 	valid := func() *driver { return &driver{Spec: storagev1.CSIDriverSpec{AttachRequired: new(true)}} }
 	check := registrytest.Rules(t, valid, validateDriver)
@@ -35,7 +35,7 @@ func TestDrivers(t *testing.T) {
 		"spec.attachedRequired: Invalid value: false: field is immutable")
 }
 
-func TestGenerationOfDriversIsThatOfChanges(t *testing.T) {
+func TestGenerationOfDriversCountsChanges(t *testing.T) {
 	e := registrytest.New(t, nil, csiDrivers())
 	driver := e.Create("csidrivers.storage.k8s.io", &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "d"}})
 	if n := registrytest.Meta(driver).GetGeneration(); n != 0 {
@@ -43,7 +43,7 @@ func TestGenerationOfDriversIsThatOfChanges(t *testing.T) {
 	}
 }
 
-func TestNodesOfDrivers(t *testing.T) {
+func TestCSINodes(t *testing.T) {
 	type node = storagev1.CSINode
 	valid := func() *node {
 		return &node{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "n", TopologyKeys: []string{"zone"}}}}}
@@ -65,7 +65,7 @@ func TestNodesOfDrivers(t *testing.T) {
 		`spec.drivers: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["zone"],"Allocatable":null}: field is immutable`)
 }
 
-func TestCapacities(t *testing.T) {
+func TestCSIStorageCapacities(t *testing.T) {
 	type capacity = storagev1.CSIStorageCapacity
 	valid := func() *capacity { return &capacity{StorageClassName: "c", NodeTopology: &metav1.LabelSelector{}} }
 	registrytest.Rules(t, valid, validateCapacity)("a capacity is one", func(c *capacity) { c.Capacity = new(resource.MustParse("-1")) },
@@ -74,7 +74,7 @@ func TestCapacities(t *testing.T) {
 		"of a class", func(c *capacity) { c.StorageClassName = "d" }, `storageClassName: Invalid value: "d": field is immutable`)
 }
 
-func TestAttachments(t *testing.T) {
+func TestVolumeAttachments(t *testing.T) {
 	type attachment = storagev1.VolumeAttachment
 	valid := func() *attachment {
 		return &attachment{Spec: storagev1.VolumeAttachmentSpec{
@@ -90,7 +90,7 @@ func TestAttachments(t *testing.T) {
 		`spec.source.persistentVolumeName: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', `+
 			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is `+
 			`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
-	check("faults are told in short", func(a *attachment) {
+	check("errors are short", func(a *attachment) {
 		a.Status.AttachError = &storagev1.VolumeError{Message: strings.Repeat("x", longestError+1), ErrorCode: new(int32(-1))}
 	},
 		"status.attachError.message: Too long: may not be more than 1024 bytes",

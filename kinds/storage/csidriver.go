@@ -23,10 +23,10 @@ func csiDrivers() *registry.Resource {
 		Restore:             defaultCSIDriver,
 		PrepareForCreate:    func(d *storagev1.CSIDriver) { dropScheduling(d, &storagev1.CSIDriver{}) },
 		ValidateCreate:      validateDriver,
-		WarningsOnCreate:    warnOfNewDriver,
+		WarningsOnCreate:    warningsForNewDriver,
 		PrepareForUpdate:    dropScheduling,
 		ValidateUpdate:      validateDriverUpdate,
-		WarningsOnUpdate:    warnOfChangedDriver,
+		WarningsOnUpdate:    warningsForChangedDriver,
 		ReturnDeletedObject: true,
 		Columns:             csiDriverColumns(),
 	}.Build()

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-func warnOfNewDriver(d *storagev1.CSIDriver) []string {
+func warningsForNewDriver(d *storagev1.CSIDriver) []string {
 	if len(d.Spec.TokenRequests) == 0 || d.Spec.ServiceAccountTokenInSecrets != nil {
 		return nil
 	}
@@ -13,9 +13,9 @@ func warnOfNewDriver(d *storagev1.CSIDriver) []string {
 		"set to true to prevent possible logging of tokens in volume attributes"}
 }
 
-func warnOfChangedDriver(d, old *storagev1.CSIDriver) []string {
+func warningsForChangedDriver(d, old *storagev1.CSIDriver) []string {
 	if equality.Semantic.DeepEqual(d.Spec.TokenRequests, old.Spec.TokenRequests) {
 		return nil
 	}
-	return warnOfNewDriver(d)
+	return warningsForNewDriver(d)
 }

@@ -32,7 +32,7 @@ func validateNode(n *storagev1.CSINode) field.ErrorList {
 }
 
 func validateNodeID(id string, at *field.Path) field.ErrorList {
-	errs := kind.Needed(at, id)
+	errs := kind.Required(at, id)
 	if len(id) > longestNodeID {
 		errs = append(errs, field.Invalid(at, id, fmt.Sprintf("must be %d characters or less", longestNodeID)))
 	}
@@ -51,7 +51,7 @@ func validateTopologyKeys(keys []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()
 	for _, key := range keys {
-		errs = append(errs, kind.Needed(at, key)...)
+		errs = append(errs, kind.Required(at, key)...)
 		if seen.Has(key) {
 			errs = append(errs, field.Duplicate(at, key))
 		}

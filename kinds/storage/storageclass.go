@@ -19,7 +19,7 @@ func storageClasses() *registry.Resource {
 		Finalizers:               kind.Finalizers,
 		Default:                  defaultStorageClass,
 		ShortNames:               []string{"sc"},
-		Warnings:                 warnOfTopologies,
+		Warnings:                 warningsForTopologies,
 		ValidateCreate:           validateStorageClass,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateStorageClassUpdate,

@@ -91,8 +91,8 @@ func validateTopologies(terms []corev1.TopologySelectorTerm, at *field.Path) fie
 	seen := make([]map[string]sets.Set[string], len(terms))
 	for i, term := range terms {
 		at := at.Index(i).Child("matchLabelExpressions")
-		values, faults := validateTopology(term, at)
-		errs = append(errs, faults...)
+		values, termErrs := validateTopology(term, at)
+		errs = append(errs, termErrs...)
 		for _, other := range seen {
 			if equality.Semantic.DeepEqual(values, other) {
 				errs = append(errs, field.Duplicate(at, ""))

@@ -7,12 +7,12 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func warnOfTopologies(c *storagev1.StorageClass) []string {
+func warningsForTopologies(c *storagev1.StorageClass) []string {
 	var warnings []string
 	for i, term := range c.AllowedTopologies {
 		for j, requirement := range term.MatchLabelExpressions {
 			at := field.NewPath("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j).Child("key")
-			warnings = append(warnings, kind.WarnOfNodeLabel(at, requirement.Key)...)
+			warnings = append(warnings, kind.WarningsForNodeLabel(at, requirement.Key)...)
 		}
 	}
 	return warnings

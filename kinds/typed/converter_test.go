@@ -44,8 +44,7 @@ func fieldSet(t *testing.T, c managedfields.TypeConverter, obj runtime.Object) s
 	return set.String()
 }
 
-// What client-go's own converter, which is built of everything at once, says of
-// an object.
+// The result equals that of client-go's own converter, which is built from all types at once.
 func TestConverterAgreesWithClientGo(t *testing.T) {
 	want := fieldSet(t, applyconfigurations.NewTypeConverter(scheme.Scheme), newDeployment())
 	if got := fieldSet(t, typed.NewConverter(kinds.Scheme()), newDeployment()); got != want {
@@ -73,7 +72,7 @@ func TestEveryKindHasAType(t *testing.T) {
 	}
 }
 
-func TestUnstructuredObjectsGoThereAndBack(t *testing.T) {
+func TestUnstructuredObjectsRoundTrip(t *testing.T) {
 	c := typed.NewConverter(kinds.Scheme())
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(newDeployment())
 	if err != nil {
@@ -100,7 +99,7 @@ func TestUnknownKindsAreNotRegistered(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstUse: what the first object of a kind costs a process.
+// BenchmarkFirstUse measures the first object of a kind in a process.
 func BenchmarkFirstUse(b *testing.B) {
 	kinds.Scheme()
 	configMap := &corev1.ConfigMap{}

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatItCannotRead(t *testing.T) {
+func TestParseRejectsMalformedTypes(t *testing.T) {
 	for _, notation := range []string{"", "x", "{a", "{a:", "{a:x }", "[", "[a", "[]", "s s", `{a:s=y }`} {
 		if d, err := parse("T", notation); err == nil {
 			t.Errorf("%q is %+v", notation, d.Atom)
