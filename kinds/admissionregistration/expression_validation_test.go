@@ -35,7 +35,7 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 			Validations:      []admissionregistrationv1.Validation{{Expression: "variables.b", MessageExpression: `"a is " + string(variables.a)`}},
 			AuditAnnotations: []admissionregistrationv1.AuditAnnotation{{Key: "k", ValueExpression: `variables.b ? "x" : "y"`}},
 		}, nil},
-		{"a error has its path", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"an error has its path", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "object.a == "}},
 		}, []string{"FieldValueInvalid spec.validations[0].expression: compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting " +
 			"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"}},

@@ -163,7 +163,7 @@ func TestStatefulSetsRatchetErrors(t *testing.T) {
 			return validateStatefulSetUpdate(s, was)
 		}
 	}
-	registrytest.Rules(t, faulty, update(faulty))("a template that follows a errory one is not looked at", func(s *appsv1.StatefulSet) {
+	registrytest.Rules(t, faulty, update(faulty))("a template that follows an invalid spec is not validated", func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.DNSPolicy = "y"
 	})
 	registrytest.Rules(t, sound, update(sound))("one that follows a sound one is", func(s *appsv1.StatefulSet) {

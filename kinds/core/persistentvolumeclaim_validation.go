@@ -46,8 +46,8 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, validateKeptAttributes(c, old, spec.Child("volumeAttributesClassName"))...)
 }
 
-// assignsClass reports whether a claim without a class, or with one in the annotation of old clients,
-// is assigned its class.
+// assignsClass reports whether a claim without a class, or with one in the annotation of old
+// clients, is assigned its class.
 func assignsClass(c, old *corev1.PersistentVolumeClaim) bool {
 	if old.Spec.StorageClassName != nil || c.Spec.StorageClassName == nil {
 		return false

@@ -13,6 +13,6 @@
 //	* ?              any value, atomic or granular
 //	!T ~T            T, which is atomic, or is granular
 //
-// Types are parsed on the first write of an object of a kind, and only those that the kind refers to:
-// that takes a tenth of a millisecond for a ConfigMap and one millisecond for a Deployment.
+// Types are parsed on the first write of an object of a kind, and only those that the kind refers
+// to: that takes a tenth of a millisecond for a ConfigMap and one millisecond for a Deployment.
 package typed
