@@ -39,7 +39,7 @@ func newFixture(t *testing.T, cached bool) *fixture {
 	})
 	codec, transformer := newPodCodec(), newTransformer()
 	backend, err := etcd.New(etcd.Config{
-		Client: server.Client(), Member: server.KV(), LocalReads: true,
+		Client: server.Client(), Member: server, LocalReads: true,
 		Prefix: root, Transformer: transformer, ProgressInterval: progressInterval,
 	})
 	if err != nil {
