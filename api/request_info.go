@@ -154,7 +154,7 @@ func parseTarget(path string) target {
 	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
 		parts = append(parts, part)
 	}
-	var t target
+	t := target{Form: otherPath}
 	switch {
 	case len(parts) >= 3 && parts[0] == "api":
 		t.Version, parts = parts[1], parts[2:]
