@@ -74,6 +74,9 @@ func (c *call) decodeBody(validation string) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkDepth(data); err != nil {
+		return nil, err
+	}
 	want := c.kind()
 	obj, got, err := decode(m, data, c.decodeOptions(validation))
 	if err != nil {

@@ -52,6 +52,9 @@ func (c *call) patch() error {
 	if p.data, err = c.readBody(); err != nil {
 		return err
 	}
+	if err := checkDepth(p.data); err != nil {
+		return err
+	}
 	if p.options, err = c.patchOptions(kind.contentType); err != nil {
 		return err
 	}
