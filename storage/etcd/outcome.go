@@ -54,6 +54,9 @@ type sentWrite struct {
 	deletes bool
 	fence   int64 // value of the fence that it compared
 	since   int64 // a revision of the store before it was sent
+	// answered: etcd has refused or applied the write, and does not say which, so it
+	// cannot happen any more.
+	answered bool
 }
 
 // unanswered returns the outcome of a write that etcd has answered with an error,
@@ -62,6 +65,7 @@ func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdi
 	if isUnsent(cause) || isNoSpace(cause) && s.unchanged(ctx, w.put) {
 		return verdict{}, noSpaceError(w.op, w.key, cause)
 	}
+	w.answered = isNoSpace(cause)
 	failure := writeError(w.op, w.key, cause)
 	if !errors.Is(failure, storage.ErrUnknownOutcome) {
 		return verdict{}, failure
@@ -73,6 +77,8 @@ func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdi
 		switch {
 		case err == nil && revision > 0 && w.isIdentified():
 			return verdict{done: true, revision: revision}, nil
+		case err == nil && revision == 0 && w.answered:
+			return verdict{}, noSpaceError(w.op, w.key, cause)
 		case err == nil && revision == 0:
 			return verdict{}, failed(w.op, w.key, w.revision, storage.ErrUnavailable, cause)
 		}
@@ -91,14 +97,18 @@ func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdi
 // was sent. An equal write of another client, such as one that increments the
 // same counter, is told apart by the receipt, or by the UID of a new object.
 func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
-	until, err := s.fence.raise(ctx, s.client, w.fence)
-	if err != nil {
-		return 0, readError(w.op, w.key, err)
+	var until int64
+	if !w.answered {
+		var err error
+		if until, err = s.fence.raise(ctx, s.client, w.fence); err != nil {
+			return 0, readError(w.op, w.key, err)
+		}
 	}
 	resp, err := s.client.Get(ctx, w.path, s.readOptions("")...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
 	}
+	until = max(until, resp.Header.Revision)
 	if len(resp.Kvs) > 0 {
 		switch kv := resp.Kvs[0]; {
 		case kv.ModRevision == w.revision:

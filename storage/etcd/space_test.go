@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,6 +45,7 @@ func dialSmall(t *testing.T) *clientv3.Client {
 
 func largeConfigMap(text string) *corev1.ConfigMap {
 	object := configMap("large")
+	object.UID = "u" // by which a creation is told from an equal one
 	object.Data = map[string]string{"large": strings.Repeat(text, largeValue/len(text))}
 	return object
 }
@@ -124,6 +126,25 @@ func TestFullDatabase(t *testing.T) {
 		expectNoSpace(t, err, "nothing was written: etcdserver: mvcc: database space exceeded: ", "etcdctl defrag", "etcdctl alarm disarm")
 		_, err = s.Create(t.Context(), configMapKey(n), configMap("small"), storage.CreateOptions{})
 		expectNoSpace(t, err)
+	})
+	t.Run("of others has applied a write that it refused", func(t *testing.T) {
+		s := newStore(t, Config{Client: dialSmall(t)})
+		n, cause := fill(t, s)
+		sent := func(object *corev1.ConfigMap, i int) sentWrite {
+			data, err := s.encode(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := configMapKey(i)
+			return sentWrite{put: put{op: "create", target: target{key: key, path: "/registry" + key}, unique: true}, value: data}
+		}
+		v, err := s.unanswered(t.Context(), sent(largeConfigMap("x"), n-1), rpctypes.ErrNoSpace)
+		if err != nil || !v.done {
+			t.Errorf("the write was applied: %+v, %v", v, err)
+		}
+		_, err = s.unanswered(t.Context(), sent(largeConfigMap("y"), n-1), rpctypes.ErrNoSpace)
+		expectNoSpace(t, err)
+		expectNoSpace(t, cause)
 	})
 	t.Run("is seeded if it has all seeds", func(t *testing.T) {
 		s := newStore(t, Config{Client: dialSmall(t)})
