@@ -129,6 +129,11 @@ type places struct {
 	own      map[string]*strings.Replacer // what a member listens on
 }
 
+// client returns the client URL of a member on this machine.
+func (p *places) client(member string) string {
+	return p.replacer.Replace("http://" + member + ":2379")
+}
+
 func newPlaces(t *testing.T, members []string) *places {
 	t.Helper()
 	p := &places{dir: t.TempDir(), own: map[string]*strings.Replacer{}}
@@ -171,8 +176,9 @@ func freeAddresses(t *testing.T, count int) []string {
 
 // process is a program that ends with the test at the latest.
 type process struct {
-	url  string // where miniapi serves
-	kill func()
+	url    string // where miniapi serves
+	kill   func()
+	signal func(os.Signal) error
 }
 
 func startEtcd(t *testing.T, args []string) *process {
@@ -206,7 +212,7 @@ func startProcess(t *testing.T, cmd *exec.Cmd) *process {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	check(t, cmd.Start())
-	p := &process{kill: sync.OnceFunc(func() {
+	p := &process{signal: cmd.Process.Signal, kill: sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // says that it was killed
 	})}

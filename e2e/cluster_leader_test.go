@@ -1,0 +1,135 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// TestClusterLosesNothingWithItsLeader pauses the leader of three etcd members, resumes it, and
+// kills the leader, while two replicas are written to. Every acknowledged write is there at the
+// end, at both replicas and in an informer that has run from the start.
+func TestClusterLosesNothingWithItsLeader(t *testing.T) {
+	file := readCompose(t)
+	places := newPlaces(t, file.named("etcd"))
+	members := map[string]*process{}
+	for _, name := range file.named("etcd") {
+		members[places.client(name)] = startEtcd(t, places.here(name, file.Services[name].Command[1:]))
+	}
+	var replicas []*kubernetes.Clientset
+	for _, name := range file.named("miniapi") {
+		replicas = append(replicas, startMiniapi(t, places.here(name, file.Services[name].Command)).clientset(t))
+	}
+	informer := informers.NewSharedInformerFactory(replicas[1], 0)
+	seen := informer.Core().V1().ConfigMaps().Lister()
+	informer.Start(t.Context().Done())
+	informer.WaitForCacheSync(t.Context().Done())
+
+	writer := clusterWriter{T: t, replicas: replicas}
+	writer.create(20)
+	paused := members[leader(t, members)]
+	check(t, paused.signal(syscall.SIGSTOP))
+	writer.create(3) // each third request goes to the paused member, until that fails a keepalive
+	check(t, paused.signal(syscall.SIGCONT))
+	writer.create(20)
+	killed := leader(t, members)
+	members[killed].kill()
+	writer.create(20)
+
+	for i, replica := range replicas {
+		list, err := replica.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
+		check(t, err)
+		var names []string
+		for _, config := range list.Items {
+			names = append(names, config.Name)
+		}
+		if missing := without(writer.acknowledged, names); len(missing) > 0 {
+			t.Errorf("replica %d has lost %v", i, missing)
+		}
+	}
+	for {
+		var names []string
+		configs, err := seen.ConfigMaps(namespace).List(labels.Everything())
+		check(t, err)
+		for _, config := range configs {
+			names = append(names, config.Name)
+		}
+		missing := without(writer.acknowledged, names)
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("the informer does not get %v", missing)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// clusterWriter creates objects through the replicas of a cluster, in turns.
+type clusterWriter struct {
+	*testing.T
+	replicas []*kubernetes.Clientset
+	// acknowledged are the names of the objects whose creation has succeeded.
+	acknowledged []string
+}
+
+// create creates objects and tries each again, at the other replica, until it is there.
+func (w *clusterWriter) create(count int) {
+	w.Helper()
+	deadline := time.Now().Add(4 * patience)
+	for range count {
+		name := fmt.Sprintf("written-%03d", len(w.acknowledged))
+		for attempt := 0; !w.tryCreate(w.replicas[attempt%len(w.replicas)], name); attempt++ {
+			if time.Now().After(deadline) {
+				w.Fatalf("%s can not be written", name)
+			}
+		}
+		w.acknowledged = append(w.acknowledged, name)
+	}
+}
+
+func (w *clusterWriter) tryCreate(replica *kubernetes.Clientset, name string) bool {
+	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
+	defer cancel()
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := replica.CoreV1().ConfigMaps(namespace).Create(ctx, config, metav1.CreateOptions{})
+	return err == nil || apierrors.IsAlreadyExists(err)
+}
+
+// leader returns the client URL of the member that the others follow.
+func leader(t *testing.T, members map[string]*process) string {
+	t.Helper()
+	for url := range members {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}})
+		check(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		status, err := client.Status(ctx, url)
+		cancel()
+		check(t, client.Close())
+		if err == nil && status.Leader == status.Header.MemberId {
+			return url
+		}
+	}
+	t.Fatal("the cluster has no leader")
+	return ""
+}
+
+// without returns the names that are not among others.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}
