@@ -13,7 +13,7 @@ func sameIndent(t *testing.T, document []byte) {
 	t.Helper()
 	var want bytes.Buffer
 	if err := json.Indent(&want, bytes.TrimSuffix(document, []byte("\n")), "", "  "); err != nil {
-		t.Skip("not JSON")
+		return // not JSON
 	}
 	// json.Indent keeps what whitespace follows the document.
 	wanted := bytes.TrimRight(want.Bytes(), " \t\r\n")
