@@ -65,18 +65,22 @@ func (t *transformer) get() value.Transformer {
 	return t.current
 }
 
-// exchange returns a func that brings the former transformer back.
-func (t *transformer) exchange(next value.Transformer) (revert func()) {
+// exchange puts the result of modify in the place of the current transformer, and
+// returns a func that brings that back. No call of a transformer is under way
+// meanwhile, so modify may copy it.
+func (t *transformer) exchange(modify func(current value.Transformer) value.Transformer) (revert func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	former := t.current
-	t.current = next
-	return func() { t.exchange(former) }
+	t.current = modify(former)
+	return func() { t.exchange(func(value.Transformer) value.Transformer { return former }) }
 }
 
 // ToStorage implements transform.Transformer.
 func (t *transformer) ToStorage(ctx context.Context, data []byte, key string) ([]byte, error) {
-	return t.get().TransformToStorage(ctx, data, authenticated(key))
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.current.TransformToStorage(ctx, data, authenticated(key))
 }
 
 // FromStorage implements transform.Transformer.
@@ -84,7 +88,9 @@ func (t *transformer) FromStorage(ctx context.Context, data []byte, key string) 
 	if t.failing.Load() {
 		return nil, false, errSynthetic
 	}
-	return t.get().TransformFromStorage(ctx, data, authenticated(key))
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.current.TransformFromStorage(ctx, data, authenticated(key))
 }
 
 func authenticated(key string) value.Context {
@@ -93,11 +99,13 @@ func authenticated(key string) value.Context {
 
 // UpdatePrefixTransformer implements suite.InterfaceWithPrefixTransformer.
 func (a *adapter) UpdatePrefixTransformer(modify suite.PrefixTransformerModifier) func() {
-	current := *a.transformer.get().(*suite.PrefixTransformer)
-	return a.transformer.exchange(modify(&current))
+	return a.transformer.exchange(func(current value.Transformer) value.Transformer {
+		copied := *current.(*suite.PrefixTransformer)
+		return modify(&copied)
+	})
 }
 
 // UpdateTransformer implements suite.InterfaceWithTransformerOverride.
 func (a *adapter) UpdateTransformer(modify suite.TransformerModifier) func() {
-	return a.transformer.exchange(modify(a.transformer.get()))
+	return a.transformer.exchange(modify)
 }
