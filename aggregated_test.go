@@ -255,7 +255,8 @@ func TestStreamsOfAnAggregatedAPI(t *testing.T) {
 	}
 }
 
-// What another server answers reaches the client as far as it is an answer.
+// A redirect, a missing answer and a refused upgrade of an aggregated server do not reach the
+// client as they are.
 func TestAnswersOfAnAggregatedAPIThatAreNotPassedOn(t *testing.T) {
 	w := newWorld(t, miniapi.Config{})
 	w.extend()

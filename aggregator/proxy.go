@@ -67,16 +67,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// refusedAnswer is an answer of another server that is not passed on.
+// refusedAnswer is the error for an answer of another server that the proxy does not forward.
 type refusedAnswer string
 
 func (text refusedAnswer) Error() string { return string(text) }
 
-// redirected and the other texts are those of kube-apiserver.
+// redirected answers a redirect of another server. All error texts of this file are copied from
+// kube-apiserver.
 const redirected refusedAnswer = "the backend attempted to redirect this request, which is not permitted"
 
-// refuseRedirect returns an error for an answer that leads a client, with its credentials, to
-// another place, and for one to an upgrade that does not upgrade the connection.
+// refuseRedirect returns an error for a redirect, which would send the client and its credentials
+// to another address, and for an answer to an upgrade request that does not upgrade.
 func refuseRedirect(answer *http.Response) error {
 	if isUpgrade(answer.Request) && answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode < http.StatusBadRequest {
 		return refusedAnswer(fmt.Sprintf("invalid upgrade response: status code %d", answer.StatusCode))

@@ -34,8 +34,8 @@ func (s *stack) status(r reply) metav1.Status {
 	return status
 }
 
-// The texts, up to the cause, are those of a kube-apiserver v1.36.3 with
-// AllowUnsafeMalformedObjectDeletion.
+// TestCorruptObject expects the error texts of kube-apiserver v1.36.3 with the feature gate
+// AllowUnsafeMalformedObjectDeletion, except for the cause at their end.
 func TestCorruptObject(t *testing.T) {
 	s := newStack(t, nil)
 	s.spoil("bad")

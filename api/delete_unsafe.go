@@ -12,8 +12,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// unsafeVerb is what a user needs on an object besides delete, to delete it
-// although it cannot be decoded.
+// unsafeVerb is the verb that a user needs in addition to delete in order to delete an object
+// that cannot be decoded.
 const unsafeVerb = "unsafe-delete-ignore-read-errors"
 
 // unsafe reports whether options ask to delete an object that cannot be decoded.

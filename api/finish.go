@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// result is what the work of a write returned or panicked with.
+// result holds the return values of the work of a write, or its panic.
 type result[T any] struct {
 	value    T
 	err      error

@@ -8,14 +8,14 @@ import (
 	"testing/iotest"
 )
 
-// sameIndent holds the indenter against json.Indent, whole and byte by byte.
+// sameIndent compares the indenter with json.Indent, for the whole document and byte by byte.
 func sameIndent(t *testing.T, document []byte) {
 	t.Helper()
 	var want bytes.Buffer
 	if err := json.Indent(&want, bytes.TrimSuffix(document, []byte("\n")), "", "  "); err != nil {
 		return // not JSON
 	}
-	// json.Indent keeps what whitespace follows the document.
+	// json.Indent keeps the whitespace after the document.
 	wanted := bytes.TrimRight(want.Bytes(), " \t\r\n")
 	if got := indentJSON(document); !bytes.Equal(got, wanted) {
 		t.Errorf("%q becomes\n%s\nwant\n%s", document, got, wanted)

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// requestInfo is what a request asks for, read once from its method, path and query, as
-// kube-apiserver reads it. Authorization, limits, metrics, dispatch and the proxy to other
-// servers all go by it.
+// requestInfo holds the attributes of a request: verb, resource and name. It is parsed once from
+// the method, path and query, by kube-apiserver's rules. Authorization, limits, metrics, dispatch
+// and the proxy to other servers use it.
 type requestInfo struct {
 	target
 	// Path is the decoded path.
@@ -72,7 +72,8 @@ func newRequestInfo(r *http.Request) *requestInfo {
 	return info
 }
 
-// verbOfMethod returns the verb of a request for a resource; name is that of the object.
+// verbOfMethod returns the verb of a request for a resource. name is the object's name, "" for a
+// collection.
 func verbOfMethod(r *http.Request, name string) string {
 	switch r.Method {
 	case http.MethodPost:
@@ -112,7 +113,7 @@ func selectedName(r *http.Request) string {
 	return name
 }
 
-// pathForm says what a path can be.
+// pathForm classifies paths.
 type pathForm int
 
 const (
@@ -124,8 +125,8 @@ const (
 	prefixAlone
 )
 
-// target is what the path of a request names. Group and Version are also set for the discovery
-// of a group version.
+// target holds the parts of a request's path. Group and Version are also set for the discovery of
+// a group version.
 type target struct {
 	Form                  pathForm
 	Group, Version        string
@@ -142,8 +143,8 @@ type target struct {
 	Empty bool
 }
 
-// namespaceParts are the subresources of namespaces. In what follows
-// /namespaces/{name}/ every other word is a resource inside the namespace.
+// namespaceParts are the subresources of namespaces. After /namespaces/{name}/ any other segment
+// is a resource in the namespace.
 var namespaceParts = []string{"status", "finalize"}
 
 // parseTarget reads /api/{version}/... and /apis/{group}/{version}/..., as

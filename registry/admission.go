@@ -64,7 +64,7 @@ type AdmissionStep struct {
 	// Admit may change attributes.Object or refuse the write.
 	Admit func(ctx context.Context, attributes *Attributes) error
 	// Validate may refuse it, and must not write to the objects; it runs after
-	// all Admit and the kind's own validation. What it does elsewhere is
+	// all Admit and the kind's own validation. Its changes of other objects are
 	// part of the write's transaction, see Enlist.
 	Validate func(ctx context.Context, attributes *Attributes) error
 }

@@ -18,8 +18,8 @@ import (
 
 // UnsafeDelete deletes an object that cannot be decoded. Preconditions, finalizers,
 // admission and hooks do not apply, since they need the object. The request's
-// options are ignored; whoever calls it has authorized the user for the verb
-// unsafe-delete-ignore-read-errors.
+// options are ignored. The caller must authorize the user for the verb
+// unsafe-delete-ignore-read-errors first.
 func (s *Store) UnsafeDelete(ctx context.Context, req DeleteRequest) error {
 	if s.resource.Virtual != nil {
 		return s.unsupported("delete")
@@ -45,7 +45,7 @@ func (s *Store) notCorrupt(name string) error {
 	)})
 }
 
-// corruptError returns what a client sees of objects that cannot be decoded.
+// corruptError returns the Status for objects that cannot be decoded.
 func corruptError(c call, err error) error {
 	var list *storage.CorruptListError
 	var deleted *storage.CorruptDeletedError

@@ -10,12 +10,12 @@
 // was, the whole step runs again on the new state, so that a proposal which
 // names no version never loses and one that names a stale version conflicts.
 //
-// What a write changes elsewhere, such as an address that it claims or a quota that
-// it charges, is a [Transaction]. It commits or rolls back when the outcome of the
+// A change that a write makes to other objects, such as an allocated address or a
+// charged quota, is a [Transaction]. It commits or rolls back when the outcome of the
 // write is certain, if need be after the request: see [Catalog.Run].
 //
 // A [Catalog] holds the stores of one server and may change while it runs.
-// What the package returns to a client's mistake is an apierrors.StatusError
+// The error for a client's mistake is an apierrors.StatusError
 // with the reason, message and code of kube-apiserver; errors.go is the one
 // table from storage's errors to those.
 //

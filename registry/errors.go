@@ -143,8 +143,8 @@ func invalidVersionError(_ call, err error) error {
 	return apierrors.NewBadRequest(withoutKey(err).Error())
 }
 
-// unresolvedError is what a client sees of an unknown outcome, and what resolves
-// that.
+// unresolvedError is the Status of an unknown outcome. It also carries the error that
+// can resolve the outcome.
 type unresolvedError struct {
 	*apierrors.StatusError
 	cause error

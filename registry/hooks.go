@@ -34,15 +34,15 @@ func (s *Store) beginDelete(ctx context.Context, tx *transaction, old runtime.Ob
 	}
 }
 
-// validateAdmission runs the validating part of admission. What its steps have
-// changed elsewhere ends with tx, also after an error.
+// validateAdmission runs the validating part of admission. The changes that its
+// steps make to other objects end with tx, also after an error.
 func (s *Store) validateAdmission(ctx context.Context, tx *transaction, a *Attributes) error {
 	a.transaction = tx
 	return ofAnotherWrite(s.catalog.config.Admission.Validate(ctx, a))
 }
 
 // ofAnotherWrite returns the error of a hook or an admission step. An unknown
-// outcome there is not that of the write itself, which was not tried.
+// outcome of such a step is not the outcome of the write itself, which was not sent.
 func ofAnotherWrite(err error) error {
 	if errors.Is(err, storage.ErrUnknownOutcome) {
 		return apierrors.NewInternalError(errors.New(err.Error()))

@@ -94,7 +94,7 @@ func (r *recovery) attempt(ctx context.Context, timeout time.Duration) (left int
 	return len(failed)
 }
 
-// lost reports what is kept since it cannot be committed or rolled back.
+// lost logs that a change is kept, because it cannot be committed or rolled back.
 func (r *recovery) lost(ctx context.Context, err error) {
 	r.logger.WarnContext(ctx, "what a write has charged or claimed is kept: it cannot be ended", "error", err)
 }

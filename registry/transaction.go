@@ -26,7 +26,7 @@ type Transaction struct {
 }
 
 // Written returns whether a write that returned err has happened, an error if
-// that is not known at present. It finds out what an unknown outcome is. An
+// that is not known at present. It resolves unknown outcomes. An
 // ErrCompacted says that this is no longer possible.
 func Written(ctx context.Context, err error) (bool, error) {
 	var unknown *storage.UnknownOutcomeError
@@ -106,8 +106,8 @@ func (t *transaction) finish(ctx context.Context) {
 	}
 }
 
-// run carries out what is left to do. An error says that there still is
-// something, for another call.
+// run runs the remaining commits or rollbacks. After an error some remain, and run must
+// be called again.
 func (t *transaction) run(ctx context.Context) error {
 	if t.unknown != nil {
 		written, err := Written(ctx, t.unknown)
@@ -137,8 +137,8 @@ func (t *transaction) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// giveUp ends the transaction if its outcome cannot be found out any more: what
-// it holds stays held.
+// giveUp ends the transaction if its outcome can no longer be resolved. Its allocations
+// and charges are kept.
 func (t *transaction) giveUp(ctx context.Context, err error) error {
 	if isTemporary(err) {
 		return err

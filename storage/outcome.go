@@ -2,8 +2,8 @@ package storage
 
 import "context"
 
-// UnknownOutcomeError carries what resolves an ErrUnknownOutcome. Its text is
-// that of the cause.
+// UnknownOutcomeError is an ErrUnknownOutcome that can be resolved. Its text is the
+// text of its cause.
 type UnknownOutcomeError struct {
 	Cause error
 	// Resolve returns the revision at which the write happened, or 0 if it has

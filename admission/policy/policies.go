@@ -78,8 +78,8 @@ func New(config Config) *Policies {
 	}
 }
 
-// Hooks returns those of policies and their bindings: writes are authorized to refer to params,
-// and the types of expressions are checked.
+// Hooks returns the hooks of policies and bindings. They check that the user may read the params
+// that a write refers to, and type-check the expressions.
 func (p *Policies) Hooks() map[schema.GroupResource]registry.Hooks {
 	return map[schema.GroupResource]registry.Hooks{
 		validatingPolicies: {Validate: validatePolicyAccess, Complete: p.complete},

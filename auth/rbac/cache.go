@@ -66,8 +66,8 @@ func (c *cache) current() *policy {
 	return c.policy
 }
 
-// refresh reads what has changed, up to the present, and returns the policy. It is the one of
-// current if nothing has.
+// refresh reads all changes up to the current revision and returns the policy. Without a change
+// that is the policy which current returns.
 func (c *cache) refresh(ctx context.Context) (*policy, error) {
 	for _, resource := range resources {
 		if _, err := c.list(ctx, resource); err != nil {

@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 )
 
-// putOverhead is what etcd adds to the key and the value of a put for its quota,
-// and what it counts for a lease.
+// putOverhead is the number of bytes that etcd adds to the size of a put when it
+// checks its quota, and the size that it counts for a lease.
 const putOverhead = 256
 
 // newClient returns a client that calls etcd directly and whose writes wait for
@@ -62,7 +62,7 @@ func revisionOf(resp clientv3.OpResponse) int64 {
 	return 0
 }
 
-// sizeOf returns what the puts among the operations take of the quota.
+// sizeOf returns the bytes of the quota that the puts among the operations need.
 func sizeOf(ops ...clientv3.Op) int64 {
 	var size int64
 	for _, op := range ops {

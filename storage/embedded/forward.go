@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// newForwarder returns a client that calls the instance which runs at the time. It
-// leaves what is about clusters and users, which nothing here needs, to the first.
+// newForwarder returns a client that calls the current instance. Requests about
+// clusters and users, which this project does not make, go to the first instance.
 func newForwarder(s *Server, first *clientv3.Client) *clientv3.Client {
 	client := clientv3.NewCtxClient(context.Background(), clientv3.WithZapLogger(zap.NewNop()))
 	client.KV = forwardKV{s}

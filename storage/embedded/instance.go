@@ -104,8 +104,8 @@ func (i *instance) hasFailed() bool {
 // failure returns why etcd has given up.
 func (i *instance) failure() error { return fmt.Errorf("embedded etcd gave up: %w", i.guard.err) }
 
-// stop ends everything in the reverse order of its start. What does not end in
-// time is left behind.
+// stop ends all parts in the reverse order of their start. It returns without the
+// parts that do not end in time.
 func (i *instance) stop() error {
 	i.front.close()
 	i.cancel()

@@ -63,9 +63,8 @@ func (s *Server) startAgain(next *instance) (err error) {
 	return nil
 }
 
-// abandon ends what can be ended of an instance that has failed, and keeps the
-// rest of it away from the data directory. Goroutines that wait for each other
-// stay, with the memory that they hold.
+// abandon ends the parts of a failed instance that can be ended, and detaches the
+// others from the data directory. Deadlocked goroutines remain, with their memory.
 func (s *Server) abandon(failed *instance) error {
 	_ = failed.stop() // that not everything stops is why it is fenced
 	return fence(s.dir.path)

@@ -164,8 +164,8 @@ func (s *Server) watchOver(i *instance) {
 	}
 }
 
-// current returns the latest instance, and what is closed when another takes its
-// place.
+// current returns the latest instance, and a channel that is closed when another
+// instance replaces it.
 func (s *Server) current() (*instance, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

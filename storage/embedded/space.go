@@ -18,12 +18,12 @@ const (
 	// request of the largest size.
 	spareBytes = MaxRequestBytes + 64<<10
 	// A quarter of the quota, within these bounds, is between the limit and the
-	// quota: room for what the database adds to the bytes of writes. It writes
+	// quota: room for the bytes that the database adds to writes. It writes
 	// large values again when their neighbours change.
 	minReserved = 8 << 20
 	maxReserved = 32 << 20
-	// keptPart of the quota is the history that a compaction by size keeps if it
-	// can, and what is written before the next one.
+	// A compaction by size keeps, if possible, quota/keptPart bytes of history, and
+	// the next one follows after as many bytes were written.
 	keptPart = 8
 )
 
@@ -48,8 +48,8 @@ type space struct {
 	history history
 	// compacted is history.written at the last compaction by size.
 	compacted int64
-	// inFlight is the size of the writes that etcd has got and not answered, and
-	// pending that of those which db.Size may not include yet.
+	// inFlight is the size of the writes that were sent to etcd and not answered,
+	// pending the size of the writes that db.Size may not include yet.
 	inFlight, pending int64
 	next              *round // that begins after the one under way
 	// failed is the error of the last round, nil if it succeeded, and failedAt

@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// deleteCorrupt deletes an object that cannot be decoded. What a cache suggests
-// does not count: the decision is made on the bytes that are deleted.
+// deleteCorrupt deletes an object that cannot be decoded. A suggestion
+// is ignored: the decision is made on the bytes that are deleted.
 func (s *store) deleteCorrupt(ctx context.Context, t target, opts storage.DeleteOptions) (*storage.Entry, error) {
 	resp, err := s.client.Get(ctx, t.path, s.readOptions("")...)
 	if err != nil {

@@ -22,7 +22,7 @@ const receiptKey = "/miniapi.io/receipt"
 // ModRevision of the fence, 0 as long as that does not exist. Raising the fence
 // is a write of it. etcd never gives a ModRevision twice, so every transaction
 // sent before fails its comparison if it is applied after, over whichever member
-// it comes: what has not happened at the revision of the fence never happens.
+// it comes: a write that has not happened at the revision of the fence never happens.
 //
 // The servers of one etcd share the fence. A write of any of them that fails
 // because of it is sent again with the new value: it is certain that nothing was
@@ -32,7 +32,7 @@ type fence struct {
 	value atomic.Int64 // ModRevision that etcd has returned last
 }
 
-// isLowered returns the comparison of a write that knows a value of the fence.
+// isLowered returns the comparison of the fence with a value that was read before.
 func (f *fence) isLowered(value int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.ModRevision(f.path), "=", value)
 }

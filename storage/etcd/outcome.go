@@ -189,7 +189,8 @@ func (w sentWrite) creates() bool { return w.put.revision == 0 }
 // isIdentified returns whether the write can be told from equal ones.
 func (w sentWrite) isIdentified() bool { return w.unique || w.receipt != "" }
 
-// decide returns what a change of the key shows of the write.
+// decide returns whether a change of the key decides the outcome of the write, and the
+// write's revision, 0 if it has not happened.
 func (w sentWrite) decide(e *clientv3.Event) (revision int64, decided bool) {
 	same := w.deletes == (e.Type == clientv3.EventTypeDelete) && (w.deletes || bytes.Equal(e.Kv.Value, w.value))
 	switch {

@@ -13,12 +13,12 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// errClusterFull is what to do about the quota of an etcd that belongs to others.
+// errClusterFull is the advice for an external etcd that has reached its quota.
 var errClusterFull = errors.New("the etcd cluster has to be compacted and defragmented and its alarm disarmed " +
 	"(etcdctl compact, etcdctl defrag, etcdctl alarm disarm), or given a larger --quota-backend-bytes")
 
-// SpaceProblem returns that a cluster refuses writes for lack of space and what
-// to do, nil if it does not. Any member that answers is as good as another.
+// SpaceProblem returns an error with advice if a cluster refuses writes for lack of
+// space, nil otherwise. It uses the first member that answers.
 func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
 	for _, endpoint := range endpoints(client) {
 		status, err := client.Status(ctx, endpoint)
