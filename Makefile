@@ -6,8 +6,8 @@ MODULES := $(shell cat .ci/modules)
 
 SUITES := builder cache certwatcher client cluster controller/... envtest handler internal/controller internal/recorder manager source webhook/...
 
-# The last patch of each release that the stories in e2e are told with, besides
-# that of e2e/go.mod.
+# The last patch of each release that the stories in test/e2e are told with, besides
+# that of test/e2e/go.mod.
 KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
 
 .PHONY: help build test suites skew race lint fix bench bench-compare golden fuzz run
@@ -22,11 +22,11 @@ test: ## run all tests
 	go test $(PKG)$(MODULES:%= && go -C % test ./...)
 
 suites: build ## run controller-runtime's own suites, with miniapi in the place of envtest's binaries
-	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
+	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C test/e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
 
 skew: $(KUBECTLS:%=bin/kubectl-%) ## play the stories of kubectl with its older releases, which it builds
 	@status=0; for kubectl in $^; do echo $$kubectl; \
-	  go -C e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
+	  go -C test/e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
 	done; exit $$status
 
 race: ## run all tests with the race detector
@@ -42,10 +42,10 @@ fix: ## format, and tidy the modules
 	go mod tidy$(MODULES:%= && go -C % mod tidy) && go -C tools mod tidy
 
 bench: ## run the benchmarks, each beside raw etcd in the same run
-	go test -run '^$$' -bench . -benchtime 2s ./bench
+	go test -run '^$$' -bench . -benchtime 2s ./test/bench
 
 bench-compare: bin/benchstat ## compare the benchmarks with another revision (REF=)
-	./bench/compare.sh $(REF) bin/benchstat
+	./test/bench/compare.sh $(REF) bin/benchstat
 
 golden: ## rewrite the recorded transcripts under testdata; review them as prose
 	go test ./api -update
@@ -59,11 +59,11 @@ fuzz: ## run every fuzz target for a while
 run: ## run the server
 	go run ./cmd/miniapi
 
-# e2e/cmd/kubectl with the modules of another release in the place of go.mod's.
+# test/e2e/cmd/kubectl with the modules of another release in the place of go.mod's.
 bin/kubectl-%:
 	@mkdir -p bin
-	printf 'module github.com/miniapi/miniapi/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
-	go build -C e2e -modfile=../$@.mod -mod=mod -ldflags '-X k8s.io/component-base/version.gitVersion=v$*' -o ../$@ ./cmd/kubectl
+	printf 'module github.com/miniapi/miniapi/test/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
+	go build -C test/e2e -modfile=../../$@.mod -mod=mod -ldflags '-X k8s.io/component-base/version.gitVersion=v$*' -o ../../$@ ./cmd/kubectl
 
 bin/staticcheck bin/benchstat: tools/go.mod
 	go build -C tools -o "$(CURDIR)/bin/" honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat

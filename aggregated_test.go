@@ -27,7 +27,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
-	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"

@@ -8,11 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/registry/admission"
 )
 
 // AuthorizationMode says who may do what: one of the modes below, or several
@@ -81,7 +81,7 @@ func (s *Server) accessControl(config *registry.CatalogConfig) {
 	steps := s.config.admission()
 	steps.Mutating = registry.Chain{s.policies.Mutating(), s.webhooks.Mutating()}
 	steps.Validating = registry.Chain{s.policies.Validating(), s.webhooks.Validating()}
-	config.Admission = admission.Default(steps)
+	config.Admission = plugin.Default(steps)
 	config.Authorizer = s.authorizer()
 	if s.rbac != nil {
 		config.Admission = append(config.Admission, s.rbac.Escalation(config.Authorizer))

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
 )

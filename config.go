@@ -14,9 +14,9 @@ import (
 	"path"
 	"time"
 
-	"github.com/miniapi/miniapi/kinds/bootstrap"
-	"github.com/miniapi/miniapi/manifests"
-	"github.com/miniapi/miniapi/registry/admission"
+	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -158,8 +158,8 @@ func validatePort(address, port string) error {
 	return nil
 }
 
-func (c Config) admission() admission.Config {
-	return admission.Config{
+func (c Config) admission() plugin.Config {
+	return plugin.Config{
 		Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins,
 		Logger: c.Logger.With("component", "admission"),
 	}

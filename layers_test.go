@@ -26,21 +26,24 @@ var layers = map[string][]string{
 	"internal/weakmap":   {},
 	"internal/webhooks":  {"registry"},
 	"registry":           {"storage", "versioner"},
-	"kinds":              {"internal/webhooks", "registry", "storage"},
+	"kinds":              {"registry", "storage"},
+	"crd":                {"internal/webhooks", "kinds/kind", "kinds/typed", "registry", "storage"},
+	"internal/serviceip": {"kinds/core", "kinds/kind", "registry", "storage"},
+	"internal/bootstrap": {"internal/serviceip", "kinds/...", "registry"},
 	"api":                {"internal/weakmap", "registry", "storage"},
 	"auth":               {"registry", "storage"},
 	"admission":          {"internal/webhooks", "registry", "storage"},
 	"aggregator":         {"registry", "storage"},
-	"manifests":          {},
-	"":                   {"admission/...", "aggregator", "api", "auth/...", "internal/webhooks", "kinds/...", "manifests", "registry/...", "storage/..."},
-	"cmd/miniapi":        {"", "kinds/bootstrap", "storage/embedded"},
+	"internal/manifests": {},
+	"":                   {"admission/...", "aggregator", "api", "auth/...", "crd", "internal/...", "kinds/...", "registry", "storage/..."},
+	"cmd/miniapi":        {"", "internal/bootstrap", "storage/embedded"},
 	"miniapitest":        {""},
 	"examples":           {""},
-	// What only tests import may use an implementation.
+	// Only tests import these packages, so they may use an implementation.
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},
 	"registry/registrytest": {"registry", "storage/..."},
-	"bench":                 {},
-	"conformance":           {},
+	"test/bench":            {},
+	"test/conformance":      {},
 }
 
 func TestLayers(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/miniapi/miniapi/manifests"
+	"github.com/miniapi/miniapi/internal/manifests"
 )
 
 // InstallCRDs creates the CustomResourceDefinitions that are in the files and

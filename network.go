@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
-	"github.com/miniapi/miniapi/kinds/allocation"
+	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -26,7 +26,7 @@ func (s *Server) hooks() (map[schema.GroupResource]registry.Hooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocator := allocation.New(allocation.Config{ServiceRanges: ranges, NodePorts: ports})
+	allocator := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports})
 	hooks := map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): allocator.Hooks()}
 	maps.Copy(hooks, s.policies.Hooks())
 	maps.Copy(hooks, resource.Hooks())

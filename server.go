@@ -18,10 +18,10 @@ import (
 	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/auth/rbac"
+	"github.com/miniapi/miniapi/crd"
+	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/kinds"
-	"github.com/miniapi/miniapi/kinds/bootstrap"
-	"github.com/miniapi/miniapi/kinds/custom"
-	"github.com/miniapi/miniapi/manifests"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/metered"
@@ -47,7 +47,7 @@ type Server struct {
 	policies *policy.Policies
 	webhooks *webhook.Dispatcher
 	catalog  *registry.Catalog
-	custom   *custom.Controller
+	custom   *crd.Controller
 	others   *aggregator.Aggregator
 	front    func() (*frontProxy, error) // made when it is first needed
 	http     *http.Server
@@ -125,7 +125,7 @@ func (s *Server) build(context.Context) error {
 	if err := s.catalog.Add(kinds.Resources()...); err != nil {
 		return err
 	}
-	s.custom = custom.NewController(custom.Config{
+	s.custom = crd.NewController(crd.Config{
 		Catalog: s.catalog,
 		Resolve: s.resolver(),
 		Logger:  s.config.Logger.With("component", "custom resources"),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/miniapi/miniapi/admission/expression"
 	"github.com/miniapi/miniapi/admission/match"
-	"github.com/miniapi/miniapi/admission/turns"
+	"github.com/miniapi/miniapi/admission/reinvocation"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -29,7 +29,7 @@ func (p *Policies) mutate(ctx context.Context, attributes *registry.Attributes) 
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	turn := turns.Begin(mutatingStep, attributes)
+	turn := reinvocation.Begin(mutatingStep, attributes)
 	defer turn.End()
 	var faults []fault
 	for i := range all {
@@ -45,7 +45,7 @@ func (p *Policies) mutate(ctx context.Context, attributes *registry.Attributes) 
 }
 
 // mutateOnce carries out one application.
-func (p *Policies) mutateOnce(ctx context.Context, r *match.Request, one *application[*mutating], turn *turns.Turns) ([]fault, error) {
+func (p *Policies) mutateOnce(ctx context.Context, r *match.Request, one *application[*mutating], turn *reinvocation.Turns) ([]fault, error) {
 	if one.fault != nil {
 		return []fault{one.failed(one.fault, "")}, nil
 	}

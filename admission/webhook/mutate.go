@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/admission/match"
-	"github.com/miniapi/miniapi/admission/turns"
+	"github.com/miniapi/miniapi/admission/reinvocation"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -30,7 +30,7 @@ func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	turn := turns.Begin(mutatingStep, attributes)
+	turn := reinvocation.Begin(mutatingStep, attributes)
 	defer turn.End()
 	for _, h := range hooks {
 		target, err := h.wants(ctx, request)

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 
 	"github.com/miniapi/miniapi"
-	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
 // options are the flags as they were given.

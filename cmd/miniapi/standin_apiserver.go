@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi"
-	"github.com/miniapi/miniapi/kinds/bootstrap"
+	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
 // newKubeAPIServer returns the program that takes kube-apiserver's place.

@@ -1,0 +1,55 @@
+package plugin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func names(chain registry.Chain) []string {
+	var list []string
+	for _, step := range chain {
+		list = append(list, step.Name)
+	}
+	return list
+}
+
+func TestChain(t *testing.T) {
+	own := plugin.Config{
+		Disable: []string{"PodSecurity", "ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
+		Mutating:   registry.Chain{{Name: "MutatingAdmissionPolicy"}, {Name: "MutatingAdmissionWebhook"}},
+		Validating: registry.Chain{{Name: "ValidatingAdmissionPolicy"}},
+	}
+	for rule, tc := range map[string]struct {
+		config plugin.Config
+		want   string
+	}{
+		"the default": {plugin.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
+			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
+			"CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
+		"policies and webhooks come before quotas, and can be turned off": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
+			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection " +
+			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass " +
+			"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
+	} {
+		if diff := cmp.Diff(strings.Fields(tc.want), names(plugin.Default(tc.config))); diff != "" {
+			t.Errorf("%s: %s", rule, diff)
+		}
+	}
+}
+
+func TestChainFaults(t *testing.T) {
+	config := plugin.Config{Enable: []string{"Unheard", "NodeRestriction"}, Disable: []string{"NodeRestriction", "OfToo"}}
+	want := []string{
+		`enable-admission-plugins plugin "Unheard" is unknown`,
+		`NodeRestriction in enable-admission-plugins and disable-admission-plugins overlapped`,
+		`disable-admission-plugins plugin "OfToo" is unknown`,
+	}
+	if diff := cmp.Diff(want, strings.Split(config.Validate().Error(), "\n")); diff != "" {
+		t.Error(diff)
+	}
+}

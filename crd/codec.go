@@ -1,0 +1,91 @@
+package crd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// Encode returns the bytes at rest: JSON in the storage version.
+func (v *version) Encode(obj runtime.Object) ([]byte, error) {
+	stored := v.definition.storage
+	u, err := v.to(context.Background(), stored, content(obj))
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", v.kind(), err)
+	}
+	data, err := json.Marshal(stored.named(u.Object))
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", v.kind(), err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Decode returns an object of this version, whichever was stored.
+func (v *version) Decode(data []byte) (runtime.Object, error) {
+	return v.DecodeContext(context.Background(), data)
+}
+
+// DecodeContext implements storage.ContextCodec: a conversion webhook may hang.
+func (v *version) DecodeContext(ctx context.Context, data []byte) (runtime.Object, error) {
+	u, err := v.decode(ctx, data)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", v.kind(), err)
+	}
+	return u, nil
+}
+
+func (v *version) decode(ctx context.Context, data []byte) (*unstructured.Unstructured, error) {
+	var object map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); err != nil {
+		return nil, err
+	}
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	stored := v.definition.version(gv.Version)
+	if gv.Group != v.group || kind != v.names.Kind || stored == nil {
+		return nil, fmt.Errorf("the value is of kind %s in version %s", kind, apiVersion)
+	}
+	delete(object, "apiVersion")
+	delete(object, "kind")
+	if _, err := stored.coerce(object, coercion{repair: true}); err != nil {
+		return nil, err
+	}
+	stored.fillContent(object)
+	return stored.to(ctx, v, object)
+}
+
+// named returns the object with its kind in it. It shares memory.
+func (v *version) named(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	out["apiVersion"], out["kind"] = v.apiVersion(), v.names.Kind
+	return out
+}
+
+// to converts an object, which is not written to, to another version. The result
+// may share memory with it.
+func (v *version) to(ctx context.Context, other *version, object map[string]any) (*unstructured.Unstructured, error) {
+	if v == other {
+		return &unstructured.Unstructured{Object: object}, nil
+	}
+	converted, err := v.converter.convert(ctx, v.named(object), other.apiVersion())
+	if err != nil {
+		return nil, err
+	}
+	out := runtime.DeepCopyJSON(converted)
+	delete(out, "apiVersion")
+	delete(out, "kind")
+	if _, err := other.coerce(out, coercion{}); err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: out}, nil
+}

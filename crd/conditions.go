@@ -1,0 +1,100 @@
+package crd
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// settle writes into the status of a definition which names it gets, and what
+// that means.
+func settle(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNames) {
+	names, condition := taken.accept(crd.Spec.Names, crd.Status.AcceptedNames)
+	crd.Status.AcceptedNames = names
+	apihelpers.SetCRDCondition(crd, condition)
+	if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+		apihelpers.SetCRDCondition(crd, established(condition.Status == apiextensionsv1.ConditionTrue))
+	}
+	if approval := approved(crd); approval != nil {
+		apihelpers.SetCRDCondition(crd, *approval)
+	}
+	if unstructured := nonStructural(crd); unstructured != nil {
+		apihelpers.SetCRDCondition(crd, *unstructured)
+	} else {
+		apihelpers.RemoveCRDCondition(crd, apiextensionsv1.NonStructuralSchema)
+	}
+}
+
+func established(accepted bool) apiextensionsv1.CustomResourceDefinitionCondition {
+	condition := apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue,
+		Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+	}
+	if !accepted {
+		condition.Status, condition.Reason, condition.Message = apiextensionsv1.ConditionFalse, "NotAccepted", "not all names are accepted"
+	}
+	return condition
+}
+
+// approved tells whether a definition in a group of the Kubernetes community may
+// be there; nil for other groups.
+func approved(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
+	if !apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
+		return nil
+	}
+	state, message := apihelpers.GetAPIApprovalState(crd.Annotations)
+	condition := &apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.KubernetesAPIApprovalPolicyConformant, Status: apiextensionsv1.ConditionFalse, Message: message,
+	}
+	switch state {
+	case apihelpers.APIApproved:
+		condition.Status, condition.Reason = apiextensionsv1.ConditionTrue, "ApprovedAnnotation"
+	case apihelpers.APIApprovalMissing:
+		condition.Reason = "MissingAnnotation"
+	case apihelpers.APIApprovalInvalid:
+		condition.Reason = "InvalidAnnotation"
+	case apihelpers.APIApprovalBypassed:
+		condition.Reason = "UnapprovedAnnotation"
+	}
+	return condition
+}
+
+// nonStructural tells what is wrong with schemas, nil if nothing is. Today they
+// are refused; those that preserve unknown fields come from older releases, and
+// no others can be wrong.
+func nonStructural(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
+	if !crd.Spec.PreserveUnknownFields {
+		return nil
+	}
+	faults := field.ErrorList{field.Invalid(field.NewPath("spec", "preserveUnknownFields"), true, "must be false")}
+	for i, v := range crd.Spec.Versions {
+		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		structure, err := structureOf(v.Schema.OpenAPIV3Schema)
+		if err != nil {
+			return &apiextensionsv1.CustomResourceDefinitionCondition{
+				Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionUnknown, Reason: "StructuralError",
+				Message: fmt.Sprintf("failed to check validation schema for version %s: %v", v.Name, err),
+			}
+		}
+		at := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
+		faults = append(faults, structuralschema.ValidateStructural(at, structure)...)
+	}
+	return &apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionTrue, Reason: "Violations",
+		Message: faults.ToAggregate().Error(),
+	}
+}
+
+func structureOf(props *apiextensionsv1.JSONSchemaProps) (*structuralschema.Structural, error) {
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(props.DeepCopy(), internal, nil); err != nil {
+		return nil, err
+	}
+	return structuralschema.NewStructural(internal)
+}

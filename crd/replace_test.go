@@ -1,0 +1,188 @@
+package crd_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/miniapi/miniapi"
+)
+
+// errorLog fails a test for what the server logs as an error.
+type errorLog struct {
+	slog.Handler
+	t *testing.T
+}
+
+// Enabled implements slog.Handler.
+func (errorLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle implements slog.Handler.
+func (l errorLog) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	l.t.Errorf("the server logs an error: %s", text)
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (l errorLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+// WithGroup implements slog.Handler.
+func (l errorLog) WithGroup(string) slog.Handler { return l }
+
+// constant is a set of objects that never change while their definition does.
+type constant struct {
+	*env
+	names  []string
+	reads  map[string]int // answers by kind of read, for the log
+	counts sync.Mutex     // guards reads
+}
+
+// TestObjectsStayWhileTheirDefinitionChanges changes the spec of a definition over and over while
+// clients read in every way: every answer has all objects, and an informer never loses one.
+func TestObjectsStayWhileTheirDefinitionChanges(t *testing.T) {
+	const objects, changes = 20, 60
+	c := &constant{env: startWith(t, miniapi.Config{Logger: slog.New(errorLog{t: t})}), reads: map[string]int{}}
+	c.create(define(anything, func(d *definition) { d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", anything)) }))
+	for i := range objects {
+		c.names = append(c.names, c.widget(fmt.Sprintf("w%02d", i), "spec: {a: 1}").GetName())
+	}
+	informed := c.inform()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var clients sync.WaitGroup
+	for _, read := range []func(context.Context) error{c.getOne, c.listLatest, c.listAny, c.watchList} {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				if err := read(ctx); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range changes {
+		c.change("widgets", func(d *definition) { vary(d, i) })
+	}
+	cancel()
+	clients.Wait()
+	c.awaitInformed(informed)
+	t.Logf("answers: %v", c.reads)
+}
+
+// vary makes the spec of a definition another one: its schema, the version it is stored in.
+func vary(d *definition, i int) {
+	versions := d.Spec.Versions
+	versions[0].Schema.OpenAPIV3Schema.Properties[fmt.Sprintf("p%d", i)] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+	versions[0].Storage, versions[1].Storage = i%2 == 0, i%2 == 1
+}
+
+func (c *constant) answered(read string) {
+	c.counts.Lock()
+	defer c.counts.Unlock()
+	c.reads[read]++
+}
+
+func (c *constant) getOne(ctx context.Context) error {
+	c.answered("get")
+	_, err := c.widgets("v1").Get(ctx, c.names[0], metav1.GetOptions{})
+	return err
+}
+
+func (c *constant) listLatest(ctx context.Context) error { return c.listWith(ctx, "v1", "") }
+func (c *constant) listAny(ctx context.Context) error    { return c.listWith(ctx, "v2", "0") }
+
+func (c *constant) listWith(ctx context.Context, version, resourceVersion string) error {
+	c.answered("list")
+	list, err := c.widgets(version).List(ctx, metav1.ListOptions{ResourceVersion: resourceVersion})
+	if err == nil && len(list.Items) != len(c.names) {
+		err = fmt.Errorf("a list with resourceVersion %q, of revision %s, has %d of %d objects",
+			resourceVersion, list.GetResourceVersion(), len(list.Items), len(c.names))
+	}
+	return err
+}
+
+// watchList watches from the state on until that is complete, or the watch ends.
+func (c *constant) watchList(ctx context.Context) error {
+	c.answered("watch")
+	watcher, err := c.widgets("v1").Watch(ctx, metav1.ListOptions{
+		SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+	})
+	if err != nil {
+		return err
+	}
+	defer watcher.Stop()
+	added := 0
+	for event := range watcher.ResultChan() {
+		switch event.Type {
+		case watch.Added:
+			added++
+		case watch.Bookmark:
+			if event.Object.(*unstructured.Unstructured).GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
+				continue
+			}
+			if added != len(c.names) {
+				return fmt.Errorf("the initial events end after %d of %d objects", added, len(c.names))
+			}
+			return nil
+		default:
+			return fmt.Errorf("a watch sends %s: %s", event.Type, toJSON(event.Object))
+		}
+	}
+	return nil
+}
+
+// inform runs an informer of the objects, which must never see one go.
+func (c *constant) inform() dynamicinformer.DynamicSharedInformerFactory {
+	c.Helper()
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(c.client, 0)
+	informer := factory.ForResource(widgetsResource()).Informer()
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
+		c.Errorf("the informer loses %v", obj)
+	}}); err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(factory.Shutdown) // it ends with the context of the test
+	factory.Start(c.Context().Done())
+	factory.WaitForCacheSync(c.Context().Done())
+	return factory
+}
+
+func widgetsResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}
+}
+
+// awaitInformed creates one more object, and checks what the informer has when it has that.
+func (c *constant) awaitInformed(factory dynamicinformer.DynamicSharedInformerFactory) {
+	c.Helper()
+	informer := factory.ForResource(widgetsResource()).Informer()
+	last := make(chan struct{})
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		if obj.(*unstructured.Unstructured).GetName() == "last" {
+			close(last)
+		}
+	}}); err != nil {
+		c.Fatal(err)
+	}
+	c.names = append(c.names, "last")
+	c.widget("last", "")
+	select {
+	case <-last:
+	case <-time.After(time.Minute):
+		c.Fatal("the informer does not see the last object")
+	}
+	if keys := informer.GetStore().ListKeys(); len(keys) != len(c.names) {
+		c.Errorf("the informer has %d of %d objects", len(keys), len(c.names))
+	}
+}

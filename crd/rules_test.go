@@ -1,0 +1,190 @@
+package crd_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// listener is a schema with rules in the style of controller-gen: of its own,
+// of fields, of the items of lists and of the values of maps.
+const listener = `{
+  type: object, description: Listener is where traffic comes in., required: [name, min, max], x-kubernetes-validations: [
+    {rule: "self.min <= self.max", messageExpression: "'min is above max of ' + self.name"},
+    {rule: "self.name == oldSelf.name", message: a listener keeps its name, reason: FieldValueForbidden, fieldPath: .name},
+    {rule: "has(self.host) || !has(self.tls) || !self.tls", message: TLS needs a host, reason: FieldValueRequired, fieldPath: .host},
+    {rule: "!has(oldSelf.host) || has(self.host)", message: the host stays}],
+  properties: {
+    name: {type: string, maxLength: 63, x-kubernetes-validations: [{rule: "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')", message: must be a label}]},
+    host: {type: string, maxLength: 253, x-kubernetes-validations: [{rule: "!format.dns1123Subdomain().validate(self).hasValue()"}]},
+    tls: {type: boolean}, min: {type: integer, minimum: 0}, max: {type: integer},
+    revision: {type: integer, x-kubernetes-validations: [{rule: "!oldSelf.hasValue() || self >= oldSelf.value()", optionalOldSelf: true, message: revisions rise}]},
+    timeout: {type: string, format: duration, x-kubernetes-validations: [{rule: "self <= duration('1h')", message: an hour is enough}]},
+    memory: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}], maxLength: 20, x-kubernetes-validations: [
+      {rule: "type(self) == int || isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))"}]},
+    from: {type: array, maxItems: 8, x-kubernetes-list-type: set, items: {type: string, maxLength: 43, x-kubernetes-validations: [{rule: "isCIDR(self)", message: must be a network}]}},
+    routes: {type: array, maxItems: 16, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name],
+      x-kubernetes-validations: [{rule: "self.all(a, self.exists_one(b, a.port == b.port))", message: ports must differ}],
+      items: {type: object, required: [name, port], x-kubernetes-validations: [
+          {rule: "self.protocol == oldSelf.protocol", messageExpression: "self.name + ' speaks ' + oldSelf.protocol"}],
+        properties: {name: {type: string, maxLength: 63}, port: {type: integer, minimum: 1, maximum: 65535}, protocol: {type: string, maxLength: 8, default: TCP}}}},
+    labels: {type: object, maxProperties: 16, additionalProperties: {type: string, maxLength: 63},
+      x-kubernetes-validations: [{rule: "self.all(k, k.startsWith('x-') && self[k] != '')", message: labels begin with x-}]}}}`
+
+// ruledSchema has many listeners. controller-gen writes such for types that are
+// used in many places.
+func ruledSchema(listeners int) string {
+	var text strings.Builder
+	text.WriteString(`spec: {type: object, x-kubernetes-validations: [{rule: "has(self.listener0)", message: the first listener is needed}], properties: {`)
+	for i := range listeners {
+		fmt.Fprintf(&text, "listener%d: %s,\n", i, listener)
+	}
+	text.WriteString("}}")
+	return text.String()
+}
+
+// rulesOf counts those of a schema.
+func rulesOf(props *apiextensionsv1.JSONSchemaProps) int {
+	count := len(props.XValidations)
+	for _, p := range props.Properties {
+		count += rulesOf(&p)
+	}
+	if props.Items != nil {
+		count += rulesOf(props.Items.Schema)
+	}
+	return count
+}
+
+const wholeListener = `{"name":"a","host":"example.com","min":1,"max":3,"tls":true,"revision":5,"timeout":"30s","memory":"1Gi","from":["10.0.0.0/8"],` +
+	`"routes":[{"name":"r","port":80},{"name":"s","port":81}],"labels":{"x-a":"b"}}`
+
+func TestHundredsOfRules(t *testing.T) {
+	e := start(t)
+	d := define(ruledSchema(30))
+	if count := rulesOf(d.Spec.Versions[0].Schema.OpenAPIV3Schema); count < 300 {
+		t.Errorf("%d rules", count)
+	}
+	e.create(d)
+	e.widget("w", `spec: {listener0: `+wholeListener+`, listener29: `+wholeListener+`}`)
+	for name, tc := range map[string]struct{ patch, want string }{
+		"what holds passes":                        {`{"min":2,"revision":5,"routes":[{"name":"r","port":8080}]}`, ""},
+		"a computed message":                       {`{"min":7}`, `spec.listener29: Invalid value: min is above max of a`},
+		"a transition with a field and a reason":   {`{"name":"b"}`, `spec.listener29.name: Forbidden: a listener keeps its name`},
+		"a transition of what is there no more":    {`{"host":null,"tls":false}`, `spec.listener29: Invalid value: the host stays`},
+		"two rules of one object":                  {`{"min":7,"name":"b"}`, `[spec.listener29: Invalid value: min is above max of b, spec.listener29.name: Forbidden: a listener keeps its name]`},
+		"a new object has no transition":           {`null`, ""},
+		"a value that may have been there":         {`{"revision":4}`, `spec.listener29.revision: Invalid value: 4: revisions rise`},
+		"a text of a format":                       {`{"timeout":"2h"}`, `spec.listener29.timeout: Invalid value: "2h": an hour is enough`},
+		"a library of Kubernetes, without message": {`{"host":"_"}`, `spec.listener29.host: Invalid value: "_": failed rule: !format.dns1123Subdomain().validate(self).hasValue()`},
+		"a number or a text":                       {`{"memory":"-1"}`, `spec.listener29.memory: Invalid value: "-1": failed rule: type(self) == int || isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))`},
+		"an item of a set":                         {`{"from":["10.0.0.0/8","ten"]}`, `spec.listener29.from[1]: Invalid value: "ten": must be a network`},
+		"items of a list against each other":       {`{"routes":[{"name":"r","port":80},{"name":"s","port":80}]}`, `spec.listener29.routes: Invalid value: ports must differ`},
+		"a transition of an item found by its key": {`{"routes":[{"name":"s","port":81},{"name":"r","port":80,"protocol":"UDP"}]}`, `spec.listener29.routes[1]: Invalid value: r speaks TCP`},
+		"a new item has no transition":             {`{"routes":[{"name":"t","port":80,"protocol":"UDP"}]}`, ""},
+		"keys and values of a map":                 {`{"labels":{"a":"b"}}`, `spec.listener29.labels: Invalid value: labels begin with x-`},
+		"a type that is wrong keeps rules from it": {`{"min":"1"}`, `[spec.listener29.min: Invalid value: "string": spec.listener29.min in body must be of type integer: "string", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`},
+		"a bound that is wrong keeps none from it": {`{"min":-1,"max":-2}`, `[spec.listener29.min: Invalid value: -1: spec.listener29.min in body should be greater than or equal to 0, spec.listener29: Invalid value: min is above max of a]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"listener29":`+tc.patch+`}}`), metav1.PatchOptions{DryRun: []string{"All"}})
+			if tc.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+		})
+	}
+}
+
+// Rules that come later are no concern of what was there before and is not
+// touched, in lists as far as their items have keys.
+func TestNewRulesLetPassWhatWasThere(t *testing.T) {
+	e := start(t)
+	without := define(ruledSchema(2))
+	listener := without.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["listener1"]
+	removeRules(&listener)
+	without.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["listener1"] = listener
+	e.create(without)
+	e.widget("w", `spec: {listener0: `+wholeListener+`, listener1: {name: A, min: 7, max: 3, routes: [{name: r, port: 80}, {name: s, port: 80}], from: [ten]}}`)
+	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Schema = versionOf("v1", ruledSchema(2)).Schema })
+	for name, tc := range map[string]struct{ patch, want string }{
+		"another object changes":                {`{"listener0":{"max":9}}`, ""},
+		"a rule of the object that changes":     {`{"listener1":{"tls":false}}`, `spec.listener1: Invalid value: min is above max of A`},
+		"what was wrong is mended":              {`{"listener1":{"max":8}}`, ""},
+		"items of a set are not what they were": {`{"listener1":{"max":8,"from":["ten","10.0.0.0/8"]}}`, `spec.listener1.from[0]: Invalid value: "ten": must be a network`},
+		"a rule of the list that changes":       {`{"listener1":{"max":8,"routes":[{"name":"r","port":80},{"name":"s","port":80},{"name":"t","port":1}]}}`, `spec.listener1.routes: Invalid value: ports must differ`},
+		"an untouched field of what is mended":  {`{"listener1":{"max":9,"memory":1}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":`+tc.patch+`}`), metav1.PatchOptions{DryRun: []string{"All"}})
+			if tc.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+		})
+	}
+}
+
+func removeRules(props *apiextensionsv1.JSONSchemaProps) {
+	props.XValidations = nil
+	for name, p := range props.Properties {
+		removeRules(&p)
+		props.Properties[name] = p
+	}
+	if props.Items != nil {
+		removeRules(props.Items.Schema)
+	}
+}
+
+// The estimated cost of a rule, and of all rules of a definition, may come close
+// to what is allowed, and not beyond.
+func TestTheCostOfRulesIsBounded(t *testing.T) {
+	e := start(t)
+	quadratic := func(name string, items, rules int) *definition {
+		var text strings.Builder
+		text.WriteString("spec: {type: object, properties: {")
+		for i := range rules {
+			fmt.Fprintf(&text, `list%d: {type: array, maxItems: %d, items: {type: integer}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a * b >= 0))"}]},`, i, items)
+		}
+		text.WriteString("}}")
+		return define(text.String(), plural(name, strings.ToUpper(name[:1])+name[1:]))
+	}
+	for name, tc := range map[string]struct {
+		items, rules int
+		want         string // none: it is accepted
+	}{
+		"just enough for a rule": {1194, 1, ""},
+		"too much for a rule":    {1195, 1, "estimated rule cost exceeds budget by factor of 1.000215x"},
+		"just enough for all":    {1000, 14, ""},
+		"too much for all":       {1000, 15, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.050750x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := e.definitions.Create(t.Context(), quadratic("qs", tc.items, tc.rules), metav1.CreateOptions{DryRun: []string{"All"}})
+			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// What evaluation costs is bounded too, however cheap it was estimated.
+func TestAnEvaluationThatCostsTooMuchFails(t *testing.T) {
+	e := start(t)
+	e.create(define(`spec: {type: object, properties: {list: {type: array, maxItems: 1194, items: {type: integer},
+		x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a * b >= 0))"}]}}}`))
+	list := func(items int) string { return "spec: {list: [" + strings.Repeat("1,", items) + "]}" }
+	e.widget("w", list(100))
+	_, err := e.widgets("v1").Create(t.Context(), object("v1", "x", list(1194)), metav1.CreateOptions{})
+	if err == nil || !strings.Contains(err.Error(), "call cost exceeds limit") {
+		t.Errorf("got %v", err)
+	}
+}

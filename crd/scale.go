@@ -1,0 +1,123 @@
+package crd
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// scale says where the parts of the scale are; nil: there is none.
+func (v *version) scale() *apiextensionsv1.CustomResourceSubresourceScale {
+	if v.spec.Subresources == nil {
+		return nil
+	}
+	return v.spec.Subresources.Scale
+}
+
+// parts of a simple path such as .spec.replicas.
+func parts(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+
+func (v *version) scaleSubresource() registry.Subresource {
+	paths := v.scale()
+	replicas := fieldpath.Path{}
+	for _, name := range parts(paths.SpecReplicasPath) {
+		replicas = append(replicas, fieldpath.PathElement{FieldName: &name})
+	}
+	return registry.Subresource{
+		Name:  "scale",
+		Verbs: []string{"get", "patch", "update"},
+		Kind:  autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
+		New:   func() runtime.Object { return &autoscalingv1.Scale{} },
+		View: &registry.View{
+			FromObject: func(obj runtime.Object) (runtime.Object, error) {
+				return scaleOf(obj.(*unstructured.Unstructured), paths)
+			},
+			ToObject: func(view, obj runtime.Object) error { return writeScale(view, content(obj), paths) },
+			Validate: kind.ValidateScale,
+			Replicas: replicas,
+			Columns:  kind.ScaleColumns(),
+		},
+	}
+}
+
+func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResourceSubresourceScale) (*autoscalingv1.Scale, error) {
+	wanted, found, err := unstructured.NestedInt64(u.Object, parts(paths.SpecReplicasPath)...)
+	if err == nil && !found {
+		err = fmt.Errorf("the spec replicas field %q does not exist", paths.SpecReplicasPath)
+	}
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	current, _, err := unstructured.NestedInt64(u.Object, parts(paths.StatusReplicasPath)...)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: u.GetName(), Namespace: u.GetNamespace(), UID: u.GetUID(),
+			ResourceVersion: u.GetResourceVersion(), CreationTimestamp: u.GetCreationTimestamp(),
+		},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: int32(wanted)},
+		Status: autoscalingv1.ScaleStatus{Replicas: int32(current)},
+	}
+	if paths.LabelSelectorPath != nil && *paths.LabelSelectorPath != "" {
+		scale.Status.Selector, _, err = unstructured.NestedString(u.Object, parts(*paths.LabelSelectorPath)...)
+	}
+	return scale, err
+}
+
+func writeScale(view runtime.Object, object map[string]any, paths *apiextensionsv1.CustomResourceSubresourceScale) error {
+	replicas := int64(view.(*autoscalingv1.Scale).Spec.Replicas)
+	return unstructured.SetNestedField(object, replicas, parts(paths.SpecReplicasPath)...)
+}
+
+// validateScale looks at the fields behind the scale.
+func (v *version) validateScale(object map[string]any) field.ErrorList {
+	if v.scale() == nil {
+		return nil
+	}
+	return append(validateReplicas(object, v.scale().SpecReplicasPath), v.validateScaleStatus(object)...)
+}
+
+func (v *version) validateScaleStatus(object map[string]any) field.ErrorList {
+	paths := v.scale()
+	if paths == nil {
+		return nil
+	}
+	faults := validateReplicas(object, paths.StatusReplicasPath)
+	if paths.LabelSelectorPath == nil {
+		return faults
+	}
+	if text, _, err := unstructured.NestedString(object, parts(*paths.LabelSelectorPath)...); err != nil {
+		faults = append(faults, field.Invalid(field.NewPath(*paths.LabelSelectorPath), text, err.Error()))
+	}
+	return faults
+}
+
+func validateReplicas(object map[string]any, path string) field.ErrorList {
+	replicas, _, err := unstructured.NestedInt64(object, parts(path)...)
+	invalid := func(text string) field.ErrorList {
+		return field.ErrorList{field.Invalid(field.NewPath(path), replicas, text)}
+	}
+	switch {
+	case err != nil:
+		return invalid(err.Error())
+	case replicas < 0:
+		return invalid("should be a non-negative integer")
+	case replicas > math.MaxInt32:
+		return invalid(fmt.Sprintf("should be less than or equal to %v", math.MaxInt32))
+	}
+	return nil
+}

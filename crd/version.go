@@ -1,0 +1,123 @@
+package crd
+
+import (
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// version is one version of a custom resource. It is the codec of its objects.
+type version struct {
+	*definition
+	name        string
+	spec        *apiextensionsv1.CustomResourceDefinitionVersion
+	deprecation string // the warning of it, "" for none
+
+	// What follows is made when it is first needed.
+
+	// structure of the objects; nil: there is no schema, and any field.
+	structure func() (*structuralschema.Structural, error)
+	// traits of the structure.
+	traits func() traits
+	// validator holds objects against the schema, statusValidator their status.
+	validator, statusValidator func() (validation.SchemaValidator, error)
+	// rules are the CEL expressions of the schema; nil: there are none.
+	rules      func() *cel.Validator
+	selectors  func() []selector
+	schemaOnce func() (*apiextensions.JSONSchemaProps, error)
+}
+
+func newVersion(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVersion, all []apiextensionsv1.CustomResourceDefinitionVersion) *version {
+	v := &version{definition: d, name: spec.Name, spec: spec}
+	if spec.Deprecated {
+		v.deprecation = deprecationOf(d, spec, all)
+	}
+	v.schemaOnce = sync.OnceValues(v.internalSchema)
+	v.structure = sync.OnceValues(v.compileStructure)
+	v.traits = sync.OnceValue(func() traits {
+		structure, _ := v.structure()
+		return traitsOf(structure)
+	})
+	v.validator = sync.OnceValues(func() (validation.SchemaValidator, error) {
+		props, err := v.schemaOnce()
+		return compileValidator(props, err)
+	})
+	v.statusValidator = sync.OnceValues(func() (validation.SchemaValidator, error) {
+		props, err := v.schemaOnce()
+		return compileValidator(statusOf(props), err)
+	})
+	v.rules = sync.OnceValue(func() *cel.Validator {
+		structure, err := v.structure()
+		if err != nil || structure == nil {
+			return nil
+		}
+		return cel.NewValidator(structure, true, celconfig.PerCallLimit)
+	})
+	v.selectors = sync.OnceValue(v.compileSelectors)
+	return v
+}
+
+func (v *version) kind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: v.group, Version: v.name, Kind: v.names.Kind}
+}
+
+func (v *version) apiVersion() string { return v.group + "/" + v.name }
+
+// internalSchema is the schema as the library wants it; nil: there is none.
+func (v *version) internalSchema() (*apiextensions.JSONSchemaProps, error) {
+	if v.spec.Schema == nil {
+		return nil, nil
+	}
+	internal := &apiextensions.CustomResourceValidation{}
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.spec.Schema.DeepCopy(), internal, nil)
+	return internal.OpenAPIV3Schema, err
+}
+
+func (v *version) compileStructure() (*structuralschema.Structural, error) {
+	props, err := v.schemaOnce()
+	if err != nil || props == nil {
+		return nil, err
+	}
+	structure, err := structuralschema.NewStructural(props)
+	if v.preserve {
+		return structure, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	structure = structure.DeepCopy() // defaults are shared with the schema
+	return structure, defaulting.PruneDefaults(structure)
+}
+
+func compileValidator(props *apiextensions.JSONSchemaProps, err error) (validation.SchemaValidator, error) {
+	if err != nil {
+		return nil, err
+	}
+	validator, _, err := validation.NewSchemaValidator(props)
+	return validator, err
+}
+
+// statusOf returns the schema of the status, nil if there is none.
+func statusOf(props *apiextensions.JSONSchemaProps) *apiextensions.JSONSchemaProps {
+	if props == nil {
+		return nil
+	}
+	if status, ok := props.Properties["status"]; ok {
+		return &status
+	}
+	return nil
+}
+
+// content of an object, which belongs to the object.
+func content(obj runtime.Object) map[string]any {
+	return obj.(*unstructured.Unstructured).Object
+}

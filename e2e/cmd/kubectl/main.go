@@ -1,6 +1,0 @@
-// Command kubectl is kubectl, in the version that this module's go.mod names.
-package main
-
-import "github.com/miniapi/miniapi/e2e/kubectl"
-
-func main() { kubectl.Main() }

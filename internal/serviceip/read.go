@@ -1,0 +1,20 @@
+package serviceip
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// all returns the objects of a resource at a version, in all namespaces. They
+// must not be written to.
+func all[T runtime.Object](ctx context.Context, store *registry.Store, resource schema.GroupResource, resourceVersion string) ([]T, error) {
+	store, err := store.Require(resource)
+	if err != nil {
+		return nil, err
+	}
+	return registry.ReadAll[T](ctx, store, registry.ListRequest{ResourceVersion: resourceVersion})
+}

@@ -1,0 +1,55 @@
+package conformance
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/bootstrap"
+)
+
+// TestReplayAuth replays the requests of users without rights. Steps that name no user were
+// recorded as the administrator.
+func TestReplayAuth(t *testing.T) {
+	server, err := miniapi.Start(t.Context(), miniapi.Config{
+		Bootstrap:     bootstrap.Full,
+		Secure:        &miniapi.Secure{},
+		Authorization: miniapi.RBAC,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	known := readDifferences(t)
+	r := &replay{t: t, url: server.URL(), etcd: server.EtcdClient()}
+	admin, anonymous := httpClient(t, server.RESTConfig()), httpClient(t, rest.AnonymousClientConfig(server.RESTConfig()))
+	r.client = admin
+	r.namespace("x-auth")
+	for _, s := range load(t, "auth") {
+		r.client = admin
+		if strings.HasPrefix(s.ID, "auth/rbac/anonymous ") || s.ReqHeader["Authorization"] != nil {
+			r.client = anonymous
+		}
+		r.step(&s, known)
+	}
+	known.stale(t, "auth/", r.differing)
+	t.Logf("%d as recorded, %d differ", r.same, len(r.differing))
+}
+
+func httpClient(t *testing.T, config *rest.Config) *http.Client {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}

@@ -1,0 +1,430 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/bootstrap"
+)
+
+var update = flag.Bool("update", false, "add answers that differ to differences.txt, and drop lines that no longer hold")
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// areas, with the namespace they use and what had been done in it before some
+// of their steps ("" is before all).
+var areas = []struct {
+	name, namespace string
+	setups          map[string]func(*replay)
+}{
+	{"discovery", "x-discovery", nil},
+	{"negative", "x-negative", map[string]func(*replay){"": setUpNegative}},
+	{"lists", "x-lists", map[string]func(*replay){"": setUpLists, "lists/paging/page 2": addToLists}},
+	{"deletions", "x-deletions", map[string]func(*replay){"": setUpDeletions}},
+	{"meta", "x-meta", map[string]func(*replay){
+		"meta/policy Orphan/create": removePolicyDeployment, "meta/policy Background/create": removePolicyDeployment,
+	}},
+	{"patch", "x-patch", nil},
+	{"admission", "x-admission", map[string]func(*replay){"": setUpAdmission, "admission/plugins/priority default": removeQuota}},
+	{"apply", "x-apply", map[string]func(*replay){"apply/deployment/create": removeInvalidDeployment}},
+	{"subresources", "x-subs", nil},
+	{"manifests", "x-manifests", map[string]func(*replay){
+		"": setUpManifests,
+		"manifests/test/fixtures/doc-yaml/user-guide/persistent-volumes/volumes/nfs.yaml-1/create-dryrun": removeVolume,
+		"manifests/testdata/apply/patch.json-1/create-dryrun":                                             removeController,
+	}},
+	{"testdata", "x-testdata", nil},
+	{"crd", "x-crd", map[string]func(*replay){"crd/change/create": removeGadgets}},
+	{"lifecycle", "x-lifecycle", map[string]func(*replay){
+		"lifecycle/v1.ResourceQuota-rq-one/create-dryrun": func(r *replay) { r.namespace("x-lifecycle-resourcequota") },
+	}},
+}
+
+func TestReplay(t *testing.T) {
+	known := readDifferences(t)
+	for _, area := range areas {
+		t.Run(area.name, func(t *testing.T) {
+			r := newReplay(t)
+			r.namespace(area.namespace)
+			r.setups = area.setups
+			r.setUp("")
+			for _, s := range load(t, area.name) {
+				r.step(&s, known)
+			}
+			known.stale(t, area.name+"/", r.differing)
+			t.Logf("%d as recorded, %d differ, %d are not requests", r.same, len(r.differing), r.skipped)
+		})
+	}
+	known.write(t)
+}
+
+// replay sends the requests of one area to one server.
+type replay struct {
+	t      *testing.T
+	url    string
+	etcd   *clientv3.Client
+	client *http.Client
+	setups map[string]func(*replay)
+	chain  string
+	bound  bindings
+	// created is the latest creationTimestamp that an answer had, with its name;
+	// address and port are what it said was handed out to a service.
+	created, address, port string
+	page                   string // token of the next page, from the latest list that had one
+
+	same, skipped int
+	differing     []string
+}
+
+func newReplay(t *testing.T) *replay {
+	t.Helper()
+	server, err := miniapi.Start(t.Context(), miniapi.Config{Bootstrap: bootstrap.Full})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return &replay{t: t, url: server.URL(), etcd: server.EtcdClient(), client: http.DefaultClient}
+}
+
+func (r *replay) setUp(step string) {
+	r.t.Helper()
+	if setup, ok := r.setups[step]; ok {
+		setup(r)
+	}
+}
+
+func (r *replay) namespace(name string) {
+	r.t.Helper()
+	r.create("/api/v1/namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
+}
+
+// create and the others are for setups: they must succeed.
+func (r *replay) create(path, body string) {
+	r.t.Helper()
+	r.must("POST", path, "application/json", body)
+}
+
+func (r *replay) must(method, path, contentType, body string) {
+	r.t.Helper()
+	answer := r.send(&step{Method: method, Path: path, Req: &body, ReqHeader: map[string][]string{"Content-Type": {contentType}}})
+	if answer.status >= 300 {
+		r.t.Fatalf("%s %s: %d %s", method, path, answer.status, answer.body)
+	}
+}
+
+var (
+	clusterAddress    = regexp.MustCompile(`"clusterIPs": ?\["([\d.]+)"\]`)
+	recordedAddress   = regexp.MustCompile(`"10\.0\.0\.\d+"`)
+	nodePort          = regexp.MustCompile(`"nodePort": ?(\d+)`)
+	creationTime      = regexp.MustCompile(`"creationTimestamp": ?"\d{4}-\d\d-\d\dT[^"]+Z"`)
+	continueToken     = regexp.MustCompile(`"continue": ?"([^"]+)"`)
+	continueParameter = regexp.MustCompile(`continue=[^&]+`)
+	currentParameter  = regexp.MustCompile(`resourceVersion=(cur|1354)\b`)
+)
+
+// fillKnown: what a request says of the creation, and of what was handed out, is
+// what an answer has said.
+func (r *replay) fillKnown(body string) string {
+	if r.created != "" {
+		body = creationTime.ReplaceAllString(body, r.created)
+	}
+	if r.address != "" {
+		body = recordedAddress.ReplaceAllString(body, strconv.Quote(r.address))
+	}
+	if r.port != "" {
+		body = nodePort.ReplaceAllString(body, `"nodePort":`+r.port)
+	}
+	return body
+}
+
+// learn notes what later requests repeat.
+func (r *replay) learn(answer string) {
+	if found := continueToken.FindStringSubmatch(answer); found != nil {
+		r.page = found[1]
+	}
+	if found := creationTime.FindString(answer); found != "" {
+		r.created = found
+	}
+	if found := clusterAddress.FindStringSubmatch(answer); found != nil {
+		r.address = found[1]
+	}
+	if found := nodePort.FindStringSubmatch(answer); found != nil {
+		r.port = found[1]
+	}
+}
+
+// fillPath puts this run's values into a URL: those of ordinals, the token of
+// the page before, and where the recorder asked for the current revision, that.
+func (r *replay) fillPath(path string) string {
+	path = continueParameter.ReplaceAllString(r.bound.fill(path), "continue="+r.page)
+	if currentParameter.MatchString(path) {
+		path = currentParameter.ReplaceAllString(path, "resourceVersion="+r.currentRevision())
+	}
+	return path
+}
+
+func (r *replay) currentRevision() string {
+	r.t.Helper()
+	got, err := r.etcd.Get(r.t.Context(), "/")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return strconv.FormatInt(got.Header.Revision, 10)
+}
+
+// recorder is the field manager of requests that name none.
+const recorder = "exam"
+
+type answer struct {
+	status      int
+	contentType string
+	warnings    []string
+	body        []byte
+}
+
+func (r *replay) send(s *step) answer {
+	r.t.Helper()
+	var body io.Reader
+	if s.Req != nil {
+		body = strings.NewReader(r.bound.fill(r.fillKnown(*s.Req)))
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), s.Method, r.url+r.fillPath(s.Path), body)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	req.Header.Set("User-Agent", recorder)
+	for name, values := range s.ReqHeader {
+		req.Header[name] = values
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	r.learn(string(data))
+	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), resp.Header.Values("Warning"), data}
+}
+
+// step replays one request and files the outcome.
+func (r *replay) step(s *step, known *differences) {
+	r.t.Helper()
+	if chain := s.chain(); chain != r.chain {
+		r.chain, r.bound = chain, bindings{}
+	}
+	r.setUp(s.ID)
+	if s.Method == "FACT" || isAbridged(s) {
+		r.skipped++
+		return
+	}
+	if strings.HasSuffix(s.ID, "/get-deleted") && strings.Contains(s.Path, "/customresourcedefinitions/") {
+		r.awaitGone(s)
+	}
+	found := r.compare(s, r.send(s))
+	if len(found) == 0 {
+		r.same++
+		return
+	}
+	r.differing = append(r.differing, s.ID)
+	known.check(r.t, s.ID, found)
+}
+
+// awaitGone waits for those who clean up behind a deletion.
+func (r *replay) awaitGone(s *step) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	for r.send(s).status != http.StatusNotFound {
+		if ctx.Err() != nil {
+			r.t.Fatalf("%s is still there", s.Path)
+		}
+	}
+}
+
+// isAbridged: the recording says only how long the body was.
+func isAbridged(s *step) bool {
+	return s.Req != nil && strings.HasSuffix(*s.Req, " bytes>")
+}
+
+func (r *replay) compare(s *step, got answer) []difference {
+	m := &matcher{bound: r.bound}
+	if got.status != s.Status {
+		m.differ("status", "want %d, got %d: %s", s.Status, got.status, cut(got.body))
+		return m.found
+	}
+	if s.Header != "" && mediaType(got.contentType) != mediaType(s.Header) {
+		m.differ("Content-Type", "want %q, got %q", s.Header, got.contentType)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(s.Warnings)), slices.Sorted(slices.Values(got.warnings))) {
+		m.differ("Warning", "want %q, got %q", s.Warnings, got.warnings)
+	}
+	switch {
+	case s.Text != nil && *s.Text == "protobuf that does not decode":
+		// The recorder had no type for it. That it is protobuf shows in its type.
+	case s.Text != nil:
+		m.matchString("text", *s.Text, string(got.body))
+	case len(s.Body) > 0:
+		r.compareBody(m, s, got)
+	}
+	return m.found
+}
+
+func (r *replay) compareBody(m *matcher, s *step, got answer) {
+	var want, value any
+	if err := json.Unmarshal(s.Body, &want); err != nil {
+		r.t.Fatalf("%s: %v", s.ID, err)
+	}
+	data, err := toJSON(got)
+	if err != nil {
+		m.differ("body", "%v: %s", err, cut(got.body))
+		return
+	}
+	if err := json.Unmarshal(data, &value); err != nil {
+		m.differ("body", "%v: %s", err, cut(got.body))
+		return
+	}
+	sortCauses(value)
+	m.match("body", want, value)
+}
+
+// toJSON turns YAML and protobuf answers into JSON, as the recorder did.
+func toJSON(got answer) ([]byte, error) {
+	switch {
+	case strings.HasPrefix(got.contentType, "application/yaml"):
+		return yaml.YAMLToJSON(got.body)
+	case bytes.HasPrefix(got.body, []byte("k8s\x00")):
+		return protobufToJSON(got.body)
+	}
+	return got.body, nil
+}
+
+// sortCauses puts the causes of a Status in the order of the recordings.
+func sortCauses(value any) {
+	object, _ := value.(map[string]any)
+	details, _ := object["details"].(map[string]any)
+	causes, _ := details["causes"].([]any)
+	slices.SortFunc(causes, func(a, b any) int {
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		return bytes.Compare(x, y)
+	})
+}
+
+func mediaType(contentType string) string {
+	before, _, _ := strings.Cut(contentType, ";")
+	return before
+}
+
+func cut(body []byte) string {
+	if len(body) > 300 {
+		return string(body[:300]) + "..."
+	}
+	return string(body)
+}
+
+// differences is the content of differences.txt.
+type differences struct {
+	reasons map[string]string
+	order   []string
+	changed bool
+}
+
+const differencesFile = "differences.txt"
+
+func readDifferences(t *testing.T) *differences {
+	t.Helper()
+	data, err := os.ReadFile(differencesFile)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	d := &differences{reasons: map[string]string{}}
+	for line := range strings.Lines(string(data)) {
+		id, reason, ok := strings.Cut(strings.TrimSpace(line), " | ")
+		if ok {
+			d.reasons[id] = reason
+			d.order = append(d.order, id)
+		}
+	}
+	return d
+}
+
+// check fails the test for a difference that is not listed, or listed without a
+// reason, as -update leaves it.
+func (d *differences) check(t *testing.T, id string, found []difference) {
+	t.Helper()
+	if reason, ok := d.reasons[id]; ok {
+		if strings.HasPrefix(reason, "? ") && !*update {
+			t.Errorf("%s has no reason in %s", id, differencesFile)
+		}
+		return
+	}
+	texts := make([]string, len(found))
+	for i, f := range found {
+		texts[i] = f.String()
+	}
+	if *update {
+		d.reasons[id] = "? " + strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
+		d.order = append(d.order, id)
+		d.changed = true
+		return
+	}
+	t.Errorf("%s differs from the recording:\n\t%s", id, strings.Join(texts, "\n\t"))
+}
+
+// stale fails the test for lines which are not needed any more.
+func (d *differences) stale(t *testing.T, area string, differing []string) {
+	t.Helper()
+	for _, id := range slices.Clone(d.order) {
+		if !strings.HasPrefix(id, area) || slices.Contains(differing, id) {
+			continue
+		}
+		if *update {
+			d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
+			d.changed = true
+			continue
+		}
+		t.Errorf("%s is as recorded: take its line out of %s", id, differencesFile)
+	}
+}
+
+func (d *differences) write(t *testing.T) {
+	t.Helper()
+	if !*update || !d.changed {
+		return
+	}
+	slices.Sort(d.order)
+	var out strings.Builder
+	for _, id := range d.order {
+		fmt.Fprintf(&out, "%s | %s\n", id, d.reasons[id])
+	}
+	if err := os.WriteFile(differencesFile, []byte(out.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,188 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// block is a fenced block of a page.
+type block struct {
+	info string // what follows the fence, such as "sh tour"
+	text string
+}
+
+func readReadme(t *testing.T) (text string, blocks []block) {
+	t.Helper()
+	data, err := os.ReadFile("../../README.md")
+	check(t, err)
+	return string(data), blocksOf(string(data))
+}
+
+// blocksOf finds the fenced blocks of a page.
+func blocksOf(page string) (blocks []block) {
+	for _, match := range regexp.MustCompile("(?ms)^```(\\S[^\n]*)\n(.*?)^```$").FindAllStringSubmatch(page, -1) {
+		blocks = append(blocks, block{match[1], match[2]})
+	}
+	return blocks
+}
+
+// TestReadmeTour runs the tour from its first command to its last against one
+// server, as a reader would; testdata/readme.txt has what the reader sees.
+func TestReadmeTour(t *testing.T) {
+	golden, err := os.ReadFile("testdata/readme.txt")
+	check(t, err)
+	text, blocks := readReadme(t)
+	for name, path := range map[string]string{"curl": os.Getenv("PATH"), "without curl": standInPath(t)} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath("curl"); err != nil && name == "curl" {
+				path = standInPath(t)
+			}
+			got := playTour(t, blocks, path)
+			if *update {
+				check(t, os.WriteFile("testdata/readme.txt", []byte(got), 0o644))
+			}
+			if diff := cmp.Diff(string(golden), got); diff != "" {
+				t.Error("the tour goes another way (-want +got):\n" + diff)
+			}
+			for _, answer := range blocks {
+				if answer.info == "json" && !strings.Contains(got, strings.TrimSpace(answer.text)) {
+					t.Errorf("the README shows an answer that did not come:\n%s", answer.text)
+				}
+			}
+			if failures := strings.Count(got, `"Failure"`); failures != strings.Count(text, `"Failure"`) {
+				t.Errorf("%d requests failed:\n%s", failures, got)
+			}
+		})
+	}
+}
+
+func playTour(t *testing.T, blocks []block, path string) string {
+	t.Helper()
+	server := startServer(t)
+	sh, masks := newShell(t, server), newVolatile(server)
+	sh.env = append(sh.env, "PATH="+programsDir(t)+string(os.PathListSeparator)+path)
+	var out strings.Builder
+	for _, block := range blocks {
+		if block.info != "sh tour" {
+			continue
+		}
+		printed, err := sh.run(strings.ReplaceAll(block.text, "http://127.0.0.1:8080", server.URL()))
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, block.text, printed)
+		}
+		out.WriteString("$ " + strings.ReplaceAll(strings.TrimSpace(block.text), "\n", "\n> ") + "\n" + masks.replace(printed) + "\n\n")
+	}
+	return out.String()
+}
+
+// standInPath is the PATH with a curl of our own before any other.
+func standInPath(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	self, err := os.Executable()
+	check(t, err)
+	check(t, os.Symlink(self, filepath.Join(dir, "curl")))
+	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// TestReadmeTestCommand: CI runs the very line, or TestEnvtestPageCommands does.
+func TestReadmeTestCommand(t *testing.T) {
+	_, blocks := readReadme(t)
+	ci, err := os.ReadFile("../../.ci/run")
+	check(t, err)
+	lines := strings.Split(string(ci), "\n")
+	for _, block := range blocks {
+		command := strings.TrimSpace(block.text)
+		onPage := slices.Contains(readEnvtestPage(t), block)
+		if block.info == "sh" && command != serverCommand && !slices.Contains(lines, command) && !onPage {
+			t.Errorf("neither a test nor CI runs %q", command)
+		}
+	}
+}
+
+// TestReadmeExamples: the table names every example, and each has a test that
+// runs it and compares what it prints.
+func TestReadmeExamples(t *testing.T) {
+	text, _ := readReadme(t)
+	var named, there []string
+	for _, match := range regexp.MustCompile("`go (-C e2e )?run \\./(examples/\\w+)`").FindAllStringSubmatch(text, -1) {
+		dir := filepath.Join("..", "..", match[2])
+		if match[1] != "" {
+			dir = match[2]
+		}
+		named = append(named, dir)
+		test, err := os.ReadFile(filepath.Join(dir, "main_test.go"))
+		check(t, err)
+		if !strings.Contains(string(test), "main()\n\t// ") || !strings.Contains(string(test), "utput:\n") {
+			t.Errorf("%s has no test that runs it and compares its output", dir)
+		}
+	}
+	for _, pattern := range []string{"../../examples/*", "examples/*"} {
+		dirs, err := filepath.Glob(pattern)
+		check(t, err)
+		there = append(there, dirs...)
+	}
+	slices.Sort(named)
+	slices.Sort(there)
+	if diff := cmp.Diff(there, named); diff != "" {
+		t.Errorf("examples that are there, and named in the README (-there +named):\n%s", diff)
+	}
+}
+
+func TestReadmeFlagsAreKnown(t *testing.T) {
+	text, _ := readReadme(t)
+	var help []byte
+	for _, args := range [][]string{{"--help"}, {"assets", "--help"}} {
+		page, err := exec.CommandContext(t.Context(), filepath.Join(programsDir(t), "miniapi"), args...).CombinedOutput()
+		check(t, err)
+		help = append(help, page...)
+	}
+	flags := regexp.MustCompile("`(?:go run ./cmd/miniapi )?(--[a-z-]+)").FindAllStringSubmatch(text, -1)
+	if len(flags) == 0 {
+		t.Error("no flag in the README")
+	}
+	for _, flag := range flags {
+		if !regexp.MustCompile(regexp.QuoteMeta(flag[1]) + `\b`).Match(help) {
+			t.Errorf("miniapi has no flag %s", flag[1])
+		}
+	}
+}
+
+func TestReadmeLinksLead(t *testing.T) {
+	text, _ := readReadme(t)
+	checkLinks(t, "..", text)
+}
+
+// checkLinks expects files where a page in a directory leads to.
+func checkLinks(t *testing.T, dir, page string) {
+	t.Helper()
+	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(page, -1) {
+		if _, err := os.Stat(filepath.Join(dir, link[1])); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReadmeGoBlocks: what the README shows in Go is part of a program that
+// compiles and runs.
+func TestReadmeGoBlocks(t *testing.T) {
+	_, blocks := readReadme(t)
+	program, err := os.ReadFile("readme_example_test.go")
+	check(t, err)
+	for _, block := range blocks {
+		if block.info == "go" && !strings.Contains(unindented(string(program)), unindented(block.text)) {
+			t.Errorf("not in readme_example_test.go:\n%s", block.text)
+		}
+	}
+}
+
+func unindented(text string) string {
+	return regexp.MustCompile(`(?m)^\t+`).ReplaceAllString(text, "")
+}
