@@ -1,7 +1,8 @@
-package miniapi_test
+package layout_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,14 +10,14 @@ import (
 
 var directDependency = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
 
-// TestEveryDirectDependencyHasAReason holds go.mod against the table in
-// docs/design.md.
-func TestEveryDirectDependencyHasAReason(t *testing.T) {
-	mod, err := os.ReadFile("go.mod")
+// TestDirectDependencies checks that docs/design.md gives a reason for each direct dependency of
+// go.mod, and for no other module.
+func TestDirectDependencies(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	design, err := os.ReadFile("docs/design.md")
+	design, err := os.ReadFile(filepath.Join(repository, "docs/design.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestEveryDirectDependencyHasAReason(t *testing.T) {
 	}
 	found := directDependency.FindAllStringSubmatch(string(mod), -1)
 	if len(found) == 0 {
-		t.Fatal("go.mod names no dependency")
+		t.Fatal("go.mod lists no dependency")
 	}
 	for _, dependency := range found {
 		if !strings.Contains(table, "`"+dependency[1]+"`") {
@@ -35,7 +36,7 @@ func TestEveryDirectDependencyHasAReason(t *testing.T) {
 	}
 	for _, named := range regexp.MustCompile("`([a-z0-9-]+\\.[a-z]+/[^`]+)`").FindAllStringSubmatch(table, -1) {
 		if !strings.Contains(string(mod), "\t"+named[1]+" v") {
-			t.Errorf("docs/design.md has a reason for %s, which go.mod does not name", named[1])
+			t.Errorf("docs/design.md has a reason for %s, which is not in go.mod", named[1])
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package miniapi_test
+package layout_test
 
 import (
 	"encoding/json"
@@ -12,8 +12,9 @@ import (
 
 const module = "github.com/miniapi/miniapi"
 
-// layers of docs/design.md: a package may import what the longest prefix of its
-// name lists, and packages below the same prefix. "x/..." is x and all below it.
+// layers is the table of docs/design.md. The entry with the longest prefix of a package's path
+// lists the packages it may import; packages below the same prefix may import each other.
+// "x/..." means x and all packages below it.
 var layers = map[string][]string{
 	"versioner":          {},
 	"storage":            {"versioner"},
@@ -44,6 +45,8 @@ var layers = map[string][]string{
 	"registry/registrytest": {"registry", "storage/..."},
 	"test/bench":            {},
 	"test/conformance":      {},
+	"test/integration":      {},
+	"test/layout":           {},
 }
 
 func TestLayers(t *testing.T) {
@@ -99,11 +102,14 @@ func allows(allowed, imported string) bool {
 	return allowed == imported
 }
 
-// within tells whether a package is the one named or below it; the root
-// package has nothing below it.
+// within reports whether the package is the named one or below it. No package counts as below
+// the root package.
 func within(name, prefix string) bool {
 	return name == prefix || prefix != "" && strings.HasPrefix(name, prefix+"/")
 }
+
+// repository is the root directory of the repository.
+const repository = "../.."
 
 type goPackage struct {
 	ImportPath string
@@ -112,7 +118,9 @@ type goPackage struct {
 
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
+	list := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	list.Dir = repository
+	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
