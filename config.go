@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
@@ -176,7 +176,7 @@ func (c Config) validateListen() error {
 	if err := validatePort(c.Listen, port); err != nil {
 		return fmt.Errorf("listen %w", err)
 	}
-	if !isLoopback(host) && !c.AllowUnauthenticatedNetworkAccess {
+	if !loopback.IsHost(host) && !c.AllowUnauthenticatedNetworkAccess {
 		return fmt.Errorf("listen address %q is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it", c.Listen)
 	}
 	return nil
@@ -227,12 +227,4 @@ func validateBootstrap(mode bootstrap.Mode) error {
 		return fmt.Errorf("bootstrap %q is neither %q nor %q", mode, bootstrap.Minimal, bootstrap.Full)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }

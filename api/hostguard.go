@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/internal/loopback"
 )
 
 // guardHost refuses requests which a web page could have sent to a server that
@@ -62,9 +64,6 @@ func (l hostList) allows(hostport string) bool {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-		return true
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+	return loopback.IsHost(host) || strings.HasSuffix(host, ".localhost") ||
 		slices.Contains(l, "*") || slices.Contains(l, host)
 }

@@ -5,13 +5,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi/internal/loopback"
 )
 
 // Clients make one HTTP client for all webhooks that are reached the same way,
@@ -96,17 +96,12 @@ func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 
 		MaxResponseHeaderBytes: maxAnswerHeader,
 		IdleConnTimeout:        90 * time.Second,
-		ForceAttemptHTTP2:      isLoopback(to.name),
+		ForceAttemptHTTP2:      loopback.IsHost(to.name),
 	}
 	if to.service != (Service{}) {
 		t.DialContext = c.conns.dialService(c.resolve, to.service)
 	}
 	return t, nil
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }
 
 // Close ends all connections, those that are being made too. There are no new

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
+
+	"github.com/miniapi/miniapi/internal/loopback"
 )
 
 // Config says where and how an embedded etcd runs. The zero value is a server
@@ -71,16 +72,8 @@ func listenAddress(raw string) (string, error) {
 	if _, err := net.LookupPort("tcp", u.Port()); err != nil {
 		return "", fmt.Errorf("client URL %q: %q is no port: use a number from 0 to 65535", raw, u.Port())
 	}
-	if !isLoopback(u.Hostname()) {
+	if !loopback.IsHost(u.Hostname()) {
 		return "", fmt.Errorf("client URL %q: must be a loopback address, for whoever reaches it can read and write everything", raw)
 	}
 	return net.JoinHostPort(u.Hostname(), u.Port()), nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
