@@ -2,7 +2,6 @@ package miniapi
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -39,32 +38,4 @@ func TestConnectionsDrain(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	conns.drain(ended) // returns
-}
-
-// However many watches there are, each ends as a stream does, not as a broken
-// connection.
-func TestStopEndsManyWatches(t *testing.T) {
-	s, err := Start(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
-	var streams sync.WaitGroup
-	for range 100 {
-		res, err := client.Get(s.URL() + "/api/v1/configmaps?watch=true")
-		if err != nil {
-			t.Fatal(err)
-		}
-		streams.Go(func() {
-			defer res.Body.Close()
-			if _, err := io.ReadAll(res.Body); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	if err := s.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	streams.Wait()
 }

@@ -1,4 +1,4 @@
-package miniapi_test
+package integration_test
 
 import (
 	"io"

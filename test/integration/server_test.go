@@ -1,4 +1,4 @@
-package miniapi_test
+package integration_test
 
 import (
 	"context"
@@ -120,6 +120,26 @@ func dial(t *testing.T, server *miniapi.Server, said string) (ended func()) {
 		defer conn.Close()
 		_, _ = io.ReadAll(conn) // to its end
 	}
+}
+
+// Each of many open watches ends as a complete response, not as a broken connection.
+func TestStopEndsManyWatches(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	var streams sync.WaitGroup
+	for range 100 {
+		res, err := client.Get(server.URL() + "/api/v1/configmaps?watch=true")
+		check(t, err)
+		streams.Go(func() {
+			defer res.Body.Close()
+			if _, err := io.ReadAll(res.Body); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	check(t, server.Stop(t.Context()))
+	streams.Wait()
 }
 
 func TestStopIsIdempotent(t *testing.T) {
