@@ -24,12 +24,13 @@ func Resources() []*registry.Resource {
 // definition returns the part that all kinds of the group have in common.
 func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
 	return kind.Definition[T]{
-		GroupVersion: admissionregistrationv1.SchemeGroupVersion,
-		Object:       object,
-		List:         list,
-		Resource:     resource,
-		Categories:   []string{"api-extensions"},
-		Generation:   true,
+		GroupVersion:          admissionregistrationv1.SchemeGroupVersion,
+		Object:                object,
+		List:                  list,
+		Resource:              resource,
+		UnqualifiedFinalizers: true,
+		Categories:            []string{"api-extensions"},
+		Generation:            true,
 	}
 }
 

@@ -21,7 +21,6 @@ func controllerRevisions() *registry.Resource {
 		Object:                   &appsv1.ControllerRevision{},
 		List:                     &appsv1.ControllerRevisionList{},
 		Resource:                 "controllerrevisions",
-		Finalizers:               kind.Finalizers,
 		Namespaced:               true,
 		ValidateCreate:           validateNewRevision,
 		AllowUnconditionalUpdate: true,

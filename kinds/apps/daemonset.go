@@ -17,7 +17,6 @@ func daemonSets() *registry.Resource {
 		Object:                   &appsv1.DaemonSet{},
 		List:                     &appsv1.DaemonSetList{},
 		Resource:                 "daemonsets",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"ds"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

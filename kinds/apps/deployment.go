@@ -18,7 +18,6 @@ func deployments() *registry.Resource {
 		Object:                   &appsv1.Deployment{},
 		List:                     &appsv1.DeploymentList{},
 		Resource:                 "deployments",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"deploy"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

@@ -16,7 +16,6 @@ func replicaSets() *registry.Resource {
 		Object:                   &appsv1.ReplicaSet{},
 		List:                     &appsv1.ReplicaSetList{},
 		Resource:                 "replicasets",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"rs"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

@@ -18,7 +18,6 @@ func statefulSets() *registry.Resource {
 		Object:                   &appsv1.StatefulSet{},
 		List:                     &appsv1.StatefulSetList{},
 		Resource:                 "statefulsets",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"sts"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

@@ -14,7 +14,6 @@ func horizontalPodAutoscalers() *registry.Resource {
 		Object:                   &autoscalingv2.HorizontalPodAutoscaler{},
 		List:                     &autoscalingv2.HorizontalPodAutoscalerList{},
 		Resource:                 "horizontalpodautoscalers",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultAutoscaler,
 		Restore:                  defaultAutoscaler, // v1 stores behavior without defaults
 		ShortNames:               []string{"hpa"},

@@ -17,7 +17,6 @@ func cronJobs() *registry.Resource {
 		Object:                   &batchv1.CronJob{},
 		List:                     &batchv1.CronJobList{},
 		Resource:                 "cronjobs",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"cj"},
 		Categories:               []string{"all"},
 		Namespaced:               true,

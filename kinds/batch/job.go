@@ -22,7 +22,6 @@ func jobs() *registry.Resource {
 		Object:       &batchv1.Job{},
 		List:         &batchv1.JobList{},
 		Resource:     "jobs",
-		Finalizers:   kind.Finalizers,
 		Categories:   []string{"all"},
 		Namespaced:   true,
 		Generation:   true,

@@ -23,7 +23,6 @@ func signingRequests() *registry.Resource {
 		Object:                   &certificatesv1.CertificateSigningRequest{},
 		List:                     &certificatesv1.CertificateSigningRequestList{},
 		Resource:                 "certificatesigningrequests",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"csr"},
 		Status:                   true,
 		ValidateName:             path.ValidatePathSegmentName,

@@ -10,15 +10,16 @@ import (
 
 func leases() *registry.Resource {
 	return kind.Definition[*coordinationv1.Lease]{
-		GroupVersion:        coordinationv1.SchemeGroupVersion,
-		Object:              &coordinationv1.Lease{},
-		List:                &coordinationv1.LeaseList{},
-		Resource:            "leases",
-		Namespaced:          true,
-		Validate:            validateLease,
-		PrepareForCreate:    dropStrategy,
-		AllowCreateOnUpdate: true,
-		PrepareForUpdate:    dropNewStrategy,
+		GroupVersion:          coordinationv1.SchemeGroupVersion,
+		Object:                &coordinationv1.Lease{},
+		List:                  &coordinationv1.LeaseList{},
+		Resource:              "leases",
+		UnqualifiedFinalizers: true,
+		Namespaced:            true,
+		Validate:              validateLease,
+		PrepareForCreate:      dropStrategy,
+		AllowCreateOnUpdate:   true,
+		PrepareForUpdate:      dropNewStrategy,
 		Columns: []kind.Column[*coordinationv1.Lease]{
 			kind.NameColumn[*coordinationv1.Lease](),
 			{

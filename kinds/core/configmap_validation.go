@@ -7,12 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
-	errs := kind.Finalizers(c)
+	var errs field.ErrorList
 	size := 0
 	for key, value := range c.Data {
 		errs = append(errs, validateDataKey("data", key)...)
@@ -42,19 +43,20 @@ func validateDataKey(name, key string) field.ErrorList {
 
 const immutableMessage = "field is immutable when `immutable` is set"
 
+// validateConfigMapUpdate reports the errors of finalizers a second time, as kube-apiserver does.
 func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
-	errs := kind.Finalizers(obj)
-	if old.Immutable == nil || !*old.Immutable {
-		return append(errs, validateConfigMap(obj)...)
+	var errs field.ErrorList
+	if ptr.Deref(old.Immutable, false) {
+		if !ptr.Deref(obj.Immutable, false) {
+			errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
+		}
+		if !maps.Equal(obj.Data, old.Data) {
+			errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
+		}
+		if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
+			errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
+		}
 	}
-	if obj.Immutable == nil || !*obj.Immutable {
-		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
-	}
-	if !maps.Equal(obj.Data, old.Data) {
-		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
-	}
-	if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
-		errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
-	}
+	errs = append(errs, kind.ValidateFinalizers(obj)...)
 	return append(errs, validateConfigMap(obj)...)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
-	errs := kind.Finalizers(e)
+	var errs field.ErrorList
 	for i := range e.Subsets {
 		s, at := &e.Subsets[i], field.NewPath("subsets").Index(i)
 		if len(s.Addresses)+len(s.NotReadyAddresses) == 0 {

@@ -33,6 +33,7 @@ func Events() kind.Definition[*corev1.Event] {
 		Object:                   &corev1.Event{},
 		List:                     &corev1.EventList{},
 		Resource:                 "events",
+		UnqualifiedFinalizers:    true,
 		ShortNames:               []string{"ev"},
 		Namespaced:               true,
 		Codec:                    eventCodec(),

@@ -17,7 +17,7 @@ import (
 )
 
 func validateLimitRange(l *corev1.LimitRange) field.ErrorList {
-	errs := kind.Finalizers(l)
+	var errs field.ErrorList
 	types := sets.New[corev1.LimitType]()
 	for i := range l.Spec.Limits {
 		item, at := &l.Spec.Limits[i], field.NewPath("spec", "limits").Index(i)

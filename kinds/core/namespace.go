@@ -16,7 +16,7 @@ func namespaces() *registry.Resource {
 	finalize := kind.Write[*corev1.Namespace]{
 		AllowUnconditional: true,
 		Prepare:            func(n, old *corev1.Namespace) { n.Status = old.Status },
-		Validate:           validateFinalizers,
+		Validate:           validateFinalize,
 		Owns:               kind.Except("status"),
 	}.Subresource("finalize")
 	finalize.Verbs = []string{"update"}

@@ -11,15 +11,15 @@ import (
 // validateNamespace reports the list of finalizers without an index, as kube-apiserver does for new
 // namespaces.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
-	errs := kind.Finalizers(n)
+	var errs field.ErrorList
 	for _, finalizer := range n.Spec.Finalizers {
 		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
 	}
 	return errs
 }
 
-func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
-	errs := kind.Finalizers(n)
+func validateFinalize(n, _ *corev1.Namespace) field.ErrorList {
+	var errs field.ErrorList
 	for i, finalizer := range n.Spec.Finalizers {
 		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers").Index(i))...)
 	}
@@ -28,11 +28,12 @@ func validateFinalizers(n, _ *corev1.Namespace) field.ErrorList {
 
 func validateFinalizer(name corev1.FinalizerName, at *field.Path) field.ErrorList {
 	errs := validation.ValidateFinalizerName(string(name), at)
-	return append(errs, kind.Finalizer(string(name), at)...)
+	return append(errs, kind.ValidateFinalizer(string(name), at)...)
 }
 
 func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {
-	errs, path := kind.Finalizers(n), field.NewPath("status", "Phase")
+	path := field.NewPath("status", "Phase")
+	var errs field.ErrorList
 	switch {
 	case n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceActive:
 		errs = append(errs, field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty"))

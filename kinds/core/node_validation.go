@@ -17,7 +17,7 @@ import (
 )
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	errs := append(kind.Finalizers(n), validateNodeAnnotations(n.Annotations)...)
+	errs := validateNodeAnnotations(n.Annotations)
 	errs = append(errs, validateNodeTaints(n)...)
 	errs = append(errs, validateNodeResources(&n.Status)...)
 	errs = append(errs, validateSwap(n.Status.NodeInfo.Swap)...)
@@ -98,14 +98,15 @@ func validateDeclaredFeatures(names []string, at *field.Path) field.ErrorList {
 
 // validateNodeUpdate reports some errors twice, as kube-apiserver does.
 func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
-	return append(validateNode(n), validateNodeStatus(n, old)...)
+	errs := append(validateNode(n), kind.ValidateFinalizers(n)...)
+	return append(errs, validateNodeStatus(n, old)...)
 }
 
 // validateNodeStatus validates the spec too. Fields of the spec that a controller has set are
 // immutable.
 func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
-	errs := append(kind.Finalizers(n), validateNodeAnnotations(n.Annotations)...)
+	errs := validateNodeAnnotations(n.Annotations)
 	errs = append(errs, validateNodeResources(&n.Status)...)
 	errs = append(errs, validateDeclaredFeatures(n.Status.DeclaredFeatures, status.Child("declaredFeatures"))...)
 	addresses := sets.New[corev1.NodeAddress]()

@@ -11,13 +11,14 @@ import (
 )
 
 func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
-	return append(kind.Finalizers(v), podspec.ValidateVolumeSpec(&v.Spec, v.Name, field.NewPath("spec"))...)
+	return podspec.ValidateVolumeSpec(&v.Spec, v.Name, field.NewPath("spec"))
 }
 
 // validateVolumeUpdate rejects changes of the source, but accepts a new secret that a driver needs
-// to expand the volume. It reports the errors of the spec twice, as kube-apiserver does.
+// to expand the volume. It reports the errors of finalizers and of the spec twice, as kube-apiserver does.
 func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
-	errs := append(validateVolume(v), validateVolume(v)...)
+	errs := append(validateVolume(v), kind.ValidateFinalizers(v)...)
+	errs = append(errs, validateVolume(v)...)
 	now, was := v.Spec.PersistentVolumeSource, old.Spec.PersistentVolumeSource
 	if now.CSI != nil && was.CSI != nil && was.CSI.ControllerExpandSecretRef == nil {
 		now.CSI = now.CSI.DeepCopy()

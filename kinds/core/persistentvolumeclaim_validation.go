@@ -17,13 +17,13 @@ import (
 )
 
 func validateClaim(c *corev1.PersistentVolumeClaim) field.ErrorList {
-	return append(kind.Finalizers(c), podspec.ValidateClaimSpec(&c.Spec, field.NewPath("spec"))...)
+	return podspec.ValidateClaimSpec(&c.Spec, field.NewPath("spec"))
 }
 
 // validateClaimUpdate allows a bound claim to request more storage and another class of attributes.
 // All other fields of the spec are immutable.
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := append(kind.Finalizers(c), validateClaim(c)...)
+	errs := append(kind.ValidateFinalizers(c), validateClaim(c)...)
 	spec := field.NewPath("spec")
 	now, was := c.Spec.DeepCopy(), old.Spec.DeepCopy()
 	if was.VolumeName == "" {
@@ -98,7 +98,7 @@ func keepStorage(requests, old map[corev1.ResourceName]resource.Quantity) {
 
 // validateClaimStatus validates the capacity of a claim and its pending changes.
 func validateClaimStatus(c, _ *corev1.PersistentVolumeClaim) field.ErrorList {
-	errs := kind.Finalizers(c)
+	var errs field.ErrorList
 	status := field.NewPath("status")
 	for _, name := range slices.Sorted(maps.Keys(c.Status.Capacity)) {
 		errs = append(errs, validateAmountGot(c.Status.Capacity[name], status.Child("capacity").Key(string(name)))...)

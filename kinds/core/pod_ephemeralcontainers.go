@@ -32,7 +32,7 @@ func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
 	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
 	}
-	errs := append(kind.Finalizers(p), validatePod(p)...)
+	errs := podspec.ValidatePod(p)
 	errs = append(errs, validateFixedAnnotations(p, old)...)
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // validateResize allows changes of cpu and memory.
@@ -16,7 +17,7 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), message)}
 	}
 	spec := field.NewPath("spec")
-	errs := append(kind.Finalizers(p), validatePod(p)...)
+	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p)...)
 	if podQOS(p) != cmp.Or(old.Status.QOSClass, podQOS(old)) {
 		errs = append(errs, field.Invalid(spec, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
 	}

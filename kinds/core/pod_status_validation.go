@@ -13,7 +13,7 @@ import (
 // validatePodStatus rejects the restart of ended containers, and values that contradict the spec.
 func validatePodStatus(p, old *corev1.Pod) field.ErrorList {
 	at := field.NewPath("status")
-	errs := append(kind.Finalizers(p), validateFixedAnnotations(p, old)...)
+	errs := validateFixedAnnotations(p, old)
 	errs = append(errs, validatePodConditions(p.Status.Conditions, at.Child("conditions"))...)
 	errs = append(errs, validateNominated(p, old, at.Child("nominatedNodeName"))...)
 	if n := p.Status.ObservedGeneration; n < 0 {

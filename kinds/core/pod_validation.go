@@ -16,12 +16,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validatePod(p *corev1.Pod) field.ErrorList {
-	return append(kind.Finalizers(p), podspec.ValidatePod(p)...)
-}
-
 func validateNewPod(p *corev1.Pod) field.ErrorList {
-	errs := validatePod(p)
+	errs := podspec.ValidatePod(p)
 	spec := field.NewPath("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create"))
@@ -35,7 +31,7 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 // validatePodUpdate rejects changes of immutable fields. It reports the errors of metadata, images
 // and tolerations twice, as kube-apiserver does.
 func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := append(kind.Finalizers(p), validatePod(p)...)
+	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p)...)
 	errs = append(errs, validateFixedAnnotations(p, old)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {

@@ -4,10 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 func validatePodTemplate(t *corev1.PodTemplate) field.ErrorList {
-	return append(kind.Finalizers(t), podspec.ValidateTemplate(&t.Template, field.NewPath("template"))...)
+	return podspec.ValidateTemplate(&t.Template, field.NewPath("template"))
 }

@@ -6,14 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 func validateReplicationController(r *corev1.ReplicationController) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := kind.Finalizers(r)
-	errs = append(errs, validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))...)
+	errs := validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))
 	if len(r.Spec.Selector) == 0 {
 		errs = append(errs, field.Required(spec.Child("selector"), ""))
 	}
@@ -32,7 +30,7 @@ func validateReplicationController(r *corev1.ReplicationController) field.ErrorL
 // validateReplicationControllerStatus rejects more ready replicas than replicas, and more available
 // ones than ready ones.
 func validateReplicationControllerStatus(r, _ *corev1.ReplicationController) field.ErrorList {
-	errs := kind.Finalizers(r)
+	var errs field.ErrorList
 	s, at := &r.Status, field.NewPath("status")
 	for _, n := range []struct {
 		name  string

@@ -16,7 +16,7 @@ import (
 
 func validateResourceQuota(q *corev1.ResourceQuota) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := append(kind.Finalizers(q), validateHard(q.Spec.Hard, spec.Child("hard"))...)
+	errs := validateHard(q.Spec.Hard, spec.Child("hard"))
 	if len(q.Spec.Scopes) > 0 {
 		errs = append(errs, validateScopes(q, spec.Child("scopes"))...)
 	}
@@ -35,7 +35,7 @@ func validateResourceQuotaUpdate(q, old *corev1.ResourceQuota) field.ErrorList {
 }
 
 func validateResourceQuotaStatus(q, _ *corev1.ResourceQuota) field.ErrorList {
-	errs := append(kind.Finalizers(q), validateHard(q.Status.Hard, field.NewPath("status", "hard"))...)
+	errs := validateHard(q.Status.Hard, field.NewPath("status", "hard"))
 	return append(errs, validateHard(q.Status.Used, field.NewPath("status", "used"))...)
 }
 

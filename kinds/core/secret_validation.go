@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 )
@@ -20,7 +21,7 @@ var keysOf = map[corev1.SecretType][]string{
 }
 
 func validateSecret(s *corev1.Secret) field.ErrorList {
-	errs := kind.Finalizers(s)
+	var errs field.ErrorList
 	data := field.NewPath("data")
 	size := 0
 	for key, value := range s.Data {
@@ -64,16 +65,17 @@ func validateSecretContent(s *corev1.Secret, data *field.Path) field.ErrorList {
 	return nil
 }
 
+// validateSecretUpdate reports the errors of finalizers a second time, as kube-apiserver does.
 func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
-	errs := append(kind.Finalizers(obj), validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))...)
-	if old.Immutable == nil || !*old.Immutable {
-		return append(errs, validateSecret(obj)...)
+	errs := validation.ValidateImmutableField(obj.Type, old.Type, field.NewPath("type"))
+	if ptr.Deref(old.Immutable, false) {
+		if !ptr.Deref(obj.Immutable, false) {
+			errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
+		}
+		if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
+			errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
+		}
 	}
-	if obj.Immutable == nil || !*obj.Immutable {
-		errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
-	}
-	if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
-		errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
-	}
+	errs = append(errs, kind.ValidateFinalizers(obj)...)
 	return append(errs, validateSecret(obj)...)
 }

@@ -14,11 +14,10 @@ import (
 func validateServiceStatus(s, old *corev1.Service) field.ErrorList {
 	at := field.NewPath("status", "loadBalancer", "ingress")
 	list := s.Status.LoadBalancer.Ingress
-	errs := kind.Finalizers(s)
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer && len(list) > 0 {
-		return append(errs, field.Forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'"))
+		return field.ErrorList{field.Forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'")}
 	}
-	return append(errs, validateIngressPoints(list, old.Status.LoadBalancer.Ingress, at)...)
+	return validateIngressPoints(list, old.Status.LoadBalancer.Ingress, at)
 }
 
 func validateIngressPoints(list, old []corev1.LoadBalancerIngress, at *field.Path) field.ErrorList {

@@ -5,14 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-
-	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // validateServiceUpdate requires the primary address and its family to stay; secondary ones may be
 // added and removed. It reports errors of the class twice, as kube-apiserver does.
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
-	errs := kind.Finalizers(s)
+	var errs field.ErrorList
 	if hasClusterIP(&s.Spec) && hasClusterIP(&old.Spec) {
 		errs = append(errs, validateAddressChange(s, old)...)
 		errs = append(errs, validateFamilyChange(s, old)...)

@@ -15,7 +15,7 @@ import (
 )
 
 func validateNewService(s *corev1.Service) field.ErrorList {
-	return append(kind.Finalizers(s), validateService(s, nil)...)
+	return validateService(s, nil)
 }
 
 // validateService validates a service. old is nil for a new one.

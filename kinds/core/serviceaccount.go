@@ -2,7 +2,6 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -16,7 +15,6 @@ func serviceAccounts() *registry.Resource {
 		Resource:                 "serviceaccounts",
 		ShortNames:               []string{"sa"},
 		Namespaced:               true,
-		Validate:                 validateServiceAccount,
 		PrepareForCreate:         cleanSecretReferences,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) },
@@ -28,8 +26,6 @@ func serviceAccounts() *registry.Resource {
 		Subresources: []registry.Subresource{tokenSubresource()},
 	}.Build()
 }
-
-func validateServiceAccount(a *corev1.ServiceAccount) field.ErrorList { return kind.Finalizers(a) }
 
 // cleanSecretReferences keeps the names only: secrets are in the namespace of the account.
 func cleanSecretReferences(a *corev1.ServiceAccount) {

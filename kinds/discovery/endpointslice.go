@@ -20,7 +20,6 @@ func endpointSlices() *registry.Resource {
 		Object:                   &discoveryv1.EndpointSlice{},
 		List:                     &discoveryv1.EndpointSliceList{},
 		Resource:                 "endpointslices",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultEndpointSlice,
 		Namespaced:               true,
 		Generation:               true,

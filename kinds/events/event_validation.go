@@ -15,9 +15,9 @@ import (
 // The rules of this group in addition to those of all events. The fields have their names in the
 // core group.
 
-// validateNew rejects the fields that only events of the core group have.
+// validateNew reports errors of finalizers after the errors that both groups share. It rejects the fields that only events of the core group have.
 func validateNew(e *corev1.Event) field.ErrorList {
-	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
+	errs := append(core.ValidateEvent(e), kind.ValidateFinalizers(e)...)
 	errs = append(errs, validateSeries(e.Series)...)
 	if e.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
@@ -54,7 +54,7 @@ func validateSeries(s *corev1.EventSeries) field.ErrorList {
 
 // validateUpdate allows changes of the series only.
 func validateUpdate(e, old *corev1.Event) field.ErrorList {
-	errs := append(core.ValidateEvent(e), kind.Finalizers(e)...)
+	errs := append(core.ValidateEvent(e), kind.ValidateFinalizers(e)...)
 	if !equality.Semantic.DeepEqual(e.Series, old.Series) {
 		errs = append(errs, validateSeries(e.Series)...)
 	}

@@ -16,7 +16,6 @@ func flowSchemas() *registry.Resource {
 		Object:                   &flowcontrolv1.FlowSchema{},
 		List:                     &flowcontrolv1.FlowSchemaList{},
 		Resource:                 "flowschemas",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultFlowSchema,
 		Generation:               true,
 		Status:                   true,

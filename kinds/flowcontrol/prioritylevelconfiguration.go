@@ -14,7 +14,6 @@ func priorityLevels() *registry.Resource {
 		Object:                   &flowcontrolv1.PriorityLevelConfiguration{},
 		List:                     &flowcontrolv1.PriorityLevelConfigurationList{},
 		Resource:                 "prioritylevelconfigurations",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultPriorityLevel,
 		Generation:               true,
 		Status:                   true,

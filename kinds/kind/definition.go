@@ -68,9 +68,10 @@ type Definition[T Object] struct {
 	// Changed reports whether an update increments the generation. Nil compares the specs.
 	Changed func(obj, old T) bool
 
-	// Finalizers validates the names of finalizers beyond the rules for all objects, on a create
-	// and on an update, before the functions below.
-	Finalizers func(obj metav1.Object) field.ErrorList
+	// UnqualifiedFinalizers accepts finalizers whose names have no domain. All other kinds reject
+	// them in creates, updates and, if ValidateStatusUpdate is set, writes of the status. Their
+	// errors precede the errors of the functions below.
+	UnqualifiedFinalizers bool
 
 	// ValidateName is validation.NameIsDNSSubdomain if nil.
 	ValidateName validation.ValidateNameFunc

@@ -104,19 +104,27 @@ func TestPrepareFunctionsRunAfterTheDefaults(t *testing.T) {
 
 func TestFinalizersAreValidatedFirst(t *testing.T) {
 	d := budgets()
-	d.Finalizers = kind.Finalizers
-	own := field.ErrorList{field.Required(field.NewPath("spec"), "")}
-	d.ValidateCreate = func(*policyv1.PodDisruptionBudget) field.ErrorList { return own }
-	r := d.Build()
+	required := field.ErrorList{field.Required(field.NewPath("spec"), "")}
+	d.ValidateCreate = func(*policyv1.PodDisruptionBudget) field.ErrorList { return required }
+	d.ValidateStatusUpdate = func(_, _ *policyv1.PodDisruptionBudget) field.ErrorList { return required }
 	b := budget(1, "a", 3)
-	b.Finalizers = []string{"foregroundDeletion", "exam.org/f", "nobody"}
-	const nobody = `metadata.finalizers[2]: Invalid value: "nobody": name is neither a standard finalizer name nor is it fully qualified`
-	if diff := cmp.Diff([]string{nobody, "spec: Required value"}, registrytest.Texts(r.Strategy.Create.Validate(t.Context(), b))); diff != "" {
-		t.Errorf("create (-want +got):\n%s", diff)
+	b.Finalizers = []string{"foregroundDeletion", "exam.org/f", "short"}
+	const unqualified = `metadata.finalizers[2]: Invalid value: "short": name is neither a standard finalizer name nor is it fully qualified`
+	expect := func(write string, errs field.ErrorList, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, registrytest.Texts(errs)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", write, diff)
+		}
 	}
-	if diff := cmp.Diff([]string{nobody}, registrytest.Texts(r.Strategy.Update.Validate(t.Context(), b, b))); diff != "" {
-		t.Errorf("update (-want +got):\n%s", diff)
-	}
+
+	r := d.Build()
+	status, _ := r.Subresource("status")
+	expect("create", r.Strategy.Create.Validate(t.Context(), b), unqualified, "spec: Required value")
+	expect("update", r.Strategy.Update.Validate(t.Context(), b, b), unqualified)
+	expect("status", status.Update.Validate(t.Context(), b, b), unqualified, "spec: Required value")
+
+	d.UnqualifiedFinalizers = true
+	expect("unqualified", d.Build().Strategy.Create.Validate(t.Context(), b), "spec: Required value")
 }
 
 func TestSubresourcesAreSorted(t *testing.T) {

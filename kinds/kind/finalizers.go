@@ -8,18 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Finalizers validates the names of finalizers beyond the rules for all objects. Some kinds are not
-// validated by it.
-func Finalizers(obj metav1.Object) field.ErrorList {
+// ValidateFinalizers requires each finalizer to be a standard one or a qualified name. Build calls
+// it for all writes. Kinds call it only to report its errors a second time, or in another place, as
+// kube-apiserver does.
+func ValidateFinalizers(obj metav1.Object) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range obj.GetFinalizers() {
-		errs = append(errs, Finalizer(name, field.NewPath("metadata", "finalizers").Index(i))...)
+		errs = append(errs, ValidateFinalizer(name, field.NewPath("metadata", "finalizers").Index(i))...)
 	}
 	return errs
 }
 
-// Finalizer requires a standard finalizer or a qualified name.
-func Finalizer(name string, at *field.Path) field.ErrorList {
+// ValidateFinalizer requires a standard finalizer or a qualified name.
+func ValidateFinalizer(name string, at *field.Path) field.ErrorList {
 	switch name {
 	case string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
 		return nil

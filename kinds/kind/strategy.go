@@ -107,9 +107,6 @@ func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) fiel
 	if own == nil {
 		own = b.Validate
 	}
-	if b.Finalizers == nil && own == nil {
-		return nil
-	}
 	return func(_ context.Context, obj runtime.Object) field.ErrorList {
 		errs := b.validateFinalizers(obj.(T))
 		if own != nil {
@@ -120,27 +117,24 @@ func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) fiel
 }
 
 func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	own, alone := b.ValidateUpdate, b.Validate
-	if b.Finalizers == nil && own == nil && alone == nil {
-		return nil
+	own := b.ValidateUpdate
+	if own == nil && b.Validate != nil {
+		own = func(obj, _ T) field.ErrorList { return b.Validate(obj) }
 	}
 	return func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 		errs := b.validateFinalizers(obj.(T))
-		switch {
-		case own != nil:
+		if own != nil {
 			errs = append(errs, own(obj.(T), old.(T))...)
-		case alone != nil:
-			errs = append(errs, alone(obj.(T))...)
 		}
 		return errs
 	}
 }
 
 func (b *builder[T]) validateFinalizers(obj T) field.ErrorList {
-	if b.Finalizers == nil {
+	if b.UnqualifiedFinalizers {
 		return nil
 	}
-	return b.Finalizers(obj)
+	return ValidateFinalizers(obj)
 }
 
 func (b *builder[T]) warningsOnCreate() func(context.Context, runtime.Object) []string {
@@ -196,7 +190,8 @@ func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
 	}
 	if b.ValidateStatusUpdate != nil {
 		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return b.ValidateStatusUpdate(obj.(T), old.(T))
+			errs := b.validateFinalizers(obj.(T))
+			return append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...)
 		}
 	}
 	if b.WarningsOnStatusUpdate != nil {

@@ -14,8 +14,9 @@ import (
 type Write[T Object] struct {
 	AllowUnconditional bool
 	Prepare            func(obj, old T)
-	Validate           func(obj, old T) field.ErrorList
-	Warnings           func(obj, old T) []string
+	// Validate runs after the validation of finalizers.
+	Validate func(obj, old T) field.ErrorList
+	Warnings func(obj, old T) []string
 	// Owns selects the fields that a client comes to own. Nil: all.
 	Owns fieldpath.Filter
 }
@@ -26,10 +27,12 @@ func (w Write[T]) Subresource(name string) registry.Subresource {
 	if w.Prepare != nil {
 		s.Prepare = func(_ context.Context, obj, old runtime.Object) { w.Prepare(obj.(T), old.(T)) }
 	}
-	if w.Validate != nil {
-		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return w.Validate(obj.(T), old.(T))
+	s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+		errs := ValidateFinalizers(obj.(T))
+		if w.Validate != nil {
+			errs = append(errs, w.Validate(obj.(T), old.(T))...)
 		}
+		return errs
 	}
 	if w.Warnings != nil {
 		s.Warnings = func(_ context.Context, obj, old runtime.Object) []string { return w.Warnings(obj.(T), old.(T)) }

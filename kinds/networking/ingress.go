@@ -18,7 +18,6 @@ func ingresses() *registry.Resource {
 		Object:                   &networkingv1.Ingress{},
 		List:                     &networkingv1.IngressList{},
 		Resource:                 "ingresses",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"ing"},
 		Namespaced:               true,
 		StoragePath:              "ingress",

@@ -13,7 +13,6 @@ func ingressClasses() *registry.Resource {
 		Object:                   &networkingv1.IngressClass{},
 		List:                     &networkingv1.IngressClassList{},
 		Resource:                 "ingressclasses",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultIngressClass,
 		Generation:               true,
 		ValidateCreate:           validateIngressClass,

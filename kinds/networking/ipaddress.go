@@ -16,7 +16,6 @@ func ipAddresses() *registry.Resource {
 		Object:                   &networkingv1.IPAddress{},
 		List:                     &networkingv1.IPAddressList{},
 		Resource:                 "ipaddresses",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"ip"},
 		ValidateName:             validateAddressName,
 		ValidateCreate:           validateAddress,

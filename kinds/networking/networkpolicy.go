@@ -21,7 +21,6 @@ func networkPolicies() *registry.Resource {
 		Object:                   &networkingv1.NetworkPolicy{},
 		List:                     &networkingv1.NetworkPolicyList{},
 		Resource:                 "networkpolicies",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultNetworkPolicy,
 		ShortNames:               []string{"netpol"},
 		Namespaced:               true,

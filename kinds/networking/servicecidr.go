@@ -18,7 +18,6 @@ func serviceCIDRs() *registry.Resource {
 		Object:                   &networkingv1.ServiceCIDR{},
 		List:                     &networkingv1.ServiceCIDRList{},
 		Resource:                 "servicecidrs",
-		Finalizers:               kind.Finalizers,
 		Status:                   true,
 		ValidateCreate:           validateCIDRs,
 		AllowUnconditionalUpdate: true,

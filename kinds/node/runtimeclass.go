@@ -9,14 +9,15 @@ import (
 
 func runtimeClasses() *registry.Resource {
 	return kind.Definition[*nodev1.RuntimeClass]{
-		GroupVersion:        nodev1.SchemeGroupVersion,
-		Object:              &nodev1.RuntimeClass{},
-		List:                &nodev1.RuntimeClassList{},
-		Resource:            "runtimeclasses",
-		Warnings:            warningsForSelector,
-		ValidateCreate:      validateRuntimeClass,
-		AllowCreateOnUpdate: true,
-		ValidateUpdate:      validateRuntimeClassUpdate,
+		GroupVersion:          nodev1.SchemeGroupVersion,
+		Object:                &nodev1.RuntimeClass{},
+		List:                  &nodev1.RuntimeClassList{},
+		Resource:              "runtimeclasses",
+		UnqualifiedFinalizers: true,
+		Warnings:              warningsForSelector,
+		ValidateCreate:        validateRuntimeClass,
+		AllowCreateOnUpdate:   true,
+		ValidateUpdate:        validateRuntimeClassUpdate,
 		Columns: []kind.Column[*nodev1.RuntimeClass]{
 			kind.NameColumn[*nodev1.RuntimeClass](),
 			{

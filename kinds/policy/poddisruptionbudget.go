@@ -11,17 +11,18 @@ import (
 
 func podDisruptionBudgets() *registry.Resource {
 	return kind.Definition[*policyv1.PodDisruptionBudget]{
-		GroupVersion:         policyv1.SchemeGroupVersion,
-		Object:               &policyv1.PodDisruptionBudget{},
-		List:                 &policyv1.PodDisruptionBudgetList{},
-		Resource:             "poddisruptionbudgets",
-		ShortNames:           []string{"pdb"},
-		Namespaced:           true,
-		Generation:           true,
-		Status:               true,
-		ValidateName:         path.ValidatePathSegmentName,
-		Validate:             validateBudget,
-		ValidateStatusUpdate: validateBudgetStatus,
+		GroupVersion:          policyv1.SchemeGroupVersion,
+		Object:                &policyv1.PodDisruptionBudget{},
+		List:                  &policyv1.PodDisruptionBudgetList{},
+		Resource:              "poddisruptionbudgets",
+		UnqualifiedFinalizers: true,
+		ShortNames:            []string{"pdb"},
+		Namespaced:            true,
+		Generation:            true,
+		Status:                true,
+		ValidateName:          path.ValidatePathSegmentName,
+		Validate:              validateBudget,
+		ValidateStatusUpdate:  validateBudgetStatus,
 		Columns: []kind.Column[*policyv1.PodDisruptionBudget]{
 			kind.NameColumn[*policyv1.PodDisruptionBudget](),
 			{

@@ -28,7 +28,6 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 		Object:                   object,
 		List:                     list,
 		Resource:                 resource,
-		Finalizers:               kind.Finalizers,
 		ValidateName:             path.ValidatePathSegmentName,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,

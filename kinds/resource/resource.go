@@ -27,7 +27,6 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 		Object:                   object,
 		List:                     list,
 		Resource:                 resource,
-		Finalizers:               kind.Finalizers,
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 	}

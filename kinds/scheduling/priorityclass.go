@@ -18,7 +18,6 @@ func priorityClasses() *registry.Resource {
 		Object:                   &schedulingv1.PriorityClass{},
 		List:                     &schedulingv1.PriorityClassList{},
 		Resource:                 "priorityclasses",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultPriorityClass,
 		ShortNames:               []string{"pc"},
 		Generation:               true,

@@ -16,7 +16,6 @@ func csiDrivers() *registry.Resource {
 		Object:              &storagev1.CSIDriver{},
 		List:                &storagev1.CSIDriverList{},
 		Resource:            "csidrivers",
-		Finalizers:          kind.Finalizers,
 		Generation:          true,
 		FromZero:            true,
 		Default:             defaultCSIDriver,

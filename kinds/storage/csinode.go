@@ -13,7 +13,6 @@ func csiNodes() *registry.Resource {
 		Object:              &storagev1.CSINode{},
 		List:                &storagev1.CSINodeList{},
 		Resource:            "csinodes",
-		Finalizers:          kind.Finalizers,
 		ValidateCreate:      validateNode,
 		ValidateUpdate:      validateNodeUpdate,
 		ReturnDeletedObject: true,

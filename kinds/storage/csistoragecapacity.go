@@ -13,7 +13,6 @@ func csiStorageCapacities() *registry.Resource {
 		Object:         &storagev1.CSIStorageCapacity{},
 		List:           &storagev1.CSIStorageCapacityList{},
 		Resource:       "csistoragecapacities",
-		Finalizers:     kind.Finalizers,
 		Namespaced:     true,
 		ValidateCreate: validateCapacity,
 		ValidateUpdate: validateCapacityUpdate,

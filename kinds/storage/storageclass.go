@@ -16,7 +16,6 @@ func storageClasses() *registry.Resource {
 		Object:                   &storagev1.StorageClass{},
 		List:                     &storagev1.StorageClassList{},
 		Resource:                 "storageclasses",
-		Finalizers:               kind.Finalizers,
 		Default:                  defaultStorageClass,
 		ShortNames:               []string{"sc"},
 		Warnings:                 warningsForTopologies,

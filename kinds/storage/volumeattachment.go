@@ -14,7 +14,6 @@ func volumeAttachments() *registry.Resource {
 		Object:               &storagev1.VolumeAttachment{},
 		List:                 &storagev1.VolumeAttachmentList{},
 		Resource:             "volumeattachments",
-		Finalizers:           kind.Finalizers,
 		Default:              defaultVolumeAttachment,
 		Status:               true,
 		ValidateCreate:       validateAttachment,

@@ -13,7 +13,6 @@ func volumeAttributesClasses() *registry.Resource {
 		Object:                   &storagev1.VolumeAttributesClass{},
 		List:                     &storagev1.VolumeAttributesClassList{},
 		Resource:                 "volumeattributesclasses",
-		Finalizers:               kind.Finalizers,
 		ShortNames:               []string{"vac"},
 		ValidateCreate:           validateAttributesClass,
 		AllowUnconditionalUpdate: true,
