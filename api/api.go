@@ -5,13 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -72,9 +72,6 @@ func (c *Config) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.MaxUnreadBytes == 0 {
-		c.MaxUnreadBytes = defaultUnread
-	}
 	if c.User == nil {
 		c.User = localAdministrator
 	}
@@ -90,16 +87,13 @@ func localAdministrator(*http.Request) (*authenticationv1.UserInfo, error) {
 
 // Server serves a catalog over HTTP. Safe for concurrent use.
 type Server struct {
-	config      Config
-	codec       *codec
-	compressors *sync.Pool
-	listBuffers *sync.Pool // of *bufio.Writer
-	info        *info
-	metrics     *metrics
-	life        *lifecycle
-	unread      budget
-	deprecated  deprecations
-	handler     http.Handler
+	config     Config
+	responder  *encoding.Responder
+	info       *info
+	metrics    *metrics
+	life       *lifecycle
+	deprecated deprecations
+	handler    http.Handler
 }
 
 // New makes a server. It starts nothing.
@@ -109,15 +103,14 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.setDefaults()
 	s := &Server{
-		config:      cfg,
-		codec:       newCodec(cfg.Scheme),
-		compressors: newCompressors(),
-		listBuffers: newListBuffers(),
-		info:        newInfo(cfg),
-		metrics:     newMetrics(),
-		life:        newLifecycle(),
-		unread:      budget{limit: cfg.MaxUnreadBytes},
+		config:  cfg,
+		info:    newInfo(cfg),
+		metrics: newMetrics(),
+		life:    newLifecycle(),
 	}
+	s.responder = encoding.NewResponder(encoding.Config{
+		Scheme: cfg.Scheme, Logger: cfg.Logger, MaxUnreadBytes: cfg.MaxUnreadBytes, Shutdown: s.life.ending,
+	})
 	s.handler = s.routes()
 	return s, nil
 }

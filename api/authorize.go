@@ -12,7 +12,7 @@ import (
 func (s *Server) authorizeRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.authorize(r.Context(), accessOf(r)); err != nil {
-			s.refuse(w, r, err)
+			s.forbid(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -21,4 +21,10 @@ func (s *Server) authorizeRequests(next http.Handler) http.Handler {
 
 func (s *Server) authorize(ctx context.Context, access registry.Access) error {
 	return registry.Authorize(ctx, s.config.Catalog.Authorizer(), access)
+}
+
+// forbid sends the error of a request that is not allowed, with the header of kube-apiserver.
+func (s *Server) forbid(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.responder.WriteError(w, r, err)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
@@ -81,7 +83,7 @@ func TestListOverCorruptObjects(t *testing.T) {
 // already: the first list is broken off, the next one says why.
 func TestLongListOverCorruptObjects(t *testing.T) {
 	s := newStack(t, nil)
-	large := strings.Repeat("x", 2*listBuffer)
+	large := strings.Repeat("x", 2*encoding.WriteBufferSize)
 	s.configMap("a", large)
 	s.configMap("b", large)
 	s.spoil("z")

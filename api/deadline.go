@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // requestTimeout bounds every request but watches and connections.
@@ -46,5 +48,5 @@ func timeoutOf(r *http.Request) (time.Duration, error) {
 
 // limitWrites ends the connection of a client that does not read its answer in time.
 func limitWrites(w http.ResponseWriter, timeout time.Duration) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + lastItems))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + encoding.FinalWriteTimeout))
 }

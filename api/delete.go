@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -110,7 +111,7 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 
 // decodeDeleteOptions accepts DeleteOptions of any group and version.
 func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) error {
-	m, err := c.server.codec.ofContentType(c.r.Header.Get("Content-Type"))
+	m, err := c.server.responder.ForContentType(c.r.Header.Get("Content-Type"))
 	if err != nil {
 		return err
 	}
@@ -130,5 +131,5 @@ func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) erro
 }
 
 func notRegistered(kind *schema.GroupVersionKind) string {
-	return runtime.NewNotRegisteredErrForKind(schemeName, *kind).Error()
+	return runtime.NewNotRegisteredErrForKind(encoding.SchemeName, *kind).Error()
 }

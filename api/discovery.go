@@ -7,6 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 func (s *Server) discoveryRoutes(r chi.Router) {
@@ -20,10 +22,10 @@ func (s *Server) discoveryRoutes(r chi.Router) {
 // serveLegacyRoot answers /api.
 func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
 	d := s.info.surface(r.Context()).discovery()
-	s.serveRoot(w, r, d.legacy, func() *prepared {
+	s.serveRoot(w, r, d.legacy, func() *encoding.CachedObject {
 		// Without apiVersion, as from kube-apiserver. The address is this
 		// connection's: nothing to keep.
-		return newPrepared(&metav1.APIVersions{
+		return encoding.NewCachedObject(&metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
 			Versions: d.legacyVersions,
 			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{
@@ -36,20 +38,20 @@ func (s *Server) serveLegacyRoot(w http.ResponseWriter, r *http.Request) {
 // serveNamedRoot answers /apis.
 func (s *Server) serveNamedRoot(w http.ResponseWriter, r *http.Request) {
 	d := s.info.surface(r.Context()).discovery()
-	s.serveRoot(w, r, d.named, func() *prepared { return d.groupList })
+	s.serveRoot(w, r, d.named, func() *encoding.CachedObject { return d.groupList })
 }
 
 // serveRoot answers with the aggregated document to who asks for it and with
 // the plain one to everybody else.
-func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *aggregatedDiscovery, plain func() *prepared) {
-	f, err := s.codec.negotiate(r, ofDiscovery)
+func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *aggregatedDiscovery, plain func() *encoding.CachedObject) {
+	f, err := s.responder.Negotiate(r, ofDiscovery)
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
 	w.Header().Set("Vary", "Accept")
-	if f.as.Empty() {
-		s.writePrepared(w, r, f, plain())
+	if f.As.Empty() {
+		s.responder.WriteCached(w, r, f, plain())
 		return
 	}
 	w.Header().Set("ETag", aggregated.etag)
@@ -58,7 +60,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *a
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	s.writePrepared(w, r, f, aggregated.version(f.as.GroupVersion()))
+	s.responder.WriteCached(w, r, f, aggregated.version(f.As.GroupVersion()))
 }
 
 // serveGroup answers /apis/{group}.
@@ -83,16 +85,16 @@ func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.writeError(w, r, genericError(http.StatusNotFound, ""))
+	s.responder.WriteError(w, r, encoding.GenericError(http.StatusNotFound, ""))
 }
 
-func (s *Server) servePlain(w http.ResponseWriter, r *http.Request, d *prepared) {
-	f, err := s.codec.negotiate(r, noTransformation)
+func (s *Server) servePlain(w http.ResponseWriter, r *http.Request, d *encoding.CachedObject) {
+	f, err := s.responder.Negotiate(r, encoding.NoTransformation)
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
-	s.writePrepared(w, r, f, d)
+	s.responder.WriteCached(w, r, f, d)
 }
 
 // localAddress is where the client reached the server.

@@ -11,6 +11,8 @@ import (
 	apidiscoveryv2beta1 "k8s.io/api/apidiscovery/v2beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // aggregatedKind is what a client asks for who wants all groups in one
@@ -22,10 +24,10 @@ const aggregatedKind = "APIGroupDiscoveryList"
 // Invariant: it never changes after it is built.
 type aggregatedDiscovery struct {
 	etag    string // in quotes
-	current *prepared
+	current *encoding.CachedObject
 	// beta is the version before, which differs in nothing but its name. Few
 	// clients still ask for it.
-	beta func() *prepared
+	beta func() *encoding.CachedObject
 }
 
 func newAggregatedDiscovery(groups []apidiscoveryv2.APIGroupDiscovery) *aggregatedDiscovery {
@@ -37,18 +39,18 @@ func newAggregatedDiscovery(groups []apidiscoveryv2.APIGroupDiscovery) *aggregat
 	document, _ := json.Marshal(current)
 	return &aggregatedDiscovery{
 		etag:    etagOf(document),
-		current: newPrepared(current),
-		beta: sync.OnceValue(func() *prepared {
+		current: encoding.NewCachedObject(current),
+		beta: sync.OnceValue(func() *encoding.CachedObject {
 			beta := &apidiscoveryv2beta1.APIGroupDiscoveryList{}
 			_ = json.Unmarshal(document, beta)
 			beta.APIVersion = apidiscoveryv2beta1.SchemeGroupVersion.String()
-			return newPrepared(beta)
+			return encoding.NewCachedObject(beta)
 		}),
 	}
 }
 
 // version of the document that a client asked for.
-func (d *aggregatedDiscovery) version(gv schema.GroupVersion) *prepared {
+func (d *aggregatedDiscovery) version(gv schema.GroupVersion) *encoding.CachedObject {
 	if gv == apidiscoveryv2beta1.SchemeGroupVersion {
 		return d.beta()
 	}
@@ -61,7 +63,7 @@ func etagOf(content []byte) string {
 }
 
 // ofDiscovery is the restriction of endpoints which can be aggregated.
-func ofDiscovery(_ *media, as schema.GroupVersionKind) bool {
+func ofDiscovery(_ *encoding.MediaType, as schema.GroupVersionKind) bool {
 	if as.Empty() {
 		return true
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -20,9 +21,9 @@ import (
 // Invariant: it never changes after it is built.
 type discovery struct {
 	// groupList and groups are without the legacy group, which has no name.
-	groupList *prepared
-	groups    map[string]*prepared
-	resources map[schema.GroupVersion]*prepared
+	groupList *encoding.CachedObject
+	groups    map[string]*encoding.CachedObject
+	resources map[schema.GroupVersion]*encoding.CachedObject
 	// typed are the groups that have nothing to do with custom resources.
 	typed map[string]bool
 	// legacyVersions are the versions of the legacy group.
@@ -33,8 +34,8 @@ type discovery struct {
 
 func buildDiscovery(c content) *discovery {
 	d := &discovery{
-		groups:    map[string]*prepared{},
-		resources: map[schema.GroupVersion]*prepared{},
+		groups:    map[string]*encoding.CachedObject{},
+		resources: map[schema.GroupVersion]*encoding.CachedObject{},
 		typed:     map[string]bool{"": true},
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
@@ -50,7 +51,7 @@ func buildDiscovery(c content) *discovery {
 			}
 			found, list := discoverVersion(gv, resources[gv], c.scheme)
 			group.Versions = append(group.Versions, found)
-			d.resources[gv] = newPrepared(list)
+			d.resources[gv] = encoding.NewCachedObject(list)
 		}
 		d.typed[g.Name] = !g.Custom
 		if g.Name == "" {
@@ -60,9 +61,9 @@ func buildDiscovery(c content) *discovery {
 		}
 		named = append(named, group)
 		list.Groups = append(list.Groups, legacyGroup(g))
-		d.groups[g.Name] = newPrepared(withGroupHeader(legacyGroup(g)))
+		d.groups[g.Name] = encoding.NewCachedObject(withGroupHeader(legacyGroup(g)))
 	}
-	d.groupList = newPrepared(list)
+	d.groupList = encoding.NewCachedObject(list)
 	d.legacy, d.named = newAggregatedDiscovery(legacy), newAggregatedDiscovery(named)
 	return d
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -22,8 +23,8 @@ type call struct {
 	resource *registry.Resource
 	version  registry.Version
 	sub      *registry.Subresource // nil for the resource itself
-	format   format
-	table    tableOptions // where the format is a Table
+	format   encoding.Format
+	table    encoding.TableOptions // if the format is a Table
 }
 
 // action carries out a verb. What it returns is written as a Status; nil means
@@ -59,7 +60,7 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	c, err := s.newCall(w, r)
 	switch {
 	case err != nil:
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 	case c == nil:
 		http.NotFound(w, r)
 	default:
@@ -87,7 +88,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	snapshot := s.config.Catalog.Snapshot()
 	if t.Form != resourcePath || t.Empty || t.Prefix == "proxy" || !hasVersion(snapshot, t.Group, t.Version) {
 		if strings.HasPrefix(r.URL.Path, "/api/") || t.Group != "" && isBuiltIn(snapshot, t.Group) {
-			return nil, genericError(http.StatusNotFound, "")
+			return nil, encoding.GenericError(http.StatusNotFound, "")
 		}
 		return nil, nil
 	}
@@ -96,13 +97,13 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	}
 	store, found := snapshot.Served(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource})
 	if !found {
-		return nil, genericError(http.StatusNotFound, "")
+		return nil, encoding.GenericError(http.StatusNotFound, "")
 	}
 	c := &call{server: s, w: w, r: r, target: t, store: store, resource: store.Resource()}
 	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
 		if c.sub, found = c.resource.Subresource(t.Subresource); !found {
-			return nil, genericError(http.StatusNotFound, "")
+			return nil, encoding.GenericError(http.StatusNotFound, "")
 		}
 	}
 	return c, nil
@@ -168,11 +169,11 @@ func (c *call) noVerb(supported []string) error {
 	possible := maps.Clone(c.shape())
 	maps.DeleteFunc(possible, func(_, verb string) bool { return !slices.Contains(supported, verb) })
 	if len(possible) == 0 {
-		return genericError(http.StatusNotFound, "")
+		return encoding.GenericError(http.StatusNotFound, "")
 	}
 	methods := slices.Sorted(maps.Keys(possible))
 	c.w.Header().Set("Allow", strings.Join(methods, ", "))
-	return genericError(http.StatusMethodNotAllowed, "")
+	return encoding.GenericError(http.StatusMethodNotAllowed, "")
 }
 
 // serve carries the call out.
@@ -183,22 +184,22 @@ func (c *call) serve() {
 		err = c.act()
 	}
 	if err != nil {
-		c.server.writeError(c.w, c.r, err)
+		c.server.responder.WriteError(c.w, c.r, err)
 	}
 }
 
 func (c *call) act() error {
 	c.warnOfDeprecation()
-	allowed := ofResources
+	allowed := encoding.WithColumns
 	switch {
 	case !c.hasColumns():
-		allowed = withoutColumns
+		allowed = encoding.WithoutColumns
 	case c.resource.Custom && c.resourceKind():
-		allowed = ofCustomResources
+		allowed = encoding.CustomResources
 	}
-	negotiate := c.server.codec.negotiate
+	negotiate := c.server.responder.Negotiate
 	if c.verb == "watch" {
-		negotiate = c.server.codec.negotiateStream
+		negotiate = c.server.responder.NegotiateWatch
 	}
 	var err error
 	if c.format, err = negotiate(c.r, allowed); err != nil {

@@ -23,7 +23,7 @@ func (s *Server) guardHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil && cameOverLoopback(r) {
 			if err := allowed.check(r); err != nil {
-				s.writeError(w, r, err)
+				s.responder.WriteError(w, r, err)
 				return
 			}
 		}

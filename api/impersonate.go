@@ -31,7 +31,7 @@ func (s *Server) impersonate(next http.Handler) http.Handler {
 			err = s.checkImpersonation(r.Context(), wanted)
 		}
 		if err != nil {
-			s.refuse(w, r, err)
+			s.forbid(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), completed(wanted))))

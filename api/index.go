@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // infoRoutes mounts everything that is not a resource: the index, discovery,
@@ -72,8 +74,8 @@ func (s *Server) serveVersion(w http.ResponseWriter, r *http.Request) {
 func (s *Server) writeIndentedJSON(w http.ResponseWriter, r *http.Request, value any) {
 	body, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
-	s.writeBytes(w, r, "application/json", answer{http.StatusOK, body})
+	s.responder.WriteResponse(w, r, encoding.Response{ContentType: "application/json", Status: http.StatusOK, Body: body})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) limitInFlight(next http.Handler) http.Handler {
 			return
 		}
 		if slots == changing && s.life.left.Load() >= int64(cap(changing)) && !isExempt(r) {
-			tooManyRequests(w)
+			encoding.WriteTooManyRequests(w)
 			return
 		}
 		select {
@@ -37,7 +38,7 @@ func (s *Server) limitInFlight(next http.Handler) http.Handler {
 				next.ServeHTTP(w, r)
 				return
 			}
-			tooManyRequests(w)
+			encoding.WriteTooManyRequests(w)
 		}
 	})
 }
@@ -45,13 +46,6 @@ func (s *Server) limitInFlight(next http.Handler) http.Handler {
 func isExempt(r *http.Request) bool {
 	user := registry.UserFrom(r.Context())
 	return r.TLS != nil && user != nil && slices.Contains(user.Groups, "system:masters")
-}
-
-// tooManyRequests answers in plain text, as kube-apiserver does: clients make a
-// Status of it.
-func tooManyRequests(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }
 
 // newSlots returns nil where there is no limit.

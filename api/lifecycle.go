@@ -115,7 +115,7 @@ func (s *Server) countRequests(next http.Handler) http.Handler {
 			// balancer another replica answers the second try.
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Retry-After", "1")
-			s.writeError(w, r, apierrors.NewServiceUnavailable("the server is shutting down"))
+			s.responder.WriteError(w, r, apierrors.NewServiceUnavailable("the server is shutting down"))
 			return
 		}
 		defer s.life.done(f)

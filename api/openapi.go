@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/munnerz/goautoneg"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/openapi"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) openAPIRoutes(r chi.Router) {
 func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
 	document, err := s.info.surface(r.Context()).openapi.V2()
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
 	s.writeOpenAPI(w, r, "v2", document)
@@ -38,7 +39,7 @@ func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
 	index, err := s.info.surface(r.Context()).openapi.Index()
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
 	etag := etagOf(index)
@@ -48,7 +49,7 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// kube-apiserver calls it plain text.
-	s.writeBytes(w, r, "text/plain; charset=utf-8", answer{http.StatusOK, index})
+	s.responder.WriteResponse(w, r, encoding.Response{ContentType: "text/plain; charset=utf-8", Status: http.StatusOK, Body: index})
 }
 
 // serveOpenAPIV3 answers with the document of one group version, or lets the
@@ -63,7 +64,7 @@ func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	}
 	document, err := surface.openapi.V3(path)
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
 	if document == nil {
@@ -99,11 +100,11 @@ func (s *Server) writeOpenAPI(w http.ResponseWriter, r *http.Request, version st
 	if contentType != "application/json" {
 		var err error
 		if body, err = document.Protobuf(); err != nil {
-			s.writeError(w, r, err)
+			s.responder.WriteError(w, r, err)
 			return
 		}
 	}
-	s.writeBytes(w, r, contentType, answer{http.StatusOK, body})
+	s.responder.WriteResponse(w, r, encoding.Response{ContentType: contentType, Status: http.StatusOK, Body: body})
 }
 
 // openAPIType chooses between JSON and the names of the protobuf encoding.
@@ -112,11 +113,11 @@ func openAPIType(accept string, gnostic []string) (contentType string, ok bool) 
 		accept = "*/*"
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if covers(clause, "application/json") {
+		if encoding.Accepts(clause, "application/json") {
 			return "application/json", true
 		}
 		for _, name := range gnostic {
-			if covers(clause, name) {
+			if encoding.Accepts(clause, name) {
 				return gnostic[len(gnostic)-1], true
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // OpenIDKeysPath is where the keys that check tokens are served; the
@@ -25,7 +27,7 @@ func (s *Server) openIDRoutes(r chi.Router) {
 	serve := func(contentType string, body []byte) http.HandlerFunc {
 		return s.onlyGet(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "public, max-age=3600")
-			s.writeBytes(w, r, contentType, answer{http.StatusOK, body})
+			s.responder.WriteResponse(w, r, encoding.Response{ContentType: contentType, Status: http.StatusOK, Body: body})
 		})
 	}
 	handleSlash(r, openIDConfigurationPath, serve("application/json", s.config.OpenID.Configuration))

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // recoverPanics answers a panic with a 500 and logs it once, with its stack.
@@ -36,7 +38,7 @@ func (s *Server) answerPanic(w *response, r *http.Request, fault any) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Del("Content-Encoding")
-	s.writeStatus(w, r, statusOf(apierrors.NewInternalError(errors.New(panicText))))
+	s.responder.WriteStatus(w, r, encoding.StatusOf(apierrors.NewInternalError(errors.New(panicText))))
 }
 
 func (s *Server) logPanic(r *http.Request, p *workPanic) {

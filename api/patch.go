@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -52,7 +53,7 @@ func (c *call) patch() error {
 	if p.data, err = c.readBody(); err != nil {
 		return err
 	}
-	if err := checkDepth(p.data); err != nil {
+	if err := encoding.CheckDepth(p.data); err != nil {
 		return err
 	}
 	if p.options, err = c.patchOptions(kind.contentType); err != nil {
@@ -91,9 +92,9 @@ func (c *call) patchType() (patchType, error) {
 		supported = append(supported, string(t.contentType))
 	}
 	if known {
-		return patchType{}, unsupportedMediaType(supported)
+		return patchType{}, encoding.UnsupportedMediaType(supported)
 	}
-	return patchType{}, genericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
+	return patchType{}, encoding.GenericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
 }
 
 // understands tells whether a type of patch is for the resource: how lists are
@@ -163,9 +164,8 @@ func invalidPatch(shown string, err error) error {
 // decodePatched turns a patched document into an object of the version asked
 // for. odd is what was odd about the patch; more may be found here.
 func (p *patch) decodePatched(document []byte, odd []error) (runtime.Object, []error, error) {
-	m := &p.call.server.codec.table[0]
 	want := p.call.kind()
-	obj, got, err := decode(m, document, p.call.decodeOptions(p.options.validation))
+	obj, got, err := p.call.server.responder.JSON().Decode(document, p.call.decodeOptions(p.options.validation))
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
 		odd, err = append(odd, strict.Errors()...), nil
 	}

@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 const (
@@ -46,7 +48,7 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(operations)))
 	}
-	document, err := jsonObject(p.call.header(), current)
+	document, err := encoding.JSON(p.call.header(), current)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +57,7 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, nil, genericError(http.StatusUnprocessableEntity, err.Error())
+		return nil, nil, encoding.GenericError(http.StatusUnprocessableEntity, err.Error())
 	}
 	return p.decodePatched(patched, odd)
 }

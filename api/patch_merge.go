@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // applyMerge applies a JSON merge patch (RFC 7386).
@@ -19,7 +21,7 @@ func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, err
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
 	}
-	document, err := jsonObject(p.call.header(), current)
+	document, err := encoding.JSON(p.call.header(), current)
 	if err != nil {
 		return nil, nil, err
 	}

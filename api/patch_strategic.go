@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // impossibleStrategicPatches are the faults of a patch that could be read but
@@ -100,7 +102,7 @@ func mostItems(value any) int {
 func strategicError(err error) error {
 	for _, impossible := range impossibleStrategicPatches {
 		if errors.Is(err, impossible) {
-			return genericError(http.StatusUnprocessableEntity, err.Error())
+			return encoding.GenericError(http.StatusUnprocessableEntity, err.Error())
 		}
 	}
 	return apierrors.NewBadRequest(err.Error())

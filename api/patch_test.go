@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -23,7 +24,7 @@ func podCall(tb testing.TB) *call {
 	resource := kinds.Resources()[i]
 	version, _ := resource.Version("v1")
 	return &call{
-		server:   &Server{codec: newCodec(kinds.Scheme())},
+		server:   &Server{responder: encoding.NewResponder(encoding.Config{Scheme: kinds.Scheme()})},
 		r:        httptest.NewRequest("PATCH", "/", nil),
 		resource: resource, version: version,
 	}

@@ -31,7 +31,7 @@ func (s *Server) orProxy(next http.HandlerFunc) http.HandlerFunc {
 // hours; they end with this server. All other requests have a deadline.
 func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.Remote) {
 	if r.Header.Get("Upgrade") != "" {
-		defer s.cutOnShutdown(http.NewResponseController(w).SetReadDeadline, lastRead)()
+		defer s.responder.LimitOnShutdown(http.NewResponseController(w).SetReadDeadline, finalReadTimeout)()
 	}
 	if infoOf(r).isLongRunning() {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -42,7 +42,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.
 	}
 	timeout, err := timeoutOf(r)
 	if err != nil {
-		s.writeError(w, r, err)
+		s.responder.WriteError(w, r, err)
 		return
 	}
 	limitWrites(w, timeout)
@@ -55,7 +55,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.
 	defer answer.deadline.Stop()
 	remote.Handler.ServeHTTP(answer, r.WithContext(ctx))
 	if answer.status == 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		s.writeError(w, r, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
+		s.responder.WriteError(w, r, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	}
 }
 

@@ -1,103 +1,150 @@
 package api
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"net/http"
-	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/storage"
 )
 
-// encodeWhole encodes an object, for the human eye if that is asked for.
-func encodeWhole(f format, header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
-	bytes, err := f.media.encode(obj)
+// respond sends an object of the hub version in the requested version or transformation, or a
+// Status as it is.
+func (c *call) respond(status int, obj runtime.Object) error {
+	if s, ok := obj.(*metav1.Status); ok {
+		return c.respondStatus(status, *s)
+	}
+	header, converted, err := c.transform(obj)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return f.finish(f.media.wrap(nil, header, encoded{bytes: bytes}))
+	body, err := c.format.Encode(converted)
+	if err != nil {
+		return err
+	}
+	return c.send(encoding.Object{Status: status, Header: header, Body: body})
 }
 
-// indents reports whether documents are formatted for people.
-func (f format) indents() bool { return f.pretty && f.media.indent != nil }
-
-// inPieces tells whether documents are sent as they are wrapped.
-func (f format) inPieces() bool {
-	return f.media.rewrite == nil && !f.indents()
+// respondEntry sends the object of an entry.
+func (c *call) respondEntry(e *storage.Entry) error {
+	if c.format.As.Kind == "Table" {
+		obj, err := e.ObjectContext(c.r.Context())
+		if err != nil {
+			return err
+		}
+		return c.respond(http.StatusOK, obj)
+	}
+	encoder, err := c.entryEncoder()
+	if err != nil {
+		return err
+	}
+	body, err := encoder.Body(c.r.Context(), e)
+	if err != nil {
+		return err
+	}
+	return c.send(encoding.Object{Status: http.StatusOK, Header: encoder.Header, Body: body})
 }
 
-// finish makes one piece of a document, as it is to be sent.
-func (f format) finish(d document) ([]byte, error) {
-	whole := d.join()
-	if f.media.rewrite != nil {
-		return f.media.rewrite(whole)
+// respondStatus sends a Status as the result of a request without an object.
+func (c *call) respondStatus(status int, s metav1.Status) error {
+	if status == http.StatusCreated && s.Code == 0 {
+		s.Code = http.StatusCreated
 	}
-	if f.indents() {
-		return indentJSON(whole), nil
+	body, err := c.format.Encode(&s)
+	if err != nil {
+		return err
 	}
-	return whole, nil
+	return c.send(encoding.Object{Status: status, Header: encoding.StatusHeader, Body: body})
 }
 
-func headerOf(obj runtime.Object) metav1.TypeMeta {
-	version, kind := obj.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	return metav1.TypeMeta{APIVersion: version, Kind: kind}
+func (c *call) send(o encoding.Object) error {
+	return c.server.responder.WriteObject(c.w, c.r, c.format, o)
 }
 
-// answer is a whole answer, encoded.
-type answer struct {
-	status int
-	body   []byte
+// entryEncoder returns the encoder of single objects in the negotiated format, which is not a Table.
+func (c *call) entryEncoder() (encoding.EntryEncoder, error) {
+	switch c.format.As.Kind {
+	case "PartialObjectMetadata":
+		return c.format.MetadataEncoder(c.partial), nil
+	case "PartialObjectMetadataList":
+		return encoding.EntryEncoder{}, notAList(c.version.New())
+	}
+	return c.versionEncoder(), nil
 }
 
-func (s *Server) writeBytes(w http.ResponseWriter, r *http.Request, contentType string, a answer) {
-	s.writeDocument(w, r, contentType, a.status, document{rest: a.body})
+// versionEncoder returns the encoder of objects in the requested version.
+func (c *call) versionEncoder() encoding.EntryEncoder {
+	convert := c.version.FromHub
+	if !c.resourceKind() {
+		convert = nil
+	}
+	return c.format.VersionEncoder(c.header(), c.version.Name, convert)
 }
 
-func (s *Server) writeDocument(w http.ResponseWriter, r *http.Request, contentType string, status int, d document) {
-	w.Header().Set("Content-Type", contentType)
-	out := s.startBody(w, r, status)
-	if !out.mayCompress {
-		w.Header().Set("Content-Length", strconv.Itoa(d.size()))
+// transform converts an object of the hub version to the requested version or transformation, and
+// returns its type header.
+func (c *call) transform(obj runtime.Object) (metav1.TypeMeta, runtime.Object, error) {
+	header := encoding.TypeHeader(c.format.As)
+	switch c.format.As.Kind {
+	case "Table":
+		table, err := encoding.NewTable(c.columns(), []runtime.Object{obj}, c.table)
+		return header, table, err
+	case "PartialObjectMetadata":
+		partial, err := c.partial(obj)
+		return header, partial, err
+	case "PartialObjectMetadataList":
+		return header, nil, notAList(obj)
 	}
-	if d.size() > listBuffer {
-		defer s.cutOnShutdown(http.NewResponseController(w).SetWriteDeadline, lastItems)()
-	}
-	// A failed write means that the client is gone: nobody is left to tell.
-	if err := d.writeTo(out); err == nil {
-		_ = out.Close()
-	}
+	converted, err := c.fromHub(obj)
+	return c.header(), converted, err
 }
 
-// writeError answers with the Status of err. It logs an error of the server, but
-// not one that the client caused by closing its connection.
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	status := statusOf(err)
-	if status.Code == http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
-		s.config.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
-	s.writeStatus(w, r, status)
+func notAList(obj runtime.Object) error {
+	return encoding.NotAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
 }
 
-// refuse answers those who may not do what they ask for. The header is
-// kube-apiserver's.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s.writeError(w, r, err)
+// readTableOptions reads the query of a request for a Table.
+func (c *call) readTableOptions() error {
+	if c.format.As.Kind != "Table" {
+		return nil
+	}
+	var options metav1.TableOptions
+	if err := decodeQuery(c.r, &options); err != nil {
+		return err
+	}
+	if err := metav1validation.ValidateTableOptions(&options).ToAggregate(); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", err))
+	}
+	c.table = encoding.TableOptions{
+		IncludeObject: options.IncludeObject,
+		NoHeaders:     options.NoHeaders,
+		Version:       c.format.As.GroupVersion(),
+		Partial:       c.partial,
+		Full:          c.full,
+	}
+	return nil
 }
 
-func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
-	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+// partial returns the metadata of an object, without apiVersion and kind. It shares memory with obj.
+func (c *call) partial(obj runtime.Object) (*metav1.PartialObjectMetadata, error) {
+	partial, err := encoding.PartialMetadata(obj)
+	if show := c.resource.Metadata; err == nil && show != nil {
+		partial.ObjectMeta = show(partial.ObjectMeta)
 	}
-	a := answer{status: int(status.Code)}
-	contentType := runtime.ContentTypeJSON
-	if f, err := s.codec.negotiate(r, noTransformation); err != nil {
-		a.body = encodeStatusAside(status)
-	} else if a.body, err = encodeWhole(f, statusHeader, status); err != nil {
-		a.body = encodeStatusAside(status)
-	} else {
-		contentType = f.media.Type
+	return partial, err
+}
+
+// full returns the object in a row of a Table under the policy Object.
+func (c *call) full(obj runtime.Object) (runtime.RawExtension, error) {
+	converted, err := c.fromHub(obj)
+	if err != nil {
+		return runtime.RawExtension{}, err
 	}
-	s.writeBytes(w, r, contentType, a)
+	raw, err := encoding.JSON(c.header(), converted)
+	return runtime.RawExtension{Raw: raw}, err
 }

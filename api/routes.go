@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/miniapi/miniapi/api/encoding"
 )
 
 // routes joins middleware and handlers, outermost first.
@@ -32,5 +34,5 @@ func (s *Server) routes() http.Handler {
 }
 
 func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	s.writeError(w, r, genericError(http.StatusMethodNotAllowed, ""))
+	s.responder.WriteError(w, r, encoding.GenericError(http.StatusMethodNotAllowed, ""))
 }

@@ -14,7 +14,7 @@ func (s *Server) identifyUser(next http.Handler) http.Handler {
 		user, err := s.config.User(r)
 		if err != nil {
 			s.config.Logger.InfoContext(r.Context(), "request of an unknown user", "path", r.URL.Path, "error", err)
-			s.writeError(w, r, apierrors.NewUnauthorized("Unauthorized"))
+			s.responder.WriteError(w, r, apierrors.NewUnauthorized("Unauthorized"))
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), user)))

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -69,9 +70,4 @@ func (c *call) toHub(obj runtime.Object) (runtime.Object, error) {
 }
 
 // header is the type header of the bodies of this call.
-func (c *call) header() metav1.TypeMeta { return typeHeader(c.kind()) }
-
-func typeHeader(kind schema.GroupVersionKind) metav1.TypeMeta {
-	version, name := kind.ToAPIVersionAndKind()
-	return metav1.TypeMeta{APIVersion: version, Kind: name}
-}
+func (c *call) header() metav1.TypeMeta { return encoding.TypeHeader(c.kind()) }

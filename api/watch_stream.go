@@ -11,21 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/storage"
 )
 
 // watchBuffer gathers small frames into larger writes.
 const watchBuffer = 16 << 10
 
+// finalEventTimeout is the time that a client has to read an event after the shutdown began.
+const finalEventTimeout = 100 * time.Millisecond
+
 // stream writes events as frames of the negotiated media type. It belongs to
 // the goroutine of its request.
 type stream struct {
-	call *call
-	view *view // nil for Tables, and where there is nothing to show
-	out  *bufio.Writer
-	// start is room for the start of a frame.
-	start     []byte
-	count     func(bytes int) // counts a frame
+	call      *call
+	encoder   *encoding.EntryEncoder // nil: events are encoded from objects, as for Tables
+	frames    encoding.FrameEncoder
+	out       *bufio.Writer
+	count     func(bytes int) // counts a frame in the metrics
 	control   *http.ResponseController
 	bookmarks *bookmarks
 	// initial: the state at the beginning is still being sent, which waits for
@@ -39,20 +42,21 @@ type stream struct {
 // newStream sends the header of the answer. A client that does not read is cut
 // off when the time of its watch is up.
 func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
-	c.w.Header().Set("Content-Type", c.format.media.Stream)
+	c.w.Header().Set("Content-Type", c.format.MediaType.Stream)
 	c.w.WriteHeader(http.StatusOK)
 	s := &stream{
 		call:      c,
+		frames:    c.format.FrameEncoder(),
 		out:       bufio.NewWriterSize(c.w, watchBuffer),
 		count:     c.server.metrics.countEvents(c.target),
 		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(wantBookmarks, timeout),
 	}
-	if v, err := c.view(); err == nil && c.format.as.Kind != "Table" {
-		s.view = &v
+	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
+		s.encoder = &encoder
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(timeout + lastEvent))
-	s.release = c.server.cutOnShutdown(s.control.SetWriteDeadline, lastEvent)
+	_ = s.control.SetWriteDeadline(time.Now().Add(timeout + finalEventTimeout))
+	s.release = c.server.responder.LimitOnShutdown(s.control.SetWriteDeadline, finalEventTimeout)
 	_ = s.flush()
 	return s
 }
@@ -133,7 +137,7 @@ func (s *stream) sendBookmark(revision int64, initialEventsEnd bool) bool {
 // sendEntry writes an event of an entry. Where there is no view it is shown as
 // an object.
 func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool {
-	if s.view == nil {
+	if s.encoder == nil {
 		obj, err := entry.ObjectContext(s.call.r.Context())
 		if err != nil {
 			s.sendError(entryError(eventType, err))
@@ -141,12 +145,12 @@ func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool
 		}
 		return s.sendObject(eventType, obj)
 	}
-	b, err := s.view.bodyOf(s.call.r.Context(), entry)
+	body, err := s.encoder.Body(s.call.r.Context(), entry)
 	if err != nil {
 		s.sendError(entryError(eventType, err))
 		return false
 	}
-	return s.write(eventType, s.view.header, b)
+	return s.write(eventType, s.encoder.Header, body)
 }
 
 // entryError returns the error of an event whose object cannot be shown.
@@ -159,10 +163,10 @@ func entryError(eventType watch.EventType, err error) error {
 
 // sendObject writes an event of an object in the hub version.
 func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool {
-	header, shown, err := s.call.show(obj)
-	var bytes []byte
+	header, converted, err := s.call.transform(obj)
+	var body encoding.Body
 	if err == nil {
-		bytes, err = s.call.format.media.encode(shown)
+		body, err = s.call.format.Encode(converted)
 	}
 	if err != nil {
 		s.sendError(err)
@@ -170,25 +174,24 @@ func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool 
 	}
 	// Columns are told once; later events would only repeat them.
 	s.call.table.NoHeaders = true
-	return s.write(eventType, header, encoded{bytes: bytes})
+	return s.write(eventType, header, body)
 }
 
 // sendError writes the event that ends a failed watch: a Status.
 func (s *stream) sendError(err error) {
-	status := statusOf(err)
+	status := encoding.StatusOf(err)
 	if status.Code == http.StatusInternalServerError {
 		s.call.server.config.Logger.ErrorContext(s.call.r.Context(), "watch failed", "path", s.call.r.URL.Path, "error", err)
 	}
-	if bytes, err := s.call.format.media.encode(status); err == nil {
-		s.write(watch.Error, statusHeader, encoded{bytes: bytes})
+	if body, err := s.call.format.Encode(status); err == nil {
+		s.write(watch.Error, encoding.StatusHeader, body)
 	}
 }
 
 // write sends a frame. What other watches send as well is not copied but into
 // the buffer.
-func (s *stream) write(eventType watch.EventType, header metav1.TypeMeta, b encoded) bool {
-	frame := s.call.format.media.frame(s.start[:0], string(eventType), header, b)
-	s.start = frame.start
-	s.count(frame.size())
-	return frame.writeTo(s.out) == nil
+func (s *stream) write(eventType watch.EventType, header metav1.TypeMeta, body encoding.Body) bool {
+	frame := s.frames.Frame(string(eventType), header, body)
+	s.count(frame.Size())
+	return frame.Write(s.out) == nil
 }

@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// jsonDecoder returns what decodes JSON into the types of a scheme.
+// jsonDecoder returns a decoder of JSON into the types of a scheme.
 func jsonDecoder(scheme *runtime.Scheme, strict bool) runtime.Serializer {
-	return jsonserializer.NewSerializerWithOptions(typeFinder{}, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict})
+	return jsonserializer.NewSerializerWithOptions(typeDetector{}, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict})
 }
 
-// typeFinder finds apiVersion and kind of a body, as the default of the library
-// does, without taking the whole body for a Go value first.
-type typeFinder struct{}
+// typeDetector reads apiVersion and kind of a JSON body. Its results equal those of
+// jsonserializer.DefaultMetaFactory, which unmarshals the whole body.
+type typeDetector struct{}
 
 // Interpret implements json.MetaFactory.
-func (typeFinder) Interpret(data []byte) (*schema.GroupVersionKind, error) {
-	apiVersion, kind, ok := findType(data)
+func (typeDetector) Interpret(data []byte) (*schema.GroupVersionKind, error) {
+	apiVersion, kind, ok := detectType(data)
 	if !ok {
 		return jsonserializer.DefaultMetaFactory.Interpret(data)
 	}
@@ -33,10 +33,9 @@ func (typeFinder) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	return &schema.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind}, nil
 }
 
-// findType reads the members of the outermost object. ok is false for unusual
-// input: no object, names in another case, escapes, invalid UTF-8, values that
-// are not strings.
-func findType(data []byte) (apiVersion, kind string, ok bool) {
+// detectType reads the members of the outermost object. ok is false for unusual input: anything
+// but an object, names in another case, escapes, invalid UTF-8, values that are not strings.
+func detectType(data []byte) (apiVersion, kind string, ok bool) {
 	if !json.Valid(data) {
 		return "", "", false
 	}
@@ -58,7 +57,7 @@ func findType(data []byte) (apiVersion, kind string, ok bool) {
 		case string(name) == `"apiVersion"`:
 		case string(name) == `"kind"`:
 			into = &kind
-		case mayMean(name, `"apiVersion"`), mayMean(name, `"kind"`):
+		case mayMatch(name, `"apiVersion"`), mayMatch(name, `"kind"`):
 			return "", "", false
 		default:
 			continue
@@ -72,9 +71,9 @@ func findType(data []byte) (apiVersion, kind string, ok bool) {
 
 const jsonSpace = " \t\r\n"
 
-// mayMean tells whether encoding/json might take a name for another one.
-func mayMean(name []byte, other string) bool {
-	return bytes.IndexByte(name, '\\') >= 0 || strings.EqualFold(string(name), other)
+// mayMatch reports whether encoding/json might match a name to a field.
+func mayMatch(name []byte, field string) bool {
+	return bytes.IndexByte(name, '\\') >= 0 || strings.EqualFold(string(name), field)
 }
 
 // jsonValue splits off the value at the beginning of valid JSON.
@@ -83,11 +82,11 @@ func jsonValue(data []byte) (value, rest []byte) {
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
 		case '"':
-			i += stringEnd(data[i:])
+			i = endOfString(data, i)
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // of what is around the value
+			if depth == 0 { // the end of the surrounding value
 				return data[:i], data[i:]
 			}
 			depth--
@@ -104,16 +103,4 @@ func jsonValue(data []byte) (value, rest []byte) {
 		}
 	}
 	return data, nil
-}
-
-// stringEnd returns the index of the quote that ends a string.
-func stringEnd(data []byte) int {
-	for i := 1; ; i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
 }

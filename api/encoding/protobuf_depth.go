@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"fmt"
@@ -8,30 +8,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// maxNesting is how deep messages may lie in one another: as deep as JSON and
-// YAML may nest, whose decoders count by themselves.
-const maxNesting = 10000
+// maxMessageDepth limits the nesting of protobuf messages. The decoders of JSON and YAML have the
+// same limit built in.
+const maxMessageDepth = 10000
 
-// boundedProtobuf refuses messages that nest too deep before anybody walks
-// through them: a stack that overflows takes the whole process along.
+// boundedProtobuf rejects messages that are nested too deep before they are decoded: generated
+// decoders recurse, and a stack overflow ends the process.
 type boundedProtobuf struct {
 	runtime.Serializer
 }
 
 // Decode implements runtime.Decoder.
 func (b boundedProtobuf) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if len(data) > len(protobufMagic) && nestsTooDeep(data[len(protobufMagic):]) {
-		return nil, nil, fmt.Errorf("messages are nested more than %d deep", maxNesting)
+	if len(data) > len(protobufMagic) && exceedsMessageDepth(data[len(protobufMagic):]) {
+		return nil, nil, fmt.Errorf("messages are nested more than %d deep", maxMessageDepth)
 	}
 	return b.Serializer.Decode(data, defaults, into)
 }
 
-// nestsTooDeep reads data once. It does not know the type, and takes everything
-// for a message that reads like one: texts and bytes end such an attempt after
-// a few levels. What generated decoders forgive it forgives too, for otherwise
-// it would not see what comes after.
-func nestsTooDeep(data []byte) bool {
-	ends := []int{len(data)} // of the messages that the position lies in
+// exceedsMessageDepth reports whether messages in data are nested more than maxMessageDepth deep.
+// It reads data once, without the type: every field that parses as a message counts as one. Strings
+// and bytes stop parsing as messages after a few levels. It accepts the same malformed input as
+// generated decoders; otherwise it would miss the fields after that input.
+func exceedsMessageDepth(data []byte) bool {
+	ends := []int{len(data)} // of the messages around the current position, the innermost last
 	for at := 0; at < len(data); {
 		for at == ends[len(ends)-1] {
 			ends = ends[:len(ends)-1]
@@ -40,10 +40,10 @@ func nestsTooDeep(data []byte) bool {
 		inside, after, ok := readField(data[:end], at)
 		switch {
 		case !ok:
-			at = end // it was no message after all
+			at = end // not a message
 		case inside == after:
 			at = after
-		case len(ends) > maxNesting:
+		case len(ends) > maxMessageDepth:
 			return true
 		default:
 			at, ends = inside, append(ends, after)
@@ -52,8 +52,8 @@ func nestsTooDeep(data []byte) bool {
 	return false
 }
 
-// readField returns where the field at a position ends, and where its content
-// begins if that may be a message.
+// readField returns the position after the field at a position. If the field may be a message,
+// inside is where its content begins; otherwise inside equals after.
 func readField(data []byte, at int) (inside, after int, ok bool) {
 	tag, at, ok := readVarint(data, at)
 	if !ok || int32(tag>>3) <= 0 {
@@ -70,14 +70,14 @@ func readField(data []byte, at int) (inside, after int, ok bool) {
 		var size uint64
 		size, at, ok = readVarint(data, at)
 		return at, at + int(size), ok && size <= uint64(len(data)-at)
-	case protowire.StartGroupType, protowire.EndGroupType: // fields like any other
+	case protowire.StartGroupType, protowire.EndGroupType: // have no content of their own
 	default:
 		return 0, 0, false
 	}
 	return at, at, ok && at <= len(data)
 }
 
-// readVarint lets bits that do not fit fall away, as generated decoders do.
+// readVarint drops the bits that do not fit into 64, as generated decoders do.
 func readVarint(data []byte, at int) (value uint64, after int, ok bool) {
 	for shift := 0; shift < 64 && at < len(data); shift += 7 {
 		b := data[at]

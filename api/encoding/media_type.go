@@ -1,8 +1,7 @@
-package api
+package encoding
 
 import (
 	"io"
-	"iter"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,32 +11,30 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// media is one way to write objects down: a row of the table of media types.
-type media struct {
-	// Type is what clients call it in Accept and Content-Type.
+// MediaType is a row of the table of media types.
+type MediaType struct {
+	// Type is the name in Accept and Content-Type headers.
 	Type string
-	// Stream is the content type of a watch. "": it cannot be watched.
+	// Stream is the content type of a watch, "" if the media type has no watch frames.
 	Stream string
-	// tables tells whether Tables are sent in it.
+	// tables reports whether Tables can be sent in this media type.
 	tables bool
-	// form names the encoding of bodies, which encode makes. Media types may
-	// share one.
+	// form identifies the output of encode. Media types may share a form.
 	form   storage.Form
 	encode encodeFunc
-	// stamps: the form is the protobuf encoding.
-	stamps bool
-	// wrap puts a body under a type header. The start of the document is
-	// appended to dst.
-	wrap func(dst []byte, header metav1.TypeMeta, b encoded) document
-	// list writes a list item by item, where rewrite is nil.
-	list func(w io.Writer, l listing) error
-	// frame makes one piece of a watch stream, as wrap makes a document.
-	frame func(dst []byte, eventType string, header metav1.TypeMeta, b encoded) document
-	// rewrite makes what is sent of a whole document; nil: nothing is left to
-	// be done.
+	// stamped reports whether encode returns what [storage.Entry.Stamped] returns: stored protobuf
+	// with the resourceVersion.
+	stamped bool
+	// wrap puts a body under a type header. The start of the document is appended to dst.
+	wrap func(dst []byte, header metav1.TypeMeta, b Body) Document
+	// list writes a list item by item; rewrite is applied to its output.
+	list func(w io.Writer, l List) error
+	// frame makes one frame of a watch, as wrap makes a document.
+	frame func(dst []byte, eventType string, header metav1.TypeMeta, b Body) Document
+	// rewrite converts a whole document to the media type. Nil: documents are sent as they are.
 	rewrite func(document []byte) ([]byte, error)
-	// indent returns a writer that formats documents for people and writes them
-	// to w; nil: they are readable as they are, or binary.
+	// indent returns a writer that indents documents and writes them to w. Nil: the media type
+	// has no indented form.
 	indent func(w io.Writer) io.Writer
 	// lax and strict decode; strict reports unknown and duplicate fields.
 	lax, strict runtime.Serializer
@@ -46,21 +43,9 @@ type media struct {
 // encodeFunc encodes an object without apiVersion and kind.
 type encodeFunc = func(obj runtime.Object) ([]byte, error)
 
-// listing is a list to be written.
-type listing struct {
-	header metav1.TypeMeta
-	meta   metav1.ListMeta
-	// allMeta shows metadata that is empty too.
-	allMeta bool
-	// items can be ranged over several times, with the same result.
-	items iter.Seq2[encoded, error]
-	// itemHeader is put in front of every item; the empty one is left out.
-	itemHeader metav1.TypeMeta
-}
-
-// newMediaTable returns the media types in the order of preference.
-func newMediaTable(scheme *runtime.Scheme) []media {
-	table := []media{
+// newMediaTypes returns the table of media types, the preferred one first.
+func newMediaTypes(scheme *runtime.Scheme) []MediaType {
+	table := []MediaType{
 		{
 			Type: runtime.ContentTypeJSON, Stream: runtime.ContentTypeJSON, tables: true,
 			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, frame: jsonFrame, indent: newIndenter,
@@ -71,7 +56,7 @@ func newMediaTable(scheme *runtime.Scheme) []media {
 		},
 		{
 			Type: runtime.ContentTypeProtobuf, Stream: runtime.ContentTypeProtobuf + ";stream=watch",
-			form: "protobuf", encode: protobufBody, stamps: true,
+			form: "protobuf", encode: protobufBody, stamped: true,
 			wrap: protobufWrap, list: protobufList, frame: protobufFrame,
 		},
 	}

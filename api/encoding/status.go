@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// statusHeader is the type header of every Status, whatever the group.
-var statusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+// StatusHeader is the type header of every Status.
+var StatusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// statusOf is the one place where an error becomes a Status. One that nobody
-// has translated is a 500 with its own text.
-func statusOf(err error) *metav1.Status {
+// StatusOf returns the Status of an error: the error's own, or a 504 for the end of a context, or a
+// 500 with the text of the error.
+func StatusOf(err error) *metav1.Status {
 	err = registry.CorruptError(err)
 	var status metav1.Status
 	var carrier apierrors.APIStatus
@@ -27,11 +27,11 @@ func statusOf(err error) *metav1.Status {
 	case errors.As(err, &carrier):
 		status = carrier.Status()
 	case errors.Is(err, context.DeadlineExceeded):
-		// Without Retry-After: clients replay what carries it, and a write
-		// that did happen would run twice.
+		// Without Retry-After, which makes clients send the request again: a write that did
+		// happen would be repeated.
 		status = apierrors.NewTimeoutError(err.Error(), 0).Status()
 	case errors.Is(err, context.Canceled):
-		// The client went away, or the server ended the request.
+		// The client closed the connection, or the server ended the request.
 		status = apierrors.NewTimeoutError("the request was cancelled", 0).Status()
 	default:
 		status = metav1.Status{Message: err.Error(), Code: http.StatusInternalServerError}
@@ -42,13 +42,12 @@ func statusOf(err error) *metav1.Status {
 	if status.Code == 0 {
 		status.Code = http.StatusInternalServerError
 	}
-	status.TypeMeta = statusHeader
+	status.TypeMeta = StatusHeader
 	return &status
 }
 
-// encodeStatusAside encodes a Status for a client that accepts no encoding it
-// could be sent in.
-func encodeStatusAside(status *metav1.Status) []byte {
+// fallbackStatus encodes a Status in JSON for a client that accepts no supported media type.
+func fallbackStatus(status *metav1.Status) []byte {
 	document, err := json.MarshalIndent(status, "", "  ")
 	if err != nil {
 		return []byte(status.Message)
@@ -63,6 +62,7 @@ type mediaTypeError struct {
 	text   string
 }
 
+// Error implements error.
 func (e *mediaTypeError) Error() string { return e.text }
 
 // Status implements apierrors.APIStatus.
@@ -71,19 +71,22 @@ func (e *mediaTypeError) Status() metav1.Status {
 }
 
 func notAcceptable(accepted []string) error {
-	return notAcceptableText("only the following media types are accepted: " + strings.Join(accepted, ", "))
+	return NotAcceptable("only the following media types are accepted: " + strings.Join(accepted, ", "))
 }
 
-func notAcceptableText(text string) error {
+// NotAcceptable returns a 406 with a text.
+func NotAcceptable(text string) error {
 	return &mediaTypeError{http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, text}
 }
 
-func unsupportedMediaType(accepted []string) error {
+// UnsupportedMediaType returns a 415 that lists the accepted media types.
+func UnsupportedMediaType(accepted []string) error {
 	text := "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", ")
 	return &mediaTypeError{http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, text}
 }
 
-// genericError is the Status of a request that never reached a resource.
-func genericError(code int, text string) error {
+// GenericError returns the error of a request without a resource. An empty text is replaced by the
+// text that clients expect for the code.
+func GenericError(code int, text string) error {
 	return apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", text, 0, false)
 }

@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"bytes"
@@ -7,14 +7,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// maxDepth is how deep the values of a JSON body may be nested. Merging and decoding
-// take time quadratic in the depth: a merge patch of 9,000 levels, which
-// kube-apiserver accepts, takes seconds.
+// maxDepth limits the nesting of a JSON body. Merging and decoding take time quadratic in the
+// depth: a merge patch of 9,000 levels, which kube-apiserver accepts, takes seconds.
 const maxDepth = 1000
 
-// checkDepth refuses a JSON body that is nested too deep, before it is decoded.
-// Bodies in other formats pass.
-func checkDepth(data []byte) error {
+// CheckDepth returns a 400 for a JSON body that is nested more than 1,000 levels deep. Bodies in
+// other media types pass.
+func CheckDepth(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	if len(start) == 0 || start[0] != '{' && start[0] != '[' {
 		return nil
@@ -35,8 +34,8 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// endOfString returns the position of the quote that ends the string which begins
-// at start, or the length of data if there is none.
+// endOfString returns the position of the quote that ends the string beginning at start, or the
+// length of data if there is none.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; i < len(data); i++ {
 		switch data[i] {

@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"bytes"
@@ -7,29 +7,31 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestCompression(t *testing.T) {
-	large := strings.Repeat("0123456789abcdef", compressFrom/16)
+	large := strings.Repeat("0123456789abcdef", minCompressedSize/16)
 	tests := []struct {
 		name, peer, accept, text string
 		compressed               bool
 	}{
-		{"large answers to far away", "192.0.2.1:4000", "gzip", large + "!", true},
-		{"among other encodings", "192.0.2.1:4000", "br, gzip;q=0.5", large + "!", true},
-		{"not for 128 KiB and less", "192.0.2.1:4000", "gzip", large, false},
-		{"not on a loopback connection", "127.0.0.1:4000", "gzip", large + "!", false},
-		{"nor on IPv6's", "[::1]:4000", "gzip", large + "!", false},
-		{"not where it is refused", "192.0.2.1:4000", "gzip;q=0.0, br", large + "!", false},
-		{"not for who cannot read it", "192.0.2.1:4000", "br", large + "!", false},
+		{"a large response to a remote client", "192.0.2.1:4000", "gzip", large + "!", true},
+		{"gzip beside other encodings", "192.0.2.1:4000", "br, gzip;q=0.5", large + "!", true},
+		{"a response of 128 KiB", "192.0.2.1:4000", "gzip", large, false},
+		{"an IPv4 loopback connection", "127.0.0.1:4000", "gzip", large + "!", false},
+		{"an IPv6 loopback connection", "[::1]:4000", "gzip", large + "!", false},
+		{"gzip of weight 0", "192.0.2.1:4000", "gzip;q=0.0, br", large + "!", false},
+		{"no gzip in Accept-Encoding", "192.0.2.1:4000", "br", large + "!", false},
 	}
-	s := &Server{compressors: newCompressors()}
+	p := NewResponder(Config{Scheme: runtime.NewScheme()})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
 			r.RemoteAddr = test.peer
 			r.Header.Set("Accept-Encoding", test.accept)
-			out := s.startBody(w, r, 200)
+			out := p.newBodyWriter(w, r, 200)
 			for piece := range strings.SplitAfterSeq(test.text, "f") {
 				if _, err := io.WriteString(out, piece); err != nil {
 					t.Fatal(err)

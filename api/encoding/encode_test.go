@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"bytes"
@@ -24,13 +24,13 @@ func samplePods() []runtime.Object {
 			ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "7", Labels: map[string]string{"b": "<c>&", "a": "1"}},
 			Spec:       corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "c"}}},
 		},
-		// Objects whose type header somebody set are sent under the right one.
+		// The type header of an object is ignored.
 		&corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Wrong", APIVersion: "v0"}, ObjectMeta: metav1.ObjectMeta{Name: "b"}},
 	}
 }
 
-// reference encodes an object as kube-apiserver's own serializers do.
-func reference(t *testing.T, mediaType string, obj runtime.Object) []byte {
+// encodeUpstream encodes an object with the serializers of apimachinery.
+func encodeUpstream(t *testing.T, mediaType string, obj runtime.Object) []byte {
 	t.Helper()
 	codecs := serializer.NewCodecFactory(kinds.Scheme())
 	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), mediaType)
@@ -44,20 +44,18 @@ func reference(t *testing.T, mediaType string, obj runtime.Object) []byte {
 	return out
 }
 
-// The bytes of an object are those of apimachinery's serializers, and the
-// object itself is left alone.
-func TestObjectsAreEncodedLikeKubernetes(t *testing.T) {
+func TestEncodeDocumentEqualsUpstream(t *testing.T) {
 	header := metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
-	for _, m := range newMediaTable(kinds.Scheme()) {
+	for _, m := range newMediaTypes(kinds.Scheme()) {
 		for _, pod := range samplePods() {
 			before := pod.DeepCopyObject()
-			got, err := encodeWhole(format{media: &m}, header, pod)
+			got, err := Format{MediaType: &m}.encodeDocument(header, pod)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := pod.DeepCopyObject()
 			want.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-			if diff := cmp.Diff(string(reference(t, m.Type, want)), string(got)); diff != "" {
+			if diff := cmp.Diff(string(encodeUpstream(t, m.Type, want)), string(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", m.Type, diff)
 			}
 			if diff := cmp.Diff(before, pod); diff != "" {
@@ -67,12 +65,11 @@ func TestObjectsAreEncodedLikeKubernetes(t *testing.T) {
 	}
 }
 
-// So are those of lists, written item by item.
-func TestListsAreEncodedLikeKubernetes(t *testing.T) {
+func TestListEqualsUpstream(t *testing.T) {
 	remaining := int64(3)
 	meta := metav1.ListMeta{ResourceVersion: "9", Continue: "x", RemainingItemCount: &remaining}
 	header := metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}
-	for _, m := range newMediaTable(kinds.Scheme()) {
+	for _, m := range newMediaTypes(kinds.Scheme()) {
 		for _, pods := range [][]runtime.Object{{}, samplePods()} {
 			want := &corev1.PodList{ListMeta: meta, Items: []corev1.Pod{}}
 			for _, pod := range pods {
@@ -81,7 +78,7 @@ func TestListsAreEncodedLikeKubernetes(t *testing.T) {
 				want.Items = append(want.Items, item)
 			}
 			var got bytes.Buffer
-			if err := m.list(&got, listing{header: header, meta: meta, items: bodiesOf(&m, pods)}); err != nil {
+			if err := m.list(&got, List{Header: header, Meta: meta, Items: bodiesOf(&m, pods)}); err != nil {
 				t.Fatal(err)
 			}
 			whole := got.Bytes()
@@ -91,39 +88,39 @@ func TestListsAreEncodedLikeKubernetes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if diff := cmp.Diff(string(reference(t, m.Type, want)), string(whole)); diff != "" {
+			if diff := cmp.Diff(string(encodeUpstream(t, m.Type, want)), string(whole)); diff != "" {
 				t.Errorf("%s, %d pods (-want +got):\n%s", m.Type, len(pods), diff)
 			}
 		}
 	}
 }
 
-func bodiesOf(m *media, objects []runtime.Object) iter.Seq2[encoded, error] {
-	return func(yield func(encoded, error) bool) {
+func bodiesOf(m *MediaType, objects []runtime.Object) iter.Seq2[Body, error] {
+	return func(yield func(Body, error) bool) {
 		for _, obj := range objects {
-			if bytes, err := m.encode(obj); !yield(encoded{bytes: bytes}, err) {
+			if bytes, err := m.encode(obj); !yield(Body{bytes: bytes}, err) {
 				return
 			}
 		}
 	}
 }
 
-// Frames of a watch are read back by client-go's decoders.
-func TestFramesAreReadByClients(t *testing.T) {
+func TestUpstreamReadsFrames(t *testing.T) {
 	codecs := serializer.NewCodecFactory(kinds.Scheme())
-	for _, m := range newMediaTable(kinds.Scheme()) {
+	for _, m := range newMediaTypes(kinds.Scheme()) {
 		if m.Stream == "" {
 			continue
 		}
 		info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), m.Type)
 		var wire bytes.Buffer
+		encoder := Format{MediaType: &m}.FrameEncoder()
 		for _, pod := range samplePods() {
-			bytes, err := m.encode(pod)
+			body, err := Format{MediaType: &m}.Encode(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
-			frame := m.frame(nil, "ADDED", metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, encoded{bytes: bytes})
-			if err := frame.writeTo(&wire); err != nil {
+			frame := encoder.Frame("ADDED", metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, body)
+			if err := frame.Write(&wire); err != nil {
 				t.Fatal(err)
 			}
 		}

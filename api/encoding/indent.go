@@ -1,36 +1,35 @@
-package api
+package encoding
 
 import (
 	"bytes"
 	"io"
 )
 
-// indenter writes compact, valid JSON to w as json.Indent formats it with an
-// indent of two spaces. The JSON may arrive in pieces of any size, so that a
-// pretty-printed list is never in memory as a whole.
+// indenter writes valid JSON to w as json.Indent formats it with an indent of two spaces. The JSON
+// may arrive in pieces of any size, so that an indented list is never in memory as a whole.
 type indenter struct {
 	w     io.Writer
 	depth int
-	// opened: the last token opened an object or an array, which stays on its
-	// line if it is empty.
+	// opened reports whether the last token opened an object or array. An empty one stays on its
+	// line.
 	opened bool
-	// inString and escaped: the position is in a string, behind a backslash.
+	// inString reports whether the position is in a string, escaped whether a backslash precedes it.
 	inString, escaped bool
-	buf               []byte // of one Write
+	buf               []byte // output of one chunk
 }
 
 func newIndenter(w io.Writer) io.Writer { return &indenter{w: w} }
 
-// indentJSON returns a JSON document indented.
+// indentJSON returns an indented copy of a JSON document.
 func indentJSON(document []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(document) + len(document)/2)
-	_, _ = newIndenter(&out).Write(document) // a buffer takes everything
+	_, _ = newIndenter(&out).Write(document) // writes to a buffer do not fail
 	return out.Bytes()
 }
 
-// indentChunk bounds the input that is formatted between two writes, and so the
-// memory of an indenter.
+// indentChunk is the size of the input that is formatted between two writes. It bounds the memory
+// of an indenter.
 const indentChunk = 4 << 10
 
 // Write implements io.Writer.
@@ -55,7 +54,7 @@ func (i *indenter) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// text copies the part of a string that data begins with, and returns the rest.
+// text copies the part of a string at the beginning of data and returns the rest of data.
 func (i *indenter) text(data []byte) []byte {
 	if i.escaped {
 		i.escaped = false

@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// sameIndent compares the indenter with json.Indent, for the whole document and byte by byte.
-func sameIndent(t *testing.T, document []byte) {
+// checkIndent compares indenter with json.Indent, for the whole document and byte by byte.
+func checkIndent(t *testing.T, document []byte) {
 	t.Helper()
 	var want bytes.Buffer
 	if err := json.Indent(&want, bytes.TrimSuffix(document, []byte("\n")), "", "  "); err != nil {
@@ -30,7 +30,7 @@ func sameIndent(t *testing.T, document []byte) {
 }
 
 func FuzzIndent(f *testing.F) {
-	for _, body := range append(bodies,
+	for _, body := range append(jsonBodies,
 		`{"kind":"List","items":[{"a":{}},{"b":[]},[[]],{"c":[1,-2.5e3,true,false,null]}]}`+"\n",
 		`{"a":"quote \" and backslash \\","b\\":"{[,:]}\u2028"}`,
 		" [ 1 , 2 ] \n", `[[[[]]],{}]`,
@@ -38,5 +38,5 @@ func FuzzIndent(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Add(append(append([]byte(`["`), bytes.Repeat([]byte(`\"x`), indentChunk)...), `"]`...))
-	f.Fuzz(sameIndent)
+	f.Fuzz(checkIndent)
 }

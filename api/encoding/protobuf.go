@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"encoding/binary"
@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// protobufMagic opens every message; what follows is a runtime.Unknown.
+// protobufMagic begins every document; a runtime.Unknown follows.
 const protobufMagic = "k8s\x00"
 
-// Fields of runtime.Unknown, of lists, and of metav1.WatchEvent.
+// Field numbers of runtime.Unknown, of lists, and of metav1.WatchEvent.
 const (
 	unknownTypeMeta, unknownRaw, unknownEncoding, unknownType = 1, 2, 3, 4
 	typeMetaVersion, typeMetaKind                             = 1, 2
@@ -22,8 +22,7 @@ const (
 	rawExtensionRaw                                           = 1
 )
 
-// message is what generated protobuf types can do. They know no apiVersion and
-// kind, so their bytes are the same wherever they are sent.
+// message is the interface of generated protobuf types. Their encoding has no apiVersion and kind.
 type message interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -37,8 +36,8 @@ func asMessage(obj runtime.Object) (message, error) {
 	return m, nil
 }
 
-// appendEnvelope appends the bytes of an envelope in front of size bytes of
-// content; envelopeEnd follows those.
+// appendEnvelope appends the part of an envelope before size bytes of content. envelopeEnd follows
+// the content.
 func appendEnvelope(dst []byte, header metav1.TypeMeta, size int) []byte {
 	dst = append(dst, protobufMagic...)
 	dst = appendLength(dst, unknownTypeMeta, typesSize(header))
@@ -47,21 +46,22 @@ func appendEnvelope(dst []byte, header metav1.TypeMeta, size int) []byte {
 	return appendLength(dst, unknownRaw, size)
 }
 
+// typesSize returns the size of an encoded type header.
 func typesSize(header metav1.TypeMeta) int {
 	return fieldSize(typeMetaVersion, len(header.APIVersion)) + fieldSize(typeMetaKind, len(header.Kind))
 }
 
-// envelopeSize is the size of an envelope with size bytes of content in it.
+// envelopeSize returns the size of an envelope and the size bytes of content in it.
 func envelopeSize(header metav1.TypeMeta, size int) int {
 	return len(protobufMagic) + fieldSize(unknownTypeMeta, typesSize(header)) + fieldSize(unknownRaw, size) + len(envelopeEnd)
 }
 
-// fieldSize is the size of a field with size bytes in it.
+// fieldSize returns the size of a field with a value of size bytes.
 func fieldSize(field protowire.Number, size int) int {
 	return protowire.SizeTag(field) + protowire.SizeBytes(size)
 }
 
-// envelopeEnd is contentEncoding and contentType, both empty.
+// envelopeEnd holds contentEncoding and contentType, both empty.
 var envelopeEnd = []byte{unknownEncoding<<3 | byte(protowire.BytesType), 0, unknownType<<3 | byte(protowire.BytesType), 0}
 
 func appendBytesField(dst []byte, field protowire.Number, value []byte) []byte {
@@ -82,48 +82,48 @@ func protobufBody(obj runtime.Object) ([]byte, error) {
 	out := make([]byte, m.Size())
 	n, err := m.MarshalToSizedBuffer(out)
 	if err == nil && n != len(out) {
-		err = fmt.Errorf("%T encodes to %d bytes where %d were announced", m, n, len(out))
+		err = fmt.Errorf("%T encodes to %d bytes, but its size is %d", m, n, len(out))
 	}
 	return out, err
 }
 
-func protobufWrap(dst []byte, header metav1.TypeMeta, b encoded) document {
+func protobufWrap(dst []byte, header metav1.TypeMeta, b Body) Document {
 	start, rest := b.split(appendEnvelope(dst, header, b.size()))
-	return document{start, rest, envelopeEnd}
+	return Document{start, rest, envelopeEnd}
 }
 
-// protobufList writes one message around the whole list, so the lengths of all
-// its items are summed up before the first byte goes out.
-func protobufList(w io.Writer, l listing) error {
-	meta, err := l.meta.Marshal()
+// protobufList writes the list as one message, which begins with its length. The items are ranged
+// over twice: for the sum of their lengths, and to write them.
+func protobufList(w io.Writer, l List) error {
+	meta, err := l.Meta.Marshal()
 	if err != nil {
 		return err
 	}
 	total := fieldSize(listMeta, len(meta))
-	for b, err := range l.items {
+	for b, err := range l.Items {
 		if err != nil {
 			return err
 		}
 		total += fieldSize(listItems, b.size())
 	}
-	buf := appendBytesField(appendEnvelope(nil, l.header, total), listMeta, meta)
-	for b, err := range l.items {
+	buf := appendBytesField(appendEnvelope(nil, l.Header, total), listMeta, meta)
+	for b, err := range l.Items {
 		if err != nil {
 			return err
 		}
-		item := document{}
+		item := Document{}
 		item.start, item.rest = b.split(appendLength(buf, listItems, b.size()))
-		if err := item.writeTo(w); err != nil {
+		if err := item.Write(w); err != nil {
 			return err
 		}
 		buf = item.start[:0]
 	}
-	return document{start: buf, end: envelopeEnd}.writeTo(w)
+	return Document{start: buf, end: envelopeEnd}.Write(w)
 }
 
-// protobufFrame makes a frame of a watch: four bytes of length, then a
-// metav1.WatchEvent which has no envelope around it but one inside.
-func protobufFrame(dst []byte, kind string, header metav1.TypeMeta, b encoded) document {
+// protobufFrame makes a frame of a watch: the length in four bytes, then a metav1.WatchEvent
+// without an envelope, whose object has one.
+func protobufFrame(dst []byte, kind string, header metav1.TypeMeta, b Body) Document {
 	object := envelopeSize(header, b.size())
 	raw := fieldSize(rawExtensionRaw, object)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(fieldSize(eventType, len(kind))+fieldSize(eventObject, raw)))

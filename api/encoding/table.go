@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"fmt"
@@ -12,36 +12,35 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// tableOptions say how a Table is made.
-type tableOptions struct {
-	// IncludeObject says what a row carries of its object; "" is Metadata.
+// TableOptions describe a Table.
+type TableOptions struct {
+	// IncludeObject selects the object field of rows: "" is Metadata.
 	IncludeObject metav1.IncludeObjectPolicy
-	// NoHeaders leaves the column definitions out, as in the later events of a
-	// watch.
+	// NoHeaders omits the column definitions, as in all but the first event of a watch.
 	NoHeaders bool
-	// Version of the metadata that rows carry: the Table's own.
+	// Version is the group version of the Table, and of the metadata in its rows.
 	Version schema.GroupVersion
-	// Partial makes what a row carries under the policy Metadata.
+	// Partial returns the object field under the policy Metadata.
 	Partial func(obj runtime.Object) (*metav1.PartialObjectMetadata, error)
-	// Full makes what a row carries under the policy Object: the object in the
-	// version the client asked for, type header included.
+	// Full returns the object field under the policy Object: the object in the requested version,
+	// with its type header.
 	Full func(obj runtime.Object) (runtime.RawExtension, error)
-	// ListMeta of the list that the objects came from. Where it has no
-	// resourceVersion and there is one object, that object's is taken.
+	// ListMeta is the metadata of the list. If it has no resourceVersion and there is one object,
+	// the Table has the resourceVersion of the object.
 	ListMeta metav1.ListMeta
 }
 
-// newTable makes the Table of objects in the hub version, which it does not
-// write to. Cells are computed now: ages move.
-func newTable(columns registry.Columns, objs []runtime.Object, opts tableOptions) (*metav1.Table, error) {
+// NewTable returns the Table of objects in the hub version. Cells such as ages depend on the
+// current time.
+func NewTable(columns registry.Columns, objs []runtime.Object, opts TableOptions) (*metav1.Table, error) {
 	table := &metav1.Table{
 		TypeMeta: metav1.TypeMeta{APIVersion: metav1.SchemeGroupVersion.String(), Kind: "Table"},
 		ListMeta: opts.ListMeta,
 		Rows:     make([]metav1.TableRow, 0, len(objs)),
 	}
 	if columns.Row == nil {
-		columns = nameAndTime()
-		table.Rows = nil // null where there are none, as from kube-apiserver
+		columns = defaultColumns()
+		table.Rows = nil // null without objects, as in kube-apiserver
 	}
 	if !opts.NoHeaders {
 		table.ColumnDefinitions = columns.Definitions
@@ -63,7 +62,7 @@ func newTable(columns registry.Columns, objs []runtime.Object, opts tableOptions
 	return table, nil
 }
 
-func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (metav1.TableRow, error) {
+func tableRow(columns registry.Columns, obj runtime.Object, opts TableOptions) (metav1.TableRow, error) {
 	cells, conditions := columns.Row(obj)
 	row := metav1.TableRow{Cells: cells, Conditions: conditions}
 	switch opts.IncludeObject {
@@ -71,13 +70,13 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (
 	case metav1.IncludeObject:
 		full, err := opts.Full(obj)
 		if err != nil {
-			return row, fmt.Errorf("object of a table's row: %w", err)
+			return row, fmt.Errorf("object of a table row: %w", err)
 		}
 		row.Object = full
 	default:
 		partial, err := opts.Partial(obj)
 		if err != nil {
-			return row, fmt.Errorf("metadata of a table's row: %w", err)
+			return row, fmt.Errorf("metadata of a table row: %w", err)
 		}
 		partial.SetGroupVersionKind(opts.Version.WithKind("PartialObjectMetadata"))
 		row.Object = runtime.RawExtension{Object: partial}
@@ -85,8 +84,8 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts tableOptions) (
 	return row, nil
 }
 
-// nameAndTime are the columns of a resource which declares none.
-func nameAndTime() registry.Columns {
+// defaultColumns returns the columns of a resource that defines none.
+func defaultColumns() registry.Columns {
 	docs := metav1.ObjectMeta{}.SwaggerDoc()
 	return registry.Columns{
 		Definitions: []metav1.TableColumnDefinition{

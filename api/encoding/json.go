@@ -1,4 +1,4 @@
-package api
+package encoding
 
 import (
 	"encoding/json"
@@ -11,8 +11,26 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// withoutHeader returns obj, or a shallow copy of it whose apiVersion and kind
-// are empty. Objects are shared: theirs must not be cleared in place.
+// JSON encodes an object under a type header. The document ends with a newline.
+func JSON(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
+	bytes, err := jsonBody(obj)
+	if err != nil {
+		return nil, err
+	}
+	return jsonWrap(nil, header, Body{bytes: bytes}).join(), nil
+}
+
+// jsonBody encodes an object without apiVersion and kind.
+func jsonBody(obj runtime.Object) ([]byte, error) {
+	obj = withoutHeader(obj)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return json.Marshal(u.Object) // its own method would encode it twice
+	}
+	return json.Marshal(obj)
+}
+
+// withoutHeader returns obj, or a shallow copy of it without apiVersion and kind. obj is shared
+// and cannot be changed in place.
 func withoutHeader(obj runtime.Object) runtime.Object {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
 		return obj
@@ -22,29 +40,19 @@ func withoutHeader(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// jsonBody encodes an object without apiVersion and kind: the part of it that
-// is the same in gets, lists and watches.
-func jsonBody(obj runtime.Object) ([]byte, error) {
-	obj = withoutHeader(obj)
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return json.Marshal(u.Object) // its own method would encode it twice
-	}
-	return json.Marshal(obj)
-}
-
-// appendJSONHeader appends {"kind":...,"apiVersion":... without the closing
-// brace. Neither value needs escaping.
+// appendJSONHeader appends {"kind":...,"apiVersion":... without the closing brace. Neither value
+// needs escaping.
 func appendJSONHeader(dst []byte, header metav1.TypeMeta) []byte {
 	dst = append(dst, `{"kind":"`...)
 	dst = append(dst, header.Kind...)
-	if header.APIVersion != "" { // as it is in the discovery of the legacy group
+	if header.APIVersion != "" { // it is empty in the discovery document of the legacy group
 		dst = append(append(dst, `","apiVersion":"`...), header.APIVersion...)
 	}
 	return append(dst, '"')
 }
 
-// appendJSONStart appends what goes before a body under a type header, and
-// returns the rest of the body that follows.
+// appendJSONStart appends the beginning of a body under a type header and returns the rest of the
+// body.
 func appendJSONStart(dst []byte, header metav1.TypeMeta, body []byte) (start, rest []byte) {
 	if header == (metav1.TypeMeta{}) {
 		return dst, body
@@ -58,40 +66,32 @@ func appendJSONStart(dst []byte, header metav1.TypeMeta, body []byte) (start, re
 
 var newline, frameEnd, listEnd = []byte("\n"), []byte("}\n"), []byte("]}\n")
 
-func jsonWrap(dst []byte, header metav1.TypeMeta, b encoded) document {
+func jsonWrap(dst []byte, header metav1.TypeMeta, b Body) Document {
 	start, rest := appendJSONStart(dst, header, b.bytes)
-	return document{start, rest, newline}
+	return Document{start, rest, newline}
 }
 
-func jsonObject(header metav1.TypeMeta, obj runtime.Object) ([]byte, error) {
-	bytes, err := jsonBody(obj)
-	if err != nil {
-		return nil, err
-	}
-	return jsonWrap(nil, header, encoded{bytes: bytes}).join(), nil
-}
-
-// metadata is what is encoded of a list's metadata.
-func (l listing) metadata() any {
-	if !l.allMeta {
-		return l.meta
+// metadata returns the JSON value of a list's metadata.
+func (l List) metadata() any {
+	if !l.ShowEmptyMeta {
+		return l.Meta
 	}
 	return struct {
 		Continue           string `json:"continue"`
 		RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 		ResourceVersion    string `json:"resourceVersion"`
-	}{l.meta.Continue, l.meta.RemainingItemCount, l.meta.ResourceVersion}
+	}{l.Meta.Continue, l.Meta.RemainingItemCount, l.Meta.ResourceVersion}
 }
 
-func jsonList(w io.Writer, l listing) error {
+func jsonList(w io.Writer, l List) error {
 	meta, err := json.Marshal(l.metadata())
 	if err != nil {
 		return err
 	}
-	buf := appendJSONHeader(nil, l.header)
+	buf := appendJSONHeader(nil, l.Header)
 	buf = append(append(append(buf, `,"metadata":`...), meta...), `,"items":[`...)
 	first := true
-	for b, err := range l.items {
+	for b, err := range l.Items {
 		if err != nil {
 			return err
 		}
@@ -99,19 +99,19 @@ func jsonList(w io.Writer, l listing) error {
 			buf = append(buf, ',')
 		}
 		first = false
-		item := document{}
-		item.start, item.rest = appendJSONStart(buf, l.itemHeader, b.bytes)
-		if err := item.writeTo(w); err != nil {
+		item := Document{}
+		item.start, item.rest = appendJSONStart(buf, l.ItemHeader, b.bytes)
+		if err := item.Write(w); err != nil {
 			return err
 		}
 		buf = item.start[:0]
 	}
-	return document{start: buf, end: listEnd}.writeTo(w)
+	return Document{start: buf, end: listEnd}.Write(w)
 }
 
 // jsonFrame makes a line of a watch: {"type":"ADDED","object":{...}}
-func jsonFrame(dst []byte, eventType string, header metav1.TypeMeta, b encoded) document {
+func jsonFrame(dst []byte, eventType string, header metav1.TypeMeta, b Body) Document {
 	dst = append(append(append(dst, `{"type":"`...), eventType...), `","object":`...)
 	start, rest := appendJSONStart(dst, header, b.bytes)
-	return document{start, rest, frameEnd}
+	return Document{start, rest, frameEnd}
 }
