@@ -2,12 +2,13 @@ package api
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/versioner"
 )
 
 const (
@@ -79,7 +80,9 @@ func (c *call) bookmark(revision int64, initialEventsEnd bool) (runtime.Object, 
 	if err != nil {
 		return nil, err
 	}
-	m.SetResourceVersion(strconv.FormatInt(revision, 10))
+	if err := (versioner.APIObjectVersioner{}).UpdateObject(obj, revision); err != nil {
+		return nil, err
+	}
 	if initialEventsEnd {
 		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}

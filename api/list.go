@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // wantsWatch reports whether the query of a list request turns it into a watch.
@@ -44,15 +44,18 @@ func (c *call) list() error {
 
 // respondList sends the entries of a page.
 func (c *call) respondList(page *storage.Page) error {
-	meta := metav1.ListMeta{Continue: page.Continue, RemainingItemCount: page.Remaining}
-	if page.Revision != 0 {
-		meta.ResourceVersion = strconv.FormatInt(page.Revision, 10)
+	var meta metav1.List
+	if page.Revision != 0 { // a virtual resource has no revision and no pages
+		v := versioner.APIObjectVersioner{}
+		if err := v.UpdateList(&meta, page.Revision, page.Continue, page.Remaining); err != nil {
+			return err
+		}
 	}
-	list := encoding.List{Meta: meta}
+	list := encoding.List{Meta: meta.ListMeta}
 	var encoder encoding.EntryEncoder
 	switch c.format.As.Kind {
 	case "Table":
-		return c.respondTable(page, meta)
+		return c.respondTable(page, meta.ListMeta)
 	case "PartialObjectMetadata":
 		return encoding.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + cmp.Or(c.resource.ListKind, c.resource.Kind+"List") + ")")
 	case "PartialObjectMetadataList":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // beginCleanup deletes the objects of a definition that is being deleted, beside
@@ -114,7 +114,7 @@ func (f *follower) deleteAt(ctx context.Context, objects *registry.Store, crd *a
 		return errReplaced
 	}
 	_, err = objects.DeleteCollection(ctx, registry.DeleteRequest{Options: &metav1.DeleteOptions{}}, registry.ListRequest{
-		ResourceVersion: strconv.FormatInt(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+		ResourceVersion: versioner.Format(revision), ResourceVersionMatch: metav1.ResourceVersionMatchExact,
 	})
 	return err
 }

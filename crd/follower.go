@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strconv"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // known is what has become of a definition.
@@ -197,7 +197,7 @@ func (f *follower) wrote(name string, revision int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := f.known[name]
-	if k == nil || k.written != strconv.FormatInt(revision, 10) {
+	if k == nil || k.written != versioner.Format(revision) {
 		return false
 	}
 	k.written = ""

@@ -1,9 +1,9 @@
 package storage
 
 import (
-	"strconv"
-
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // Stamped is the protobuf encoding of an object, made of the bytes at rest by
@@ -89,7 +89,7 @@ func (s Stamped) AppendStart(dst []byte) []byte {
 	dst = protowire.AppendVarint(dst, uint64(s.metadata))
 	dst = append(dst, s.begin...)
 	var digits [20]byte
-	version := strconv.AppendInt(digits[:0], s.revision, 10)
+	version := versioner.AppendFormat(digits[:0], s.revision)
 	dst = protowire.AppendTag(dst, fieldResourceVersion, protowire.BytesType)
 	return protowire.AppendBytes(dst, version)
 }

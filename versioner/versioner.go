@@ -30,7 +30,8 @@ type Versioner interface {
 	// resourceVersion and the selfLink.
 	PrepareObjectForStorage(obj runtime.Object) error
 
-	// ObjectResourceVersion returns the revision of obj, 0 if it has none. A malformed version is an error that wraps ErrInvalidVersion.
+	// ObjectResourceVersion returns the revision of obj, 0 if it has none. A malformed version is
+	// an error that wraps ErrInvalidVersion.
 	ObjectResourceVersion(obj runtime.Object) (int64, error)
 
 	// ParseResourceVersion parses the resourceVersion of a request. The empty
@@ -54,7 +55,11 @@ func (APIObjectVersioner) UpdateObject(obj runtime.Object, revision int64) error
 	if err != nil {
 		return err
 	}
-	accessor.SetResourceVersion(format(revision))
+	version := ""
+	if revision > 0 {
+		version = Format(revision)
+	}
+	accessor.SetResourceVersion(version)
 	return nil
 }
 
@@ -67,7 +72,7 @@ func (APIObjectVersioner) UpdateList(list runtime.Object, revision int64, contin
 	if err != nil {
 		return err
 	}
-	accessor.SetResourceVersion(format(revision))
+	accessor.SetResourceVersion(Format(revision))
 	accessor.SetContinue(continueToken)
 	accessor.SetRemainingItemCount(remaining)
 	return nil
@@ -93,8 +98,8 @@ func (v APIObjectVersioner) ObjectResourceVersion(obj runtime.Object) (int64, er
 	return v.ParseResourceVersion(accessor.GetResourceVersion())
 }
 
-// ParseResourceVersion implements Versioner. The text of the error is that of
-// kube-apiserver; the range is that of etcd's revisions, 63 bits.
+// ParseResourceVersion implements Versioner. The error has the text of kube-apiserver. Versions of
+// more than 63 bits are malformed, because etcd has no such revisions.
 func (APIObjectVersioner) ParseResourceVersion(version string) (int64, error) {
 	if version == "" {
 		return 0, nil
@@ -107,9 +112,8 @@ func (APIObjectVersioner) ParseResourceVersion(version string) (int64, error) {
 	return int64(revision), nil
 }
 
-func format(revision int64) string {
-	if revision == 0 {
-		return ""
-	}
-	return strconv.FormatInt(revision, 10)
-}
+// Format returns the resourceVersion of a revision.
+func Format(revision int64) string { return strconv.FormatInt(revision, 10) }
+
+// AppendFormat appends the resourceVersion of a revision to dst.
+func AppendFormat(dst []byte, revision int64) []byte { return strconv.AppendInt(dst, revision, 10) }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // compactRevKey is the key through which replicas agree who compacts. Its
@@ -77,7 +78,7 @@ func (c *Compactor) compact(ctx context.Context) error {
 	revision := c.revision
 	done, err := c.cfg.Client.Do(ctx, clientv3.OpTxn(
 		[]clientv3.Cmp{clientv3.Compare(clientv3.Version(compactRevKey), "=", c.round)},
-		[]clientv3.Op{clientv3.OpPut(compactRevKey, strconv.FormatInt(revision, 10))},
+		[]clientv3.Op{clientv3.OpPut(compactRevKey, versioner.Format(revision))},
 		[]clientv3.Op{clientv3.OpGet(compactRevKey)},
 	))
 	if isNoSpace(err) {

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"strconv"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 func compact(t *testing.T, c *Compactor) {
@@ -52,7 +52,7 @@ func TestCompactorDropsWhatIsOlderThanAPeriod(t *testing.T) {
 	compact(t, c)
 	expectReadable(t, s.client, old, false)
 	expectReadable(t, s.client, young, true)
-	if version, value := compactKey(t, s.client); version != 2 || value != strconv.FormatInt(seen, 10) {
+	if version, value := compactKey(t, s.client); version != 2 || value != versioner.Format(seen) {
 		t.Errorf("compact_rev_key has version %d and value %s, want 2 and %d", version, value, seen)
 	}
 }

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 func startWatch(t *testing.T, s *store, opts storage.WatchOptions) *watcher {
@@ -29,7 +29,7 @@ func startWatch(t *testing.T, s *store, opts storage.WatchOptions) *watcher {
 // in-process client of etcd for good where they shared a stream.
 func TestManyWatchesStopAtOnce(t *testing.T) {
 	s := newStore(t, Config{})
-	start := strconv.FormatInt(create(t, s, 0).Revision, 10)
+	start := versioner.Format(create(t, s, 0).Revision)
 	for round := range 5 {
 		watchers := make([]*watcher, 200)
 		for i := range watchers {
@@ -51,7 +51,7 @@ func TestManyWatchesStopAtOnce(t *testing.T) {
 func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
 	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 1 << 10})
 	start := create(t, s, 0).Revision
-	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(start, 10)})
+	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(start)})
 	const burst = 100 // in one revision, which etcd never tells in pieces
 	puts := make([]clientv3.Op, burst)
 	for i := range puts {
@@ -70,7 +70,7 @@ func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
 	if next != burst+1 {
 		t.Errorf("the watch ended after %d events, before %d were delivered", next-1, burst)
 	}
-	again := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(seen, 10)})
+	again := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(seen)})
 	want := create(t, s, burst+1).Revision
 	if e := <-again.Events(); e.Revision != want {
 		t.Errorf("got %v, want revision %d", e, want)
@@ -81,7 +81,7 @@ func TestIdleWatchLearnsHowFarTheStoreHasCome(t *testing.T) {
 	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, ProgressInterval: time.Millisecond})
 	start := create(t, s, 0).Revision
 	w, err := s.Watch(t.Context(), "/elsewhere/", storage.WatchOptions{
-		Recursive: true, ProgressNotify: true, ResourceVersion: strconv.FormatInt(start, 10),
+		Recursive: true, ProgressNotify: true, ResourceVersion: versioner.Format(start),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestWatchEndsWhereThePreviousValueIsGone(t *testing.T) {
 	if _, err := s.client.Compact(t.Context(), deleted.Revision); err != nil {
 		t.Fatal(err)
 	}
-	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: strconv.FormatInt(deleted.Revision-1, 10)})
+	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(deleted.Revision - 1)})
 	e := <-w.Events()
 	if e.Type != watch.Error || !errors.Is(e.Err, storage.ErrCompacted) {
 		t.Errorf("got %s, %v", e.Type, e.Err)

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // listForm is one combination of options.
@@ -78,7 +78,7 @@ func (m *stateModel) page(form listForm, revision int64, from string) listAnswer
 		if form.colour != "" && state[key].colour != form.colour {
 			continue
 		}
-		entries = append(entries, key+"@"+strconv.FormatInt(state[key].revision, 10))
+		entries = append(entries, key+"@"+versioner.Format(state[key].revision))
 		if len(entries) == int(form.opts.Limit) && i < len(keys)-1 && form.opts.Recursive {
 			answer.Continue = key
 			if form.colour == "" {
@@ -109,7 +109,7 @@ func answerOf(form listForm, page *storage.Page, err error) listAnswer {
 	}
 	entries := make([]string, len(page.Entries))
 	for i, entry := range page.Entries {
-		entries[i] = entry.Key + "@" + strconv.FormatInt(entry.Revision, 10)
+		entries[i] = entry.Key + "@" + versioner.Format(entry.Revision)
 	}
 	answer.Entries = strings.Join(entries, " ")
 	return answer

@@ -1,13 +1,13 @@
 package storagetest
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // patience is how long a test waits for what must come. Nothing is measured
@@ -51,7 +51,7 @@ func (e *env) watchFrom(revision int64) *stream {
 	return e.watchAll(storage.WatchOptions{ResourceVersion: version(revision)})
 }
 
-func version(revision int64) string { return strconv.FormatInt(revision, 10) }
+func version(revision int64) string { return versioner.Format(revision) }
 
 // receive returns the next event; ok is false once the watch is over.
 func (s *stream) receive() (event storage.Event, ok bool) {

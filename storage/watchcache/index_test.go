@@ -20,6 +20,7 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/storagetest"
 	"github.com/miniapi/miniapi/storage/watchcache"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // byRoom makes objects selectable by an annotation.
@@ -85,7 +86,7 @@ func (h *house) check(key string, room int) {
 		return
 	}
 	// An exact revision is never read from an index.
-	opts.ResourceVersion = strconv.FormatInt(page.Revision, 10)
+	opts.ResourceVersion = versioner.Format(page.Revision)
 	opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
 	want, err := h.GetList(h.Context(), key, opts)
 	if err != nil {

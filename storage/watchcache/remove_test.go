@@ -3,7 +3,6 @@ package watchcache_test
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/storagetest"
 	"github.com/miniapi/miniapi/storage/watchcache"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // interruptedLog calls a function once, in the middle of the next read: after the cache has
@@ -146,7 +146,7 @@ func TestReadsOfRemovedStore(t *testing.T) {
 		{"first page", list("/pods/", func(*retiring) storage.ListOptions { return storage.ListOptions{Limit: 2} }), 2},
 		{"list by index", list("/pods/", func(*retiring) storage.ListOptions { return storage.ListOptions{Predicate: inRoom(1)} }), 3},
 		{"list at a revision", list("/pods/", func(r *retiring) storage.ListOptions {
-			return storage.ListOptions{ResourceVersion: strconv.FormatInt(r.latest(), 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
+			return storage.ListOptions{ResourceVersion: versioner.Format(r.latest()), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
 		}), 3},
 	}
 	for _, c := range cases {
@@ -179,7 +179,7 @@ func TestWatchesOfRemovedStore(t *testing.T) {
 		{"from the state", func(*retiring) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &yes} }, true},
 		{"from now", func(*retiring) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &no} }, false},
 		{"from a revision", func(r *retiring) storage.WatchOptions {
-			return storage.WatchOptions{ResourceVersion: strconv.FormatInt(r.latest()-1, 10)}
+			return storage.WatchOptions{ResourceVersion: versioner.Format(r.latest() - 1)}
 		}, false},
 	}
 	for _, c := range cases {

@@ -3,11 +3,11 @@ package watchcache
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 const (
@@ -193,7 +193,7 @@ func (w *watcher) followStorage(ctx context.Context) {
 	w.cache.telemetry.fallenBehind.Inc()
 	opts := w.opts
 	opts.SendInitialEvents = nil
-	opts.ResourceVersion = strconv.FormatInt(w.revision, 10)
+	opts.ResourceVersion = versioner.Format(w.revision)
 	behind, err := w.Interface.Watch(ctx, w.key, opts)
 	if err != nil {
 		w.fail(ctx, err)
