@@ -37,11 +37,8 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 func webhookColumns[T kind.Object](count func(config T) int) []kind.Column[T] {
 	return []kind.Column[T]{
 		kind.NameColumn[T](),
-		{
-			Name: "Webhooks", Type: "integer",
-			Description: "Webhooks indicates the number of webhooks registered in this configuration",
-			Cell:        func(config T) any { return int64(count(config)) },
-		},
+		kind.IntegerColumn("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration",
+			func(config T) any { return int64(count(config)) }),
 		kind.AgeColumn[T](),
 	}
 }
@@ -55,26 +52,17 @@ type boundPolicy struct {
 func bindingColumns[T kind.Object](policy func(binding T) boundPolicy) []kind.Column[T] {
 	return []kind.Column[T]{
 		kind.NameColumn[T](),
-		{
-			Name:        "PolicyName",
-			Description: "PolicyName indicates the policy definition which the policy binding binded to",
-			Cell:        func(binding T) any { return policy(binding).name },
-		},
-		{
-			Name:        "ParamRef",
-			Description: "ParamRef indicates the param resource which sets the configuration param",
-			Cell:        func(binding T) any { return paramRefCell(policy(binding).param) },
-		},
+		kind.TextColumn("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to",
+			func(binding T) any { return policy(binding).name }),
+		kind.TextColumn("ParamRef", "ParamRef indicates the param resource which sets the configuration param",
+			func(binding T) any { return paramRefCell(policy(binding).param) }),
 		kind.AgeColumn[T](),
 	}
 }
 
 func paramKindColumn[T kind.Object](param func(policy T) *admissionregistrationv1.ParamKind) kind.Column[T] {
-	return kind.Column[T]{
-		Name:        "ParamKind",
-		Description: "ParamKind specifies the kind of resources used to parameterize this policy",
-		Cell:        func(policy T) any { return paramKindCell(param(policy)) },
-	}
+	return kind.TextColumn("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy",
+		func(policy T) any { return paramKindCell(param(policy)) })
 }
 
 func paramKindCell(param *admissionregistrationv1.ParamKind) string {

@@ -15,13 +15,10 @@ func mutatingAdmissionPolicies() *registry.Resource {
 	d.Validate = validateMutatingPolicy
 	d.Columns = []kind.Column[*admissionregistrationv1.MutatingAdmissionPolicy]{
 		kind.NameColumn[*admissionregistrationv1.MutatingAdmissionPolicy](),
-		{
-			Name: "Mutations", Type: "integer",
-			Description: "Mutation indicates the number of mutations rules defined in this configuration",
-			Cell: func(policy *admissionregistrationv1.MutatingAdmissionPolicy) any {
+		kind.IntegerColumn("Mutations", "Mutation indicates the number of mutations rules defined in this configuration",
+			func(policy *admissionregistrationv1.MutatingAdmissionPolicy) any {
 				return int64(len(policy.Spec.Mutations))
-			},
-		},
+			}),
 		paramKindColumn(func(policy *admissionregistrationv1.MutatingAdmissionPolicy) *admissionregistrationv1.ParamKind {
 			return policy.Spec.ParamKind
 		}),

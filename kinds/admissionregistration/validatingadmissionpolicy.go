@@ -18,13 +18,10 @@ func validatingAdmissionPolicies() *registry.Resource {
 	d.ValidateStatusUpdate = validatePolicyStatus
 	d.Columns = []kind.Column[*admissionregistrationv1.ValidatingAdmissionPolicy]{
 		kind.NameColumn[*admissionregistrationv1.ValidatingAdmissionPolicy](),
-		{
-			Name: "Validations", Type: "integer",
-			Description: "Validations indicates the number of validation rules defined in this configuration",
-			Cell: func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) any {
+		kind.IntegerColumn("Validations", "Validations indicates the number of validation rules defined in this configuration",
+			func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) any {
 				return int64(len(policy.Spec.Validations))
-			},
-		},
+			}),
 		paramKindColumn(func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ParamKind {
 			return policy.Spec.ParamKind
 		}),

@@ -30,16 +30,10 @@ func apiServices() *registry.Resource {
 		ValidateStatusUpdate:  validateServiceStatus,
 		Columns: []kind.Column[*apiregistrationv1.APIService]{
 			kind.NameColumn[*apiregistrationv1.APIService](),
-			{
-				Name:        "Service",
-				Description: "The reference to the service that hosts this API endpoint.",
-				Cell:        func(service *apiregistrationv1.APIService) any { return serviceCell(service.Spec.Service) },
-			},
-			{
-				Name:        "Available",
-				Description: "Whether this service is available.",
-				Cell:        func(service *apiregistrationv1.APIService) any { return availableCell(service.Status.Conditions) },
-			},
+			kind.TextColumn("Service", "The reference to the service that hosts this API endpoint.",
+				func(service *apiregistrationv1.APIService) any { return serviceCell(service.Spec.Service) }),
+			kind.TextColumn("Available", "Whether this service is available.",
+				func(service *apiregistrationv1.APIService) any { return availableCell(service.Status.Conditions) }),
 			kind.AgeColumn[*apiregistrationv1.APIService](),
 		},
 	}.Build()

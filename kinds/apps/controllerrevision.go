@@ -27,16 +27,10 @@ func controllerRevisions() *registry.Resource {
 		ValidateUpdate:           validateRevisionUpdate,
 		Columns: []kind.Column[*appsv1.ControllerRevision]{
 			kind.NameColumn[*appsv1.ControllerRevision](),
-			{
-				Name:        "Controller",
-				Description: "Controller of the object",
-				Cell:        func(r *appsv1.ControllerRevision) any { return controllerCell(r) },
-			},
-			{
-				Name:        "Revision",
-				Description: appsv1.ControllerRevision{}.SwaggerDoc()["revision"],
-				Cell:        func(r *appsv1.ControllerRevision) any { return r.Revision },
-			},
+			kind.TextColumn("Controller", "Controller of the object",
+				func(r *appsv1.ControllerRevision) any { return controllerCell(r) }),
+			kind.TextColumn("Revision", appsv1.ControllerRevision{}.SwaggerDoc()["revision"],
+				func(r *appsv1.ControllerRevision) any { return r.Revision }),
 			kind.AgeColumn[*appsv1.ControllerRevision](),
 		},
 	}.Build()

@@ -50,49 +50,22 @@ func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
 
 func daemonSetColumns() []kind.Column[*appsv1.DaemonSet] {
 	spec, status := appsv1.DaemonSetSpec{}.SwaggerDoc(), appsv1.DaemonSetStatus{}.SwaggerDoc()
-	return []kind.Column[*appsv1.DaemonSet]{
-		kind.NameColumn[*appsv1.DaemonSet](),
-		{
-			Name: "Desired", Type: "integer",
-			Description: status["desiredNumberScheduled"],
-			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.DesiredNumberScheduled) },
-		},
-		{
-			Name: "Current", Type: "integer",
-			Description: status["currentNumberScheduled"],
-			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.CurrentNumberScheduled) },
-		},
-		{
-			Name: "Ready", Type: "integer",
-			Description: status["numberReady"],
-			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberReady) },
-		},
-		{
-			Name: "Up-to-date", Type: "integer",
-			Description: status["updatedNumberScheduled"],
-			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.UpdatedNumberScheduled) },
-		},
-		{
-			Name: "Available", Type: "integer",
-			Description: status["numberAvailable"],
-			Cell:        func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberAvailable) },
-		},
-		{
-			Name:        "Node Selector",
-			Description: corev1.PodSpec{}.SwaggerDoc()["nodeSelector"],
-			Cell:        func(d *appsv1.DaemonSet) any { return labels.FormatLabels(d.Spec.Template.Spec.NodeSelector) },
-		},
-		kind.AgeColumn[*appsv1.DaemonSet](),
-		kind.ContainersColumn(daemonSetContainers),
-		kind.ImagesColumn(daemonSetContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: spec["selector"],
-			Cell:        func(d *appsv1.DaemonSet) any { return metav1.FormatLabelSelector(d.Spec.Selector) },
-		},
-	}
+	columns := kind.WorkloadColumns(daemonSetTemplate,
+		kind.IntegerColumn("Desired", status["desiredNumberScheduled"],
+			func(d *appsv1.DaemonSet) any { return int64(d.Status.DesiredNumberScheduled) }),
+		kind.IntegerColumn("Current", status["currentNumberScheduled"],
+			func(d *appsv1.DaemonSet) any { return int64(d.Status.CurrentNumberScheduled) }),
+		kind.IntegerColumn("Ready", status["numberReady"],
+			func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberReady) }),
+		kind.IntegerColumn("Up-to-date", status["updatedNumberScheduled"],
+			func(d *appsv1.DaemonSet) any { return int64(d.Status.UpdatedNumberScheduled) }),
+		kind.IntegerColumn("Available", status["numberAvailable"],
+			func(d *appsv1.DaemonSet) any { return int64(d.Status.NumberAvailable) }),
+		kind.TextColumn("Node Selector", corev1.PodSpec{}.SwaggerDoc()["nodeSelector"],
+			func(d *appsv1.DaemonSet) any { return labels.FormatLabels(d.Spec.Template.Spec.NodeSelector) }),
+	)
+	return append(columns, kind.WideColumn("Selector", spec["selector"],
+		func(d *appsv1.DaemonSet) any { return metav1.FormatLabelSelector(d.Spec.Selector) }))
 }
 
-func daemonSetContainers(d *appsv1.DaemonSet) []corev1.Container {
-	return d.Spec.Template.Spec.Containers
-}
+func daemonSetTemplate(d *appsv1.DaemonSet) *corev1.PodTemplateSpec { return &d.Spec.Template }

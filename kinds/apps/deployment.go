@@ -51,41 +51,19 @@ func deploymentChanged(d, old *appsv1.Deployment) bool {
 
 func deploymentColumns() []kind.Column[*appsv1.Deployment] {
 	spec, status := appsv1.DeploymentSpec{}.SwaggerDoc(), appsv1.DeploymentStatus{}.SwaggerDoc()
-	return []kind.Column[*appsv1.Deployment]{
-		kind.NameColumn[*appsv1.Deployment](),
-		{
-			Name:        "Ready",
-			Description: "Number of the pod with ready state",
-			Cell: func(d *appsv1.Deployment) any {
-				return fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, number(d.Spec.Replicas))
-			},
-		},
-		{
-			Name:        "Up-to-date",
-			Description: status["updatedReplicas"],
-			Cell:        func(d *appsv1.Deployment) any { return int64(d.Status.UpdatedReplicas) },
-		},
-		{
-			Name:        "Available",
-			Description: status["availableReplicas"],
-			Cell:        func(d *appsv1.Deployment) any { return int64(d.Status.AvailableReplicas) },
-		},
-		kind.AgeColumn[*appsv1.Deployment](),
-		kind.ContainersColumn(deploymentContainers),
-		kind.ImagesColumn(deploymentContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: spec["selector"],
-			Cell:        deploymentSelectorCell,
-		},
-	}
+	columns := kind.WorkloadColumns(deploymentTemplate,
+		kind.TextColumn("Ready", "Number of the pod with ready state", func(d *appsv1.Deployment) any {
+			return fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, number(d.Spec.Replicas))
+		}),
+		kind.TextColumn("Up-to-date", status["updatedReplicas"],
+			func(d *appsv1.Deployment) any { return int64(d.Status.UpdatedReplicas) }),
+		kind.TextColumn("Available", status["availableReplicas"],
+			func(d *appsv1.Deployment) any { return int64(d.Status.AvailableReplicas) }),
+	)
+	return append(columns, kind.WideColumn("Selector", spec["selector"], deploymentSelectorCell))
 }
 
 func deploymentTemplate(d *appsv1.Deployment) *corev1.PodTemplateSpec { return &d.Spec.Template }
-
-func deploymentContainers(d *appsv1.Deployment) []corev1.Container {
-	return d.Spec.Template.Spec.Containers
-}
 
 func deploymentSelectorCell(d *appsv1.Deployment) any {
 	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)

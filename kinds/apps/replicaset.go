@@ -41,36 +41,15 @@ func replicaSets() *registry.Resource {
 
 func replicaSetColumns() []kind.Column[*appsv1.ReplicaSet] {
 	spec, status := appsv1.ReplicaSetSpec{}.SwaggerDoc(), appsv1.ReplicaSetStatus{}.SwaggerDoc()
-	return []kind.Column[*appsv1.ReplicaSet]{
-		kind.NameColumn[*appsv1.ReplicaSet](),
-		{
-			Name: "Desired", Type: "integer",
-			Description: spec["replicas"],
-			Cell:        func(r *appsv1.ReplicaSet) any { return number(r.Spec.Replicas) },
-		},
-		{
-			Name: "Current", Type: "integer",
-			Description: status["replicas"],
-			Cell:        func(r *appsv1.ReplicaSet) any { return int64(r.Status.Replicas) },
-		},
-		{
-			Name: "Ready", Type: "integer",
-			Description: status["readyReplicas"],
-			Cell:        func(r *appsv1.ReplicaSet) any { return int64(r.Status.ReadyReplicas) },
-		},
-		kind.AgeColumn[*appsv1.ReplicaSet](),
-		kind.ContainersColumn(replicaSetContainers),
-		kind.ImagesColumn(replicaSetContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: spec["selector"],
-			Cell:        func(r *appsv1.ReplicaSet) any { return metav1.FormatLabelSelector(r.Spec.Selector) },
-		},
-	}
-}
-
-func replicaSetContainers(r *appsv1.ReplicaSet) []corev1.Container {
-	return r.Spec.Template.Spec.Containers
+	columns := kind.WorkloadColumns(replicaSetTemplate,
+		kind.IntegerColumn("Desired", spec["replicas"], func(r *appsv1.ReplicaSet) any { return number(r.Spec.Replicas) }),
+		kind.IntegerColumn("Current", status["replicas"],
+			func(r *appsv1.ReplicaSet) any { return int64(r.Status.Replicas) }),
+		kind.IntegerColumn("Ready", status["readyReplicas"],
+			func(r *appsv1.ReplicaSet) any { return int64(r.Status.ReadyReplicas) }),
+	)
+	return append(columns, kind.WideColumn("Selector", spec["selector"],
+		func(r *appsv1.ReplicaSet) any { return metav1.FormatLabelSelector(r.Spec.Selector) }))
 }
 
 func replicaSetTemplate(r *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &r.Spec.Template }

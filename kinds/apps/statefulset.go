@@ -63,21 +63,11 @@ func dropMaxUnavailable(s, old *appsv1.StatefulSet) {
 }
 
 func statefulSetColumns() []kind.Column[*appsv1.StatefulSet] {
-	return []kind.Column[*appsv1.StatefulSet]{
-		kind.NameColumn[*appsv1.StatefulSet](),
-		{
-			Name:        "Ready",
-			Description: "Number of the pod with ready state",
-			Cell: func(s *appsv1.StatefulSet) any {
-				return fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, number(s.Spec.Replicas))
-			},
-		},
-		kind.AgeColumn[*appsv1.StatefulSet](),
-		kind.ContainersColumn(statefulSetContainers),
-		kind.ImagesColumn(statefulSetContainers),
-	}
+	return kind.WorkloadColumns(statefulSetTemplate,
+		kind.TextColumn("Ready", "Number of the pod with ready state", func(s *appsv1.StatefulSet) any {
+			return fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, number(s.Spec.Replicas))
+		}),
+	)
 }
 
-func statefulSetContainers(s *appsv1.StatefulSet) []corev1.Container {
-	return s.Spec.Template.Spec.Containers
-}
+func statefulSetTemplate(s *appsv1.StatefulSet) *corev1.PodTemplateSpec { return &s.Spec.Template }

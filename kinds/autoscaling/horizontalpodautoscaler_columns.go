@@ -112,35 +112,18 @@ func columns() []kind.Column[*autoscalingv2.HorizontalPodAutoscaler] {
 	spec, status := autoscalingv2.HorizontalPodAutoscalerSpec{}.SwaggerDoc(), autoscalingv2.HorizontalPodAutoscalerStatus{}.SwaggerDoc()
 	return []kind.Column[*autoscalingv2.HorizontalPodAutoscaler]{
 		kind.NameColumn[*autoscalingv2.HorizontalPodAutoscaler](),
-		{
-			Name:        "Reference",
-			Description: spec["scaleTargetRef"],
-			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
-				return fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name)
-			},
-		},
-		{
-			Name:        "Targets",
-			Description: spec["metrics"],
-			Cell: func(h *autoscalingv2.HorizontalPodAutoscaler) any {
-				return metricsCell(h.Spec.Metrics, h.Status.CurrentMetrics)
-			},
-		},
-		{
-			Name:        "MinPods",
-			Description: spec["minReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return minPodsCell(h.Spec.MinReplicas) },
-		},
-		{
-			Name:        "MaxPods",
-			Description: spec["maxReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Spec.MaxReplicas) },
-		},
-		{
-			Name:        "Replicas",
-			Description: status["currentReplicas"],
-			Cell:        func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Status.CurrentReplicas) },
-		},
+		kind.TextColumn("Reference", spec["scaleTargetRef"], func(h *autoscalingv2.HorizontalPodAutoscaler) any {
+			return fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name)
+		}),
+		kind.TextColumn("Targets", spec["metrics"], func(h *autoscalingv2.HorizontalPodAutoscaler) any {
+			return metricsCell(h.Spec.Metrics, h.Status.CurrentMetrics)
+		}),
+		kind.TextColumn("MinPods", spec["minReplicas"],
+			func(h *autoscalingv2.HorizontalPodAutoscaler) any { return minPodsCell(h.Spec.MinReplicas) }),
+		kind.TextColumn("MaxPods", spec["maxReplicas"],
+			func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Spec.MaxReplicas) }),
+		kind.TextColumn("Replicas", status["currentReplicas"],
+			func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Status.CurrentReplicas) }),
 		kind.AgeColumn[*autoscalingv2.HorizontalPodAutoscaler](),
 	}
 }

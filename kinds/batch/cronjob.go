@@ -36,42 +36,16 @@ func cronJobs() *registry.Resource {
 
 func cronJobColumns() []kind.Column[*batchv1.CronJob] {
 	spec, status := batchv1.CronJobSpec{}.SwaggerDoc(), batchv1.CronJobStatus{}.SwaggerDoc()
-	return []kind.Column[*batchv1.CronJob]{
-		kind.NameColumn[*batchv1.CronJob](),
-		{
-			Name:        "Schedule",
-			Description: spec["schedule"],
-			Cell:        func(c *batchv1.CronJob) any { return c.Spec.Schedule },
-		},
-		{
-			Name:        "Timezone",
-			Description: spec["timeZone"],
-			Cell:        func(c *batchv1.CronJob) any { return ptr.Deref(c.Spec.TimeZone, kind.None) },
-		},
-		{
-			Name: "Suspend", Type: "boolean",
-			Description: spec["suspend"],
-			Cell:        func(c *batchv1.CronJob) any { return boolCell(c.Spec.Suspend) },
-		},
-		{
-			Name: "Active", Type: "integer",
-			Description: status["active"],
-			Cell:        func(c *batchv1.CronJob) any { return int64(len(c.Status.Active)) },
-		},
-		{
-			Name:        "Last Schedule",
-			Description: status["lastScheduleTime"],
-			Cell:        lastScheduleCell,
-		},
-		kind.AgeColumn[*batchv1.CronJob](),
-		kind.ContainersColumn(cronJobContainers),
-		kind.ImagesColumn(cronJobContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: batchv1.JobSpec{}.SwaggerDoc()["selector"],
-			Cell:        func(c *batchv1.CronJob) any { return metav1.FormatLabelSelector(c.Spec.JobTemplate.Spec.Selector) },
-		},
-	}
+	columns := kind.WorkloadColumns(cronJobTemplate,
+		kind.TextColumn("Schedule", spec["schedule"], func(c *batchv1.CronJob) any { return c.Spec.Schedule }),
+		kind.TextColumn("Timezone", spec["timeZone"],
+			func(c *batchv1.CronJob) any { return ptr.Deref(c.Spec.TimeZone, kind.None) }),
+		kind.BooleanColumn("Suspend", spec["suspend"], func(c *batchv1.CronJob) any { return boolCell(c.Spec.Suspend) }),
+		kind.IntegerColumn("Active", status["active"], func(c *batchv1.CronJob) any { return int64(len(c.Status.Active)) }),
+		kind.TextColumn("Last Schedule", status["lastScheduleTime"], lastScheduleCell),
+	)
+	return append(columns, kind.WideColumn("Selector", batchv1.JobSpec{}.SwaggerDoc()["selector"],
+		func(c *batchv1.CronJob) any { return metav1.FormatLabelSelector(c.Spec.JobTemplate.Spec.Selector) }))
 }
 
 func boolCell(b *bool) string {
@@ -87,10 +61,6 @@ func boolCell(b *bool) string {
 
 func cronJobTemplate(c *batchv1.CronJob) *corev1.PodTemplateSpec {
 	return &c.Spec.JobTemplate.Spec.Template
-}
-
-func cronJobContainers(c *batchv1.CronJob) []corev1.Container {
-	return c.Spec.JobTemplate.Spec.Template.Spec.Containers
 }
 
 func lastScheduleCell(c *batchv1.CronJob) any {

@@ -88,35 +88,16 @@ func setDefault(m map[string]string, key, value string) {
 }
 
 func jobColumns() []kind.Column[*batchv1.Job] {
-	return []kind.Column[*batchv1.Job]{
-		kind.NameColumn[*batchv1.Job](),
-		{
-			Name:        "Status",
-			Description: "Status of the job.",
-			Cell:        func(j *batchv1.Job) any { return jobStatus(j) },
-		},
-		{
-			Name:        "Completions",
-			Description: batchv1.JobStatus{}.SwaggerDoc()["succeeded"],
-			Cell:        func(j *batchv1.Job) any { return jobCompletions(j) },
-		},
-		{
-			Name:        "Duration",
-			Description: "Time required to complete the job.",
-			Cell:        func(j *batchv1.Job) any { return jobDuration(&j.Status) },
-		},
-		kind.AgeColumn[*batchv1.Job](),
-		kind.ContainersColumn(jobContainers),
-		kind.ImagesColumn(jobContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: batchv1.JobSpec{}.SwaggerDoc()["selector"],
-			Cell:        func(j *batchv1.Job) any { return metav1.FormatLabelSelector(j.Spec.Selector) },
-		},
-	}
+	columns := kind.WorkloadColumns(jobTemplate,
+		kind.TextColumn("Status", "Status of the job.", func(j *batchv1.Job) any { return jobStatus(j) }),
+		kind.TextColumn("Completions", batchv1.JobStatus{}.SwaggerDoc()["succeeded"],
+			func(j *batchv1.Job) any { return jobCompletions(j) }),
+		kind.TextColumn("Duration", "Time required to complete the job.",
+			func(j *batchv1.Job) any { return jobDuration(&j.Status) }),
+	)
+	return append(columns, kind.WideColumn("Selector", batchv1.JobSpec{}.SwaggerDoc()["selector"],
+		func(j *batchv1.Job) any { return metav1.FormatLabelSelector(j.Spec.Selector) }))
 }
-
-func jobContainers(j *batchv1.Job) []corev1.Container { return j.Spec.Template.Spec.Containers }
 
 func jobStatus(j *batchv1.Job) string {
 	switch {

@@ -80,28 +80,15 @@ func signingRequestColumns() []kind.Column[*certificatesv1.CertificateSigningReq
 	return []kind.Column[*certificatesv1.CertificateSigningRequest]{
 		kind.NameColumn[*certificatesv1.CertificateSigningRequest](),
 		kind.AgeColumn[*certificatesv1.CertificateSigningRequest](),
-		{
-			Name:        "SignerName",
-			Description: doc["signerName"],
-			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return cmp.Or(csr.Spec.SignerName, kind.None) },
-		},
-		{
-			Name:        "Requestor",
-			Description: doc["request"],
-			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return csr.Spec.Username },
-		},
-		{
-			Name:        "RequestedDuration",
-			Description: doc["expirationSeconds"],
-			Cell: func(csr *certificatesv1.CertificateSigningRequest) any {
-				return requestedDuration(csr.Spec.ExpirationSeconds)
-			},
-		},
-		{
-			Name:        "Condition",
-			Description: certificatesv1beta1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"],
-			Cell:        func(csr *certificatesv1.CertificateSigningRequest) any { return conditionCell(csr) },
-		},
+		kind.TextColumn("SignerName", doc["signerName"],
+			func(csr *certificatesv1.CertificateSigningRequest) any { return cmp.Or(csr.Spec.SignerName, kind.None) }),
+		kind.TextColumn("Requestor", doc["request"],
+			func(csr *certificatesv1.CertificateSigningRequest) any { return csr.Spec.Username }),
+		kind.TextColumn("RequestedDuration", doc["expirationSeconds"], func(csr *certificatesv1.CertificateSigningRequest) any {
+			return requestedDuration(csr.Spec.ExpirationSeconds)
+		}),
+		kind.TextColumn("Condition", certificatesv1beta1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"],
+			func(csr *certificatesv1.CertificateSigningRequest) any { return conditionCell(csr) }),
 	}
 }
 

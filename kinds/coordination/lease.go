@@ -22,11 +22,8 @@ func leases() *registry.Resource {
 		PrepareForUpdate:      dropNewStrategy,
 		Columns: []kind.Column[*coordinationv1.Lease]{
 			kind.NameColumn[*coordinationv1.Lease](),
-			{
-				Name:        "Holder",
-				Description: coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"],
-				Cell:        func(lease *coordinationv1.Lease) any { return ptr.Deref(lease.Spec.HolderIdentity, "") },
-			},
+			kind.TextColumn("Holder", coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"],
+				func(lease *coordinationv1.Lease) any { return ptr.Deref(lease.Spec.HolderIdentity, "") }),
 			kind.AgeColumn[*coordinationv1.Lease](),
 		},
 	}.Build()

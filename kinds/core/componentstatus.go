@@ -24,21 +24,11 @@ func componentStatuses() *registry.Resource {
 		Verbs:        []string{"get", "list"},
 		Columns: []kind.Column[*corev1.ComponentStatus]{
 			kind.NameColumn[*corev1.ComponentStatus](),
-			{
-				Name:        "Status",
-				Description: "Status of the component conditions",
-				Cell:        componentHealth,
-			},
-			{
-				Name:        "Message",
-				Description: "Message of the component conditions",
-				Cell:        func(component *corev1.ComponentStatus) any { return healthCondition(component).Message },
-			},
-			{
-				Name:        "Error",
-				Description: "Error of the component conditions",
-				Cell:        func(component *corev1.ComponentStatus) any { return healthCondition(component).Error },
-			},
+			kind.TextColumn("Status", "Status of the component conditions", componentHealth),
+			kind.TextColumn("Message", "Message of the component conditions",
+				func(component *corev1.ComponentStatus) any { return healthCondition(component).Message }),
+			kind.TextColumn("Error", "Error of the component conditions",
+				func(component *corev1.ComponentStatus) any { return healthCondition(component).Error }),
 		},
 	}.BuildVirtual(registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
 }

@@ -20,11 +20,8 @@ func configMaps() *registry.Resource {
 		ValidateUpdate:           validateConfigMapUpdate,
 		Columns: []kind.Column[*corev1.ConfigMap]{
 			kind.NameColumn[*corev1.ConfigMap](),
-			{
-				Name:        "Data",
-				Description: corev1.ConfigMap{}.SwaggerDoc()["data"],
-				Cell:        func(c *corev1.ConfigMap) any { return int64(len(c.Data) + len(c.BinaryData)) },
-			},
+			kind.TextColumn("Data", corev1.ConfigMap{}.SwaggerDoc()["data"],
+				func(c *corev1.ConfigMap) any { return int64(len(c.Data) + len(c.BinaryData)) }),
 			kind.AgeColumn[*corev1.ConfigMap](),
 		},
 	}.Build()

@@ -28,11 +28,8 @@ func endpoints() *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		Columns: []kind.Column[*corev1.Endpoints]{
 			kind.NameColumn[*corev1.Endpoints](),
-			{
-				Name:        "Endpoints",
-				Description: corev1.Endpoints{}.SwaggerDoc()["subsets"],
-				Cell:        func(e *corev1.Endpoints) any { return addressesCell(e.Subsets) },
-			},
+			kind.TextColumn("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"],
+				func(e *corev1.Endpoints) any { return addressesCell(e.Subsets) }),
 			kind.AgeColumn[*corev1.Endpoints](),
 		},
 	}.Build()

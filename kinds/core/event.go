@@ -74,51 +74,16 @@ func eventColumns() []kind.Column[*corev1.Event] {
 	name := kind.NameColumn[*corev1.Event]()
 	name.Priority = kind.Wide
 	return []kind.Column[*corev1.Event]{
-		{
-			Name:        "Last Seen",
-			Description: event["lastTimestamp"],
-			Cell:        func(e *corev1.Event) any { return lastSeen(e) },
-		},
-		{
-			Name:        "Type",
-			Description: event["type"],
-			Cell:        func(e *corev1.Event) any { return e.Type },
-		},
-		{
-			Name:        "Reason",
-			Description: event["reason"],
-			Cell:        func(e *corev1.Event) any { return e.Reason },
-		},
-		{
-			Name:        "Object",
-			Description: event["involvedObject"],
-			Cell:        func(e *corev1.Event) any { return eventTarget(&e.InvolvedObject) },
-		},
-		{
-			Name: "Subobject", Priority: kind.Wide,
-			Description: object["fieldPath"],
-			Cell:        func(e *corev1.Event) any { return e.InvolvedObject.FieldPath },
-		},
-		{
-			Name: "Source", Priority: kind.Wide,
-			Description: event["source"],
-			Cell:        func(e *corev1.Event) any { return eventSource(e) },
-		},
-		{
-			Name:        "Message",
-			Description: event["message"],
-			Cell:        func(e *corev1.Event) any { return strings.TrimSpace(e.Message) },
-		},
-		{
-			Name: "First Seen", Priority: kind.Wide,
-			Description: event["firstTimestamp"],
-			Cell:        func(e *corev1.Event) any { return firstSeen(e) },
-		},
-		{
-			Name: "Count", Priority: kind.Wide,
-			Description: event["count"],
-			Cell:        func(e *corev1.Event) any { return eventCount(e) },
-		},
+		kind.TextColumn("Last Seen", event["lastTimestamp"], func(e *corev1.Event) any { return lastSeen(e) }),
+		kind.TextColumn("Type", event["type"], func(e *corev1.Event) any { return e.Type }),
+		kind.TextColumn("Reason", event["reason"], func(e *corev1.Event) any { return e.Reason }),
+		kind.TextColumn("Object", event["involvedObject"],
+			func(e *corev1.Event) any { return eventTarget(&e.InvolvedObject) }),
+		kind.WideColumn("Subobject", object["fieldPath"], func(e *corev1.Event) any { return e.InvolvedObject.FieldPath }),
+		kind.WideColumn("Source", event["source"], func(e *corev1.Event) any { return eventSource(e) }),
+		kind.TextColumn("Message", event["message"], func(e *corev1.Event) any { return strings.TrimSpace(e.Message) }),
+		kind.WideColumn("First Seen", event["firstTimestamp"], func(e *corev1.Event) any { return firstSeen(e) }),
+		kind.WideColumn("Count", event["count"], func(e *corev1.Event) any { return eventCount(e) }),
 		name,
 	}
 }

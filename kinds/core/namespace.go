@@ -46,11 +46,8 @@ func namespaces() *registry.Resource {
 		},
 		Columns: []kind.Column[*corev1.Namespace]{
 			kind.NameColumn[*corev1.Namespace](),
-			{
-				Name:        "Status",
-				Description: "The status of the namespace",
-				Cell:        func(n *corev1.Namespace) any { return string(n.Status.Phase) },
-			},
+			kind.TextColumn("Status", "The status of the namespace",
+				func(n *corev1.Namespace) any { return string(n.Status.Phase) }),
 			kind.AgeColumn[*corev1.Namespace](),
 		},
 		Subresources: []registry.Subresource{finalize},

@@ -59,47 +59,21 @@ func nodeColumns() []kind.Column[*corev1.Node] {
 	status, info := corev1.NodeStatus{}.SwaggerDoc(), corev1.NodeSystemInfo{}.SwaggerDoc()
 	return []kind.Column[*corev1.Node]{
 		kind.NameColumn[*corev1.Node](),
-		{
-			Name:        "Status",
-			Description: "The status of the node",
-			Cell:        func(n *corev1.Node) any { return nodeReadiness(n) },
-		},
-		{
-			Name:        "Roles",
-			Description: "The roles of the node",
-			Cell:        func(n *corev1.Node) any { return nodeRoles(n) },
-		},
+		kind.TextColumn("Status", "The status of the node", func(n *corev1.Node) any { return nodeReadiness(n) }),
+		kind.TextColumn("Roles", "The roles of the node", func(n *corev1.Node) any { return nodeRoles(n) }),
 		kind.AgeColumn[*corev1.Node](),
-		{
-			Name:        "Version",
-			Description: info["kubeletVersion"],
-			Cell:        func(n *corev1.Node) any { return n.Status.NodeInfo.KubeletVersion },
-		},
-		{
-			Name: "Internal-IP", Priority: kind.Wide,
-			Description: status["addresses"],
-			Cell:        func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeInternalIP), kind.None) },
-		},
-		{
-			Name: "External-IP", Priority: kind.Wide,
-			Description: status["addresses"],
-			Cell:        func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeExternalIP), kind.None) },
-		},
-		{
-			Name: "OS-Image", Priority: kind.Wide,
-			Description: info["osImage"],
-			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.OSImage, unknownCell) },
-		},
-		{
-			Name: "Kernel-Version", Priority: kind.Wide,
-			Description: info["kernelVersion"],
-			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.KernelVersion, unknownCell) },
-		},
-		{
-			Name: "Container-Runtime", Priority: kind.Wide,
-			Description: info["containerRuntimeVersion"],
-			Cell:        func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.ContainerRuntimeVersion, unknownCell) },
-		},
+		kind.TextColumn("Version", info["kubeletVersion"],
+			func(n *corev1.Node) any { return n.Status.NodeInfo.KubeletVersion }),
+		kind.WideColumn("Internal-IP", status["addresses"],
+			func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeInternalIP), kind.None) }),
+		kind.WideColumn("External-IP", status["addresses"],
+			func(n *corev1.Node) any { return cmp.Or(nodeAddress(n, corev1.NodeExternalIP), kind.None) }),
+		kind.WideColumn("OS-Image", info["osImage"],
+			func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.OSImage, unknownCell) }),
+		kind.WideColumn("Kernel-Version", info["kernelVersion"],
+			func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.KernelVersion, unknownCell) }),
+		kind.WideColumn("Container-Runtime", info["containerRuntimeVersion"],
+			func(n *corev1.Node) any { return cmp.Or(n.Status.NodeInfo.ContainerRuntimeVersion, unknownCell) }),
 	}
 }
 

@@ -56,55 +56,26 @@ func volumeColumns() []kind.Column[*corev1.PersistentVolume] {
 	spec, status := corev1.PersistentVolumeSpec{}.SwaggerDoc(), corev1.PersistentVolumeStatus{}.SwaggerDoc()
 	return []kind.Column[*corev1.PersistentVolume]{
 		kind.NameColumn[*corev1.PersistentVolume](),
-		{
-			Name:        "Capacity",
-			Description: spec["capacity"],
-			Cell: func(v *corev1.PersistentVolume) any {
-				capacity := v.Spec.Capacity[corev1.ResourceStorage]
-				return capacity.String()
-			},
-		},
-		{
-			Name:        "Access Modes",
-			Description: spec["accessModes"],
-			Cell:        func(v *corev1.PersistentVolume) any { return accessModesCell(v.Spec.AccessModes) },
-		},
-		{
-			Name:        "Reclaim Policy",
-			Description: spec["persistentVolumeReclaimPolicy"],
-			Cell:        func(v *corev1.PersistentVolume) any { return string(v.Spec.PersistentVolumeReclaimPolicy) },
-		},
-		{
-			Name:        "Status",
-			Description: status["phase"],
-			Cell:        func(v *corev1.PersistentVolume) any { return phaseCell(v, string(v.Status.Phase)) },
-		},
-		{
-			Name:        "Claim",
-			Description: spec["claimRef"],
-			Cell:        func(v *corev1.PersistentVolume) any { return claimRefCell(v.Spec.ClaimRef) },
-		},
-		{
-			Name:        "StorageClass",
-			Description: "StorageClass of the pv",
-			Cell:        func(v *corev1.PersistentVolume) any { return storageClassCell(v.Annotations, v.Spec.StorageClassName) },
-		},
-		{
-			Name:        "VolumeAttributesClass",
-			Description: "VolumeAttributesClass of the pv",
-			Cell:        func(v *corev1.PersistentVolume) any { return unsetCell(v.Spec.VolumeAttributesClassName) },
-		},
-		{
-			Name:        "Reason",
-			Description: status["reason"],
-			Cell:        func(v *corev1.PersistentVolume) any { return v.Status.Reason },
-		},
+		kind.TextColumn("Capacity", spec["capacity"], func(v *corev1.PersistentVolume) any {
+			capacity := v.Spec.Capacity[corev1.ResourceStorage]
+			return capacity.String()
+		}),
+		kind.TextColumn("Access Modes", spec["accessModes"],
+			func(v *corev1.PersistentVolume) any { return accessModesCell(v.Spec.AccessModes) }),
+		kind.TextColumn("Reclaim Policy", spec["persistentVolumeReclaimPolicy"],
+			func(v *corev1.PersistentVolume) any { return string(v.Spec.PersistentVolumeReclaimPolicy) }),
+		kind.TextColumn("Status", status["phase"],
+			func(v *corev1.PersistentVolume) any { return phaseCell(v, string(v.Status.Phase)) }),
+		kind.TextColumn("Claim", spec["claimRef"],
+			func(v *corev1.PersistentVolume) any { return claimRefCell(v.Spec.ClaimRef) }),
+		kind.TextColumn("StorageClass", "StorageClass of the pv",
+			func(v *corev1.PersistentVolume) any { return storageClassCell(v.Annotations, v.Spec.StorageClassName) }),
+		kind.TextColumn("VolumeAttributesClass", "VolumeAttributesClass of the pv",
+			func(v *corev1.PersistentVolume) any { return unsetCell(v.Spec.VolumeAttributesClassName) }),
+		kind.TextColumn("Reason", status["reason"], func(v *corev1.PersistentVolume) any { return v.Status.Reason }),
 		kind.AgeColumn[*corev1.PersistentVolume](),
-		{
-			Name: "VolumeMode", Priority: kind.Wide,
-			Description: spec["volumeMode"],
-			Cell:        func(v *corev1.PersistentVolume) any { return volumeModeCell(v.Spec.VolumeMode) },
-		},
+		kind.WideColumn("VolumeMode", spec["volumeMode"],
+			func(v *corev1.PersistentVolume) any { return volumeModeCell(v.Spec.VolumeMode) }),
 	}
 }
 

@@ -11,44 +11,20 @@ func claimColumns() []kind.Column[*corev1.PersistentVolumeClaim] {
 	spec, status := corev1.PersistentVolumeClaimSpec{}.SwaggerDoc(), corev1.PersistentVolumeClaimStatus{}.SwaggerDoc()
 	return []kind.Column[*corev1.PersistentVolumeClaim]{
 		kind.NameColumn[*corev1.PersistentVolumeClaim](),
-		{
-			Name:        "Status",
-			Description: status["phase"],
-			Cell:        func(c *corev1.PersistentVolumeClaim) any { return phaseCell(c, string(c.Status.Phase)) },
-		},
-		{
-			Name:        "Volume",
-			Description: spec["volumeName"],
-			Cell:        func(c *corev1.PersistentVolumeClaim) any { return c.Spec.VolumeName },
-		},
-		{
-			Name:        "Capacity",
-			Description: status["capacity"],
-			Cell:        claimCapacityCell,
-		},
-		{
-			Name:        "Access Modes",
-			Description: status["accessModes"],
-			Cell:        claimModesCell,
-		},
-		{
-			Name:        "StorageClass",
-			Description: "StorageClass of the pvc",
-			Cell: func(c *corev1.PersistentVolumeClaim) any {
-				return storageClassCell(c.Annotations, ptr.Deref(c.Spec.StorageClassName, ""))
-			},
-		},
-		{
-			Name:        "VolumeAttributesClass",
-			Description: "VolumeAttributesClass of the pvc",
-			Cell:        func(c *corev1.PersistentVolumeClaim) any { return unsetCell(c.Spec.VolumeAttributesClassName) },
-		},
+		kind.TextColumn("Status", status["phase"],
+			func(c *corev1.PersistentVolumeClaim) any { return phaseCell(c, string(c.Status.Phase)) }),
+		kind.TextColumn("Volume", spec["volumeName"],
+			func(c *corev1.PersistentVolumeClaim) any { return c.Spec.VolumeName }),
+		kind.TextColumn("Capacity", status["capacity"], claimCapacityCell),
+		kind.TextColumn("Access Modes", status["accessModes"], claimModesCell),
+		kind.TextColumn("StorageClass", "StorageClass of the pvc", func(c *corev1.PersistentVolumeClaim) any {
+			return storageClassCell(c.Annotations, ptr.Deref(c.Spec.StorageClassName, ""))
+		}),
+		kind.TextColumn("VolumeAttributesClass", "VolumeAttributesClass of the pvc",
+			func(c *corev1.PersistentVolumeClaim) any { return unsetCell(c.Spec.VolumeAttributesClassName) }),
 		kind.AgeColumn[*corev1.PersistentVolumeClaim](),
-		{
-			Name: "VolumeMode", Priority: kind.Wide,
-			Description: spec["volumeMode"],
-			Cell:        func(c *corev1.PersistentVolumeClaim) any { return volumeModeCell(c.Spec.VolumeMode) },
-		},
+		kind.WideColumn("VolumeMode", spec["volumeMode"],
+			func(c *corev1.PersistentVolumeClaim) any { return volumeModeCell(c.Spec.VolumeMode) }),
 	}
 }
 

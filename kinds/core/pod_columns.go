@@ -15,42 +15,17 @@ func podColumns() []kind.Column[*corev1.Pod] {
 	spec, status := corev1.PodSpec{}.SwaggerDoc(), corev1.PodStatus{}.SwaggerDoc()
 	return []kind.Column[*corev1.Pod]{
 		kind.NameColumn[*corev1.Pod](),
-		{
-			Name:        "Ready",
-			Description: "The aggregate readiness state of this pod for accepting traffic.",
-			Cell:        podReadyCell,
-		},
-		{
-			Name:        "Status",
-			Description: "The aggregate status of the containers in this pod.",
-			Cell:        func(p *corev1.Pod) any { return podReason(p) },
-		},
-		{
-			Name:        "Restarts",
-			Description: "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.",
-			Cell:        func(p *corev1.Pod) any { return podRestarts(p).cell() },
-		},
+		kind.TextColumn("Ready", "The aggregate readiness state of this pod for accepting traffic.", podReadyCell),
+		kind.TextColumn("Status", "The aggregate status of the containers in this pod.",
+			func(p *corev1.Pod) any { return podReason(p) }),
+		kind.TextColumn("Restarts", "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.",
+			func(p *corev1.Pod) any { return podRestarts(p).cell() }),
 		kind.AgeColumn[*corev1.Pod](),
-		{
-			Name: "IP", Priority: kind.Wide,
-			Description: status["podIP"],
-			Cell:        func(p *corev1.Pod) any { return cmp.Or(podIP(p), kind.None) },
-		},
-		{
-			Name: "Node", Priority: kind.Wide,
-			Description: spec["nodeName"],
-			Cell:        func(p *corev1.Pod) any { return cmp.Or(p.Spec.NodeName, kind.None) },
-		},
-		{
-			Name: "Nominated Node", Priority: kind.Wide,
-			Description: status["nominatedNodeName"],
-			Cell:        func(p *corev1.Pod) any { return cmp.Or(p.Status.NominatedNodeName, kind.None) },
-		},
-		{
-			Name: "Readiness Gates", Priority: kind.Wide,
-			Description: spec["readinessGates"],
-			Cell:        func(p *corev1.Pod) any { return readinessGates(p) },
-		},
+		kind.WideColumn("IP", status["podIP"], func(p *corev1.Pod) any { return cmp.Or(podIP(p), kind.None) }),
+		kind.WideColumn("Node", spec["nodeName"], func(p *corev1.Pod) any { return cmp.Or(p.Spec.NodeName, kind.None) }),
+		kind.WideColumn("Nominated Node", status["nominatedNodeName"],
+			func(p *corev1.Pod) any { return cmp.Or(p.Status.NominatedNodeName, kind.None) }),
+		kind.WideColumn("Readiness Gates", spec["readinessGates"], func(p *corev1.Pod) any { return readinessGates(p) }),
 	}
 }
 

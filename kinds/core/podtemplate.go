@@ -29,25 +29,15 @@ func podTemplates() *registry.Resource {
 		PrepareForUpdate:         podspec.PrepareTemplateUpdate(ownTemplate),
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForPodTemplate),
 		ReturnDeletedObject:      true,
-		Columns: []kind.Column[*corev1.PodTemplate]{
-			kind.NameColumn[*corev1.PodTemplate](),
-			{
-				Name:        "Containers",
-				Description: "Names of each container in the template.",
-				Cell:        func(t *corev1.PodTemplate) any { return kind.ContainerNames(t.Template.Spec.Containers) },
-			},
-			{
-				Name:        "Images",
-				Description: "Images referenced by each container in the template.",
-				Cell:        func(t *corev1.PodTemplate) any { return kind.ContainerImages(t.Template.Spec.Containers) },
-			},
-			{
-				Name:        "Pod Labels",
-				Description: "The labels for the pod template.",
-				Cell:        func(t *corev1.PodTemplate) any { return labels.FormatLabels(t.Template.Labels) },
-			},
-		},
+		Columns:                  podTemplateColumns(),
 	}.Build()
+}
+
+func podTemplateColumns() []kind.Column[*corev1.PodTemplate] {
+	columns := []kind.Column[*corev1.PodTemplate]{kind.NameColumn[*corev1.PodTemplate]()}
+	columns = append(columns, kind.TemplateColumns(ownTemplate)...)
+	return append(columns, kind.TextColumn("Pod Labels", "The labels for the pod template.",
+		func(t *corev1.PodTemplate) any { return labels.FormatLabels(t.Template.Labels) }))
 }
 
 func ownTemplate(t *corev1.PodTemplate) *corev1.PodTemplateSpec { return &t.Template }

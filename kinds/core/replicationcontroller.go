@@ -58,37 +58,14 @@ func controllerTemplate(r *corev1.ReplicationController) *corev1.PodTemplateSpec
 
 func replicationControllerColumns() []kind.Column[*corev1.ReplicationController] {
 	spec, status := corev1.ReplicationControllerSpec{}.SwaggerDoc(), corev1.ReplicationControllerStatus{}.SwaggerDoc()
-	return []kind.Column[*corev1.ReplicationController]{
-		kind.NameColumn[*corev1.ReplicationController](),
-		{
-			Name: "Desired", Type: "integer",
-			Description: spec["replicas"],
-			Cell:        func(r *corev1.ReplicationController) any { return int64(ptr.Deref(r.Spec.Replicas, 0)) },
-		},
-		{
-			Name: "Current", Type: "integer",
-			Description: status["replicas"],
-			Cell:        func(r *corev1.ReplicationController) any { return int64(r.Status.Replicas) },
-		},
-		{
-			Name: "Ready", Type: "integer",
-			Description: status["readyReplicas"],
-			Cell:        func(r *corev1.ReplicationController) any { return int64(r.Status.ReadyReplicas) },
-		},
-		kind.AgeColumn[*corev1.ReplicationController](),
-		kind.ContainersColumn(controllerContainers),
-		kind.ImagesColumn(controllerContainers),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: spec["selector"],
-			Cell:        func(r *corev1.ReplicationController) any { return labels.FormatLabels(r.Spec.Selector) },
-		},
-	}
-}
-
-func controllerContainers(r *corev1.ReplicationController) []corev1.Container {
-	if r.Spec.Template == nil {
-		return nil
-	}
-	return r.Spec.Template.Spec.Containers
+	columns := kind.WorkloadColumns(controllerTemplate,
+		kind.IntegerColumn("Desired", spec["replicas"],
+			func(r *corev1.ReplicationController) any { return int64(ptr.Deref(r.Spec.Replicas, 0)) }),
+		kind.IntegerColumn("Current", status["replicas"],
+			func(r *corev1.ReplicationController) any { return int64(r.Status.Replicas) }),
+		kind.IntegerColumn("Ready", status["readyReplicas"],
+			func(r *corev1.ReplicationController) any { return int64(r.Status.ReadyReplicas) }),
+	)
+	return append(columns, kind.WideColumn("Selector", spec["selector"],
+		func(r *corev1.ReplicationController) any { return labels.FormatLabels(r.Spec.Selector) }))
 }

@@ -28,16 +28,10 @@ func resourceQuotas() *registry.Resource {
 		ValidateStatusUpdate:     validateResourceQuotaStatus,
 		Columns: []kind.Column[*corev1.ResourceQuota]{
 			kind.NameColumn[*corev1.ResourceQuota](),
-			{
-				Name:        "Request",
-				Description: "Request represents a minimum amount of cpu/memory that a container may consume.",
-				Cell:        func(q *corev1.ResourceQuota) any { return quotaCell(q, isRequest) },
-			},
-			{
-				Name:        "Limit",
-				Description: "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
-				Cell:        func(q *corev1.ResourceQuota) any { return quotaCell(q, isLimit) },
-			},
+			kind.TextColumn("Request", "Request represents a minimum amount of cpu/memory that a container may consume.",
+				func(q *corev1.ResourceQuota) any { return quotaCell(q, isRequest) }),
+			kind.TextColumn("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
+				func(q *corev1.ResourceQuota) any { return quotaCell(q, isLimit) }),
 			kind.AgeColumn[*corev1.ResourceQuota](),
 		},
 	}.Build()

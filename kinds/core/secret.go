@@ -26,16 +26,10 @@ func secrets() *registry.Resource {
 		},
 		Columns: []kind.Column[*corev1.Secret]{
 			kind.NameColumn[*corev1.Secret](),
-			{
-				Name:        "Type",
-				Description: corev1.Secret{}.SwaggerDoc()["type"],
-				Cell:        func(s *corev1.Secret) any { return string(s.Type) },
-			},
-			{
-				Name:        "Data",
-				Description: corev1.Secret{}.SwaggerDoc()["data"],
-				Cell:        func(s *corev1.Secret) any { return int64(len(s.Data)) },
-			},
+			kind.TextColumn("Type", corev1.Secret{}.SwaggerDoc()["type"],
+				func(s *corev1.Secret) any { return string(s.Type) }),
+			kind.TextColumn("Data", corev1.Secret{}.SwaggerDoc()["data"],
+				func(s *corev1.Secret) any { return int64(len(s.Data)) }),
 			kind.AgeColumn[*corev1.Secret](),
 		},
 	}.Build()

@@ -53,32 +53,15 @@ func serviceColumns() []kind.Column[*corev1.Service] {
 	spec := corev1.ServiceSpec{}.SwaggerDoc()
 	return []kind.Column[*corev1.Service]{
 		kind.NameColumn[*corev1.Service](),
-		{
-			Name:        "Type",
-			Description: spec["type"],
-			Cell:        func(s *corev1.Service) any { return string(s.Spec.Type) },
-		},
-		{
-			Name:        "Cluster-IP",
-			Description: spec["clusterIP"],
-			Cell:        func(s *corev1.Service) any { return cmp.Or(s.Spec.ClusterIP, kind.None) },
-		},
-		{
-			Name:        "External-IP",
-			Description: spec["externalIPs"],
-			Cell:        func(s *corev1.Service) any { return externalIPCell(s) },
-		},
-		{
-			Name:        "Port(s)",
-			Description: spec["ports"],
-			Cell:        func(s *corev1.Service) any { return cmp.Or(portsCell(s.Spec.Ports), kind.None) },
-		},
+		kind.TextColumn("Type", spec["type"], func(s *corev1.Service) any { return string(s.Spec.Type) }),
+		kind.TextColumn("Cluster-IP", spec["clusterIP"],
+			func(s *corev1.Service) any { return cmp.Or(s.Spec.ClusterIP, kind.None) }),
+		kind.TextColumn("External-IP", spec["externalIPs"], func(s *corev1.Service) any { return externalIPCell(s) }),
+		kind.TextColumn("Port(s)", spec["ports"],
+			func(s *corev1.Service) any { return cmp.Or(portsCell(s.Spec.Ports), kind.None) }),
 		kind.AgeColumn[*corev1.Service](),
-		{
-			Name: "Selector", Priority: kind.Wide,
-			Description: spec["selector"],
-			Cell:        func(s *corev1.Service) any { return labels.FormatLabels(s.Spec.Selector) },
-		},
+		kind.WideColumn("Selector", spec["selector"],
+			func(s *corev1.Service) any { return labels.FormatLabels(s.Spec.Selector) }),
 	}
 }
 

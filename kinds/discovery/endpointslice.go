@@ -33,21 +33,12 @@ func endpointSlices() *registry.Resource {
 		ValidateUpdate:           validateSliceUpdate,
 		Columns: []kind.Column[*discoveryv1.EndpointSlice]{
 			kind.NameColumn[*discoveryv1.EndpointSlice](),
-			{
-				Name:        "AddressType",
-				Description: doc["addressType"],
-				Cell:        func(slice *discoveryv1.EndpointSlice) any { return string(slice.AddressType) },
-			},
-			{
-				Name:        "Ports",
-				Description: doc["ports"],
-				Cell:        func(slice *discoveryv1.EndpointSlice) any { return firstThree(portCells(slice.Ports)) },
-			},
-			{
-				Name:        "Endpoints",
-				Description: doc["endpoints"],
-				Cell:        func(slice *discoveryv1.EndpointSlice) any { return firstThree(addressCells(slice.Endpoints)) },
-			},
+			kind.TextColumn("AddressType", doc["addressType"],
+				func(slice *discoveryv1.EndpointSlice) any { return string(slice.AddressType) }),
+			kind.TextColumn("Ports", doc["ports"],
+				func(slice *discoveryv1.EndpointSlice) any { return firstThree(portCells(slice.Ports)) }),
+			kind.TextColumn("Endpoints", doc["endpoints"],
+				func(slice *discoveryv1.EndpointSlice) any { return firstThree(addressCells(slice.Endpoints)) }),
 			kind.AgeColumn[*discoveryv1.EndpointSlice](),
 		},
 	}.Build()

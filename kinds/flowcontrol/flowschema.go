@@ -26,27 +26,13 @@ func flowSchemas() *registry.Resource {
 		CompareRows:              comparePrecedence,
 		Columns: []kind.Column[*flowcontrolv1.FlowSchema]{
 			kind.NameColumn[*flowcontrolv1.FlowSchema](),
-			{
-				Name:        "PriorityLevel",
-				Description: flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"],
-				Cell:        func(schema *flowcontrolv1.FlowSchema) any { return schema.Spec.PriorityLevelConfiguration.Name },
-			},
-			{
-				Name:        "MatchingPrecedence",
-				Description: doc["matchingPrecedence"],
-				Cell:        func(schema *flowcontrolv1.FlowSchema) any { return int64(schema.Spec.MatchingPrecedence) },
-			},
-			{
-				Name:        "DistinguisherMethod",
-				Description: doc["distinguisherMethod"],
-				Cell:        distinguisherCell,
-			},
+			kind.TextColumn("PriorityLevel", flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"],
+				func(schema *flowcontrolv1.FlowSchema) any { return schema.Spec.PriorityLevelConfiguration.Name }),
+			kind.TextColumn("MatchingPrecedence", doc["matchingPrecedence"],
+				func(schema *flowcontrolv1.FlowSchema) any { return int64(schema.Spec.MatchingPrecedence) }),
+			kind.TextColumn("DistinguisherMethod", doc["distinguisherMethod"], distinguisherCell),
 			kind.AgeColumn[*flowcontrolv1.FlowSchema](),
-			{
-				Name:        "MissingPL",
-				Description: "references a broken or non-existent PriorityLevelConfiguration",
-				Cell:        danglingCell,
-			},
+			kind.TextColumn("MissingPL", "references a broken or non-existent PriorityLevelConfiguration", danglingCell),
 		},
 	}.Build()
 }

@@ -30,31 +30,15 @@ func priorityLevelColumns() []kind.Column[*flowcontrolv1.PriorityLevelConfigurat
 	queuing := flowcontrolv1.QueuingConfiguration{}.SwaggerDoc()
 	return []kind.Column[*flowcontrolv1.PriorityLevelConfiguration]{
 		kind.NameColumn[*flowcontrolv1.PriorityLevelConfiguration](),
-		{
-			Name:        "Type",
-			Description: flowcontrolv1.PriorityLevelConfigurationSpec{}.SwaggerDoc()["type"],
-			Cell:        func(level *flowcontrolv1.PriorityLevelConfiguration) any { return string(level.Spec.Type) },
-		},
-		{
-			Name:        "NominalConcurrencyShares",
-			Description: limited["nominalConcurrencyShares"],
-			Cell:        nominalSharesCell,
-		},
-		{
-			Name:        "Queues",
-			Description: queuing["queues"],
-			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.Queues }),
-		},
-		{
-			Name:        "HandSize",
-			Description: queuing["handSize"],
-			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.HandSize }),
-		},
-		{
-			Name:        "QueueLengthLimit",
-			Description: queuing["queueLengthLimit"],
-			Cell:        queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.QueueLengthLimit }),
-		},
+		kind.TextColumn("Type", flowcontrolv1.PriorityLevelConfigurationSpec{}.SwaggerDoc()["type"],
+			func(level *flowcontrolv1.PriorityLevelConfiguration) any { return string(level.Spec.Type) }),
+		kind.TextColumn("NominalConcurrencyShares", limited["nominalConcurrencyShares"], nominalSharesCell),
+		kind.TextColumn("Queues", queuing["queues"],
+			queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.Queues })),
+		kind.TextColumn("HandSize", queuing["handSize"],
+			queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.HandSize })),
+		kind.TextColumn("QueueLengthLimit", queuing["queueLengthLimit"],
+			queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.QueueLengthLimit })),
 		kind.AgeColumn[*flowcontrolv1.PriorityLevelConfiguration](),
 	}
 }

@@ -1,10 +1,8 @@
 package kind
 
 import (
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -32,6 +30,26 @@ type Column[T Object] struct {
 	Cell func(obj T) any
 }
 
+// TextColumn returns a column of the type string.
+func TextColumn[T Object](name, description string, cell func(obj T) any) Column[T] {
+	return Column[T]{Name: name, Description: description, Cell: cell}
+}
+
+// WideColumn returns a column of the type string that kubectl prints with -o wide only.
+func WideColumn[T Object](name, description string, cell func(obj T) any) Column[T] {
+	return Column[T]{Name: name, Description: description, Cell: cell, Priority: Wide}
+}
+
+// IntegerColumn returns a column of the type integer.
+func IntegerColumn[T Object](name, description string, cell func(obj T) any) Column[T] {
+	return Column[T]{Name: name, Description: description, Cell: cell, Type: "integer"}
+}
+
+// BooleanColumn returns a column of the type boolean.
+func BooleanColumn[T Object](name, description string, cell func(obj T) any) Column[T] {
+	return Column[T]{Name: name, Description: description, Cell: cell, Type: "boolean"}
+}
+
 // NameColumn returns the first column of most kinds.
 func NameColumn[T Object]() Column[T] {
 	return Column[T]{
@@ -53,40 +71,6 @@ func AgeColumn[T Object]() Column[T] {
 		Name: "Age", Description: MetaDoc("creationTimestamp"),
 		Cell: func(obj T) any { return Age(obj.GetCreationTimestamp()) },
 	}
-}
-
-// ContainersColumn returns the wide column with the names of a pod template's containers.
-func ContainersColumn[T Object](containers func(obj T) []corev1.Container) Column[T] {
-	return Column[T]{
-		Name: "Containers", Priority: Wide, Description: "Names of each container in the template.",
-		Cell: func(obj T) any { return ContainerNames(containers(obj)) },
-	}
-}
-
-// ImagesColumn returns the wide column with the images of a pod template's containers.
-func ImagesColumn[T Object](containers func(obj T) []corev1.Container) Column[T] {
-	return Column[T]{
-		Name: "Images", Priority: Wide, Description: "Images referenced by each container in the template.",
-		Cell: func(obj T) any { return ContainerImages(containers(obj)) },
-	}
-}
-
-// ContainerNames returns the names of containers, separated by commas.
-func ContainerNames(containers []corev1.Container) string {
-	var names []string
-	for i := range containers {
-		names = append(names, containers[i].Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// ContainerImages returns the images of containers, separated by commas.
-func ContainerImages(containers []corev1.Container) string {
-	var images []string
-	for i := range containers {
-		images = append(images, containers[i].Image)
-	}
-	return strings.Join(images, ",")
 }
 
 // MetaDoc returns the documentation of a field of metadata.

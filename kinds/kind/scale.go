@@ -59,14 +59,8 @@ func ScaleColumns() registry.Columns {
 	spec, status := autoscalingv1.ScaleSpec{}.SwaggerDoc(), autoscalingv1.ScaleStatus{}.SwaggerDoc()
 	return tableColumns([]Column[*autoscalingv1.Scale]{
 		NameColumn[*autoscalingv1.Scale](),
-		{
-			Name: "Desired", Type: "integer", Description: spec["replicas"],
-			Cell: func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) },
-		},
-		{
-			Name: "Available", Type: "integer", Description: status["replicas"],
-			Cell: func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) },
-		},
+		IntegerColumn("Desired", spec["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) }),
+		IntegerColumn("Available", status["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) }),
 		AgeColumn[*autoscalingv1.Scale](),
 	})
 }

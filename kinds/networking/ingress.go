@@ -31,26 +31,14 @@ func ingresses() *registry.Resource {
 		WarningsOnStatusUpdate:   warningsForPoints,
 		Columns: []kind.Column[*networkingv1.Ingress]{
 			kind.NameColumn[*networkingv1.Ingress](),
-			{
-				Name:        "Class",
-				Description: "The name of the IngressClass resource that should be used for additional configuration",
-				Cell:        func(ingress *networkingv1.Ingress) any { return ptr.Deref(ingress.Spec.IngressClassName, kind.None) },
-			},
-			{
-				Name:        "Hosts",
-				Description: "Hosts that incoming requests are matched against before the ingress rule",
-				Cell:        func(ingress *networkingv1.Ingress) any { return ingressHosts(ingress.Spec.Rules) },
-			},
-			{
-				Name:        "Address",
-				Description: "Address is a list containing ingress points for the load-balancer",
-				Cell:        func(ingress *networkingv1.Ingress) any { return ingressAddresses(ingress.Status.LoadBalancer.Ingress) },
-			},
-			{
-				Name:        "Ports",
-				Description: "Ports of TLS configurations that open",
-				Cell:        func(ingress *networkingv1.Ingress) any { return ingressPorts(ingress.Spec.TLS) },
-			},
+			kind.TextColumn("Class", "The name of the IngressClass resource that should be used for additional configuration",
+				func(ingress *networkingv1.Ingress) any { return ptr.Deref(ingress.Spec.IngressClassName, kind.None) }),
+			kind.TextColumn("Hosts", "Hosts that incoming requests are matched against before the ingress rule",
+				func(ingress *networkingv1.Ingress) any { return ingressHosts(ingress.Spec.Rules) }),
+			kind.TextColumn("Address", "Address is a list containing ingress points for the load-balancer",
+				func(ingress *networkingv1.Ingress) any { return ingressAddresses(ingress.Status.LoadBalancer.Ingress) }),
+			kind.TextColumn("Ports", "Ports of TLS configurations that open",
+				func(ingress *networkingv1.Ingress) any { return ingressPorts(ingress.Spec.TLS) }),
 			kind.AgeColumn[*networkingv1.Ingress](),
 		},
 	}.Build()

@@ -20,16 +20,10 @@ func ingressClasses() *registry.Resource {
 		ValidateUpdate:           validateIngressClassUpdate,
 		Columns: []kind.Column[*networkingv1.IngressClass]{
 			kind.NameColumn[*networkingv1.IngressClass](),
-			{
-				Name:        "Controller",
-				Description: "Controller that is responsible for handling this class",
-				Cell:        func(class *networkingv1.IngressClass) any { return class.Spec.Controller },
-			},
-			{
-				Name:        "Parameters",
-				Description: "A reference to a resource with additional parameters",
-				Cell:        func(class *networkingv1.IngressClass) any { return parametersCell(class.Spec.Parameters) },
-			},
+			kind.TextColumn("Controller", "Controller that is responsible for handling this class",
+				func(class *networkingv1.IngressClass) any { return class.Spec.Controller }),
+			kind.TextColumn("Parameters", "A reference to a resource with additional parameters",
+				func(class *networkingv1.IngressClass) any { return parametersCell(class.Spec.Parameters) }),
 			kind.AgeColumn[*networkingv1.IngressClass](),
 		},
 	}.Build()

@@ -24,11 +24,8 @@ func ipAddresses() *registry.Resource {
 		// kube-apiserver fills three cells and defines two columns.
 		Columns: []kind.Column[*networkingv1.IPAddress]{
 			kind.NameColumn[*networkingv1.IPAddress](),
-			{
-				Name:        "ParentRef",
-				Description: "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
-				Cell:        func(address *networkingv1.IPAddress) any { return parentCell(address.Spec.ParentRef) },
-			},
+			kind.TextColumn("ParentRef", "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
+				func(address *networkingv1.IPAddress) any { return parentCell(address.Spec.ParentRef) }),
 			{Cell: kind.AgeColumn[*networkingv1.IPAddress]().Cell},
 		},
 	}.Build()

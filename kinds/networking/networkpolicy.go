@@ -32,13 +32,10 @@ func networkPolicies() *registry.Resource {
 		ValidateUpdate:           validateNetworkPolicyUpdate,
 		Columns: []kind.Column[*networkingv1.NetworkPolicy]{
 			kind.NameColumn[*networkingv1.NetworkPolicy](),
-			{
-				Name:        "Pod-Selector",
-				Description: networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"],
-				Cell: func(policy *networkingv1.NetworkPolicy) any {
+			kind.TextColumn("Pod-Selector", networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"],
+				func(policy *networkingv1.NetworkPolicy) any {
 					return metav1.FormatLabelSelector(&policy.Spec.PodSelector)
-				},
-			},
+				}),
 			kind.AgeColumn[*networkingv1.NetworkPolicy](),
 		},
 	}.Build()

@@ -25,11 +25,8 @@ func serviceCIDRs() *registry.Resource {
 		StatusKeepsMetadata:      true,
 		Columns: []kind.Column[*networkingv1.ServiceCIDR]{
 			kind.NameColumn[*networkingv1.ServiceCIDR](),
-			{
-				Name:        "CIDRs",
-				Description: cidrsDescription,
-				Cell:        func(cidr *networkingv1.ServiceCIDR) any { return strings.Join(cidr.Spec.CIDRs, ",") },
-			},
+			kind.TextColumn("CIDRs", cidrsDescription,
+				func(cidr *networkingv1.ServiceCIDR) any { return strings.Join(cidr.Spec.CIDRs, ",") }),
 			kind.AgeColumn[*networkingv1.ServiceCIDR](),
 		},
 	}.Build()

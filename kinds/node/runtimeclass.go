@@ -20,11 +20,7 @@ func runtimeClasses() *registry.Resource {
 		ValidateUpdate:        validateRuntimeClassUpdate,
 		Columns: []kind.Column[*nodev1.RuntimeClass]{
 			kind.NameColumn[*nodev1.RuntimeClass](),
-			{
-				Name:        "Handler",
-				Description: "",
-				Cell:        func(class *nodev1.RuntimeClass) any { return class.Handler },
-			},
+			kind.TextColumn("Handler", "", func(class *nodev1.RuntimeClass) any { return class.Handler }),
 			kind.AgeColumn[*nodev1.RuntimeClass](),
 		},
 	}.Build()

@@ -25,21 +25,12 @@ func podDisruptionBudgets() *registry.Resource {
 		ValidateStatusUpdate:  validateBudgetStatus,
 		Columns: []kind.Column[*policyv1.PodDisruptionBudget]{
 			kind.NameColumn[*policyv1.PodDisruptionBudget](),
-			{
-				Name:        "Min Available",
-				Description: "The minimum number of pods that must be available.",
-				Cell:        func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MinAvailable) },
-			},
-			{
-				Name:        "Max Unavailable",
-				Description: "The maximum number of pods that may be unavailable.",
-				Cell:        func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MaxUnavailable) },
-			},
-			{
-				Name: "Allowed Disruptions", Type: "integer",
-				Description: "Calculated number of pods that may be disrupted at this time.",
-				Cell:        func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) },
-			},
+			kind.TextColumn("Min Available", "The minimum number of pods that must be available.",
+				func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MinAvailable) }),
+			kind.TextColumn("Max Unavailable", "The maximum number of pods that may be unavailable.",
+				func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MaxUnavailable) }),
+			kind.IntegerColumn("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time.",
+				func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) }),
 			kind.AgeColumn[*policyv1.PodDisruptionBudget](),
 		},
 	}.Build()

@@ -23,27 +23,14 @@ type binding struct {
 func bindingColumns[T kind.Object](name, scope string, of func(obj T) binding) []kind.Column[T] {
 	return []kind.Column[T]{
 		kind.NameColumn[T](),
-		{
-			Name:        "Role",
-			Description: scope + unresolved,
-			Cell:        func(obj T) any { return roleCell(of(obj).role) },
-		},
+		kind.TextColumn("Role", scope+unresolved, func(obj T) any { return roleCell(of(obj).role) }),
 		kind.AgeColumn[T](),
-		{
-			Name: "Users", Priority: kind.Wide,
-			Description: "Users in the " + name,
-			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.UserKind) },
-		},
-		{
-			Name: "Groups", Priority: kind.Wide,
-			Description: "Groups in the " + name,
-			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.GroupKind) },
-		},
-		{
-			Name: "ServiceAccounts", Priority: kind.Wide,
-			Description: "ServiceAccounts in the " + name,
-			Cell:        func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.ServiceAccountKind) },
-		},
+		kind.WideColumn("Users", "Users in the "+name,
+			func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.UserKind) }),
+		kind.WideColumn("Groups", "Groups in the "+name,
+			func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.GroupKind) }),
+		kind.WideColumn("ServiceAccounts", "ServiceAccounts in the "+name,
+			func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.ServiceAccountKind) }),
 	}
 }
 

@@ -23,11 +23,8 @@ func resourceClaims() *registry.Resource {
 	d.Default = defaultClaim
 	d.Columns = []kind.Column[*resourcev1.ResourceClaim]{
 		kind.NameColumn[*resourcev1.ResourceClaim](),
-		{
-			Name:        "State",
-			Description: "A summary of the current state (allocated, pending, reserved, etc.).",
-			Cell:        func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") },
-		},
+		kind.TextColumn("State", "A summary of the current state (allocated, pending, reserved, etc.).",
+			func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") }),
 		kind.AgeColumn[*resourcev1.ResourceClaim](),
 	}
 	return d.Build()

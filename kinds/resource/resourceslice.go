@@ -76,21 +76,9 @@ func resourceSliceColumns() []kind.Column[*resourcev1.ResourceSlice] {
 	doc := resourcev1.ResourceSliceSpec{}.SwaggerDoc()
 	return []kind.Column[*resourcev1.ResourceSlice]{
 		kind.NameColumn[*resourcev1.ResourceSlice](),
-		{
-			Name:        "Node",
-			Description: doc["nodeName"],
-			Cell:        nodeCell,
-		},
-		{
-			Name:        "Driver",
-			Description: doc["driver"],
-			Cell:        func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Driver },
-		},
-		{
-			Name:        "Pool",
-			Description: poolDescription,
-			Cell:        func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name },
-		},
+		kind.TextColumn("Node", doc["nodeName"], nodeCell),
+		kind.TextColumn("Driver", doc["driver"], func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Driver }),
+		kind.TextColumn("Pool", poolDescription, func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name }),
 		kind.AgeColumn[*resourcev1.ResourceSlice](),
 	}
 }

@@ -28,22 +28,13 @@ func priorityClasses() *registry.Resource {
 		ForbidDelete:             forbidSystemClass,
 		Columns: []kind.Column[*schedulingv1.PriorityClass]{
 			kind.NameColumn[*schedulingv1.PriorityClass](),
-			{
-				Name: "Value", Type: "integer",
-				Description: doc["value"],
-				Cell:        func(class *schedulingv1.PriorityClass) any { return int64(class.Value) },
-			},
-			{
-				Name: "Global-Default", Type: "boolean",
-				Description: doc["globalDefault"],
-				Cell:        func(class *schedulingv1.PriorityClass) any { return class.GlobalDefault },
-			},
+			kind.IntegerColumn("Value", doc["value"],
+				func(class *schedulingv1.PriorityClass) any { return int64(class.Value) }),
+			kind.BooleanColumn("Global-Default", doc["globalDefault"],
+				func(class *schedulingv1.PriorityClass) any { return class.GlobalDefault }),
 			kind.AgeColumn[*schedulingv1.PriorityClass](),
-			{
-				Name:        "PreemptionPolicy",
-				Description: doc["preemptionPolicy"],
-				Cell:        func(class *schedulingv1.PriorityClass) any { return string(ptr.Deref(class.PreemptionPolicy, "")) },
-			},
+			kind.TextColumn("PreemptionPolicy", doc["preemptionPolicy"],
+				func(class *schedulingv1.PriorityClass) any { return string(ptr.Deref(class.PreemptionPolicy, "")) }),
 		},
 	}.Build()
 }

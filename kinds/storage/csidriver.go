@@ -42,36 +42,18 @@ func csiDriverColumns() []kind.Column[*storagev1.CSIDriver] {
 	doc := storagev1.CSIDriverSpec{}.SwaggerDoc()
 	return []kind.Column[*storagev1.CSIDriver]{
 		kind.NameColumn[*storagev1.CSIDriver](),
-		{
-			Name: "AttachRequired", Type: "boolean",
-			Description: doc["attachRequired"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.AttachRequired, true) },
-		},
-		{
-			Name: "PodInfoOnMount", Type: "boolean",
-			Description: doc["podInfoOnMount"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.PodInfoOnMount, false) },
-		},
-		{
-			Name: "StorageCapacity", Type: "boolean",
-			Description: doc["storageCapacity"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.StorageCapacity, false) },
-		},
-		{
-			Name:        "TokenRequests",
-			Description: doc["tokenRequests"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return tokenAudiences(driver.Spec.TokenRequests) },
-		},
-		{
-			Name: "RequiresRepublish", Type: "boolean",
-			Description: doc["requiresRepublish"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.RequiresRepublish, false) },
-		},
-		{
-			Name:        "Modes",
-			Description: doc["volumeLifecycleModes"],
-			Cell:        func(driver *storagev1.CSIDriver) any { return modesCell(driver.Spec.VolumeLifecycleModes) },
-		},
+		kind.BooleanColumn("AttachRequired", doc["attachRequired"],
+			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.AttachRequired, true) }),
+		kind.BooleanColumn("PodInfoOnMount", doc["podInfoOnMount"],
+			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.PodInfoOnMount, false) }),
+		kind.BooleanColumn("StorageCapacity", doc["storageCapacity"],
+			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.StorageCapacity, false) }),
+		kind.TextColumn("TokenRequests", doc["tokenRequests"],
+			func(driver *storagev1.CSIDriver) any { return tokenAudiences(driver.Spec.TokenRequests) }),
+		kind.BooleanColumn("RequiresRepublish", doc["requiresRepublish"],
+			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.RequiresRepublish, false) }),
+		kind.TextColumn("Modes", doc["volumeLifecycleModes"],
+			func(driver *storagev1.CSIDriver) any { return modesCell(driver.Spec.VolumeLifecycleModes) }),
 		kind.AgeColumn[*storagev1.CSIDriver](),
 	}
 }

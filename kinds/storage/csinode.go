@@ -18,11 +18,8 @@ func csiNodes() *registry.Resource {
 		ReturnDeletedObject: true,
 		Columns: []kind.Column[*storagev1.CSINode]{
 			kind.NameColumn[*storagev1.CSINode](),
-			{
-				Name: "Drivers", Type: "integer",
-				Description: "Drivers indicates the number of CSI drivers registered on the node",
-				Cell:        func(node *storagev1.CSINode) any { return int64(len(node.Spec.Drivers)) },
-			},
+			kind.IntegerColumn("Drivers", "Drivers indicates the number of CSI drivers registered on the node",
+				func(node *storagev1.CSINode) any { return int64(len(node.Spec.Drivers)) }),
 			kind.AgeColumn[*storagev1.CSINode](),
 		},
 	}.Build()

@@ -25,30 +25,16 @@ func storageClasses() *registry.Resource {
 		ReturnDeletedObject:      true,
 		Columns: []kind.Column[*storagev1.StorageClass]{
 			classNameColumn[*storagev1.StorageClass]("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
-			{
-				Name:        "Provisioner",
-				Description: doc["provisioner"],
-				Cell:        func(class *storagev1.StorageClass) any { return class.Provisioner },
-			},
-			{
-				Name:        "ReclaimPolicy",
-				Description: doc["reclaimPolicy"],
-				Cell: func(class *storagev1.StorageClass) any {
-					return string(ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete))
-				},
-			},
-			{
-				Name:        "VolumeBindingMode",
-				Description: doc["volumeBindingMode"],
-				Cell: func(class *storagev1.StorageClass) any {
-					return string(ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate))
-				},
-			},
-			{
-				Name:        "AllowVolumeExpansion",
-				Description: doc["allowVolumeExpansion"],
-				Cell:        func(class *storagev1.StorageClass) any { return ptr.Deref(class.AllowVolumeExpansion, false) },
-			},
+			kind.TextColumn("Provisioner", doc["provisioner"],
+				func(class *storagev1.StorageClass) any { return class.Provisioner }),
+			kind.TextColumn("ReclaimPolicy", doc["reclaimPolicy"], func(class *storagev1.StorageClass) any {
+				return string(ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete))
+			}),
+			kind.TextColumn("VolumeBindingMode", doc["volumeBindingMode"], func(class *storagev1.StorageClass) any {
+				return string(ptr.Deref(class.VolumeBindingMode, storagev1.VolumeBindingImmediate))
+			}),
+			kind.TextColumn("AllowVolumeExpansion", doc["allowVolumeExpansion"],
+				func(class *storagev1.StorageClass) any { return ptr.Deref(class.AllowVolumeExpansion, false) }),
 			kind.AgeColumn[*storagev1.StorageClass](),
 		},
 	}.Build()

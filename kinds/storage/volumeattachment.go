@@ -34,23 +34,14 @@ func volumeAttachmentColumns() []kind.Column[*storagev1.VolumeAttachment] {
 			Description: spec["attacher"],
 			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Spec.Attacher },
 		},
-		{
-			Name:        "PV",
-			Description: storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"],
-			Cell: func(attachment *storagev1.VolumeAttachment) any {
+		kind.TextColumn("PV", storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"],
+			func(attachment *storagev1.VolumeAttachment) any {
 				return ptr.Deref(attachment.Spec.Source.PersistentVolumeName, "")
-			},
-		},
-		{
-			Name:        "Node",
-			Description: spec["nodeName"],
-			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Spec.NodeName },
-		},
-		{
-			Name: "Attached", Type: "boolean",
-			Description: storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"],
-			Cell:        func(attachment *storagev1.VolumeAttachment) any { return attachment.Status.Attached },
-		},
+			}),
+		kind.TextColumn("Node", spec["nodeName"],
+			func(attachment *storagev1.VolumeAttachment) any { return attachment.Spec.NodeName }),
+		kind.BooleanColumn("Attached", storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"],
+			func(attachment *storagev1.VolumeAttachment) any { return attachment.Status.Attached }),
 		kind.AgeColumn[*storagev1.VolumeAttachment](),
 	}
 }

@@ -20,11 +20,8 @@ func volumeAttributesClasses() *registry.Resource {
 		ReturnDeletedObject:      true,
 		Columns: []kind.Column[*storagev1.VolumeAttributesClass]{
 			classNameColumn[*storagev1.VolumeAttributesClass]("volumeattributesclass.alpha.kubernetes.io/is-default-class"),
-			{
-				Name:        "DriverName",
-				Description: "Name of the CSI driver This field is immutable.",
-				Cell:        func(class *storagev1.VolumeAttributesClass) any { return class.DriverName },
-			},
+			kind.TextColumn("DriverName", "Name of the CSI driver This field is immutable.",
+				func(class *storagev1.VolumeAttributesClass) any { return class.DriverName }),
 			kind.AgeColumn[*storagev1.VolumeAttributesClass](),
 		},
 	}.Build()
