@@ -4,9 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
 )
 
 // create answers a POST.
@@ -19,7 +18,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	created, err := finish(c, func(ctx context.Context) (runtime.Object, error) {
+	created, err := finish(c, func(ctx context.Context) (*storage.Entry, error) {
 		return c.createIn(ctx, registry.CreateRequest{
 			Namespace: c.Namespace,
 			Name:      c.Name,
@@ -31,13 +30,13 @@ func (c *call) create() error {
 		return err
 	}
 	c.settle()
-	return c.respond(http.StatusCreated, created)
+	return c.respondEntry(http.StatusCreated, created)
 }
 
-func (c *call) createIn(ctx context.Context, req registry.CreateRequest) (runtime.Object, error) {
+func (c *call) createIn(ctx context.Context, req registry.CreateRequest) (*storage.Entry, error) {
 	if c.sub != nil {
 		return c.store.CreateSubresource(ctx, c.Subresource, req)
 	}
 	result, err := c.store.Create(ctx, req)
-	return result.Object, err
+	return result.Entry, err
 }

@@ -5,12 +5,12 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
@@ -36,32 +36,22 @@ func (c *call) delete() error {
 	}
 	c.settle()
 	if !result.ReturnObject {
-		status, err := c.deletedStatus(result.Object)
-		if err != nil {
-			return err
-		}
-		return c.respond(http.StatusOK, status)
+		return c.respondStatus(http.StatusOK, c.deletedStatus(result.UID))
 	}
 	code := http.StatusOK
 	//lint:ignore SA1019 clients still send it
 	if orphan := options.OrphanDependents; !result.Removed && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
-	return c.respond(code, result.Object)
+	return c.respondEntry(code, result.Entry)
 }
 
-// deletedStatus tells what was removed.
-func (c *call) deletedStatus(obj runtime.Object) (*metav1.Status, error) {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return nil, err
+// deletedStatus returns the Status that names the removed object.
+func (c *call) deletedStatus(uid types.UID) metav1.Status {
+	return metav1.Status{
+		Status:  metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{Name: c.Name, Group: c.resource.Group, Kind: c.resource.Name, UID: uid},
 	}
-	return &metav1.Status{
-		Status: metav1.StatusSuccess,
-		Details: &metav1.StatusDetails{
-			Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Name, UID: m.GetUID(),
-		},
-	}, nil
 }
 
 // deleteCollection answers a DELETE of what a list would show.

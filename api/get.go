@@ -13,15 +13,15 @@ func (c *call) get() error {
 		return err
 	}
 	if c.sub != nil {
-		obj, err := c.store.GetSubresource(c.r.Context(), c.Namespace, c.Name, c.Subresource)
+		entry, err := c.store.GetSubresource(c.r.Context(), c.Namespace, c.Name, c.Subresource)
 		if err != nil {
 			return err
 		}
-		return c.respond(http.StatusOK, obj)
+		return c.respondEntry(http.StatusOK, entry)
 	}
 	entry, err := c.store.Get(c.r.Context(), c.Namespace, c.Name, options.ResourceVersion)
 	if err != nil {
 		return err
 	}
-	return c.respondEntry(entry)
+	return c.respondEntry(http.StatusOK, entry)
 }

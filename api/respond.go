@@ -30,14 +30,15 @@ func (c *call) respond(status int, obj runtime.Object) error {
 	return c.send(encoding.Object{Status: status, Header: header, Body: body})
 }
 
-// respondEntry sends the object of an entry.
-func (c *call) respondEntry(e *storage.Entry) error {
-	if c.format.As.Kind == "Table" {
+// respondEntry sends the object of an entry. Computed objects and Tables are encoded for each
+// response, stored objects once.
+func (c *call) respondEntry(status int, e *storage.Entry) error {
+	if e.Data() == nil || c.format.As.Kind == "Table" {
 		obj, err := e.ObjectContext(c.r.Context())
 		if err != nil {
 			return err
 		}
-		return c.respond(http.StatusOK, obj)
+		return c.respond(status, obj)
 	}
 	encoder, err := c.entryEncoder()
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *call) respondEntry(e *storage.Entry) error {
 	if err != nil {
 		return err
 	}
-	return c.send(encoding.Object{Status: http.StatusOK, Header: encoder.Header, Body: body})
+	return c.send(encoding.Object{Status: status, Header: encoder.Header, Body: body})
 }
 
 // respondStatus sends a Status as the result of a request without an object.

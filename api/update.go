@@ -64,5 +64,5 @@ func (c *call) write(req registry.UpdateRequest) error {
 	if result.Created {
 		status = http.StatusCreated
 	}
-	return c.respond(status, result.Object)
+	return c.respondEntry(status, result.Entry)
 }

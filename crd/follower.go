@@ -219,7 +219,11 @@ func (f *follower) writeStatus(ctx context.Context, crd *apiextensionsv1.CustomR
 	case err != nil:
 		return "", fmt.Errorf("write the status of %s: %w", crd.Name, err)
 	}
-	crd.ObjectMeta = result.Object.(*apiextensionsv1.CustomResourceDefinition).ObjectMeta
+	written, err := registry.As[*apiextensionsv1.CustomResourceDefinition](result.Entry)
+	if err != nil {
+		return "", err
+	}
+	crd.ObjectMeta = written.ObjectMeta
 	return crd.ResourceVersion, nil
 }
 

@@ -83,11 +83,7 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err != nil {
 		return Result{}, s.createError(ctx, at, err, creation.meta)
 	}
-	obj, err := s.objectOf(entry)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Object: obj, Created: true}, nil
+	return Result{Entry: entry, Created: true}, nil
 }
 
 // insert writes a new object where nothing is, and says where that was.

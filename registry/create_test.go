@@ -38,7 +38,7 @@ func TestCreateFillsMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := result.Object.(*appsv1.Deployment)
+	got := registrytest.Object(result.Entry).(*appsv1.Deployment)
 	if got.Namespace != "x" || got.UID == "mine" || len(got.UID) != 36 || got.SelfLink != "" || got.Generation != 1 ||
 		got.CreationTimestamp.Unix() == 1 || got.DeletionTimestamp != nil || got.Status.Replicas != 0 {
 		t.Errorf("created %v", got)
@@ -196,7 +196,7 @@ func TestCreateDropsDuplicateOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if refs := registrytest.Meta(result.Object).GetOwnerReferences(); len(refs) != 1 {
+	if refs := registrytest.Meta(registrytest.Object(result.Entry)).GetOwnerReferences(); len(refs) != 1 {
 		t.Errorf("owners %v", refs)
 	}
 	want := ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: 1"

@@ -61,8 +61,8 @@ func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// deleteOp is one call of Delete. Only verdict, released and tx change from one
-// run of step to the next.
+// deleteOp is one call of Delete. Only the fields from verdict on change from one run of step
+// to the next.
 type deleteOp struct {
 	store   *Store
 	req     DeleteRequest
@@ -70,6 +70,7 @@ type deleteOp struct {
 	uid     types.UID // "" accepts the object with any uid
 	options *metav1.DeleteOptions
 	verdict deleteVerdict
+	stored  types.UID // of the object
 	// released: the object goes because the options take away its last finalizer.
 	released bool
 	tx       *transaction
@@ -102,6 +103,7 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 		options:  op.options,
 		now:      op.store.now(),
 	}
+	op.stored = accessor.GetUID()
 	hadFinalizers := len(accessor.GetFinalizers()) > 0
 	op.verdict = plan.decide()
 	op.released = hadFinalizers && op.verdict == deleteRemove
@@ -178,54 +180,42 @@ func (op *deleteOp) preconditionFailed(obj metav1.Object, field, wanted, stored 
 // finish removes an object that was marked with a grace period of zero, so that
 // watchers see both events.
 func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
-	obj, err := op.store.objectOf(res.Entry)
-	if err != nil {
-		return DeleteResult{}, err
+	result := DeleteResult{Entry: res.Entry, UID: op.stored, ReturnObject: true}
+	if op.verdict == deleteKeep || op.verdict == deleteMark {
+		return result, nil
 	}
+	result.Removed = true
 	switch {
-	case op.verdict == deleteKeep || op.verdict == deleteMark:
-		return DeleteResult{Object: obj, ReturnObject: true}, nil
 	case op.dryRun() && op.released:
-		return op.releasedInDryRun(), nil
-	case op.dryRun():
-		return op.removed(obj), nil
-	case op.verdict == deleteMarkAndRemove:
-		if obj, err = op.removeMarked(ctx, obj); err != nil {
+		// As in kube-apiserver, the response is an empty object of the kind.
+		result.Entry = computedEntry(op.store.resource.newHub())
+		return result, nil
+	case op.verdict == deleteMarkAndRemove && !op.dryRun():
+		var err error
+		if result.Entry, err = op.removeMarked(ctx, res.Entry); err != nil {
 			return DeleteResult{}, op.call().interpret(err)
 		}
 	}
-	return op.removed(obj), nil
+	result.ReturnObject = op.store.resource.Strategy.Delete.ReturnObject
+	return result, nil
 }
 
-func (op *deleteOp) removed(obj runtime.Object) DeleteResult {
-	return DeleteResult{Object: obj, Removed: true, ReturnObject: op.store.resource.Strategy.Delete.ReturnObject}
-}
-
-// releasedInDryRun is the result of a dry run that would take away the last
-// finalizer. kube-apiserver then answers with an empty object of the kind.
-func (op *deleteOp) releasedInDryRun() DeleteResult {
-	return DeleteResult{Object: op.store.resource.newHub(), Removed: true, ReturnObject: true}
-}
-
-// removeMarked removes the very object that was marked. Whoever was faster did
-// the same.
-func (op *deleteOp) removeMarked(ctx context.Context, marked runtime.Object) (runtime.Object, error) {
-	accessor, err := meta.Accessor(marked)
+// removeMarked removes the object that was marked. It succeeds if another request has removed
+// that object.
+func (op *deleteOp) removeMarked(ctx context.Context, marked *storage.Entry) (*storage.Entry, error) {
+	obj, err := marked.Object()
 	if err != nil {
 		return nil, err
 	}
-	uid, tx := accessor.GetUID(), op.store.begin()
-	op.store.beginDelete(ctx, tx, marked)
+	tx := op.store.begin()
+	op.store.beginDelete(ctx, tx, obj)
 	entry, err := op.store.storage.Delete(ctx, op.key, storage.DeleteOptions{
-		Preconditions: &storage.Preconditions{UID: &uid},
+		Preconditions: &storage.Preconditions{UID: &op.stored},
 		Receipt:       tx.isNeeded(),
 	})
 	tx.end(ctx, err, false)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrPrecondition) {
 		return marked, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return entry.Object()
+	return entry, err
 }

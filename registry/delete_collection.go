@@ -48,9 +48,9 @@ func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list Li
 }
 
 func (s *Store) deleteEntry(ctx context.Context, req DeleteRequest, entry *storage.Entry) error {
-	obj, err := s.objectOf(entry)
+	obj, err := entry.Object()
 	if err != nil {
-		return err
+		return CorruptError(err)
 	}
 	accessor, err := meta.Accessor(obj)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestDeleteRemoves(t *testing.T) {
 	e := registrytest.New(t, nil)
 	created := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	result, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil))
-	if err != nil || !result.Removed || registrytest.Meta(result.Object).GetUID() != created.UID {
+	if err != nil || !result.Removed || registrytest.Meta(registrytest.Object(result.Entry)).GetUID() != created.UID {
 		t.Fatalf("result %v, error %v", result, err)
 	}
 	_, err = e.Store("configmaps").Delete(t.Context(), remove("c", nil))
@@ -84,12 +84,12 @@ func TestFinalizersKeepAnObjectUntilTheLastIsGone(t *testing.T) {
 	if err != nil || result.Removed {
 		t.Fatalf("removed %v, error %v", result.Removed, err)
 	}
-	marked := result.Object.(*corev1.ConfigMap)
+	marked := registrytest.Object(result.Entry).(*corev1.ConfigMap)
 	if marked.DeletionTimestamp == nil || *marked.DeletionGracePeriodSeconds != 0 || marked.ResourceVersion == created.ResourceVersion {
 		t.Fatalf("marked %v", marked.ObjectMeta)
 	}
 	again, err := e.Store("configmaps").Delete(t.Context(), remove("f1", nil))
-	if err != nil || again.Removed || registrytest.Meta(again.Object).GetResourceVersion() != marked.ResourceVersion {
+	if err != nil || again.Removed || registrytest.Meta(registrytest.Object(again.Entry)).GetResourceVersion() != marked.ResourceVersion {
 		t.Fatalf("the second time: %v, error %v", again, err)
 	}
 	_, err = e.Store("configmaps").Update(t.Context(), patch(created, func(c *corev1.ConfigMap) { c.Finalizers = append(c.Finalizers, "exam.io/three") }))
@@ -147,7 +147,7 @@ func TestGracePeriod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := registrytest.Meta(result.Object)
+			m := registrytest.Meta(registrytest.Object(result.Entry))
 			if *m.GetDeletionGracePeriodSeconds() != c.grace || m.GetGeneration() != c.generation || result.Removed != c.removed {
 				t.Errorf("grace %d, generation %d, removed %v", *m.GetDeletionGracePeriodSeconds(), m.GetGeneration(), result.Removed)
 			}
@@ -163,7 +163,7 @@ func TestNegativeGracePeriodIsASecond(t *testing.T) {
 	e.Create("pods", registrytest.NewPod("p", "node-x"))
 	options := metav1.NewDeleteOptions(-5)
 	result, err := e.Store("pods").Delete(t.Context(), remove("p", options))
-	if err != nil || *registrytest.Meta(result.Object).GetDeletionGracePeriodSeconds() != 1 {
+	if err != nil || *registrytest.Meta(registrytest.Object(result.Entry)).GetDeletionGracePeriodSeconds() != 1 {
 		t.Errorf("result %v, error %v", result, err)
 	}
 	if *options.GracePeriodSeconds != -5 {
@@ -180,7 +180,7 @@ func TestNamespacesGoWhenTheirFinalizersAreGone(t *testing.T) {
 		if err != nil || result.Removed {
 			t.Fatalf("removed %v, error %v", result.Removed, err)
 		}
-		got := result.Object.(*corev1.Namespace)
+		got := registrytest.Object(result.Entry).(*corev1.Namespace)
 		if got.DeletionTimestamp == nil || got.DeletionGracePeriodSeconds != nil || got.Status.Phase != corev1.NamespaceTerminating {
 			t.Fatalf("marked %v", got)
 		}

@@ -26,7 +26,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	for rule, write := range map[string]func(e *registrytest.Env) error{
 		"a create has everything but a version": func(e *registrytest.Env) error {
 			result, err := e.Store("configmaps").Create(e.Context(), postDry(registrytest.NewConfigMap("new")))
-			if m := registrytest.Meta(result.Object); m.GetUID() == "" || m.GetResourceVersion() != "" {
+			if m := registrytest.Meta(registrytest.Object(result.Entry)); m.GetUID() == "" || m.GetResourceVersion() != "" {
 				e.Errorf("metadata %v", m)
 			}
 			return err
@@ -61,8 +61,8 @@ func TestDryRunWritesNothing(t *testing.T) {
 		},
 		"a delete that marks": func(e *registrytest.Env) error {
 			result, err := e.Store("configmaps").Delete(e.Context(), dryDelete(held.Name))
-			if result.Removed || registrytest.Meta(result.Object).GetDeletionTimestamp() == nil {
-				e.Errorf("removed %v, object %v", result.Removed, result.Object)
+			if result.Removed || registrytest.Meta(registrytest.Object(result.Entry)).GetDeletionTimestamp() == nil {
+				e.Errorf("removed %v, object %v", result.Removed, registrytest.Object(result.Entry))
 			}
 			return err
 		},
@@ -71,15 +71,15 @@ func TestDryRunWritesNothing(t *testing.T) {
 			req := dryDelete(released.Name)
 			req.Options.PropagationPolicy = &background
 			result, err := e.Store("configmaps").Delete(e.Context(), req)
-			if !result.Removed || !result.ReturnObject || registrytest.Meta(result.Object).GetName() != "" {
-				e.Errorf("removed %v, return object %v, object %v", result.Removed, result.ReturnObject, result.Object)
+			if !result.Removed || !result.ReturnObject || registrytest.Meta(registrytest.Object(result.Entry)).GetName() != "" {
+				e.Errorf("removed %v, return object %v, object %v", result.Removed, result.ReturnObject, registrytest.Object(result.Entry))
 			}
 			return err
 		},
 		"a delete that marks and removes": func(e *registrytest.Env) error {
 			result, err := e.Store("pods").Delete(e.Context(), dryDelete("waiting"))
-			if !result.Removed || registrytest.Meta(result.Object).GetDeletionTimestamp() == nil {
-				e.Errorf("removed %v, object %v", result.Removed, result.Object)
+			if !result.Removed || registrytest.Meta(registrytest.Object(result.Entry)).GetDeletionTimestamp() == nil {
+				e.Errorf("removed %v, object %v", result.Removed, registrytest.Object(result.Entry))
 			}
 			return err
 		},

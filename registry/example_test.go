@@ -31,16 +31,20 @@ func ExampleStore_Update() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	first, second := result.Object.DeepCopyObject(), result.Object.DeepCopyObject()
+	created, err := registry.As[*corev1.ConfigMap](result.Entry)
+	if err != nil {
+		log.Fatal(err)
+	}
+	first, second := created.DeepCopy(), created.DeepCopy()
 	write := func(propose func(context.Context, runtime.Object) (runtime.Object, error)) error {
 		_, err := store.Update(ctx, registry.UpdateRequest{Namespace: "default", Name: "demo", Propose: propose})
 		return err
 	}
 
-	first.(*corev1.ConfigMap).Data = map[string]string{"writer": "first"}
+	first.Data = map[string]string{"writer": "first"}
 	fmt.Println(write(func(context.Context, runtime.Object) (runtime.Object, error) { return first, nil }))
 
-	second.(*corev1.ConfigMap).Data = map[string]string{"writer": "second"}
+	second.Data = map[string]string{"writer": "second"}
 	err = write(func(context.Context, runtime.Object) (runtime.Object, error) { return second, nil })
 	fmt.Println(apierrors.IsConflict(err), err)
 

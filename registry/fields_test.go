@@ -44,7 +44,7 @@ func applyData(e *registrytest.Env, req registry.ApplyRequest, data map[string]a
 	if err != nil {
 		return nil, err
 	}
-	return result.Object.(*corev1.ConfigMap), nil
+	return registrytest.Object(result.Entry).(*corev1.ConfigMap), nil
 }
 
 func mustApply(e *registrytest.Env, manager string, data map[string]any) *corev1.ConfigMap {
@@ -81,7 +81,7 @@ func TestWritesNoteTheirManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := created.Object.(*appsv1.Deployment).DeepCopy()
+	d := registrytest.Object(created.Entry).(*appsv1.Deployment).DeepCopy()
 	update[runtime.Object](e, "deployments.apps", by("labeller", patch(d, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} })))
 	update[runtime.Object](e, "deployments.apps", by("kubelet", to("status", patch(d, func(d *appsv1.Deployment) {
 		d.Status.Replicas, d.Labels = 5, map[string]string{"a": "is not kept"}

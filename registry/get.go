@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/storage"
@@ -25,29 +26,37 @@ func (s *Store) Get(ctx context.Context, namespace, name, resourceVersion string
 	return entry, nil
 }
 
-// GetSubresource returns an object as one of its subresources shows it: the
-// object itself, or the subresource's view of it.
-func (s *Store) GetSubresource(ctx context.Context, namespace, name, subresource string) (runtime.Object, error) {
+// GetSubresource returns the object, or the subresource's view of it.
+func (s *Store) GetSubresource(ctx context.Context, namespace, name, subresource string) (*storage.Entry, error) {
 	sub, ok := s.resource.Subresource(subresource)
 	if !ok || sub.Update == nil && sub.View == nil {
 		return nil, s.unsupported("get")
 	}
 	entry, err := s.Get(ctx, namespace, name, "")
-	if err != nil {
-		return nil, err
+	if err != nil || sub.View == nil {
+		return entry, err
 	}
-	obj, err := s.objectOf(entry)
-	if err != nil {
-		return nil, err
-	}
-	if sub.View != nil {
-		return sub.View.FromObject(obj)
-	}
-	return obj, nil
+	return sub.View.entry(entry)
 }
 
-// objectOf decodes an entry; stored bytes that cannot be read are a 500.
-func (s *Store) objectOf(entry *storage.Entry) (runtime.Object, error) {
-	obj, err := entry.Object()
-	return obj, CorruptError(err)
+// entry returns the view of a stored object.
+func (v *View) entry(stored *storage.Entry) (*storage.Entry, error) {
+	obj, err := stored.Object()
+	if err != nil {
+		return nil, CorruptError(err)
+	}
+	shown, err := v.FromObject(obj)
+	if err != nil {
+		return nil, err
+	}
+	return computedEntry(shown), nil
+}
+
+// computedEntry returns the entry of an object that is not stored.
+func computedEntry(obj runtime.Object) *storage.Entry {
+	key := ""
+	if accessor, err := meta.Accessor(obj); err == nil {
+		key = accessor.GetName()
+	}
+	return storage.NewEntry(key, 0, func() (runtime.Object, error) { return obj, nil })
 }

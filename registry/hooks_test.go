@@ -315,8 +315,8 @@ func TestAdmissionMayChangeAndRefuse(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	lease, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(registrytest.NewLease("l")))
-	if err != nil || registrytest.Meta(lease.Object).GetLabels()["admitted"] != "CREATE" {
-		t.Errorf("an update that creates is a creation: %v, error %v", lease.Object, err)
+	if err != nil || registrytest.Meta(registrytest.Object(lease.Entry)).GetLabels()["admitted"] != "CREATE" {
+		t.Errorf("an update that creates is a creation: %v, error %v", registrytest.Object(lease.Entry), err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // WriteOptions are common to all writes.
@@ -107,21 +109,21 @@ type ConnectRequest struct {
 	Method string
 }
 
-// Result is what became of a write. Object may be shared and must not be
-// written to.
+// Result is the outcome of a create or an update.
 type Result struct {
-	Object  runtime.Object
+	// Entry is the object after the write. Of a subresource with a View it is the view.
+	Entry   *storage.Entry
 	Created bool
 }
 
 // DeleteResult is the outcome of a deletion.
 type DeleteResult struct {
-	// Object is the last state of a removed object, or the stored state of one
-	// that finalizers or a grace period still keep.
-	Object runtime.Object
-	// Removed is true if the object is gone.
+	// Entry is the last state of a removed object, or the stored state of an object that
+	// finalizers or a grace period keep.
+	Entry *storage.Entry
+	UID   types.UID
+	// Removed is set if the object no longer exists.
 	Removed bool
-	// ReturnObject is true if the answer to the client is Object, and not a
-	// Status.
+	// ReturnObject is set if the response is the object, and not a Status.
 	ReturnObject bool
 }

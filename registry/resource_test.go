@@ -68,7 +68,7 @@ func TestVirtualResources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		review := result.Object.(*authorizationv1.LocalSubjectAccessReview)
+		review := registrytest.Object(result.Entry).(*authorizationv1.LocalSubjectAccessReview)
 		if !review.Status.Allowed || review.Namespace != "x" || !result.Created {
 			t.Errorf("review %v", review)
 		}
@@ -141,7 +141,7 @@ func TestGetSubresource(t *testing.T) {
 	e := registrytest.New(t, nil)
 	e.Create("deployments.apps", registrytest.NewDeployment("d"))
 	got, err := e.Store("deployments.apps").GetSubresource(t.Context(), "x", "d", "status")
-	if err != nil || registrytest.Meta(got).GetName() != "d" {
+	if err != nil || registrytest.Meta(registrytest.Object(got)).GetName() != "d" {
 		t.Errorf("got %v, error %v", got, err)
 	}
 	_, err = e.Store("deployments.apps").GetSubresource(t.Context(), "x", "absent", "status")

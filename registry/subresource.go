@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
-// CreateSubresource carries out a POST to a subresource, such as a binding, and
-// returns the answer's body.
-func (s *Store) CreateSubresource(ctx context.Context, subresource string, req CreateRequest) (runtime.Object, error) {
+// CreateSubresource performs a POST to a subresource, such as a binding, and returns the
+// object of the response, which may be a Status.
+func (s *Store) CreateSubresource(ctx context.Context, subresource string, req CreateRequest) (*storage.Entry, error) {
 	sub, ok := s.resource.Subresource(subresource)
 	if !ok || sub.Create == nil {
 		return nil, s.unsupported("create")
@@ -32,7 +33,10 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 	}
 	obj, err := sub.Create(withAdmitted(ctx), s, req)
 	tx.end(ctx, err, req.Options.DryRun)
-	return obj, err
+	if err != nil {
+		return nil, err
+	}
+	return computedEntry(obj), nil
 }
 
 // Connect opens what an object stands for. It returns why that cannot be.

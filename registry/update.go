@@ -172,31 +172,25 @@ func (op *updateOp) asDelete(ctx context.Context, next *transition) (storage.Pro
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
 	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
 		op.attempt.tx.rollback(ctx)
-		return op.answer(op.attempt.emptied, false)
+		return op.result(computedEntry(op.attempt.emptied), false)
 	}
 	op.attempt.tx.end(ctx, err, op.req.Options.DryRun)
 	if err != nil {
 		return Result{}, op.call().interpret(err)
 	}
-	obj, err := op.store.objectOf(res.Entry)
-	if err != nil {
-		return Result{}, err
-	}
+	entry := res.Entry
 	if res.Outcome == storage.Deleted {
-		obj = op.attempt.emptied
+		entry = computedEntry(op.attempt.emptied)
 	}
-	return op.answer(obj, res.Outcome == storage.Created)
+	return op.result(entry, res.Outcome == storage.Created)
 }
 
-func (op *updateOp) answer(obj runtime.Object, created bool) (Result, error) {
+func (op *updateOp) result(entry *storage.Entry, created bool) (Result, error) {
 	if op.view == nil {
-		return Result{Object: obj, Created: created}, nil
+		return Result{Entry: entry, Created: created}, nil
 	}
-	shown, err := op.view.FromObject(obj)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Object: shown}, nil
+	shown, err := op.view.entry(entry)
+	return Result{Entry: shown}, err
 }
 
 func (op *updateOp) call() call { return op.store.call("update", op.req.Name, op.key) }

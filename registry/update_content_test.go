@@ -74,11 +74,11 @@ func TestViews(t *testing.T) {
 	env := registrytest.New(t, nil)
 	env.Create("deployments.apps", registrytest.NewDeployment("d"))
 	scale := func(e *registrytest.Env) *autoscalingv1.Scale {
-		obj, err := e.Store("deployments.apps").GetSubresource(e.Context(), "x", "d", "scale")
+		entry, err := e.Store("deployments.apps").GetSubresource(e.Context(), "x", "d", "scale")
 		if err != nil {
 			e.Fatal(err)
 		}
-		return obj.(*autoscalingv1.Scale)
+		return registrytest.Object(entry).(*autoscalingv1.Scale)
 	}
 	t.Run("the answer is the new view", func(t *testing.T) {
 		e := env.With(t)

@@ -59,7 +59,7 @@ func update[T runtime.Object](e *registrytest.Env, resource string, req registry
 	if err != nil {
 		e.Fatal(err)
 	}
-	return result.Object.(T)
+	return registrytest.Object(result.Entry).(T)
 }
 
 func TestUpdateVersion(t *testing.T) {
@@ -171,7 +171,7 @@ func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := registrytest.Meta(result.Object).GetResourceVersion(); got != obj.ResourceVersion {
+		if got := registrytest.Meta(registrytest.Object(result.Entry)).GetResourceVersion(); got != obj.ResourceVersion {
 			t.Errorf("subresource %q: version %s, want %s", req.Subresource, got, obj.ResourceVersion)
 		}
 	}
@@ -228,11 +228,11 @@ func TestUpdateCreates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := registrytest.Meta(result.Object)
+			m := registrytest.Meta(registrytest.Object(result.Entry))
 			if !result.Created || m.GetUID() == "" || m.GetCreationTimestamp() == (metav1.Time{}) || m.GetResourceVersion() == "" {
 				t.Errorf("created %v, metadata %v", result.Created, m)
 			}
-			again, err := e.Store(c.resource).Update(t.Context(), patchOf(c.req, result.Object))
+			again, err := e.Store(c.resource).Update(t.Context(), patchOf(c.req, registrytest.Object(result.Entry)))
 			if err != nil || again.Created {
 				t.Errorf("the second time: created %v, error %v", again.Created, err)
 			}

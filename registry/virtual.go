@@ -3,9 +3,6 @@ package registry
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/miniapi/miniapi/storage"
 )
 
@@ -61,14 +58,5 @@ func (s *Store) createVirtual(ctx context.Context, req CreateRequest) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Object: obj, Created: true}, nil
-}
-
-// computedEntry wraps an object that is stored nowhere.
-func computedEntry(obj runtime.Object) *storage.Entry {
-	key := ""
-	if accessor, err := meta.Accessor(obj); err == nil {
-		key = accessor.GetName()
-	}
-	return storage.NewEntry(key, 0, func() (runtime.Object, error) { return obj, nil })
+	return Result{Entry: computedEntry(obj), Created: true}, nil
 }

@@ -40,7 +40,7 @@ func (e env) tryWith(resource string, obj runtime.Object, options registry.Write
 	if err != nil {
 		return nil, err.Error()
 	}
-	return result.Object, ""
+	return registrytest.Object(result.Entry), ""
 }
 
 // named is what objects of the namespace x are called by.
@@ -86,7 +86,7 @@ func tryChange[T runtime.Object](e env, resource, subresource string, obj T, cha
 	if err != nil {
 		return obj, err
 	}
-	return result.Object.(T), nil
+	return registrytest.Object(result.Entry).(T), nil
 }
 
 // text of an error, "" if there is none.

@@ -69,7 +69,7 @@ func (e env) try(name string, change func(*corev1.ServiceSpec), options registry
 	if err != nil {
 		return nil, err.Error()
 	}
-	return result.Object.(*corev1.Service), ""
+	return registrytest.Object(result.Entry).(*corev1.Service), ""
 }
 
 // change updates a service, and returns the refusal's text, if it is refused.
@@ -87,7 +87,7 @@ func (e env) change(name string, change func(*corev1.ServiceSpec)) (*corev1.Serv
 	if err != nil {
 		return nil, err.Error()
 	}
-	return result.Object.(*corev1.Service), ""
+	return registrytest.Object(result.Entry).(*corev1.Service), ""
 }
 
 func (e env) remove(name string) {

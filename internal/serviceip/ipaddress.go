@@ -44,7 +44,7 @@ func (tx *transaction) claim(ctx context.Context, address netip.Addr) error {
 	claim := NewIPAddress(address, tx.service.Namespace, tx.service.Name)
 	result, err := store.Create(ctx, registry.CreateRequest{Object: claim, Options: registry.WriteOptions{DryRun: tx.dry}})
 	if err == nil {
-		claim = result.Object.(*networkingv1.IPAddress)
+		claim, err = registry.As[*networkingv1.IPAddress](result.Entry)
 	}
 	tx.onRollback(err, func(ctx context.Context) error { return release(ctx, store, claim) })
 	return err

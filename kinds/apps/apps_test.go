@@ -47,7 +47,7 @@ func put[T runtime.Object](e *registrytest.Env, resource, subresource string, ch
 		var none T
 		return none, err
 	}
-	return result.Object.(T), nil
+	return registrytest.Object(result.Entry).(T), nil
 }
 
 func mustPut[T runtime.Object](e *registrytest.Env, resource, subresource string, change func(T)) T {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func create(t *testing.T, ctx context.Context, resource string, obj runtime.Object) (runtime.Object, error) {
@@ -23,7 +24,7 @@ func create(t *testing.T, ctx context.Context, resource string, obj runtime.Obje
 		t.Fatalf("there is no store of %s", resource)
 	}
 	result, err := store.Create(ctx, registry.CreateRequest{Object: obj})
-	return result.Object, err
+	return registrytest.Object(result.Entry), err
 }
 
 func TestSelfSubjectReviewReturnsTheUser(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 // readers is an authorizer that allows the group readers to get objects.
@@ -48,7 +49,7 @@ func create(t *testing.T, ctx context.Context, resource, namespace string, obj r
 		t.Fatalf("there is no store of %s", resource)
 	}
 	result, err := store.Create(ctx, registry.CreateRequest{Namespace: namespace, Object: obj})
-	return result.Object, err
+	return registrytest.Object(result.Entry), err
 }
 
 func getPods(namespace string) *authorizationv1.ResourceAttributes {

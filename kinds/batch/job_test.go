@@ -94,7 +94,7 @@ func TestJobDeletionOrphansPodsWithWarning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			orphan := len(registrytest.Meta(result.Object).GetFinalizers()) == 1
+			orphan := len(registrytest.Meta(registrytest.Object(result.Entry)).GetFinalizers()) == 1
 			if result.Removed != tc.removed || orphan != tc.wantOrphanPending || len(warnings.List()) != tc.warnings {
 				t.Errorf("removed %v, orphaning %v, warnings %q", result.Removed, orphan, warnings.List())
 			}

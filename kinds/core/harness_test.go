@@ -51,7 +51,7 @@ func put[T runtime.Object](e env, resource, name, subresource string, change fun
 		var none T
 		return none, err
 	}
-	return result.Object.(T), nil
+	return registrytest.Object(result.Entry).(T), nil
 }
 
 // mustPut is put for a write that must succeed.

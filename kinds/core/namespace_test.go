@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func TestNamespaceLivesUntilItIsFinalized(t *testing.T) {
@@ -23,8 +24,8 @@ func TestNamespaceLivesUntilItIsFinalized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Removed || result.Object.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
-		t.Errorf("removed %v, phase %q, want it to stay and terminate", result.Removed, result.Object.(*corev1.Namespace).Status.Phase)
+	if result.Removed || registrytest.Object(result.Entry).(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
+		t.Errorf("removed %v, phase %q, want it to stay and terminate", result.Removed, registrytest.Object(result.Entry).(*corev1.Namespace).Status.Phase)
 	}
 	mustPut(e, "namespaces", "n", "", func(n *corev1.Namespace) { n.Spec.Finalizers = nil })
 	if f := get[*corev1.Namespace](e, "namespaces", "n").Spec.Finalizers; len(f) != 1 {

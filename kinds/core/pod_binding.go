@@ -44,7 +44,11 @@ func bindings() *registry.Resource {
 				return nil, err
 			}
 			req.Name = req.Object.(*corev1.Binding).Name
-			return pods.CreateSubresource(ctx, "binding", req)
+			entry, err := pods.CreateSubresource(ctx, "binding", req)
+			if err != nil {
+				return nil, err
+			}
+			return entry.Object()
 		},
 	})
 }

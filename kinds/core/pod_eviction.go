@@ -165,8 +165,12 @@ func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) er
 		return err
 	}
 	if options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
+		marked, err := registry.As[*corev1.Pod](result.Entry)
+		if err != nil {
+			return err
+		}
 		options = options.DeepCopy()
-		options.Preconditions.ResourceVersion = new(result.Object.(*corev1.Pod).ResourceVersion)
+		options.Preconditions.ResourceVersion = new(marked.ResourceVersion)
 	}
 	_, err = e.pods.Delete(ctx, registry.DeleteRequest{Namespace: e.namespace, Name: e.name, Options: options})
 	return err

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func newPod(name string) *corev1.Pod {
@@ -93,7 +94,7 @@ func TestPodWithoutKubeletIsRemovedImmediately(t *testing.T) {
 	running.Spec.NodeName = "n"
 	e.Create("pods", running)
 	result := remove("running", nil)
-	if got := result.Object.(*corev1.Pod); result.Removed || *got.DeletionGracePeriodSeconds != 30 {
+	if got := registrytest.Object(result.Entry).(*corev1.Pod); result.Removed || *got.DeletionGracePeriodSeconds != 30 {
 		t.Errorf("a pod on a node: removed %v with grace period %d, want 30 s to go", result.Removed, *got.DeletionGracePeriodSeconds)
 	}
 	if !remove("running", new(int64(0))).Removed {

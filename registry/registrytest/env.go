@@ -144,7 +144,7 @@ func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 	if err != nil {
 		e.Fatal(err)
 	}
-	return result.Object
+	return Object(result.Entry)
 }
 
 // Get returns an object that must be there.

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // Namespace is where the objects of this package live.
@@ -19,6 +21,18 @@ func Meta(obj runtime.Object) metav1.Object {
 		panic("registrytest: " + err.Error())
 	}
 	return accessor
+}
+
+// Object returns the object of an entry, which must be decodable, and nil without an entry.
+func Object(entry *storage.Entry) runtime.Object {
+	if entry == nil {
+		return nil
+	}
+	obj, err := entry.Object()
+	if err != nil {
+		panic("registrytest: " + err.Error())
+	}
+	return obj
 }
 
 // Change returns a changed copy of an object.
