@@ -115,7 +115,7 @@ func (s *Server) build(context.Context) error {
 		Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(),
 		MaxObjectBytes: s.store.maxObjectBytes(), Logger: s.config.Logger.With("component", "registry"),
 	}
-	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Settle: s.settle})
+	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Sync: s.settle})
 	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
 	s.accessControl(&config)
 	if config.Hooks, err = s.hooks(); err != nil {

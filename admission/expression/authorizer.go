@@ -18,17 +18,17 @@ import (
 type authorizer struct{ registry.Authorizer }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (a authorizer) Authorize(ctx context.Context, wanted upstream.Attributes) (upstream.Decision, string, error) {
-	access := registry.Access{User: userOf(wanted.GetUser())}
-	if wanted.IsResourceRequest() {
+func (a authorizer) Authorize(ctx context.Context, attributes upstream.Attributes) (upstream.Decision, string, error) {
+	access := registry.Access{User: userOf(attributes.GetUser())}
+	if attributes.IsResourceRequest() {
 		access.Resource = &authorizationv1.ResourceAttributes{
-			Namespace: wanted.GetNamespace(), Verb: wanted.GetVerb(),
-			Group: wanted.GetAPIGroup(), Version: wanted.GetAPIVersion(), Resource: wanted.GetResource(),
-			Subresource: wanted.GetSubresource(), Name: wanted.GetName(),
-			FieldSelector: fieldSelector(wanted), LabelSelector: labelSelector(wanted),
+			Namespace: attributes.GetNamespace(), Verb: attributes.GetVerb(),
+			Group: attributes.GetAPIGroup(), Version: attributes.GetAPIVersion(), Resource: attributes.GetResource(),
+			Subresource: attributes.GetSubresource(), Name: attributes.GetName(),
+			FieldSelector: fieldSelector(attributes), LabelSelector: labelSelector(attributes),
 		}
 	} else {
-		access.NonResource = &authorizationv1.NonResourceAttributes{Path: wanted.GetPath(), Verb: wanted.GetVerb()}
+		access.NonResource = &authorizationv1.NonResourceAttributes{Path: attributes.GetPath(), Verb: attributes.GetVerb()}
 	}
 	decision, err := a.Authorizer.Authorize(ctx, access)
 	switch {
@@ -51,8 +51,8 @@ func userOf(u user.Info) *authenticationv1.UserInfo {
 	return info
 }
 
-func fieldSelector(wanted upstream.Attributes) *authorizationv1.FieldSelectorAttributes {
-	requirements, err := wanted.GetFieldSelector()
+func fieldSelector(attributes upstream.Attributes) *authorizationv1.FieldSelectorAttributes {
+	requirements, err := attributes.GetFieldSelector()
 	if err != nil || len(requirements) == 0 {
 		return nil
 	}
@@ -71,8 +71,8 @@ func fieldRequirement(r fields.Requirement) metav1.FieldSelectorRequirement {
 	return metav1.FieldSelectorRequirement{Key: r.Field, Operator: operator, Values: []string{r.Value}}
 }
 
-func labelSelector(wanted upstream.Attributes) *authorizationv1.LabelSelectorAttributes {
-	requirements, err := wanted.GetLabelSelector()
+func labelSelector(attributes upstream.Attributes) *authorizationv1.LabelSelectorAttributes {
+	requirements, err := attributes.GetLabelSelector()
 	if err != nil || len(requirements) == 0 {
 		return nil
 	}

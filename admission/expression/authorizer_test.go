@@ -16,14 +16,14 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// decider allows, denies or has no opinion depending on the verb, and records the requests.
+// decider allows, denies or has no opinion depending on the verb, and records the access.
 type decider struct {
 	registry.AlwaysAllow
-	asked registry.Access
+	access registry.Access
 }
 
 func (d *decider) Authorize(_ context.Context, access registry.Access) (registry.Decision, error) {
-	d.asked = access
+	d.access = access
 	verb := ""
 	if access.Resource != nil {
 		verb = access.Resource.Verb
@@ -33,7 +33,7 @@ func (d *decider) Authorize(_ context.Context, access registry.Access) (registry
 	return registry.Decision{Allowed: verb == "get", Denied: verb == "delete", Reason: "because"}, nil
 }
 
-func TestWhatExpressionsAskAnAuthorizer(t *testing.T) {
+func TestAuthorizerAttributes(t *testing.T) {
 	u := &user.DefaultInfo{Name: "u", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}
 	selector := func(text string) labels.Requirements {
 		s, err := labels.Parse(text)
@@ -45,18 +45,18 @@ func TestWhatExpressionsAskAnAuthorizer(t *testing.T) {
 	}
 	info := &authenticationv1.UserInfo{Username: "u", Groups: []string{"g"}, Extra: map[string]authenticationv1.ExtraValue{"k": {"v"}}}
 	for _, c := range []struct {
-		rule     string
-		wanted   upstream.AttributesRecord
-		want     registry.Access
-		decision upstream.Decision
+		rule       string
+		attributes upstream.AttributesRecord
+		want       registry.Access
+		decision   upstream.Decision
 	}{
-		{"a resource", upstream.AttributesRecord{User: u, Verb: "get", ResourceRequest: true, APIGroup: "apps", APIVersion: "v1",
+		{"a resource request", upstream.AttributesRecord{User: u, Verb: "get", ResourceRequest: true, APIGroup: "apps", APIVersion: "v1",
 			Resource: "deployments", Subresource: "scale", Namespace: "n", Name: "d"},
 			registry.Access{User: info, Resource: &authorizationv1.ResourceAttributes{Verb: "get", Group: "apps", Version: "v1",
 				Resource: "deployments", Subresource: "scale", Namespace: "n", Name: "d"}}, upstream.DecisionAllow},
-		{"a path", upstream.AttributesRecord{User: u, Verb: "delete", Path: "/x"},
+		{"a non-resource request", upstream.AttributesRecord{User: u, Verb: "delete", Path: "/x"},
 			registry.Access{User: info, NonResource: &authorizationv1.NonResourceAttributes{Verb: "delete", Path: "/x"}}, upstream.DecisionDeny},
-		{"what selectors select", upstream.AttributesRecord{User: u, Verb: "list", ResourceRequest: true, Resource: "pods",
+		{"field and label selectors", upstream.AttributesRecord{User: u, Verb: "list", ResourceRequest: true, Resource: "pods",
 			FieldSelectorRequirements: fields.ParseSelectorOrDie("a=b,c!=d").Requirements(), LabelSelectorRequirements: selector("!x,y in (z)")},
 			registry.Access{User: info, Resource: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods",
 				FieldSelector: &authorizationv1.FieldSelectorAttributes{Requirements: []metav1.FieldSelectorRequirement{
@@ -68,12 +68,12 @@ func TestWhatExpressionsAskAnAuthorizer(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			d := &decider{}
-			decision, reason, err := authorizer{d}.Authorize(t.Context(), c.wanted)
+			decision, reason, err := authorizer{d}.Authorize(t.Context(), c.attributes)
 			if err != nil || reason != "because" || decision != c.decision {
 				t.Errorf("decision %v, reason %q, error %v", decision, reason, err)
 			}
-			if diff := cmp.Diff(c.want, d.asked); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+			if diff := cmp.Diff(c.want, d.access); diff != "" {
+				t.Errorf("access (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile 
 		for i := range conditions {
 			accessors[i] = Bool(conditions[i].Expression)
 		}
-		compiler := shared
+		compiler := sharedCompiler
 		if compile.Compiler != nil {
 			compiler = compile.Compiler
 		}
@@ -48,7 +48,7 @@ func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile 
 	})}
 }
 
-// Match returns whether all conditions are true. A false condition takes precedence over an
+// Match reports whether all conditions are true. A false condition takes precedence over an
 // error of another one.
 func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
 	if c == nil {
@@ -56,24 +56,24 @@ func (c *Conditions) Match(ctx context.Context, in *Input) (bool, error) {
 	}
 	results, _, err := c.evaluator().ForInput(ctx, in.Attributes, in.Request, in.Bindings, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
-		return false, c.unless(err)
+		return false, c.failure(err)
 	}
-	var faults []error
+	var errs []error
 	for _, result := range results {
 		if result.Error != nil {
-			faults = append(faults, result.Error)
+			errs = append(errs, result.Error)
 		} else if result.EvalResult == celtypes.False {
 			return false, nil
 		}
 	}
-	if len(faults) > 0 {
-		return false, c.unless(utilerrors.NewAggregate(faults))
+	if len(errs) > 0 {
+		return false, c.failure(utilerrors.NewAggregate(errs))
 	}
 	return true, nil
 }
 
-// unless returns the result for conditions that cannot be evaluated.
-func (c *Conditions) unless(err error) error {
+// failure returns the error of conditions that cannot be evaluated, nil with failOpen.
+func (c *Conditions) failure(err error) error {
 	if c.failOpen {
 		return nil
 	}

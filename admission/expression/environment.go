@@ -13,8 +13,8 @@ var Environment = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// shared compiles expressions without additional variables. The process shares it, and it is
-// immutable.
-var shared = sync.OnceValue(func() plugincel.ConditionCompiler {
+// sharedCompiler compiles expressions without additional variables. The process shares it, and it
+// is immutable.
+var sharedCompiler = sync.OnceValue(func() plugincel.ConditionCompiler {
 	return plugincel.NewConditionCompiler(Environment())
 })

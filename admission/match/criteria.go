@@ -16,11 +16,11 @@ import (
 
 // Criteria decide which requests a webhook, a policy or a binding applies to.
 //
-// Invariant: they do not change, and may be shared.
+// Invariant: Criteria are immutable and may be shared.
 type Criteria struct {
 	rules, excluded []rule
-	// everything stands for all resources, if there are no rules.
-	everything bool
+	// matchAll is set if there are no rules: all resources match.
+	matchAll   bool
 	equivalent bool
 	// namespaces and objects select by labels. An invalid selector is kept as its error.
 	namespaces, objects labels.Selector
@@ -44,7 +44,7 @@ func ForResources(match *admissionregistrationv1.MatchResources) *Criteria {
 	}
 	c := &Criteria{
 		rules: namedRules(match.ResourceRules), excluded: namedRules(match.ExcludeResourceRules),
-		everything: len(match.ResourceRules) == 0, equivalent: equivalent(match.MatchPolicy),
+		matchAll: len(match.ResourceRules) == 0, equivalent: equivalent(match.MatchPolicy),
 	}
 	namespaces, objects := match.NamespaceSelector, match.ObjectSelector
 	if namespaces == nil {
@@ -73,7 +73,7 @@ func (c *Criteria) Match(ctx context.Context, r *Request) (*Target, error) {
 		return nil, nil
 	}
 	target := &r.Target
-	if !c.everything {
+	if !c.matchAll {
 		target = c.find(c.rules, r)
 	}
 	if target == nil {
@@ -95,16 +95,16 @@ func (c *Criteria) Match(ctx context.Context, r *Request) (*Target, error) {
 // find returns the target of the first rule that matches. The version of the client's request
 // is tried first.
 func (c *Criteria) find(rules []rule, r *Request) *Target {
-	if slices.ContainsFunc(rules, func(one rule) bool { return one.matches(r, &r.Target) }) {
+	if slices.ContainsFunc(rules, func(candidate rule) bool { return candidate.matches(r, &r.Target) }) {
 		return &r.Target
 	}
 	if !c.equivalent || len(rules) == 0 {
 		return nil
 	}
 	others := r.equivalents()
-	for _, one := range rules {
+	for _, candidate := range rules {
 		for i := range others {
-			if one.matches(r, &others[i]) {
+			if candidate.matches(r, &others[i]) {
 				return &others[i]
 			}
 		}
@@ -117,14 +117,14 @@ func selects(selector labels.Selector, obj runtime.Object) bool {
 	return err == nil && selector.Matches(labels.Set(accessor.GetLabels()))
 }
 
-// selectsNamespace uses the object of the request if it is a namespace, and otherwise the
-// namespace that the object is in.
+// selectsNamespace reports whether the namespace selector matches the object of the request if it
+// is a namespace, or else the namespace of the object.
 func (c *Criteria) selectsNamespace(ctx context.Context, r *Request) (bool, error) {
 	if c.namespaces.Empty() || r.Namespace == "" && !r.IsNamespace() {
 		return true, nil
 	}
-	written := r.Operation == registry.OperationCreate || r.Operation == registry.OperationUpdate
-	if r.IsNamespace() && r.Subresource == "" && written {
+	hasObject := r.Operation == registry.OperationCreate || r.Operation == registry.OperationUpdate
+	if r.IsNamespace() && r.Subresource == "" && hasObject {
 		return selects(c.namespaces, r.Object), nil
 	}
 	namespace, err := r.NamespaceObject(ctx)

@@ -21,16 +21,16 @@ type Request struct {
 	*registry.Attributes
 	// Target is the version that the client wrote in.
 	Target
-	// Namespace of the request; a namespace is in itself.
+	// Namespace is the namespace of the request. For a namespace it is its own name.
 	Namespace string
 
-	others      []Target // nil until they are asked for
-	namespace   *corev1.Namespace
-	namespaceIs error
+	others       []Target // nil before the first call of equivalents
+	namespace    *corev1.Namespace
+	namespaceErr error
 }
 
-// NewRequest describes a write. It returns false for the configuration objects of webhooks and
-// policies themselves: a webhook for those could block its own removal.
+// NewRequest returns the request of a write. It returns false for the configuration objects of
+// webhooks and policies, because a webhook for them could block its own removal.
 func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 	resource := attributes.Store.Resource()
 	if exempt(resource) {
@@ -51,7 +51,7 @@ func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 	return r, true
 }
 
-// exempt are the kinds that configure webhooks and policies.
+// exempt reports whether a kind configures webhooks or policies.
 func exempt(r *registry.Resource) bool {
 	if r.Group != "admissionregistration.k8s.io" {
 		return false
@@ -65,7 +65,7 @@ func exempt(r *registry.Resource) bool {
 	return false
 }
 
-// IsNamespace returns whether the object of the request is a namespace.
+// IsNamespace reports whether the object of the request is a namespace.
 func (r *Request) IsNamespace() bool {
 	return r.Store.Resource().GroupResource() == corev1.Resource("namespaces")
 }
@@ -113,10 +113,10 @@ func (r *Request) NamespaceObject(ctx context.Context) (*corev1.Namespace, error
 	if r.Namespace == "" {
 		return nil, nil
 	}
-	if r.namespace == nil && r.namespaceIs == nil {
-		r.namespace, r.namespaceIs = readNamespace(ctx, r.Store, r.Namespace)
+	if r.namespace == nil && r.namespaceErr == nil {
+		r.namespace, r.namespaceErr = readNamespace(ctx, r.Store, r.Namespace)
 	}
-	return r.namespace, r.namespaceIs
+	return r.namespace, r.namespaceErr
 }
 
 func readNamespace(ctx context.Context, from *registry.Store, name string) (*corev1.Namespace, error) {

@@ -21,8 +21,8 @@ func namedRules(list []admissionregistrationv1.NamedRuleWithOperations) []rule {
 	return rules
 }
 
-// matches returns whether the rule matches the request, with the target's resource in place of
-// the request's.
+// matches reports whether the rule matches the request, with the resource of the target instead
+// of the resource of the request.
 func (r rule) matches(request *Request, as *Target) bool {
 	return anyOf(r.APIGroups, as.Resource.Group) &&
 		anyOf(r.APIVersions, as.Resource.Version) &&
@@ -32,11 +32,11 @@ func (r rule) matches(request *Request, as *Target) bool {
 		(len(r.names) == 0 || slices.Contains(r.names, request.Name))
 }
 
-func anyOf[S ~string](list []S, wanted S) bool {
-	return slices.Contains(list, wanted) || slices.Contains(list, "*")
+func anyOf[S ~string](list []S, value S) bool {
+	return slices.Contains(list, value) || slices.Contains(list, "*")
 }
 
-// hasResource matches "pods", "pods/exec", "pods/*", "*/scale" and "*".
+// hasResource supports "pods", "pods/exec", "pods/*", "*/scale" and "*".
 func (r rule) hasResource(resource, subresource string) bool {
 	return slices.ContainsFunc(r.Resources, func(text string) bool {
 		ofResource, ofSubresource, _ := strings.Cut(text, "/")

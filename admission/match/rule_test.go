@@ -30,13 +30,13 @@ func TestRules(t *testing.T) {
 		request *Request
 		want    bool
 	}{
-		{"exactly", resources("pods"), pod, true},
-		{"a resource is not its subresources", resources("pods"), status, false},
-		{"nor is everything", resources("*"), status, false},
-		{"one subresource", resources("pods/status"), status, true},
-		{"all of a resource, and itself", resources("pods/*"), pod, true},
-		{"one of every resource", resources("*/status"), status, true},
-		{"really everything", resources("*/*"), status, true},
+		{"an exact match", resources("pods"), pod, true},
+		{"a resource does not match its subresources", resources("pods"), status, false},
+		{"* does not match subresources", resources("*"), status, false},
+		{"a subresource", resources("pods/status"), status, true},
+		{"all subresources of a resource and the resource", resources("pods/*"), pod, true},
+		{"a subresource of every resource", resources("*/status"), status, true},
+		{"*/* matches everything", resources("*/*"), status, true},
 		{"another operation", func(r *rule) { r.Operations = []admissionregistrationv1.OperationType{"CREATE"} }, pod, false},
 		{"any operation", func(r *rule) { r.Operations = []admissionregistrationv1.OperationType{"*"} }, pod, true},
 		{"another group", func(r *rule) { r.APIGroups = []string{"apps"} }, pod, false},
@@ -44,10 +44,10 @@ func TestRules(t *testing.T) {
 		{"any group and version", func(r *rule) { r.APIGroups, r.APIVersions = []string{"*"}, []string{"*"} }, pod, true},
 		{"another name", func(r *rule) { r.names = []string{"b"} }, pod, false},
 		{"one of the names", func(r *rule) { r.names = []string{"b", "a"} }, pod, true},
-		{"what is in a namespace", scope("Namespaced"), pod, true},
-		{"is not of the cluster", scope("Cluster"), pod, false},
-		{"a namespace is", func(r *rule) { resources("*")(r); scope("Cluster")(r) }, namespace, true},
-		{"and is in none", func(r *rule) { resources("*")(r); scope("Namespaced")(r) }, namespace, false},
+		{"namespaced scope matches a pod", scope("Namespaced"), pod, true},
+		{"cluster scope does not match a pod", scope("Cluster"), pod, false},
+		{"cluster scope matches a namespace", func(r *rule) { resources("*")(r); scope("Cluster")(r) }, namespace, true},
+		{"namespaced scope does not match a namespace", func(r *rule) { resources("*")(r); scope("Namespaced")(r) }, namespace, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rule{RuleWithOperations: &admissionregistrationv1.RuleWithOperations{

@@ -55,8 +55,8 @@ func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store
 	return store, target, ok
 }
 
-// Show converts an object from the hub version to that of the target and sets its kind. The
-// result must not be modified. Nil remains nil.
+// Show converts an object from the hub version to the version of the target and sets its kind.
+// The result must not be modified. Show returns nil for nil.
 func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 	if obj == nil || obj.GetObjectKind().GroupVersionKind() == t.Kind {
 		return obj, nil
@@ -73,8 +73,8 @@ func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 // New returns a zero object of the kind.
 func (t Target) New() runtime.Object { return t.version.New() }
 
-// Replace converts an object from the version of a target, sets its defaults, and makes it the
-// object of the request.
+// Replace sets the defaults of an object that has the version of a target, converts it to the hub
+// version, and makes it the object of the request.
 func (r *Request) Replace(t Target, shown runtime.Object) error {
 	if t.version.Default != nil {
 		t.version.Default(shown)

@@ -1,17 +1,14 @@
-// Package policy applies ValidatingAdmissionPolicies and
-// MutatingAdmissionPolicies to writes, as kube-apiserver does: Policies has a
-// step of admission for each kind.
+// Package policy applies ValidatingAdmissionPolicies and MutatingAdmissionPolicies to writes, as
+// kube-apiserver does. Policies has an admission step for each kind.
 //
-// A policy counts where a binding names it. Of each binding whose policy and
-// whose own criteria are met (package match) the parameters are looked up; the
-// policy's expressions (package expression) are evaluated for each of them: an
-// application is a policy, a binding and a parameter. Policies and bindings are
-// those that exist when the request comes, compiled on first use and kept until
-// they change.
+// A policy takes effect where a binding refers to it. If a request matches the criteria of the
+// policy and of the binding (package match), the params of the binding are looked up, and the
+// expressions of the policy (package expression) are evaluated for each of them. An invocation is
+// a policy, a binding and a param. Each request uses the policies and bindings that exist when it
+// arrives. They are compiled on first use and kept until they change.
 //
-// [Policies.Hooks] has what happens to a ValidatingAdmissionPolicy when it is
-// written: its expressions are held against the types of the objects that it is
-// about (check.go), and its status says what does not fit.
+// [Policies.Hooks] type-checks the expressions of a ValidatingAdmissionPolicy when it is written
+// (typechecking.go), and authorizes the use of params (params_authz.go).
 //
-// The texts of errors are those of k8s.io/apiserver.
+// The error texts are those of k8s.io/apiserver.
 package policy

@@ -18,7 +18,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// env is a server and a client of it.
+// env is a server with a client.
 type env struct {
 	*testing.T
 	client   kubernetes.Interface
@@ -47,7 +47,7 @@ func start(t *testing.T) *env {
 	return e
 }
 
-// matching is about writes of a resource of the core group.
+// matching returns constraints for operations on a resource of the core group.
 func matching(operations, resource string) *admissionregistrationv1.MatchResources {
 	rule := admissionregistrationv1.NamedRuleWithOperations{}
 	rule.APIGroups, rule.APIVersions, rule.Resources = []string{""}, []string{"v1"}, []string{resource}
@@ -57,7 +57,7 @@ func matching(operations, resource string) *admissionregistrationv1.MatchResourc
 	return &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{rule}}
 }
 
-// validating makes a policy about ConfigMaps.
+// validating creates a validating policy for ConfigMaps.
 func (e *env) validating(name string, spec admissionregistrationv1.ValidatingAdmissionPolicySpec) {
 	e.Helper()
 	if spec.MatchConstraints == nil {
@@ -68,7 +68,7 @@ func (e *env) validating(name string, spec admissionregistrationv1.ValidatingAdm
 	})
 }
 
-// bind makes a binding of the same name.
+// bind creates a binding to a policy, with the same name.
 func (e *env) bind(name string, spec admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
 	e.Helper()
 	spec.PolicyName = name
@@ -80,7 +80,7 @@ func (e *env) bind(name string, spec admissionregistrationv1.ValidatingAdmission
 	})
 }
 
-// remove deletes a policy and the binding of its name.
+// remove deletes the policies and bindings of a name.
 func (e *env) remove(name string) {
 	e.Helper()
 	admissionregistration := e.client.AdmissionregistrationV1()
@@ -94,7 +94,7 @@ func (e *env) remove(name string) {
 	}
 }
 
-// mutating makes a policy about ConfigMaps, and a binding of the same name.
+// mutating creates a mutating policy for ConfigMaps and a binding of the same name.
 func (e *env) mutating(name string, spec admissionregistrationv1.MutatingAdmissionPolicySpec, binding admissionregistrationv1.MutatingAdmissionPolicyBindingSpec) {
 	e.Helper()
 	if spec.MatchConstraints == nil {
@@ -142,8 +142,8 @@ func configMap(name string, data ...string) *corev1.ConfigMap {
 	return c
 }
 
-// try asks for a ConfigMap and does not make it.
-func (e *env) try(c *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+// dryCreate creates a ConfigMap as a dry run.
+func (e *env) dryCreate(c *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	return e.client.CoreV1().ConfigMaps(c.Namespace).Create(e.Context(), c, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
@@ -156,7 +156,7 @@ func must[T any](t *testing.T, create func(context.Context, T, metav1.CreateOpti
 	return created
 }
 
-// wantStatus checks how a request failed; with code 0, that it did not.
+// wantStatus checks the status of an error, or with code 0 that there is none.
 func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
 	t.Helper()
 	if code == 0 {
@@ -175,7 +175,7 @@ func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason,
 	}
 }
 
-// warnings collects those of all answers.
+// warnings collects the warnings of all responses.
 type warnings struct {
 	mu    sync.Mutex // guards texts
 	texts []string

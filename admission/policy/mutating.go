@@ -2,89 +2,151 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/admission/expression"
 	"github.com/miniapi/miniapi/admission/match"
+	"github.com/miniapi/miniapi/admission/reinvocation"
+	"github.com/miniapi/miniapi/registry"
 )
 
-// mutating is a compiled MutatingAdmissionPolicy.
-type mutating struct {
-	fault      error // nothing could be compiled
-	conditions *expression.Conditions
-	compiler   *compiler
-	mutations  []patch.Patcher
-	// again is set for those that are applied again if others have changed
-	// something since.
-	again bool
+const mutatingStep = "MutatingAdmissionPolicy"
+
+// Mutating returns the step that applies MutatingAdmissionPolicies.
+func (p *Policies) Mutating() registry.AdmissionStep {
+	return registry.AdmissionStep{Name: mutatingStep, Admit: p.mutate}
 }
 
-func newMutating(obj runtime.Object) policy[*mutating] {
-	p := obj.(*admissionregistrationv1.MutatingAdmissionPolicy)
-	return policy[*mutating]{
-		name:     p.Name,
-		criteria: match.ForResources(p.Spec.MatchConstraints),
-		params:   p.Spec.ParamKind,
-		failOpen: failsOpen(p.Spec.FailurePolicy),
-		program:  once(func() *mutating { return compileMutating(&p.Spec) }),
+// mutate applies one policy after the other, each to the object as the policies before it left
+// it. It returns one error for all failures.
+func (p *Policies) mutate(ctx context.Context, attributes *registry.Attributes) error {
+	request, all, err := p.mutating.invocations(ctx, attributes)
+	if err != nil || len(all) == 0 {
+		return err
 	}
-}
-
-func compileMutating(spec *admissionregistrationv1.MutatingAdmissionPolicySpec) *mutating {
-	m := &mutating{again: spec.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy}
-	if m.compiler, m.fault = newCompiler(spec.Variables, spec.ParamKind != nil); m.fault != nil {
-		return m
-	}
-	m.conditions = m.compiler.conditions(spec.MatchConditions, failsOpen(spec.FailurePolicy))
-	for i := range spec.Mutations {
-		if patcher := m.compiler.mutation(&spec.Mutations[i]); patcher != nil {
-			m.mutations = append(m.mutations, patcher)
+	reinvoke := reinvocation.Begin(mutatingStep, attributes)
+	defer reinvoke.End()
+	var failures []failure
+	for i := range all {
+		found, err := p.invoke(ctx, request, &all[i], reinvoke)
+		if err != nil {
+			return err
+		}
+		if !all[i].policy.failOpen {
+			failures = append(failures, found...)
 		}
 	}
-	return m
+	return denied(request, failures)
 }
 
-// mutation returns what carries out a mutation, nil for one that does nothing.
-func (c *compiler) mutation(m *admissionregistrationv1.Mutation) patch.Patcher {
-	declared := c.declared
-	declared.HasPatchTypes = true
-	compile := func(accessor plugincel.ExpressionAccessor) plugincel.MutatingEvaluator {
-		return c.CompileMutatingEvaluator(accessor, declared, environment.StoredExpressions)
+// invoke evaluates the conditions of one invocation and applies its mutations.
+func (p *Policies) invoke(ctx context.Context, r *match.Request, in *invocation[*mutator], reinvoke *reinvocation.Context) ([]failure, error) {
+	if in.err != nil {
+		return []failure{in.failed(in.err, "")}, nil
 	}
+	program := in.policy.program()
+	if program.err != nil {
+		return []failure{in.failed(program.err, "")}, nil
+	}
+	input, err := p.input(ctx, r, in)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := program.conditions.Match(ctx, input)
 	switch {
-	case m.PatchType == admissionregistrationv1.PatchTypeJSONPatch && m.JSONPatch != nil:
-		return patch.NewJSONPatcher(compile(&patch.JSONPatchCondition{Expression: m.JSONPatch.Expression}))
-	case m.PatchType == admissionregistrationv1.PatchTypeApplyConfiguration && m.ApplyConfiguration != nil:
-		return patch.NewApplyConfigurationPatcher(compile(&patch.ApplyConfigurationCondition{Expression: m.ApplyConfiguration.Expression}))
+	case err != nil:
+		return []failure{in.failed(err, metav1.StatusReasonInvalid)}, nil
+	case !matches, !reinvoke.ShouldInvoke(in.id()), r.Object == nil:
+		return nil, nil
 	}
-	return nil
+	before := r.Object
+	failures, err := p.applyMutations(ctx, r, in)
+	if err != nil {
+		return nil, err
+	}
+	if !equality.Semantic.DeepEqual(before, r.Object) {
+		reinvoke.ObjectChanged()
+	}
+	if program.reinvocable {
+		reinvoke.AddInvoked(in.id())
+	}
+	return failures, nil
 }
 
-// mutate returns what a mutation makes of an object that is in the version of a
-// target and remains what it is.
-func (m *mutating) mutate(ctx context.Context, by patch.Patcher, in *expression.Input, target *match.Target, types managedfields.TypeConverter) (runtime.Object, error) {
-	mutated, err := by.Patch(m.compiler.CreateContext(ctx), patch.Request{
-		MatchedResource:     target.Resource,
-		VersionedAttributes: in.Attributes,
-		ObjectInterfaces:    interfaces{target: target},
-		OptionalVariables:   in.Bindings,
-		Namespace:           in.Namespace,
-		TypeConverter:       types,
-	}, celconfig.RuntimeCELCostBudget)
+// applyMutations applies all mutations of one policy, also those after a failure.
+func (p *Policies) applyMutations(ctx context.Context, r *match.Request, in *invocation[*mutator]) ([]failure, error) {
+	var failures []failure
+	program := in.policy.program()
+	types, err := r.Store.Types(r.Subresource)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	for _, mutation := range program.mutations {
+		input, err := p.input(ctx, r, in)
+		if err != nil {
+			return nil, err
+		}
+		mutated, err := program.mutate(ctx, mutation, input, in.target, types)
+		if err == nil {
+			err = r.Replace(*in.target, mutated)
+		}
+		var status *apierrors.StatusError
+		switch {
+		case errors.As(err, &status):
+			return nil, status
+		case err != nil:
+			failures = append(failures, in.failed(err, metav1.StatusReasonInvalid))
+		}
+	}
+	return failures, nil
+}
+
+// input returns the variables for the current state of the request.
+func (p *Policies) input(ctx context.Context, r *match.Request, in *invocation[*mutator]) (*expression.Input, error) {
+	namespace, err := namespaceObject(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	document, err := json.Marshal(mutated)
+	input, err := expression.NewInput(r, in.target, registry.UserFrom(ctx))
 	if err != nil {
-		return nil, err
+		return nil, apierrors.NewInternalError(err)
 	}
-	return target.Decode(document)
+	input = input.WithParams(in.param)
+	input.SetNamespace(namespace)
+	return input, nil
+}
+
+// failure is an error of one invocation, as shown to the client.
+type failure struct {
+	message string
+	reason  metav1.StatusReason
+}
+
+func (in *invocation[P]) failed(err error, reason metav1.StatusReason) failure {
+	if in.binding == nil {
+		return failure{fmt.Sprintf("policy %q denied request: %v", in.policy.name, err), reason}
+	}
+	return failure{fmt.Sprintf("policy '%s' with binding '%s' denied request: %v", in.policy.name, in.binding.name, err), reason}
+}
+
+// denied returns the first failure as an error, with all failures as its causes. Without failures
+// it returns nil.
+func denied(r *match.Request, failures []failure) error {
+	if len(failures) == 0 {
+		return nil
+	}
+	status := forbidden(r, errors.New("admission request denied by policy"))
+	status.ErrStatus.Message = failures[0].message
+	if failures[0].reason != "" {
+		status.ErrStatus.Reason = failures[0].reason
+	}
+	for _, f := range failures {
+		status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, metav1.StatusCause{Message: f.message})
+	}
+	return status
 }

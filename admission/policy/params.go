@@ -16,20 +16,21 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
+// checkParamKind returns an error if the kind of the params is not served.
 func checkParamKind(from *registry.Store, kind *admissionregistrationv1.ParamKind) error {
 	if kind == nil {
 		return nil
 	}
-	wanted := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	if _, _, ok := match.OfKind(from, wanted); !ok {
-		return fmt.Errorf("failed to find resource referenced by paramKind: '%v'", wanted)
+	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+	if _, _, ok := match.OfKind(from, gvk); !ok {
+		return fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gvk)
 	}
 	return nil
 }
 
-// findParams returns the parameters of a binding, in the version that its policy
-// names. Where none are asked for, that is one: nil. That a binding's are
-// missing may be a fault, or there are none.
+// findParams returns the params of a binding, in the version that its policy names. Without
+// params the result is a single nil. If no object is found, the result is empty, or an error if
+// the binding says so.
 func findParams(ctx context.Context, r *match.Request, kind *admissionregistrationv1.ParamKind, ref *admissionregistrationv1.ParamRef) ([]runtime.Object, error) {
 	if kind == nil || ref == nil {
 		return []runtime.Object{nil}, nil
@@ -62,7 +63,8 @@ func findParams(ctx context.Context, r *match.Request, kind *admissionregistrati
 	return params, nil
 }
 
-// paramNamespace is that of the request, unless the binding names one.
+// paramNamespace returns the namespace that the binding names, or else the namespace of the
+// request.
 func paramNamespace(store *registry.Store, r *match.Request, ref *admissionregistrationv1.ParamRef) (string, error) {
 	switch {
 	case !store.Resource().Namespaced && ref.Namespace != "":

@@ -21,30 +21,30 @@ var (
 	mutatingBindings   = admissionregistrationv1.Resource("mutatingadmissionpolicybindings")
 )
 
-// Config of policies.
+// Config configures Policies. The zero value is usable.
 type Config struct {
-	// Logger is told what an audit log would be. Nil: nobody is.
+	// Logger logs audit annotations at debug level. Nil: no logs.
 	Logger *slog.Logger
-	// Settle returns when the catalog has what was defined before the call. Nil:
-	// it always has.
-	Settle func(ctx context.Context)
+	// Sync blocks until the catalog serves every resource defined before the call. Nil: the
+	// resources of the catalog do not change.
+	Sync func(ctx context.Context)
 }
 
-// Policies are those of one server. Safe for concurrent use.
+// Policies applies the admission policies of one server. It is safe for concurrent use.
 type Policies struct {
 	log        *slog.Logger
-	settle     func(ctx context.Context)
-	validating set[*validating]
-	mutating   set[*mutating]
+	sync       func(ctx context.Context)
+	validating set[*validator]
+	mutating   set[*mutator]
 }
 
-// set is one kind of policies with its bindings.
+// set holds one kind of policies and their bindings.
 type set[P any] struct {
 	policies *source.Source[policy[P]]
 	bindings *source.Source[*binding]
 }
 
-// policy is what policies of both kinds are applied by.
+// policy is a policy of either kind. P is its compiled form.
 type policy[P any] struct {
 	name     string
 	criteria *match.Criteria
@@ -54,7 +54,7 @@ type policy[P any] struct {
 	program func() P
 }
 
-// binding is where a policy counts.
+// binding is a binding of either kind of policy.
 type binding struct {
 	name, policy string
 	criteria     *match.Criteria
@@ -62,17 +62,17 @@ type binding struct {
 	actions      []admissionregistrationv1.ValidationAction
 }
 
-// New returns the policies of a server. It starts nothing.
+// New returns the policies of a server. It starts no goroutine.
 func New(config Config) *Policies {
 	return &Policies{
-		log:    cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
-		settle: config.Settle,
-		validating: set[*validating]{
-			source.New(validatingPolicies, newValidating),
+		log:  cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
+		sync: config.Sync,
+		validating: set[*validator]{
+			source.New(validatingPolicies, newValidatingPolicy),
 			source.New(validatingBindings, newValidatingBinding),
 		},
-		mutating: set[*mutating]{
-			source.New(mutatingPolicies, newMutating),
+		mutating: set[*mutator]{
+			source.New(mutatingPolicies, newMutatingPolicy),
 			source.New(mutatingBindings, newMutatingBinding),
 		},
 	}
@@ -89,8 +89,8 @@ func (p *Policies) Hooks() map[schema.GroupResource]registry.Hooks {
 	}
 }
 
-// bound are policies with the bindings that name them, and a write that they may
-// be about; none of them if there is nothing to do.
+// bound returns the request, the policies, and the bindings by the name of their policy. They are
+// nil without policies and for requests that are exempt from policies.
 func (s *set[P]) bound(ctx context.Context, a *registry.Attributes) (*match.Request, []policy[P], map[string][]*binding, error) {
 	policies, err := s.policies.Current(ctx, a.Store)
 	if err != nil || len(policies) == 0 {

@@ -1,6 +1,8 @@
-// Package reinvocation tells who has another turn in the second run of the mutating
-// steps of admission: those who want to and after whose last turn the object
-// has changed.
+// Package reinvocation implements the reinvocation policy of mutating webhooks and policies: it
+// decides which of them run again in the second run of the mutating admission steps.
+//
+// A webhook or policy with reinvocation policy IfNeeded is reinvoked if the object has changed
+// since its last invocation.
 package reinvocation
 
 import (
@@ -10,53 +12,55 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Turns are those of one step with one write. They last from its first run to
-// its second, and name who has them as the step likes.
-type Turns struct {
+// Context is the state of one admission step during one write. It is kept from the first run of
+// the step to the second. It identifies webhooks or policies by strings that the step chooses.
+type Context struct {
 	attributes *registry.Attributes
-	// had are those since the last change, due those to be had again.
-	had, due map[string]bool
-	// left is the object as the step left it.
-	left runtime.Object
+	// invoked holds the reinvocable ids invoked since the last change of the object, reinvoke
+	// the ids to invoke in the second run.
+	invoked, reinvoke map[string]bool
+	// output is the object at the end of the last run.
+	output runtime.Object
 }
 
-// Begin returns the turns of a step at the beginning of a run. What other steps
-// have changed since its last is a change.
-func Begin(step string, attributes *registry.Attributes) *Turns {
-	t, ok := attributes.Noted(step).(*Turns)
+// Begin returns the context of a step at the beginning of a run. If other steps changed the
+// object since the last run, the invoked ids are reinvoked. The caller must call End.
+func Begin(step string, attributes *registry.Attributes) *Context {
+	c, ok := attributes.Noted(step).(*Context)
 	if !ok {
-		t = &Turns{attributes: attributes, had: map[string]bool{}, due: map[string]bool{}}
-		attributes.Note(step, t)
+		c = &Context{attributes: attributes, invoked: map[string]bool{}, reinvoke: map[string]bool{}}
+		attributes.Note(step, c)
 	}
-	if attributes.Again && !equality.Semantic.DeepEqual(t.left, attributes.Object) {
-		t.change()
+	if attributes.Again && !equality.Semantic.DeepEqual(c.output, attributes.Object) {
+		c.requireReinvocation()
 	}
-	return t
+	return c
 }
 
-// Due tells whether somebody has a turn in this run.
-func (t *Turns) Due(who string) bool { return !t.attributes.Again || t.due[who] }
+// ShouldInvoke reports whether to invoke id in this run: in the first run always, in the second
+// run if it must be reinvoked.
+func (c *Context) ShouldInvoke(id string) bool { return !c.attributes.Again || c.reinvoke[id] }
 
-// Had notes the turn of somebody who wants another one if others change
-// something.
-func (t *Turns) Had(who string) { t.had[who] = true }
+// AddInvoked records the invocation of a reinvocable id.
+func (c *Context) AddInvoked(id string) { c.invoked[id] = true }
 
-// Changed notes that the object is another one now: there is to be a second run.
-func (t *Turns) Changed() {
-	t.change()
-	t.attributes.RunAgain()
+// ObjectChanged records that the last invocation changed the object, and requests a second run
+// of the mutating steps.
+func (c *Context) ObjectChanged() {
+	c.requireReinvocation()
+	c.attributes.RunAgain()
 }
 
-func (t *Turns) change() {
-	for who := range t.had {
-		t.due[who] = true
+func (c *Context) requireReinvocation() {
+	for id := range c.invoked {
+		c.reinvoke[id] = true
 	}
-	clear(t.had)
+	clear(c.invoked)
 }
 
-// End is called at the end of a run.
-func (t *Turns) End() {
-	if t.attributes.Object != nil {
-		t.left = t.attributes.Object.DeepCopyObject()
+// End saves the object at the end of a run.
+func (c *Context) End() {
+	if c.attributes.Object != nil {
+		c.output = c.attributes.Object.DeepCopyObject()
 	}
 }

@@ -16,30 +16,29 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// ask returns what a webhook says to a question, if it allows the request. That
-// there is no answer is a callError.
-func (d *Dispatcher) ask(ctx context.Context, h *hook, q *question) (*answer, error) {
-	if err := h.checkDryRun(q.request.Options); err != nil {
+// call sends a review to a webhook and returns its response if it allows the request. The error
+// is a callError if there is no valid response.
+func (d *Dispatcher) call(ctx context.Context, h *hook, review *review) (*response, error) {
+	if err := h.checkDryRun(review.request.Options); err != nil {
 		return nil, err
 	}
-	got, err := h.call(ctx, q)
+	response, err := h.send(ctx, review)
 	if err != nil {
 		return nil, err
 	}
-	for key, value := range got.annotations {
+	for key, value := range response.annotations {
 		d.log.DebugContext(ctx, "audit annotation of a webhook", "key", h.name+"/"+key, "value", value)
 	}
-	for _, text := range got.warnings {
+	for _, text := range response.warnings {
 		registry.AddWarning(ctx, text)
 	}
-	if !got.allowed {
-		return nil, h.denied(got.result)
+	if !response.allowed {
+		return nil, h.denied(response.result)
 	}
-	return got, nil
+	return response, nil
 }
 
-// checkDryRun keeps a webhook that might change something from being asked
-// about what is not to be done.
+// checkDryRun rejects a dry run if the webhook may have side effects.
 func (h *hook) checkDryRun(options registry.WriteOptions) error {
 	if !options.DryRun {
 		return nil
@@ -54,13 +53,13 @@ func (h *hook) checkDryRun(options registry.WriteOptions) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.name))
 }
 
-// call sends the question and reads the answer.
-func (h *hook) call(ctx context.Context, q *question) (*answer, error) {
+// send sends a review and verifies the response.
+func (h *hook) send(ctx context.Context, review *review) (*response, error) {
 	version, ok := h.reviewVersion()
 	if !ok {
 		return nil, h.failed("could not create admission objects", errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)"))
 	}
-	body, err := q.review(ctx, version)
+	body, err := review.encode(ctx, version)
 	if err != nil {
 		return nil, h.failed("could not create admission objects", err)
 	}
@@ -68,18 +67,18 @@ func (h *hook) call(ctx context.Context, q *question) (*answer, error) {
 	if err != nil {
 		return nil, h.failed("could not get REST client", err)
 	}
-	review := emptyReview(version)
-	if err := h.post(ctx, client, body, review); err != nil {
+	answered := emptyReview(version)
+	if err := h.post(ctx, client, body, answered); err != nil {
 		return nil, h.failed("failed to call webhook", err)
 	}
-	got, err := q.read(review, h.mutates)
+	response, err := review.verifyResponse(answered, h.mutates)
 	if err != nil {
 		return nil, h.failed("received invalid webhook response", err)
 	}
-	return got, nil
+	return response, nil
 }
 
-// reviewVersion is the first that both sides know.
+// reviewVersion returns the first version of AdmissionReview that both sides support.
 func (h *hook) reviewVersion() (string, bool) {
 	for _, version := range h.reviews {
 		if version == admissionv1.SchemeGroupVersion.Version || version == admissionv1beta1.SchemeGroupVersion.Version {
@@ -89,9 +88,9 @@ func (h *hook) reviewVersion() (string, bool) {
 	return "", false
 }
 
-// post sends a body and reads the answer into review, both in the time that the
-// webhook has. That is told to it as well.
-func (h *hook) post(ctx context.Context, client *rest.RESTClient, body []byte, review runtime.Object) error {
+// post sends a body and decodes the response into answered, within the timeout of the webhook.
+// The URL parameter timeout passes the remaining time to the webhook.
+func (h *hook) post(ctx context.Context, client *rest.RESTClient, body []byte, answered runtime.Object) error {
 	if h.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, h.timeout)
@@ -103,10 +102,10 @@ func (h *hook) post(ctx context.Context, client *rest.RESTClient, body []byte, r
 	if deadline, ok := ctx.Deadline(); ok {
 		request.Timeout(wholeSeconds(time.Until(deadline)))
 	}
-	return request.Do(ctx).Into(review)
+	return request.Do(ctx).Into(answered)
 }
 
-// wholeSeconds rounds up.
+// wholeSeconds rounds up to seconds.
 func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/internal/webhooks"
 )
 
-// targetOf returns where a webhook is.
+// targetOf returns the target of a client configuration.
 func targetOf(config admissionregistrationv1.WebhookClientConfig) webhooks.Target {
 	target := webhooks.Target{URL: config.URL, CABundle: config.CABundle}
 	if s := config.Service; s != nil {
@@ -24,7 +24,7 @@ func targetOf(config admissionregistrationv1.WebhookClientConfig) webhooks.Targe
 	return target
 }
 
-// reviewSerializer reads the answers of webhooks. It is shared by the process.
+// reviewSerializer decodes the responses of webhooks. The process shares it.
 var reviewSerializer = sync.OnceValue(func() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(admissionv1.AddToScheme(scheme))

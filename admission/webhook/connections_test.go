@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-func TestConnectionsAreReused(t *testing.T) {
+func TestConnectionsAreShared(t *testing.T) {
 	e := start(t)
 	for _, name := range []string{"a", "b"} {
 		e.mutating(name)
@@ -32,11 +32,11 @@ func TestConnectionsAreReused(t *testing.T) {
 }
 
 func TestServicesAreResolved(t *testing.T) {
-	var asked, address string
+	var resolved, address string
 	e := startWith(t, miniapi.Config{ResolveService: func(_ context.Context, namespace, name string, port int32) (string, error) {
-		asked = net.JoinHostPort(name+"."+namespace, "443")
+		resolved = net.JoinHostPort(name+"."+namespace, "443")
 		if port != 443 {
-			return "", errors.New("another port")
+			return "", errors.New("unexpected port")
 		}
 		return address, nil
 	}})
@@ -46,12 +46,12 @@ func TestServicesAreResolved(t *testing.T) {
 		w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "hooks", Path: new("/v")}
 	}
 	e.validating("v", reference)
-	// Its certificate is for the address, not for the Service.
+	// The certificate is valid for the address, not for the name of the Service.
 	_, err := e.create(configMap("c"))
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": failed to call webhook: `+
 		`Post "https://hooks.default.svc:443/v?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for example.com, *.example.com, not hooks.default.svc`)
-	if asked != "hooks.default:443" {
-		t.Errorf("asked for %s", asked)
+	if resolved != "hooks.default:443" {
+		t.Errorf("resolved %s", resolved)
 	}
 }
 
@@ -75,12 +75,11 @@ func TestServicesByClusterIP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name, _ := served.Load().(string); name != "hooks.default.svc" {
-		t.Errorf("the server was called %q", name)
+		t.Errorf("TLS server name %q", name)
 	}
 }
 
-// What a webhook does not answer does not keep the server from stopping, and
-// nothing of it is left.
+// A webhook that does not answer does not keep the server from stopping, and leaves no goroutine.
 func TestStopWhileAWebhookHangs(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +96,7 @@ func TestStopWhileAWebhookHangs(t *testing.T) {
 		_, err := e.client.CoreV1().ConfigMaps("default").Create(ctx, configMap("c"), metav1.CreateOptions{})
 		done <- err
 	}()
-	conn, err := listener.Accept() // and no handshake
+	conn, err := listener.Accept() // without a TLS handshake
 	if err != nil {
 		t.Fatal(err)
 	}

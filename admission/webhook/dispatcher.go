@@ -14,16 +14,16 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Config of a dispatcher. The zero value is usable.
+// Config configures a Dispatcher. The zero value is usable.
 type Config struct {
-	// Resolve returns the host:port at which a port of a Service can be reached;
-	// nil is for webhooks with URLs only.
+	// Resolve returns the host:port of a port of a Service. Nil: only webhooks with URLs can be
+	// called.
 	Resolve webhooks.ResolveFunc
-	// Logger says which webhooks failed. Nil: nobody does.
+	// Logger logs failed webhooks, and audit annotations at debug level. Nil: no logs.
 	Logger *slog.Logger
 }
 
-// Dispatcher asks webhooks. Safe for concurrent use.
+// Dispatcher calls admission webhooks. It is safe for concurrent use.
 type Dispatcher struct {
 	log        *slog.Logger
 	clients    *webhooks.Clients
@@ -31,8 +31,7 @@ type Dispatcher struct {
 	validating *source.Source[[]*hook]
 }
 
-// New returns a dispatcher. It starts nothing; its connections are closed by
-// Close.
+// New returns a dispatcher. It starts no goroutine. Close closes its connections.
 func New(config Config) *Dispatcher {
 	d := &Dispatcher{
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
@@ -43,11 +42,11 @@ func New(config Config) *Dispatcher {
 	return d
 }
 
-// Close ends all connections. No webhook may be asked afterwards.
+// Close closes all connections. No webhook may be called afterwards.
 func (d *Dispatcher) Close() { d.clients.Close() }
 
-// hooksFor returns a write as webhooks see it, and those there are; none for
-// what is no business of theirs.
+// hooksFor returns the request and the webhooks of all configurations, in order. Both are nil
+// without configurations and for requests that are exempt from webhooks.
 func hooksFor(ctx context.Context, from *source.Source[[]*hook], a *registry.Attributes) (*match.Request, []*hook, error) {
 	configurations, err := from.Current(ctx, a.Store)
 	if err != nil || len(configurations) == 0 {
@@ -71,7 +70,7 @@ func (d *Dispatcher) mutatingHooks(obj runtime.Object) []*hook {
 		w := &configuration.Webhooks[i]
 		hooks[i] = d.newHook(configuration.Name, i, validatingWebhook(w))
 		hooks[i].mutates = true
-		hooks[i].again = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy
+		hooks[i].reinvocable = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy
 	}
 	return hooks
 }
@@ -85,7 +84,7 @@ func (d *Dispatcher) validatingHooks(obj runtime.Object) []*hook {
 	return hooks
 }
 
-// validatingWebhook returns what both kinds of webhooks have in common.
+// validatingWebhook returns the fields that both kinds of webhooks have.
 func validatingWebhook(w *admissionregistrationv1.MutatingWebhook) *admissionregistrationv1.ValidatingWebhook {
 	return &admissionregistrationv1.ValidatingWebhook{
 		Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules,

@@ -1,17 +1,16 @@
-// Package webhook asks the webhooks of MutatingWebhookConfigurations and
-// ValidatingWebhookConfigurations about writes, as kube-apiserver does: a
-// Dispatcher has a step of admission for each kind.
+// Package webhook calls the webhooks of MutatingWebhookConfigurations and
+// ValidatingWebhookConfigurations, as kube-apiserver does. A Dispatcher has an admission step for
+// each kind.
 //
-// A write is described to those webhooks whose rules, selectors and conditions
-// are met, in the version that they ask for (package match), as an
-// AdmissionReview. Mutating webhooks are asked one after the other, in the order
-// of their configurations' names, and may be asked again if others have changed
-// something; validating ones all at once. What webhooks say becomes an error, a
-// patch and warnings; that one cannot be reached is an error or nothing, by its
-// failure policy.
+// A webhook is called for requests that match its rules, selectors and conditions (package
+// match). It receives an AdmissionReview in the version that it accepts. Mutating webhooks are
+// called one after the other, in the order of the names of their configurations, and are
+// reinvoked according to their reinvocation policy (package reinvocation). Validating webhooks
+// are called concurrently. A response becomes an error, a patch and warnings. If a webhook gives
+// no valid response, its failure policy decides.
 //
-// Every request goes by the configurations that exist when it comes. What has
-// been made of one, its connections among it, is kept until it changes.
+// Each request uses the configurations that exist when it arrives. The compiled form of a
+// configuration and the connections of its webhooks are kept until it changes.
 //
-// The texts of errors are those of k8s.io/apiserver.
+// The error texts are those of k8s.io/apiserver.
 package webhook

@@ -24,7 +24,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// env is an API server, a client of it, and a server of webhooks.
+// env is an API server, a client of it, and a webhook server.
 type env struct {
 	*testing.T
 	server   *miniapi.Server
@@ -33,17 +33,17 @@ type env struct {
 	warnings warnings
 	opened   atomic.Int32 // connections to hooks
 
-	mu sync.Mutex // guards handlers and asked
-	// handlers by the path of the webhook; those without say yes.
+	mu sync.Mutex // guards all below
+	// handlers are keyed by the path of the webhook. Webhooks without a handler allow.
 	handlers map[string]handler
-	asked    []asked
+	received []received
 }
 
-// handler is what a webhook does.
+// handler is the behavior of a webhook.
 type handler func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
-// asked is what a webhook was told.
-type asked struct {
+// received is a request that a webhook received.
+type received struct {
 	path    string
 	version string
 	*admissionv1.AdmissionRequest
@@ -54,7 +54,7 @@ func start(t *testing.T) *env { return startWith(t, miniapi.Config{}) }
 func startWith(t *testing.T, config miniapi.Config) *env {
 	t.Helper()
 	e := &env{T: t, handlers: map[string]handler{}}
-	e.hooks = httptest.NewUnstartedServer(http.HandlerFunc(e.answer))
+	e.hooks = httptest.NewUnstartedServer(http.HandlerFunc(e.serve))
 	e.hooks.EnableHTTP2 = true
 	e.hooks.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
 		e.opened.Add(1)
@@ -83,15 +83,15 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 	return e
 }
 
-// answer is the server of all webhooks.
-func (e *env) answer(w http.ResponseWriter, r *http.Request) {
+// serve handles the requests to all webhooks.
+func (e *env) serve(w http.ResponseWriter, r *http.Request) {
 	review := admissionv1.AdmissionReview{}
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	e.mu.Lock()
-	e.asked = append(e.asked, asked{r.URL.Path, review.APIVersion, review.Request})
+	e.received = append(e.received, received{r.URL.Path, review.APIVersion, review.Request})
 	handle := e.handlers[r.URL.Path]
 	e.mu.Unlock()
 	response := allow()
@@ -112,20 +112,21 @@ func (e *env) handle(path string, h handler) {
 	e.handlers[path] = h
 }
 
-// calls returns the webhooks asked since it was called last, by path.
+// calls returns the paths of the webhooks called since the last call of calls or requests.
 func (e *env) calls() []string {
 	var paths []string
-	for _, a := range e.questions() {
+	for _, a := range e.requests() {
 		paths = append(paths, a.path)
 	}
 	return paths
 }
 
-func (e *env) questions() []asked {
+// requests returns the requests received since the last call of calls or requests.
+func (e *env) requests() []received {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := e.asked
-	e.asked = nil
+	all := e.received
+	e.received = nil
 	return all
 }
 
@@ -138,7 +139,7 @@ func (e *env) bundle() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: e.hooks.Certificate().Raw})
 }
 
-// mutating makes a configuration of one webhook, whose path is its name.
+// mutating creates a configuration with one mutating webhook at path /name.
 func (e *env) mutating(name string, change ...func(*admissionregistrationv1.MutatingWebhook)) {
 	e.Helper()
 	w := admissionregistrationv1.MutatingWebhook{
@@ -153,7 +154,7 @@ func (e *env) mutating(name string, change ...func(*admissionregistrationv1.Muta
 	})
 }
 
-// validating does the same for one that validates.
+// validating creates a configuration with one validating webhook at path /name.
 func (e *env) validating(name string, change ...func(*admissionregistrationv1.ValidatingWebhook)) {
 	e.Helper()
 	w := admissionregistrationv1.ValidatingWebhook{
@@ -168,7 +169,7 @@ func (e *env) validating(name string, change ...func(*admissionregistrationv1.Va
 	})
 }
 
-// rules is one rule; operations and resources have spaces between them.
+// rules returns one rule. Operations and resources are separated by spaces.
 func rules(operations, group, version, resources string) []admissionregistrationv1.RuleWithOperations {
 	rule := admissionregistrationv1.RuleWithOperations{Rule: admissionregistrationv1.Rule{
 		APIGroups: []string{group}, APIVersions: []string{version}, Resources: strings.Fields(resources),
@@ -201,7 +202,7 @@ func (e *env) create(c *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	return e.client.CoreV1().ConfigMaps("default").Create(e.Context(), c, metav1.CreateOptions{})
 }
 
-// must carries out a create that succeeds.
+// must creates an object, or fails the test.
 func must[T any](t *testing.T, create func(context.Context, T, metav1.CreateOptions) (T, error), obj T) T {
 	t.Helper()
 	created, err := create(t.Context(), obj, metav1.CreateOptions{})
@@ -211,7 +212,7 @@ func must[T any](t *testing.T, create func(context.Context, T, metav1.CreateOpti
 	return created
 }
 
-// wantStatus checks how a request failed.
+// wantStatus checks the status of an error.
 func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
 	t.Helper()
 	var status *apierrors.StatusError
@@ -224,7 +225,7 @@ func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason,
 	}
 }
 
-// warnings collects those of all answers.
+// warnings collects the warnings of all responses.
 type warnings struct {
 	mu    sync.Mutex // guards texts
 	texts []string
@@ -245,7 +246,7 @@ func (w *warnings) take() []string {
 	return all
 }
 
-// with reports to another test.
+// with returns an env that reports to another test.
 func (e *env) with(t *testing.T) *env {
 	return &env{T: t, server: e.server, client: e.client, hooks: e.hooks}
 }

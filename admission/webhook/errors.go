@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// callError says why there is no valid answer of a webhook. Its failure policy
-// says what to make of that.
+// callError is the reason why a webhook gave no valid response. The failure policy of the
+// webhook decides about the request.
 type callError struct {
 	webhook string
 	reason  error
@@ -28,8 +28,8 @@ func (h *hook) failed(text string, reason error) error {
 	return &callError{webhook: h.name, reason: fmt.Errorf(text+": %w", reason)}
 }
 
-// outcome returns what a client sees of an error of a webhook, nil where that
-// is to be ignored.
+// outcome applies the failure policy to the error of a webhook. It returns the error for the
+// client, nil if the failure is ignored.
 func (d *Dispatcher) outcome(ctx context.Context, h *hook, err error) error {
 	var failed *callError
 	if !errors.As(err, &failed) {
@@ -40,16 +40,16 @@ func (d *Dispatcher) outcome(ctx context.Context, h *hook, err error) error {
 	case !h.failOpen:
 		return apierrors.NewInternalError(failed)
 	case ctx.Err() != nil:
-		return outOfTime()
+		return timeout()
 	}
 	return nil
 }
 
-func outOfTime() error {
+func timeout() error {
 	return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 }
 
-// denied is the answer where a webhook refuses a write.
+// denied returns the error of a request that a webhook denied.
 func (h *hook) denied(result *metav1.Status) error {
 	status := metav1.Status{}
 	if result != nil {
@@ -59,12 +59,12 @@ func (h *hook) denied(result *metav1.Status) error {
 	if status.Status == "" || status.Status == metav1.StatusSuccess {
 		status.Status = metav1.StatusFailure
 	}
-	why := cmp.Or(status.Message, string(status.Reason))
+	reason := cmp.Or(status.Message, string(status.Reason))
 	status.Message = fmt.Sprintf("admission webhook %q denied the request", h.name)
-	if why == "" {
+	if reason == "" {
 		status.Message += " without explanation"
 	} else {
-		status.Message += ": " + why
+		status.Message += ": " + reason
 	}
 	return &apierrors.StatusError{ErrStatus: status}
 }

@@ -19,23 +19,23 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// one returns the only question that was asked.
-func (e *env) one() asked {
+// one returns the only request that was received.
+func (e *env) one() received {
 	e.Helper()
-	all := e.questions()
+	all := e.requests()
 	if len(all) != 1 {
-		e.Fatalf("%d questions: %v", len(all), all)
+		e.Fatalf("%d requests: %v", len(all), all)
 	}
 	return all[0]
 }
 
-// about returns what a question is about, in short.
-func about(a asked) string {
-	text := string(a.Operation) + " " + a.Kind.String() + " " + a.Resource.String()
-	if a.SubResource != "" {
-		text += "/" + a.SubResource
+// summary returns the operation, kind, resource and name of a request.
+func summary(r received) string {
+	text := string(r.Operation) + " " + r.Kind.String() + " " + r.Resource.String()
+	if r.SubResource != "" {
+		text += "/" + r.SubResource
 	}
-	return text + " " + a.Namespace + "/" + a.Name
+	return text + " " + r.Namespace + "/" + r.Name
 }
 
 func decodeAs[T runtime.Object](t *testing.T, raw runtime.RawExtension, into T) T {
@@ -60,8 +60,8 @@ func TestReviewOfAnUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := e.one()
-	if about(got) != "UPDATE /v1, Kind=ConfigMap /v1, Resource=configmaps default/c" {
-		t.Errorf("it is about %s", about(got))
+	if summary(got) != "UPDATE /v1, Kind=ConfigMap /v1, Resource=configmaps default/c" {
+		t.Errorf("got %s", summary(got))
 	}
 	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
 	if object := decodeAs(t, got.Object, &corev1.ConfigMap{}); object.TypeMeta != kind || object.Data["a"] != "b" {
@@ -102,9 +102,9 @@ func TestReviewOfADeletion(t *testing.T) {
 	configMaps := e.client.CoreV1().ConfigMaps("default")
 	err := configMaps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
 	wantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: keep b`)
-	got := e.questions()
+	got := e.requests()
 	if len(got) != 2 || len(got[0].Object.Raw) > 4 || decodeAs(t, got[1].OldObject, &corev1.ConfigMap{}).Name != "b" {
-		t.Errorf("asked %v", got)
+		t.Errorf("received %v", got)
 	}
 	if _, err := configMaps.Get(t.Context(), "b", metav1.GetOptions{}); err != nil {
 		t.Error(err)
@@ -126,8 +126,8 @@ func TestReviewOfAConnection(t *testing.T) {
 		VersionedParams(options, scheme.ParameterCodec).Do(t.Context()).Error()
 	wantStatus(t, err, 403, "", `admission webhook "v.example.com" denied the request: no shells`)
 	got := e.one()
-	if about(got) != "CONNECT /v1, Kind=PodExecOptions /v1, Resource=pods/exec default/p" {
-		t.Errorf("it is about %s", about(got))
+	if summary(got) != "CONNECT /v1, Kind=PodExecOptions /v1, Resource=pods/exec default/p" {
+		t.Errorf("got %s", summary(got))
 	}
 	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PodExecOptions"}
 	if diff := cmp.Diff(options, decodeAs(t, got.Object, &corev1.PodExecOptions{})); diff != "" {
@@ -165,22 +165,22 @@ func TestSubresources(t *testing.T) {
 	if err != nil || scale.Spec.Replicas != 7 {
 		t.Errorf("scale %v, error %v", scale, err)
 	}
-	if got := about(e.one()); got != "UPDATE autoscaling/v1, Kind=Scale apps/v1, Resource=deployments/scale default/d" {
-		t.Errorf("it is about %s", got)
+	if got := summary(e.one()); got != "UPDATE autoscaling/v1, Kind=Scale apps/v1, Resource=deployments/scale default/d" {
+		t.Errorf("got %s", got)
 	}
 	if _, err := deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"status":{"replicas":2}}`), metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
 	}
-	if got := about(e.one()); got != "UPDATE apps/v1, Kind=Deployment apps/v1, Resource=deployments/status default/d" {
-		t.Errorf("it is about %s", got)
+	if got := summary(e.one()); got != "UPDATE apps/v1, Kind=Deployment apps/v1, Resource=deployments/status default/d" {
+		t.Errorf("got %s", got)
 	}
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}}
 	if err := e.client.CoreV1().Pods("default").EvictV1(t.Context(), eviction); err != nil {
 		t.Fatal(err)
 	}
-	// What an eviction does to its pod is not asked about once more.
-	if got := about(e.one()); got != "CREATE policy/v1, Kind=Eviction /v1, Resource=pods/eviction default/p" {
-		t.Errorf("it is about %s", got)
+	// The deletion of the evicted pod is not reviewed a second time.
+	if got := summary(e.one()); got != "CREATE policy/v1, Kind=Eviction /v1, Resource=pods/eviction default/p" {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -201,19 +201,19 @@ func TestEquivalentVersions(t *testing.T) {
 	e.handle("/other", patch(`[{"op":"add","path":"/spec/targetCPUUtilizationPercentage","value":55}]`))
 	created := must(t, e.client.AutoscalingV2().HorizontalPodAutoscalers("default").Create, scaler)
 	got := e.one()
-	if about(got) != "CREATE autoscaling/v1, Kind=HorizontalPodAutoscaler autoscaling/v1, Resource=horizontalpodautoscalers default/h" ||
+	if summary(got) != "CREATE autoscaling/v1, Kind=HorizontalPodAutoscaler autoscaling/v1, Resource=horizontalpodautoscalers default/h" ||
 		got.RequestKind.Version != "v2" || got.RequestResource.Version != "v2" {
-		t.Errorf("it is about %s, requested %v", about(got), got.RequestKind)
+		t.Errorf("got %s, requested %v", summary(got), got.RequestKind)
 	}
 	decodeAs(t, got.Object, &autoscalingv1.HorizontalPodAutoscaler{})
 	if *created.Spec.Metrics[0].Resource.Target.AverageUtilization != 55 {
 		t.Errorf("created %v", created.Spec)
 	}
 	if err := e.client.AutoscalingV2().HorizontalPodAutoscalers("default").Delete(t.Context(), "h", metav1.DeleteOptions{}); err == nil {
-		t.Error("a patch of nothing has been taken")
+		t.Error("a patch of a deletion was accepted")
 	}
 	if got := e.one(); got.RequestKind.Version != "v2" || got.Kind.Version != "v1" {
-		t.Errorf("asked %v for %v", got.Kind, got.RequestKind)
+		t.Errorf("kind %v, request kind %v", got.Kind, got.RequestKind)
 	}
 	e.remove("other")
 	e.validating("events", func(w *admissionregistrationv1.ValidatingWebhook) {
@@ -222,12 +222,12 @@ func TestEquivalentVersions(t *testing.T) {
 	must(t, e.client.CoreV1().Events("default").Create, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "e"}, InvolvedObject: corev1.ObjectReference{Namespace: "default"},
 	})
-	if got := about(e.one()); got != "CREATE events.k8s.io/v1, Kind=Event events.k8s.io/v1, Resource=events default/e" {
-		t.Errorf("it is about %s", got)
+	if got := summary(e.one()); got != "CREATE events.k8s.io/v1, Kind=Event events.k8s.io/v1, Resource=events default/e" {
+		t.Errorf("got %s", got)
 	}
 }
 
-func TestOldReviewVersion(t *testing.T) {
+func TestReviewVersionV1beta1(t *testing.T) {
 	e := start(t)
 	e.mutating("m", func(w *admissionregistrationv1.MutatingWebhook) {
 		w.AdmissionReviewVersions = []string{"v2", "v1beta1", "v1"}
@@ -240,11 +240,11 @@ func TestOldReviewVersion(t *testing.T) {
 		t.Errorf("created %v, error %v", created, err)
 	}
 	if got := e.one(); got.version != "admission.k8s.io/v1beta1" || got.Kind.Kind != "ConfigMap" {
-		t.Errorf("asked %v", got)
+		t.Errorf("received %v", got)
 	}
 }
 
-func TestNamespacesAreInThemselves(t *testing.T) {
+func TestNamespaceSelectorsMatchNamespaces(t *testing.T) {
 	e := start(t)
 	e.validating("v", func(w *admissionregistrationv1.ValidatingWebhook) {
 		w.Rules = rules("*", "", "v1", "namespaces")
@@ -256,13 +256,13 @@ func TestNamespacesAreInThemselves(t *testing.T) {
 	if _, err := namespaces.Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := about(e.one()); got != "UPDATE /v1, Kind=Namespace /v1, Resource=namespaces n/n" {
-		t.Errorf("it is about %s", got)
+	if got := summary(e.one()); got != "UPDATE /v1, Kind=Namespace /v1, Resource=namespaces n/n" {
+		t.Errorf("got %s", got)
 	}
 	if err := namespaces.Delete(context.WithoutCancel(t.Context()), "n", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := about(e.one()); got != "DELETE /v1, Kind=Namespace /v1, Resource=namespaces n/n" {
-		t.Errorf("it is about %s", got)
+	if got := summary(e.one()); got != "DELETE /v1, Kind=Namespace /v1, Resource=namespaces n/n" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// maxKinds is how many kinds expressions are checked against at most.
+// maxKinds is the maximum number of kinds that a policy is checked against.
 const maxKinds = 10
 
-// complete says in the status of a policy that is new or has changed where its
-// expressions do not fit the types of what it is about. A policy about kinds of
-// which none is there is not checked; one that comes later is not asked until the
-// policy changes again, as in Kubernetes.
+// complete type-checks the expressions of a policy that is new or whose generation has changed,
+// and reports the errors in its status. The expressions are checked against the kinds that the
+// policy matches. If none of these kinds is served, the policy is not checked until its next
+// change, as in Kubernetes.
 func (p *Policies) complete(ctx context.Context, store *registry.Store, obj, old runtime.Object) {
 	policy := obj.(*admissionregistrationv1.ValidatingAdmissionPolicy)
 	if old != nil && old.(*admissionregistrationv1.ValidatingAdmissionPolicy).Generation == policy.Generation {
 		return
 	}
 	kinds, absent := kindsOf(store, policy.Spec.MatchConstraints)
-	if absent && p.settle != nil {
-		p.settle(ctx)
+	if absent && p.sync != nil {
+		p.sync(ctx)
 		kinds, absent = kindsOf(store, policy.Spec.MatchConstraints)
 	}
 	if absent && len(kinds) == 0 {
@@ -38,23 +38,23 @@ func (p *Policies) complete(ctx context.Context, store *registry.Store, obj, old
 	}
 	policy.Status.ObservedGeneration = policy.Generation
 	policy.Status.TypeChecking = &admissionregistrationv1.TypeChecking{
-		ExpressionWarnings: warningsOf(&policy.Spec, p.checksFor(ctx, store, kinds, &policy.Spec)),
+		ExpressionWarnings: expressionWarnings(&policy.Spec, p.typeChecks(ctx, store, kinds, &policy.Spec)),
 	}
 }
 
-// warningsOf returns one for each expression that does not pass all checks.
-func warningsOf(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec, checks []typeCheck) []admissionregistrationv1.ExpressionWarning {
+// expressionWarnings returns a warning for each expression that fails a check.
+func expressionWarnings(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec, checks []typeCheck) []admissionregistrationv1.ExpressionWarning {
 	var warnings []admissionregistrationv1.ExpressionWarning
 	check := func(at *field.Path, expression string) {
-		var faults []string
+		var errs []string
 		for _, c := range checks {
-			if fault := c.fault(expression); fault != "" {
-				faults = append(faults, fault)
+			if err := c.check(expression); err != "" {
+				errs = append(errs, err)
 			}
 		}
-		if len(faults) > 0 {
+		if len(errs) > 0 {
 			warnings = append(warnings, admissionregistrationv1.ExpressionWarning{
-				FieldRef: at.String(), Warning: strings.Join(faults, "\n"),
+				FieldRef: at.String(), Warning: strings.Join(errs, "\n"),
 			})
 		}
 	}
@@ -68,8 +68,8 @@ func warningsOf(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec, che
 	return warnings
 }
 
-// kindsOf returns the kinds that a policy names without wildcards, in their
-// order, and whether one of them is not there.
+// kindsOf returns the kinds that a policy names without wildcards, sorted, and whether one of the
+// resources is not served.
 func kindsOf(store *registry.Store, constraints *admissionregistrationv1.MatchResources) (kinds []schema.GroupVersionKind, absent bool) {
 	if constraints == nil {
 		return nil, false
@@ -86,10 +86,11 @@ func kindsOf(store *registry.Store, constraints *admissionregistrationv1.MatchRe
 	return slices.Compact(kinds), absent
 }
 
-// resourcesOf a rule: none where any group or version is meant.
+// resourcesOf returns the resources that a rule names. It returns none if the groups or versions
+// of the rule have a wildcard.
 func resourcesOf(rule admissionregistrationv1.Rule) []schema.GroupVersionResource {
-	wild := func(name string) bool { return strings.Contains(name, "*") }
-	if slices.ContainsFunc(rule.APIGroups, wild) || slices.ContainsFunc(rule.APIVersions, wild) {
+	wildcard := func(name string) bool { return strings.Contains(name, "*") }
+	if slices.ContainsFunc(rule.APIGroups, wildcard) || slices.ContainsFunc(rule.APIVersions, wildcard) {
 		return nil
 	}
 	var resources []schema.GroupVersionResource
@@ -109,14 +110,14 @@ func compareKinds(a, b schema.GroupVersionKind) int {
 	return slices.Compare([]string{a.Group, a.Version, a.Kind}, []string{b.Group, b.Version, b.Kind})
 }
 
-// typeCheck compiles expressions for one kind.
+// typeCheck checks expressions against the types of one kind.
 type typeCheck struct {
 	kind schema.GroupVersionKind
 	env  *cel.Env
 }
 
-// fault is why an expression does not fit the kind, "" if it does.
-func (c typeCheck) fault(expression string) string {
+// check compiles an expression. It returns the text of the errors, "" if there are none.
+func (c typeCheck) check(expression string) string {
 	if _, issues := c.env.Compile(expression); issues.Err() != nil {
 		return fmt.Sprintf("%v: %s\n", c.kind, issues)
 	}

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// trace adds its name to what the webhooks before it have written.
+// trace appends its name to the value that the webhooks before it have written.
 func trace(name string) handler {
 	return func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		c := &corev1.ConfigMap{}
@@ -23,7 +23,7 @@ func trace(name string) handler {
 	}
 }
 
-func TestMutatingWebhooksInTheOrderOfTheirConfigurations(t *testing.T) {
+func TestMutatingWebhooksAreOrderedByConfigurationName(t *testing.T) {
 	e := start(t)
 	for _, name := range []string{"b", "a", "c"} {
 		e.handle("/"+name, trace(name))
@@ -34,30 +34,30 @@ func TestMutatingWebhooksInTheOrderOfTheirConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	if created.Data["trace"] != "abc" || len(created.ManagedFields) > 0 {
-		t.Errorf("trace %q, managers %v: what webhooks write is nobody's", created.Data["trace"], created.ManagedFields)
+		t.Errorf("trace %q, managers %v: fields set by webhooks must have no manager", created.Data["trace"], created.ManagedFields)
 	}
 }
 
 func TestReinvocation(t *testing.T) {
 	e := start(t)
-	again := func(w *admissionregistrationv1.MutatingWebhook) {
+	reinvocable := func(w *admissionregistrationv1.MutatingWebhook) {
 		w.ReinvocationPolicy = new(admissionregistrationv1.IfNeededReinvocationPolicy)
 	}
 	label := func(name string) handler {
 		return patch(fmt.Sprintf(`[{"op":"add","path":"/metadata/labels/%s","value":"yes"}]`, name))
 	}
-	e.mutating("a", again)
+	e.mutating("a", reinvocable)
 	e.mutating("b")
 	e.handle("/b", label("b"))
-	e.mutating("c", again)
+	e.mutating("c", reinvocable)
 	e.handle("/c", label("c"))
-	e.mutating("d", again)
+	e.mutating("d", reinvocable)
 	labelled := configMap("x")
 	labelled.Labels = map[string]string{"l": ""}
 	if _, err := e.create(labelled); err != nil {
 		t.Fatal(err)
 	}
-	// b has changed something after a, and c after a; nobody after c and d.
+	// b and c change the object after a; no webhook changes it after c and d.
 	if diff := cmp.Diff([]string{"/a", "/b", "/c", "/d", "/a"}, e.calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -67,7 +67,7 @@ func TestReinvocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"/a", "/b", "/c", "/d"}, e.calls()); diff != "" {
-		t.Errorf("where nothing changes (-want +got):\n%s", diff)
+		t.Errorf("calls without changes (-want +got):\n%s", diff)
 	}
 }
 
@@ -83,13 +83,13 @@ func TestPatches(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		{"what breaks the rules of the kind is a 422", `[{"op":"replace","path":"/spec/ports/0/port","value":0}]`, 422, metav1.StatusReasonInvalid,
+		{"an invalid object is a 422", `[{"op":"replace","path":"/spec/ports/0/port","value":0}]`, 422, metav1.StatusReasonInvalid,
 			`Service "s" is invalid: spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive`},
-		{"what cannot be applied is a 500", `[{"op":"remove","path":"/spec/nothing"}]`, 500, metav1.StatusReasonInternalError,
+		{"a patch that cannot be applied is a 500", `[{"op":"remove","path":"/spec/nothing"}]`, 500, metav1.StatusReasonInternalError,
 			`Internal error occurred: error in remove for path: '/spec/nothing': Unable to remove nonexistent key: nothing: missing value`},
-		{"what is no object of the kind is a 500", `[{"op":"replace","path":"/spec/ports/0/port","value":"x"}]`, 500, metav1.StatusReasonInternalError,
+		{"a patched object that cannot be decoded is a 500", `[{"op":"replace","path":"/spec/ports/0/port","value":"x"}]`, 500, metav1.StatusReasonInternalError,
 			`Internal error occurred: json: cannot unmarshal string into Go struct field ServicePort.spec.ports.port of type int32`},
-		{"what is no patch is the webhook's failure", `{}`, 500, metav1.StatusReasonInternalError,
+		{"an invalid patch is a failure of the webhook", `{}`, 500, metav1.StatusReasonInternalError,
 			`Internal error occurred: failed calling webhook "p.example.com": received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -98,14 +98,14 @@ func TestPatches(t *testing.T) {
 			wantStatus(t, err, c.code, c.reason, c.message)
 		})
 	}
-	t.Run("defaults follow", func(t *testing.T) {
+	t.Run("defaults are set after the patch", func(t *testing.T) {
 		e.handle("/p", patch(`[{"op":"add","path":"/spec/ports/-","value":{"name":"b","port":81}}]`))
 		created := must(t, e.client.CoreV1().Services("default").Create, service("s"))
 		if got := created.Spec.Ports[1]; got.Protocol != corev1.ProtocolTCP || got.TargetPort.IntValue() != 81 {
 			t.Errorf("port %v", got)
 		}
 	})
-	t.Run("a deletion has no object to change", func(t *testing.T) {
+	t.Run("a deletion cannot be patched", func(t *testing.T) {
 		err := e.client.CoreV1().Services("default").Delete(t.Context(), "s", metav1.DeleteOptions{})
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError,
 			`Internal error occurred: admission webhook "p.example.com" attempted to modify the object, which is not supported for this operation`)
@@ -119,7 +119,7 @@ func service(name string) *corev1.Service {
 	}
 }
 
-func TestManagersThatMakeNoSenseAreDropped(t *testing.T) {
+func TestInvalidManagedFieldsAreDropped(t *testing.T) {
 	e := start(t)
 	e.mutating("m")
 	e.handle("/m", patch(`[{"op":"add","path":"/metadata/managedFields","value":[{"manager":"x","operation":"Odd"}]}]`))

@@ -17,27 +17,27 @@ func TestMutations(t *testing.T) {
 		want      map[string]string
 		message   string
 	}{
-		{"a configuration is applied", []admissionregistrationv1.Mutation{
+		{"an apply configuration", []admissionregistrationv1.Mutation{
 			apply(`Object{data: {"size": object.data.size + "ger", "new": namespaceObject.metadata.name}}`),
 		}, map[string]string{"size": "bigger", "new": "default"}, ""},
-		{"a JSON patch too", []admissionregistrationv1.Mutation{
+		{"a JSON patch", []admissionregistrationv1.Mutation{
 			jsonPatch(`[JSONPatch{op: "add", path: "/data/" + jsonpatch.escapeKey("a/b"), value: "c"}, JSONPatch{op: "remove", path: "/data/size"}]`),
 		}, map[string]string{"a/b": "c"}, `ConfigMap "c" is invalid: data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`},
-		{"in their order", []admissionregistrationv1.Mutation{
+		{"mutations are applied in order", []admissionregistrationv1.Mutation{
 			jsonPatch(`[JSONPatch{op: "replace", path: "/data/size", value: "small"}]`),
 			apply(`Object{data: {"was": object.data.size}}`),
 		}, map[string]string{"size": "small", "was": "small"}, ""},
-		{"a test that fails leaves everything as it is", []admissionregistrationv1.Mutation{
+		{"a failed test operation skips the patch", []admissionregistrationv1.Mutation{
 			jsonPatch(`[JSONPatch{op: "test", path: "/data/size", value: "small"}, JSONPatch{op: "remove", path: "/data/size"}]`),
 		}, map[string]string{"size": "big"}, ""},
-		{"what cannot be told is refused", []admissionregistrationv1.Mutation{apply(`Object{data: {"a": object.data.none}}`)}, nil,
+		{"an evaluation error is rejected", []admissionregistrationv1.Mutation{apply(`Object{data: {"a": object.data.none}}`)}, nil,
 			`policy 'p' with binding 'p' denied request: expression 'Object{data: {"a": object.data.none}}' resulted in error: no such key: none`},
-		{"what is no field of the kind too", []admissionregistrationv1.Mutation{apply(`Object{spec: Object.spec{replicas: 1}}`)}, nil,
+		{"an unknown field is rejected", []admissionregistrationv1.Mutation{apply(`Object{spec: Object.spec{replicas: 1}}`)}, nil,
 			`policy 'p' with binding 'p' denied request: error applying patch: failed to convert patch object to typed object: .spec: field not declared in schema`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e.mutating("p", admissionregistrationv1.MutatingAdmissionPolicySpec{Mutations: c.mutations}, admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{})
-			got, err := e.try(configMap("c", "size", "big"))
+			got, err := e.dryCreate(configMap("c", "size", "big"))
 			if c.message != "" {
 				wantStatus(t, err, statusCode(err), metav1.StatusReasonInvalid, c.message)
 			} else if diff := cmp.Diff(c.want, got.Data); err != nil || diff != "" {
@@ -71,9 +71,9 @@ func TestMutationOfTypedLists(t *testing.T) {
 	}
 }
 
-func TestPoliciesRunAgain(t *testing.T) {
+func TestReinvocation(t *testing.T) {
 	e := start(t)
-	// Each counts the keys that it sees.
+	// Each policy writes the number of keys that it finds.
 	count := func(name string, policy admissionregistrationv1.ReinvocationPolicyType) {
 		e.mutating(name, admissionregistrationv1.MutatingAdmissionPolicySpec{
 			ReinvocationPolicy: policy,
@@ -83,7 +83,7 @@ func TestPoliciesRunAgain(t *testing.T) {
 	count("a", admissionregistrationv1.IfNeededReinvocationPolicy)
 	count("b", admissionregistrationv1.NeverReinvocationPolicy)
 	count("c", admissionregistrationv1.NeverReinvocationPolicy)
-	got, err := e.try(configMap("c", "x", "y"))
+	got, err := e.dryCreate(configMap("c", "x", "y"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestRefusals(t *testing.T) {
+func TestDenials(t *testing.T) {
 	e := start(t)
 	e.validating("v")
 	for _, c := range []struct {
@@ -24,10 +24,10 @@ func TestRefusals(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		{"its status is the answer", &metav1.Status{Code: 403, Reason: "Forbidden", Message: "no"}, 403, "Forbidden", `: no`},
-		{"a reason will do", &metav1.Status{Reason: "Because"}, 400, "Because", `: Because`},
-		{"nothing will do too", nil, 400, "", ` without explanation`},
-		{"success is none", &metav1.Status{Status: "Success", Code: 200, Message: "fine"}, 400, "", `: fine`},
+		{"a status of the webhook", &metav1.Status{Code: 403, Reason: "Forbidden", Message: "no"}, 403, "Forbidden", `: no`},
+		{"a reason without a message", &metav1.Status{Reason: "Because"}, 400, "Because", `: Because`},
+		{"no status", nil, 400, "", ` without explanation`},
+		{"a status of success", &metav1.Status{Status: "Success", Code: 200, Message: "fine"}, 400, "", `: fine`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e.handle("/v", deny(c.result))
@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestOfSeveralRefusalsTheFirstCounts(t *testing.T) {
+func TestFirstDenialIsReturned(t *testing.T) {
 	e := start(t)
 	for _, name := range []string{"c", "a", "b"} {
 		e.validating(name)
@@ -52,60 +52,64 @@ func TestFailurePolicy(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	address := strings.TrimPrefix(gone.URL, "http://")
 	gone.Close()
-	other := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(other.Close)
-	silence := make(chan struct{})
-	slow := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silence }))
+	missing := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(missing.Close)
+	release := make(chan struct{})
+	slow := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(slow.Close)
-	t.Cleanup(func() { close(silence) })
+	t.Cleanup(func() { close(release) })
 	var followed atomic.Int64
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
-	t.Cleanup(elsewhere.Close)
+	redirected := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+	t.Cleanup(redirected.Close)
 	t.Cleanup(func() {
 		if n := followed.Load(); n > 0 {
 			t.Errorf("%d redirects were followed", n)
 		}
 	})
-	odd := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	misbehaving := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/long" {
-			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+			http.Redirect(w, r, redirected.URL, http.StatusTemporaryRedirect)
 			return
 		}
-		for range 3 << 10 { // beyond any bound, were it read
+		for range 3 << 10 { // beyond any limit
 			if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
 				return
 			}
 		}
 	}))
-	t.Cleanup(odd.Close)
+	t.Cleanup(misbehaving.Close)
 	for _, c := range []struct {
 		rule   string
 		handle handler
 		change func(*admissionregistrationv1.ValidatingWebhook)
 		want   string
 	}{
-		{"nobody listens", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+		{"connection refused", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL = new("https://" + address + "/v")
 		},
 			`failed to call webhook: Post "https://` + address + `/v?timeout=10s": dial tcp ` + address + `: connect: connection refused`},
-		{"its certificate is unknown", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.CABundle = nil },
+		{"an unknown certificate authority", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.CABundle = nil },
 			`failed to call webhook: Post "` + e.hooks.URL + `/v?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority`},
-		{"it is not there", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = &other.URL },
+		{"not found", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = &missing.URL },
 			`failed to call webhook: the server could not find the requested resource`},
-		{"it takes too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+		{"timeout", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL, w.TimeoutSeconds = &slow.URL, new(int32(1))
 		}, `failed to call webhook: Post "` + slow.URL + `/?timeout=1s": context deadline exceeded`},
-		{"it redirects", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = new(odd.URL + "/moved") },
-			`failed to call webhook: Post "` + elsewhere.URL + `": the webhook attempted to redirect this request, which is not permitted`},
-		{"its answer is too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) { w.ClientConfig.URL = new(odd.URL + "/long") },
+		{"a redirect", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+			w.ClientConfig.URL = new(misbehaving.URL + "/moved")
+		},
+			`failed to call webhook: Post "` + redirected.URL + `": the webhook attempted to redirect this request, which is not permitted`},
+		{"a response that is too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+			w.ClientConfig.URL = new(misbehaving.URL + "/long")
+		},
 			`failed to call webhook: unexpected error when reading response body. Please retry. Original error: the answer is longer than 8388608 bytes`},
-		{"its answer is about something else", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		{"a response with another uid", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 			return &admissionv1.AdmissionResponse{UID: types.UID("other")}
 		}, nil, `received invalid webhook response: expected response.uid="UID", got "other"`},
-		{"it patches what it may only look at", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		{"a patch of a validating webhook", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 			return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte("[]")}
 		}, nil, `received invalid webhook response: validating webhook may not return response.patch`},
-		{"the service does not exist", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
+		{"a missing service", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL = nil
 			w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "none", Path: new("/v")}
 		}, `failed to call webhook: Post "https://none.default.svc:443/v?timeout=10s": service "none" not found`},
@@ -126,8 +130,8 @@ func TestFailurePolicy(t *testing.T) {
 					}
 				} else {
 					want := c.want
-					if asked := e.questions(); len(asked) > 0 {
-						want = strings.Replace(want, "UID", string(asked[0].UID), 1)
+					if requests := e.requests(); len(requests) > 0 {
+						want = strings.Replace(want, "UID", string(requests[0].UID), 1)
 					}
 					wantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": `+want)
 				}

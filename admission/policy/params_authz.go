@@ -15,8 +15,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// validatePolicyAccess lets those name a paramKind who may get all objects of it: expressions
-// of the policy can show params.
+// validatePolicyAccess rejects a paramKind unless the user may get all objects of that kind,
+// because the expressions of the policy can reveal params.
 func validatePolicyAccess(ctx context.Context, v registry.Validation, errs field.ErrorList) field.ErrorList {
 	kind := paramKindOf(v.Obj)
 	if len(errs) > 0 || v.Subresource != "" || kind == nil {
@@ -27,9 +27,9 @@ func validatePolicyAccess(ctx context.Context, v registry.Validation, errs field
 			return errs
 		}
 	}
-	needed := paramAccess{verb: "get", namespace: "*", name: "*"}
-	needed.find(v.Store, kind)
-	allowed, err := needed.authorize(ctx, v.Store)
+	access := paramAccess{verb: "get", namespace: "*", name: "*"}
+	access.resolve(v.Store, kind)
+	allowed, err := access.authorize(ctx, v.Store)
 	if err == nil && !allowed {
 		err = fmt.Errorf(`user %v must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`,
 			shownUser(ctx), kind.Kind, kind.APIVersion)
@@ -40,23 +40,24 @@ func validatePolicyAccess(ctx context.Context, v registry.Validation, errs field
 	return errs
 }
 
-// validateBindingAccess lets those refer to params who may read them. Like kube-apiserver, it
-// authorizes each write of a binding with params again.
+// validateBindingAccess rejects a paramRef unless the user may read the params. Like
+// kube-apiserver, it authorizes every write of a binding with params, also if the reference does
+// not change.
 func validateBindingAccess(ctx context.Context, v registry.Validation, errs field.ErrorList) field.ErrorList {
 	policies, policy, ref := boundTo(v.Obj)
 	if len(errs) > 0 || v.Subresource != "" || ref == nil {
 		return errs
 	}
-	needed := paramAccess{verb: "get", namespace: ref.Namespace, name: ref.Name}
+	access := paramAccess{verb: "get", namespace: ref.Namespace, name: ref.Name}
 	if ref.Name == "" {
-		needed.verb = "list"
+		access.verb = "list"
 	}
-	needed.findBy(ctx, v.Store, policies, policy)
-	allowed, err := needed.authorize(ctx, v.Store)
+	access.resolveByPolicy(ctx, v.Store, policies, policy)
+	allowed, err := access.authorize(ctx, v.Store)
 	if err != nil {
 		err = fmt.Errorf("failed to authorize request: %w", err)
 	} else if !allowed {
-		err = needed.refusal(ctx, policies)
+		err = access.forbidden(ctx, policies)
 	}
 	if err != nil {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "paramRef"), err.Error()))
@@ -85,43 +86,43 @@ func boundTo(obj runtime.Object) (policies schema.GroupResource, policy string, 
 	return schema.GroupResource{}, "", nil
 }
 
-// paramAccess is the access to params that a policy or a binding needs. As long as a part of
-// the resource is not known, access to all resources is needed.
+// paramAccess is the access to params that a policy or a binding requires. Parts of the resource
+// that cannot be resolved are "*".
 type paramAccess struct {
 	verb, namespace, name string
 	resource              schema.GroupVersionResource
-	// unknown says why the resource is not known, in the text of the refusal.
-	unknown string
+	// unresolved is the reason why the resource is unknown, as in the error text.
+	unresolved string
 }
 
 var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}
 
-// find sets the resource of a kind of params.
-func (a *paramAccess) find(from *registry.Store, kind *admissionregistrationv1.ParamKind) {
+// resolve sets the resource of a kind of params.
+func (a *paramAccess) resolve(from *registry.Store, kind *admissionregistrationv1.ParamKind) {
 	a.resource = anyResource
 	gv, err := schema.ParseGroupVersion(kind.APIVersion)
 	if err != nil {
-		a.unknown = "unable to parse paramKind " + shownKind(kind)
+		a.unresolved = "unable to parse paramKind " + shownKind(kind)
 		return
 	}
 	a.resource = gv.WithResource("*")
 	store, _, ok := from.OfKind(gv.WithKind(kind.Kind))
 	if !ok {
-		a.unknown = "unable to resolve paramKind " + shownKind(kind)
+		a.unresolved = "unable to resolve paramKind " + shownKind(kind)
 		return
 	}
 	a.resource.Resource = store.Resource().Name
 }
 
-// findBy sets the resource that a policy names.
-func (a *paramAccess) findBy(ctx context.Context, from *registry.Store, policies schema.GroupResource, name string) {
+// resolveByPolicy sets the resource of the params of a policy.
+func (a *paramAccess) resolveByPolicy(ctx context.Context, from *registry.Store, policies schema.GroupResource, name string) {
 	a.resource = anyResource
 	policy, err := readPolicy(ctx, from, policies, name)
 	switch {
 	case err != nil:
-		a.unknown = "unable to get policy " + name
+		a.unresolved = "unable to get policy " + name
 	case paramKindOf(policy) != nil:
-		a.find(from, paramKindOf(policy))
+		a.resolve(from, paramKindOf(policy))
 	}
 }
 
@@ -151,26 +152,26 @@ func (a *paramAccess) authorize(ctx context.Context, store *registry.Store) (boo
 	return false, err
 }
 
-// refusal is the text of kube-apiserver for a binding, which has user and verb in the wrong
-// order for policies that mutate.
-func (a *paramAccess) refusal(ctx context.Context, policies schema.GroupResource) error {
-	who := shownUser(ctx)
+// forbidden returns the error of kube-apiserver for a binding. Its text for mutating policies has
+// user and verb in the wrong order.
+func (a *paramAccess) forbidden(ctx context.Context, policies schema.GroupResource) error {
+	info := shownUser(ctx)
 	switch {
-	case a.unknown != "":
+	case a.unresolved != "":
 		return fmt.Errorf(`%s to determine minimum required permissions and user %v does not have "%v" permission for all groups, versions and resources`,
-			a.unknown, who, a.verb)
+			a.unresolved, info, a.verb)
 	case policies == mutatingPolicies:
-		return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, a.verb, who)
+		return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, a.verb, info)
 	}
-	return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, who, a.verb)
+	return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, info, a.verb)
 }
 
-// shownKind is the kind as kube-apiserver prints it.
+// shownKind returns the kind as kube-apiserver prints it.
 func shownKind(kind *admissionregistrationv1.ParamKind) string {
 	return fmt.Sprintf("&{%s %s}", kind.APIVersion, kind.Kind)
 }
 
-// shownUser is the user as kube-apiserver prints it.
+// shownUser returns the user as kube-apiserver prints it.
 func shownUser(ctx context.Context) *user.DefaultInfo {
 	shown := &user.DefaultInfo{}
 	from := registry.UserFrom(ctx)

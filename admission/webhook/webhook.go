@@ -17,22 +17,22 @@ import (
 
 // hook is one webhook of a configuration.
 //
-// Invariant: it does not change.
+// Invariant: it is immutable.
 type hook struct {
 	configuration string
 	name          string
-	id            string // no other of the server has it
+	id            string // unique in the server
 	criteria      *match.Criteria
 	conditions    *expression.Conditions
 	failOpen      bool
-	// sideEffects is nil for one of an old version, which does not say.
+	// sideEffects can be nil in configurations of API versions before v1.
 	sideEffects *admissionregistrationv1.SideEffectClass
-	timeout     time.Duration // 0: that of the request
-	reviews     []string      // versions of AdmissionReview that it knows
+	timeout     time.Duration // 0: only the timeout of the request
+	reviews     []string      // the versions of AdmissionReview that it accepts
 	client      func() (*rest.RESTClient, error)
-	// mutates is set for those that may change objects, again for those which
-	// are asked again if others have changed something since.
-	mutates, again bool
+	// mutates is set for webhooks that may change objects, reinvocable for those with
+	// reinvocation policy IfNeeded.
+	mutates, reinvocable bool
 }
 
 func (d *Dispatcher) newHook(configuration string, index int, w *admissionregistrationv1.ValidatingWebhook) *hook {
@@ -56,9 +56,8 @@ func (d *Dispatcher) newHook(configuration string, index int, w *admissionregist
 	return h
 }
 
-// wants returns what to show a request in, nil if the webhook does not want to
-// see it.
-func (h *hook) wants(ctx context.Context, r *match.Request) (*match.Target, error) {
+// match returns the target to show the request in, nil if the webhook is not called.
+func (h *hook) match(ctx context.Context, r *match.Request) (*match.Target, error) {
 	target, err := h.criteria.Match(ctx, r)
 	if err != nil || target == nil || h.conditions == nil {
 		return target, err

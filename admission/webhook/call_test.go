@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Configurations as they are today cannot say these; older ones may.
+// Validation of v1 rejects these values; configurations of older versions may have them.
 func TestSideEffectsOfOldConfigurations(t *testing.T) {
 	some := admissionregistrationv1.SideEffectClassSome
 	for _, c := range []struct {
@@ -17,9 +17,9 @@ func TestSideEffectsOfOldConfigurations(t *testing.T) {
 		dryRun  bool
 		want    string
 	}{
-		{"some forbid a dry run", &some, true, `admission webhook "h" does not support dry run`},
-		{"and nothing else", &some, false, ""},
-		{"what is not said is a failure", nil, true, `failed calling webhook "h": Webhook SideEffects is nil`},
+		{"side effects forbid a dry run", &some, true, `admission webhook "h" does not support dry run`},
+		{"side effects allow other requests", &some, false, ""},
+		{"missing side effects are a failure", nil, true, `failed calling webhook "h": Webhook SideEffects is nil`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			h := &hook{name: "h", sideEffects: c.effects}

@@ -18,34 +18,34 @@ import (
 
 const mutatingStep = "MutatingAdmissionWebhook"
 
-// Mutating is the step that asks mutating webhooks.
+// Mutating returns the step that calls mutating webhooks.
 func (d *Dispatcher) Mutating() registry.AdmissionStep {
 	return registry.AdmissionStep{Name: mutatingStep, Admit: d.mutate}
 }
 
-// mutate asks the webhooks one after the other, each about what those before
-// have made of the object.
+// mutate calls the webhooks one after the other. Each receives the object as the webhooks before
+// it left it.
 func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes) error {
 	request, hooks, err := hooksFor(ctx, d.mutating, attributes)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	turn := reinvocation.Begin(mutatingStep, attributes)
-	defer turn.End()
+	reinvoke := reinvocation.Begin(mutatingStep, attributes)
+	defer reinvoke.End()
 	for _, h := range hooks {
-		target, err := h.wants(ctx, request)
+		target, err := h.match(ctx, request)
 		if err != nil {
 			return err
 		}
-		if target == nil || !turn.Due(h.id) {
+		if target == nil || !reinvoke.ShouldInvoke(h.id) {
 			continue
 		}
-		changed, err := d.change(ctx, h, request, target)
+		changed, err := d.callMutating(ctx, h, request, target)
 		if changed {
-			turn.Changed()
+			reinvoke.ObjectChanged()
 		}
-		if h.again {
-			turn.Had(h.id)
+		if h.reinvocable {
+			reinvoke.AddInvoked(h.id)
 		}
 		if err := d.outcome(ctx, h, err); err != nil {
 			return err
@@ -54,29 +54,30 @@ func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes
 	return nil
 }
 
-// change asks a webhook, and does to the object what it says.
-func (d *Dispatcher) change(ctx context.Context, h *hook, r *match.Request, target *match.Target) (bool, error) {
-	q, err := newQuestion(r, target)
+// callMutating calls a webhook and applies its patch to the object of the request. It reports
+// whether the object changed.
+func (d *Dispatcher) callMutating(ctx context.Context, h *hook, r *match.Request, target *match.Target) (bool, error) {
+	review, err := newReview(r, target)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
-	said, err := d.ask(ctx, h, q)
-	if err != nil || len(said.patch) == 0 {
+	response, err := d.call(ctx, h, review)
+	if err != nil || len(response.patch) == 0 {
 		return false, err
 	}
-	patch, err := jsonpatch.DecodePatch(said.patch)
+	patch, err := jsonpatch.DecodePatch(response.patch)
 	switch {
 	case err != nil:
 		return false, h.failed("received undecodable patch in webhook response", err)
 	case len(patch) == 0:
 		return false, nil
-	case q.object == nil:
+	case review.object == nil:
 		return false, apierrors.NewInternalError(fmt.Errorf(
 			"admission webhook %q attempted to modify the object, which is not supported for this operation", h.name))
-	case said.patchType != admissionv1.PatchTypeJSONPatch:
-		return false, &callError{webhook: h.name, reason: fmt.Errorf("unsupported patch type %q", said.patchType)}
+	case response.patchType != admissionv1.PatchTypeJSONPatch:
+		return false, &callError{webhook: h.name, reason: fmt.Errorf("unsupported patch type %q", response.patchType)}
 	}
-	patched, changed, err := q.apply(patch)
+	patched, changed, err := review.apply(patch)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
@@ -86,11 +87,10 @@ func (d *Dispatcher) change(ctx context.Context, h *hook, r *match.Request, targ
 	return changed, nil
 }
 
-// apply returns what a patch makes of the object, which remains what it is, and
-// whether that is something else. JSON has no fractions of a second, but that
-// the webhook did not change.
-func (q *question) apply(patch jsonpatch.Patch) (patched runtime.Object, changed bool, err error) {
-	before, err := json.Marshal(q.object)
+// apply returns a patched copy of the object, and whether the patch changed it. A loss of
+// precision by the conversion to JSON, as of fractions of a second, does not count as a change.
+func (v *review) apply(patch jsonpatch.Patch) (patched runtime.Object, changed bool, err error) {
+	before, err := json.Marshal(v.object)
 	if err != nil {
 		return nil, false, err
 	}
@@ -98,8 +98,8 @@ func (q *question) apply(patch jsonpatch.Patch) (patched runtime.Object, changed
 	if err != nil {
 		return nil, false, err
 	}
-	if patched, err = q.target.Decode(after); err != nil {
+	if patched, err = v.target.Decode(after); err != nil {
 		return nil, false, err
 	}
-	return patched, !jsonpatch.Equal(before, after) && !equality.Semantic.DeepEqual(q.object, patched), nil
+	return patched, !jsonpatch.Equal(before, after) && !equality.Semantic.DeepEqual(v.object, patched), nil
 }

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/cel"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
@@ -11,8 +9,7 @@ import (
 	"github.com/miniapi/miniapi/admission/expression"
 )
 
-// compiler compiles the expressions of one policy, which may speak of its
-// variables and parameters.
+// compiler compiles the expressions of one policy with its variables and params.
 type compiler struct {
 	*plugincel.CompositedCompiler
 	declared plugincel.OptionalVariableDeclarations
@@ -41,10 +38,7 @@ func (c *compiler) conditions(list []admissionregistrationv1.MatchCondition, fai
 	}, failOpen)
 }
 
-// once makes a compilation happen on first use.
-func once[P any](compile func() P) func() P { return sync.OnceValue(compile) }
-
-// variable is an expression that others use by its name.
+// variable is an expression that other expressions refer to by its name.
 type variable struct{ name, text string }
 
 // GetName implements cel.NamedExpressionAccessor.
@@ -56,7 +50,7 @@ func (v variable) GetExpression() string { return v.text }
 // ReturnTypes implements cel.ExpressionAccessor.
 func (variable) ReturnTypes() []*cel.Type { return []*cel.Type{cel.AnyType, cel.DynType} }
 
-// text is an expression that is a string, and null where that is allowed.
+// text is an expression that yields a string, or null if orNull is set.
 type text struct {
 	expression string
 	orNull     bool

@@ -14,7 +14,7 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 			"parts":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],
 				"items":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"size":{"type":"integer"}}}}}}}}}}]}}`
 
-// What a policy applies to a custom resource is merged by its schema.
+// An apply configuration for a custom resource is merged according to its schema.
 func TestMutationOfCustomResources(t *testing.T) {
 	e := start(t)
 	post := func(path, body string) ([]byte, error) {

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// by is how refusals of the policy p begin.
-const by = `configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: `
+// deniedBy is the prefix of denials of the policy p.
+const deniedBy = `configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: `
 
 func TestValidations(t *testing.T) {
 	e := start(t)
@@ -22,62 +22,62 @@ func TestValidations(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		{"true admits", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"true admits the request", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: validations(`object.data.size == "big"`, `request.name == "c" && namespaceObject.metadata.name == "default"`, `oldObject == null`),
 		}, 0, "", ""},
-		{"false denies", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations(` object.data.size == "small" `)},
-			422, metav1.StatusReasonInvalid, by + `failed expression: object.data.size == "small"`},
-		{"with its message and reason", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"false denies the request", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations(` object.data.size == "small" `)},
+			422, metav1.StatusReasonInvalid, deniedBy + `failed expression: object.data.size == "small"`},
+		{"message and reason", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: "no", Reason: &forbidden}},
-		}, 403, forbidden, by + "no"},
-		{"or with what its expression says", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		}, 403, forbidden, deniedBy + "no"},
+		{"a messageExpression takes precedence", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: "no", MessageExpression: `"not " + object.data.size`}},
-		}, 422, metav1.StatusReasonInvalid, by + "not big"},
-		{"unless that makes no sense", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		}, 422, metav1.StatusReasonInvalid, deniedBy + "not big"},
+		{"an invalid result of a messageExpression is ignored", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: "no", MessageExpression: `"two\nlines"`}},
-		}, 422, metav1.StatusReasonInvalid, by + "no"},
-		{"variables are known by name, one to the next", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		}, 422, metav1.StatusReasonInvalid, deniedBy + "no"},
+		{"variables can use the variables before them", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Variables: []admissionregistrationv1.Variable{
 				{Name: "size", Expression: "object.data.size"}, {Name: "big", Expression: `variables.size == "big"`},
 			},
 			Validations: []admissionregistrationv1.Validation{{Expression: "!variables.big", MessageExpression: `"is " + variables.size`}},
-		}, 422, metav1.StatusReasonInvalid, by + "is big"},
-		{"what cannot be told is denied", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations(`object.data.none == "x"`)},
-			422, metav1.StatusReasonInvalid, by + `expression 'object.data.none == "x"' resulted in error: no such key: none`},
-		{"or ignored", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		}, 422, metav1.StatusReasonInvalid, deniedBy + "is big"},
+		{"an evaluation error denies the request", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations(`object.data.none == "x"`)},
+			422, metav1.StatusReasonInvalid, deniedBy + `expression 'object.data.none == "x"' resulted in error: no such key: none`},
+		{"an evaluation error with failure policy Ignore", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy: new(admissionregistrationv1.Ignore), Validations: validations(`object.data.none == "x"`),
 		}, 0, "", ""},
-		{"conditions come first", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"match conditions are evaluated first", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "c", Expression: `object.data.size == "small"`}}, Validations: validations("false"),
 		}, 0, "", ""},
-		{"who asks may be asked about", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"the variable authorizer", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: validations(`authorizer.requestResource.check("create").allowed()`),
 		}, 0, "", ""},
-		{"an annotation that cannot be told is denied", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"an evaluation error of an audit annotation", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			AuditAnnotations: []admissionregistrationv1.AuditAnnotation{{Key: "k", ValueExpression: "string(object.data.none)"}},
-		}, 422, metav1.StatusReasonInvalid, by + `expression 'string(object.data.none)' resulted in error: no such key: none`},
+		}, 422, metav1.StatusReasonInvalid, deniedBy + `expression 'string(object.data.none)' resulted in error: no such key: none`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e.validating("p", c.spec)
 			e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{})
-			_, err := e.try(configMap("c", "size", "big"))
+			_, err := e.dryCreate(configMap("c", "size", "big"))
 			wantStatus(t, err, c.code, c.reason, c.message)
 			e.remove("p")
-			_, err = e.try(configMap("c", "size", "big"))
+			_, err = e.dryCreate(configMap("c", "size", "big"))
 			wantStatus(t, err, 0, "", "")
 		})
 	}
 }
 
-func TestActions(t *testing.T) {
+func TestValidationActions(t *testing.T) {
 	e := start(t)
 	e.validating("p", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations("false")})
-	_, err := e.try(configMap("c"))
+	_, err := e.dryCreate(configMap("c"))
 	wantStatus(t, err, 0, "", "") // no binding
 	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn, admissionregistrationv1.Audit},
 	})
-	_, err = e.try(configMap("c"))
+	_, err = e.dryCreate(configMap("c"))
 	wantStatus(t, err, 0, "", "")
 	want := []string{"Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p': failed expression: false"}
 	if diff := cmp.Diff(want, e.warnings.take()); diff != "" {
@@ -93,26 +93,26 @@ func TestDeletionsAreValidated(t *testing.T) {
 	})
 	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{})
 	err := e.client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c", metav1.DeleteOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, by+`failed expression: object == null && oldObject.data.keep != "yes"`)
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, deniedBy+`failed expression: object == null && oldObject.data.keep != "yes"`)
 }
 
-func TestBindingsNarrow(t *testing.T) {
+func TestBindingsNarrowTheMatch(t *testing.T) {
 	e := start(t)
 	must(t, e.client.CoreV1().Namespaces().Create, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "strict", Labels: map[string]string{"strict": "yes"}}})
 	e.validating("p", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations("false")})
-	narrow := matching("*", "configmaps")
-	narrow.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"strict": "yes"}}
-	narrow.ExcludeResourceRules = matching("*", "configmaps").ResourceRules
-	narrow.ExcludeResourceRules[0].ResourceNames = []string{"free"}
-	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{MatchResources: narrow})
+	resources := matching("*", "configmaps")
+	resources.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"strict": "yes"}}
+	resources.ExcludeResourceRules = matching("*", "configmaps").ResourceRules
+	resources.ExcludeResourceRules[0].ResourceNames = []string{"exempt"}
+	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{MatchResources: resources})
 	for _, c := range []struct {
 		namespace, name string
 		code            int32
-	}{{"default", "c", 0}, {"strict", "free", 0}, {"strict", "c", 422}} {
+	}{{"default", "c", 0}, {"strict", "exempt", 0}, {"strict", "c", 422}} {
 		object := configMap(c.name)
 		object.Namespace = c.namespace
-		_, err := e.try(object)
-		wantStatus(t, err, c.code, metav1.StatusReasonInvalid, by+"failed expression: false")
+		_, err := e.dryCreate(object)
+		wantStatus(t, err, c.code, metav1.StatusReasonInvalid, deniedBy+"failed expression: false")
 	}
 }
 
@@ -136,24 +136,24 @@ func TestParams(t *testing.T) {
 		ref     *admissionregistrationv1.ParamRef
 		message string
 	}{
-		{"none", nil, ""},
-		{"by name, in the namespace of the request", &admissionregistrationv1.ParamRef{Name: "large", ParameterNotFoundAction: &deny}, ""},
-		{"in another one", &admissionregistrationv1.ParamRef{Name: "small", Namespace: "default", ParameterNotFoundAction: &deny}, "not as ConfigMap small"},
-		{"all that are selected", &admissionregistrationv1.ParamRef{
+		{"no params", nil, ""},
+		{"a name, in the namespace of the request", &admissionregistrationv1.ParamRef{Name: "large", ParameterNotFoundAction: &deny}, ""},
+		{"a name in another namespace", &admissionregistrationv1.ParamRef{Name: "small", Namespace: "default", ParameterNotFoundAction: &deny}, "not as ConfigMap small"},
+		{"a selector", &admissionregistrationv1.ParamRef{
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"param": "yes"}}, ParameterNotFoundAction: &deny,
 		}, "not as ConfigMap small"},
-		{"missing and denied", &admissionregistrationv1.ParamRef{Name: "none", ParameterNotFoundAction: &deny},
+		{"missing params are denied", &admissionregistrationv1.ParamRef{Name: "none", ParameterNotFoundAction: &deny},
 			"failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
-		{"missing and allowed", &admissionregistrationv1.ParamRef{Name: "none", ParameterNotFoundAction: &allow}, ""},
+		{"missing params are allowed", &admissionregistrationv1.ParamRef{Name: "none", ParameterNotFoundAction: &allow}, ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			bindings := e.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 			e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{ParamRef: c.ref})
-			_, err := e.try(configMap("c", "size", "big"))
+			_, err := e.dryCreate(configMap("c", "size", "big"))
 			if c.message == "" {
 				wantStatus(t, err, 0, "", "")
 			} else {
-				wantStatus(t, err, 422, metav1.StatusReasonInvalid, by+c.message)
+				wantStatus(t, err, 422, metav1.StatusReasonInvalid, deniedBy+c.message)
 			}
 			if err := bindings.Delete(t.Context(), "p", metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
@@ -170,7 +170,7 @@ func TestUnknownParamKind(t *testing.T) {
 	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		ParamRef: &admissionregistrationv1.ParamRef{Name: "x", ParameterNotFoundAction: new(admissionregistrationv1.DenyAction)},
 	})
-	_, err := e.try(configMap("c"))
+	_, err := e.dryCreate(configMap("c"))
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' denied request: `+
 		`failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=None'`)
 }

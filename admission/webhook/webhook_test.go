@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestAConfigurationCountsForTheNextRequest(t *testing.T) {
+func TestConfigurationsTakeEffectAtOnce(t *testing.T) {
 	e := start(t)
 	e.handle("/v", deny(nil))
 	for range 20 {
 		e.validating("v")
 		if _, err := e.create(configMap("c")); err == nil {
-			t.Fatal("it is not asked yet")
+			t.Fatal("the webhook is not called yet")
 		}
 		e.remove("v")
 		if _, err := e.create(configMap("c")); err != nil {
-			t.Fatalf("it is still asked: %v", err)
+			t.Fatalf("the webhook is still called: %v", err)
 		}
 		if err := e.client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestSelectors(t *testing.T) {
 	guarded.Namespace = "guarded"
 	must(t, e.client.CoreV1().ConfigMaps("guarded").Create, guarded)
 	expect("/namespaces")
-	// The label goes, but it was there.
+	// The old object still has the label.
 	labelled.Labels = nil
 	if _, err := e.client.CoreV1().ConfigMaps("default").Update(t.Context(), labelled, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -76,16 +76,16 @@ func TestMatchConditions(t *testing.T) {
 	for _, c := range []struct {
 		rule, expression string
 		policy           admissionregistrationv1.FailurePolicyType
-		asked            bool
+		called           bool
 		refused          string
 	}{
-		{"true asks", `object.metadata.name.startsWith("c")`, "Fail", true, ""},
-		{"false does not", `object.metadata.name == "x"`, "Fail", false, ""},
-		{"the request is known", `request.operation == "CREATE" && request.userInfo.username == "system:admin" && request.kind.kind == "ConfigMap" && oldObject == null`, "Fail", true, ""},
-		{"the authorizer too", `authorizer.group("").resource("pods").namespace("default").check("create").allowed()`, "Fail", true, ""},
-		{"what cannot be told is refused", `object.data.none == "x"`, "Fail", false,
+		{"true calls the webhook", `object.metadata.name.startsWith("c")`, "Fail", true, ""},
+		{"false skips the webhook", `object.metadata.name == "x"`, "Fail", false, ""},
+		{"the variable request", `request.operation == "CREATE" && request.userInfo.username == "system:admin" && request.kind.kind == "ConfigMap" && oldObject == null`, "Fail", true, ""},
+		{"the variable authorizer", `authorizer.group("").resource("pods").namespace("default").check("create").allowed()`, "Fail", true, ""},
+		{"an error with failure policy Fail is a 403", `object.data.none == "x"`, "Fail", false,
 			`configmaps "c" is forbidden: expression 'object.data.none == "x"' resulted in error: no such key: data`},
-		{"or left out", `object.data.none == "x"`, "Ignore", false, ""},
+		{"an error with failure policy Ignore skips the webhook", `object.data.none == "x"`, "Ignore", false, ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e.validating("v", func(w *admissionregistrationv1.ValidatingWebhook) {
@@ -102,8 +102,8 @@ func TestMatchConditions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if asked := len(e.calls()) > 0; asked != c.asked {
-				t.Errorf("asked %v", asked)
+			if called := len(e.calls()) > 0; called != c.called {
+				t.Errorf("called: %v", called)
 			}
 			e.remove("v")
 		})
@@ -120,7 +120,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("dry run %v, error %v", *got.DryRun, err)
 	}
 	if _, err := e.create(configMap("c")); err != nil {
-		t.Error("it was created before: ", err)
+		t.Error("the dry run created the object: ", err)
 	}
 }
 
@@ -131,14 +131,14 @@ func TestWarnings(t *testing.T) {
 		return &admissionv1.AdmissionResponse{Warnings: []string{"first", "second", "first"}, Result: &metav1.Status{Message: "no"}}
 	})
 	if _, err := e.create(configMap("c")); err == nil {
-		t.Error("it was to be refused")
+		t.Error("the request was allowed")
 	}
 	if diff := cmp.Diff([]string{"first", "second"}, e.warnings.take()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 
-func TestConfigurationsAreNobodysBusiness(t *testing.T) {
+func TestConfigurationsAreExempt(t *testing.T) {
 	e := start(t)
 	everything := rules("*", "*", "*", "*")
 	e.mutating("m", func(w *admissionregistrationv1.MutatingWebhook) { w.Rules = everything })
@@ -150,7 +150,7 @@ func TestConfigurationsAreNobodysBusiness(t *testing.T) {
 	}
 }
 
-func TestALostRaceAsksAgain(t *testing.T) {
+func TestAConflictCallsWebhooksAgain(t *testing.T) {
 	e := start(t)
 	if _, err := e.create(configMap("c")); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// answer is what a webhook says, of whatever version.
-type answer struct {
+// response is the response of a webhook in a form that is common to all versions.
+type response struct {
 	allowed     bool
 	result      *metav1.Status
 	patch       []byte
@@ -20,7 +20,7 @@ type answer struct {
 	annotations map[string]string
 }
 
-// emptyReview returns what to decode an answer into.
+// emptyReview returns an AdmissionReview to decode a response into.
 func emptyReview(version string) runtime.Object {
 	if version == admissionv1beta1.SchemeGroupVersion.Version {
 		return &admissionv1beta1.AdmissionReview{}
@@ -28,41 +28,40 @@ func emptyReview(version string) runtime.Object {
 	return &admissionv1.AdmissionReview{}
 }
 
-// read checks an answer. That of the old version may lack some of what the new
-// one must have.
-func (q *question) read(review runtime.Object, mutates bool) (*answer, error) {
-	switch review := review.(type) {
+// verifyResponse checks a response. Version v1 has required fields that v1beta1 does not have.
+func (v *review) verifyResponse(answered runtime.Object, mutates bool) (*response, error) {
+	switch answered := answered.(type) {
 	case *admissionv1.AdmissionReview:
-		return q.readV1(review, mutates)
+		return v.verifyV1(answered, mutates)
 	case *admissionv1beta1.AdmissionReview:
-		return readV1beta1(review, mutates)
+		return verifyV1beta1(answered, mutates)
 	}
-	return nil, fmt.Errorf("unexpected response type %T", review)
+	return nil, fmt.Errorf("unexpected response type %T", answered)
 }
 
-func (q *question) readV1(review *admissionv1.AdmissionReview, mutates bool) (*answer, error) {
-	r := review.Response
+func (v *review) verifyV1(answered *admissionv1.AdmissionReview, mutates bool) (*response, error) {
+	r := answered.Response
 	if r == nil {
 		return nil, errors.New("webhook response was absent")
 	}
-	if r.UID != q.uid {
-		return nil, fmt.Errorf("expected response.uid=%q, got %q", q.uid, r.UID)
+	if r.UID != v.uid {
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", v.uid, r.UID)
 	}
 	want := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
-	if got := review.GroupVersionKind(); got != want {
+	if got := answered.GroupVersionKind(); got != want {
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, got)
 	}
 	if err := checkPatch(r, mutates); err != nil {
 		return nil, err
 	}
-	a := &answer{
+	out := &response{
 		allowed: r.Allowed, result: r.Result, patch: r.Patch,
 		warnings: r.Warnings, annotations: r.AuditAnnotations,
 	}
 	if r.PatchType != nil {
-		a.patchType = *r.PatchType
+		out.patchType = *r.PatchType
 	}
-	return a, nil
+	return out, nil
 }
 
 func checkPatch(r *admissionv1.AdmissionResponse, mutates bool) error {
@@ -81,14 +80,14 @@ func checkPatch(r *admissionv1.AdmissionResponse, mutates bool) error {
 	return nil
 }
 
-func readV1beta1(review *admissionv1beta1.AdmissionReview, mutates bool) (*answer, error) {
-	r := review.Response
+func verifyV1beta1(answered *admissionv1beta1.AdmissionReview, mutates bool) (*response, error) {
+	r := answered.Response
 	if r == nil {
 		return nil, errors.New("webhook response was absent")
 	}
-	a := &answer{allowed: r.Allowed, result: r.Result, warnings: r.Warnings, annotations: r.AuditAnnotations}
+	out := &response{allowed: r.Allowed, result: r.Result, warnings: r.Warnings, annotations: r.AuditAnnotations}
 	if mutates && len(r.Patch) > 0 {
-		a.patch, a.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
+		out.patch, out.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
 	}
-	return a, nil
+	return out, nil
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// checksFor returns a check for each kind that has a schema. They know the
-// variables and the parameters of the policy.
-func (p *Policies) checksFor(ctx context.Context, store *registry.Store, kinds []schema.GroupVersionKind, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) []typeCheck {
+// typeChecks returns a check for each kind that has a schema. The checks declare the variables
+// and the params of the policy.
+func (p *Policies) typeChecks(ctx context.Context, store *registry.Store, kinds []schema.GroupVersionKind, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) []typeCheck {
 	var params *apiservercel.DeclType
 	if spec.ParamKind != nil {
 		params = typeOf(store, schema.FromAPIVersionAndKind(spec.ParamKind.APIVersion, spec.ParamKind.Kind), "Params")
@@ -31,9 +31,9 @@ func (p *Policies) checksFor(ctx context.Context, store *registry.Store, kinds [
 		if object == nil {
 			continue
 		}
-		env, err := environmentOf(object, params, spec)
+		env, err := newEnvironment(object, params, spec)
 		if err != nil {
-			p.log.WarnContext(ctx, "the expressions of a policy cannot be checked", "kind", kind, "error", err)
+			p.log.WarnContext(ctx, "policy expressions cannot be type-checked", "kind", kind, "error", err)
 			continue
 		}
 		checks = append(checks, typeCheck{kind, env})
@@ -41,8 +41,8 @@ func (p *Policies) checksFor(ctx context.Context, store *registry.Store, kinds [
 	return checks
 }
 
-// typeOf returns the type of the objects of a kind, under a name that ends in a
-// suffix; nil if nobody knows it.
+// typeOf returns the type of the objects of a kind. Its name is the kind with a suffix. The
+// result is nil for a kind that is not served or has no schema.
 func typeOf(store *registry.Store, kind schema.GroupVersionKind, suffix string) *apiservercel.DeclType {
 	_, served, ok := store.OfKind(kind)
 	if !ok {
@@ -59,9 +59,9 @@ func typeOf(store *registry.Store, kind schema.GroupVersionKind, suffix string) 
 	return declared.MaybeAssignTypeName(kind.Kind + suffix)
 }
 
-// environmentOf is what expressions are compiled in that may speak of objects and
-// parameters of these types. Without a type of parameters, these may be anything.
-func environmentOf(object, params *apiservercel.DeclType, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) (*cel.Env, error) {
+// newEnvironment returns a CEL environment with the types of the object and the params. Params of
+// an unknown type are dynamic.
+func newEnvironment(object, params *apiservercel.DeclType, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) (*cel.Env, error) {
 	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
 	types := []*apiservercel.DeclType{request, namespace, object}
 	variables := []cel.EnvOption{
@@ -95,8 +95,7 @@ func environmentOf(object, params *apiservercel.DeclType, spec *admissionregistr
 	return composed.Env(environment.StoredExpressions)
 }
 
-// outputTypes finds out the types of variables; what cannot be compiled may be
-// anything.
+// outputTypes determines the types of variables. Variables that cannot be compiled are dynamic.
 type outputTypes struct{ in *plugincel.CompositedCompiler }
 
 // CompileCELExpression implements cel.Compiler.

@@ -10,9 +10,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// modelOf describes the objects of a version, without references. Of a Go type it
-// says what OpenAPI does about the types of its fields, and nothing else: the
-// documents themselves take much longer to read.
+// modelOf returns the schema of the objects of a version, without references. The schema of a Go
+// type is derived by reflection and has only the types of the fields. The OpenAPI documents say
+// the same about them but take much longer to read.
 func modelOf(version registry.Version) (*spec.Schema, error) {
 	if version.Model == nil {
 		model := modeler{}.model(reflect.TypeOf(version.New()))
@@ -26,8 +26,8 @@ func modelOf(version registry.Version) (*spec.Schema, error) {
 	return model, nil
 }
 
-// resolveMetadata puts the model of metadata, which nothing else refers to, in the
-// place of references.
+// resolveMetadata replaces references by the model of ObjectMeta, the only type that models of
+// custom resources refer to.
 func resolveMetadata(model *spec.Schema) {
 	if model == nil {
 		return
@@ -48,15 +48,15 @@ func resolveMetadata(model *spec.Schema) {
 	}
 }
 
-// modeler makes models of Go types. It holds those that it is within: one that
-// contains itself is an object there, and nothing more.
+// modeler derives models of Go types. It holds the types on the path to the current one. A type
+// that contains itself is an object without fields there.
 type modeler map[reflect.Type]bool
 
 func (m modeler) model(t reflect.Type) spec.Schema {
 	if t.Kind() == reflect.Pointer {
 		return m.model(t.Elem())
 	}
-	if model, ok := ownModel(t); ok {
+	if model, ok := declaredModel(t); ok {
 		return model
 	}
 	switch t.Kind() {
@@ -83,9 +83,9 @@ func (m modeler) model(t reflect.Type) spec.Schema {
 	return *spec.Int64Property()
 }
 
-// ownModel is that of a type which says itself what it is in OpenAPI: one that may
-// be of several types is none of them.
-func ownModel(t reflect.Type) (spec.Schema, bool) {
+// declaredModel returns the model of a type that declares its OpenAPI type. The model of a type
+// with several OpenAPI types has no type.
+func declaredModel(t reflect.Type) (spec.Schema, bool) {
 	value := reflect.New(t).Interface()
 	typed, ok := value.(interface{ OpenAPISchemaType() []string })
 	if !ok {

@@ -8,21 +8,21 @@ import (
 	"github.com/miniapi/miniapi/admission/match"
 )
 
-// interfaces are what JSON patches need to know of the kind of a target; for the
-// rest they panic.
-type interfaces struct {
+// objectInterfaces implements the part of admission.ObjectInterfaces that JSON patches use, for
+// the kind of a target. The other methods panic.
+type objectInterfaces struct {
 	admission.ObjectInterfaces
 	target *match.Target
 }
 
 // GetObjectCreater implements admission.ObjectInterfaces.
-func (i interfaces) GetObjectCreater() runtime.ObjectCreater { return i }
+func (i objectInterfaces) GetObjectCreater() runtime.ObjectCreater { return i }
 
 // GetObjectTyper implements admission.ObjectInterfaces.
-func (i interfaces) GetObjectTyper() runtime.ObjectTyper { return i }
+func (i objectInterfaces) GetObjectTyper() runtime.ObjectTyper { return i }
 
 // New implements runtime.ObjectCreater.
-func (i interfaces) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+func (i objectInterfaces) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	if kind != i.target.Kind {
 		return nil, runtime.NewNotRegisteredErrForKind("admission", kind)
 	}
@@ -30,9 +30,9 @@ func (i interfaces) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 }
 
 // ObjectKinds implements runtime.ObjectTyper.
-func (i interfaces) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
+func (i objectInterfaces) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
 	return []schema.GroupVersionKind{i.target.Kind}, false, nil
 }
 
 // Recognizes implements runtime.ObjectTyper.
-func (i interfaces) Recognizes(kind schema.GroupVersionKind) bool { return kind == i.target.Kind }
+func (i objectInterfaces) Recognizes(kind schema.GroupVersionKind) bool { return kind == i.target.Kind }

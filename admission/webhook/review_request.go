@@ -16,29 +16,29 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// question is one request as one webhook is told of it.
-type question struct {
+// review is a request as shown to one webhook.
+type review struct {
 	request *match.Request
 	target  *match.Target
-	// object and old are in the version of target.
+	// object and old have the version of target.
 	object, old runtime.Object
 	uid         types.UID
 }
 
-func newQuestion(r *match.Request, target *match.Target) (*question, error) {
-	q := &question{request: r, target: target, uid: uuid.NewUUID()}
+func newReview(r *match.Request, target *match.Target) (*review, error) {
+	v := &review{request: r, target: target, uid: uuid.NewUUID()}
 	var err error
-	if q.object, err = target.Show(r.Object); err != nil {
+	if v.object, err = target.Show(r.Object); err != nil {
 		return nil, err
 	}
-	q.old, err = target.Show(r.OldObject)
-	return q, err
+	v.old, err = target.Show(r.OldObject)
+	return v, err
 }
 
-// review returns the question in a version of AdmissionReview. The two there
-// are differ in name only.
-func (q *question) review(ctx context.Context, version string) ([]byte, error) {
-	r := q.request
+// encode returns the JSON of the AdmissionReview. The versions v1 and v1beta1 differ only in the
+// apiVersion.
+func (v *review) encode(ctx context.Context, version string) ([]byte, error) {
+	r := v.request
 	kind, resource := metav1.GroupVersionKind(r.Kind), metav1.GroupVersionResource(r.Resource)
 	dryRun := r.Options.DryRun
 	return json.Marshal(&admissionv1.AdmissionReview{
@@ -47,9 +47,9 @@ func (q *question) review(ctx context.Context, version string) ([]byte, error) {
 			APIVersion: schema.GroupVersion{Group: admissionv1.GroupName, Version: version}.String(),
 		},
 		Request: &admissionv1.AdmissionRequest{
-			UID:                q.uid,
-			Kind:               metav1.GroupVersionKind(q.target.Kind),
-			Resource:           metav1.GroupVersionResource(q.target.Resource),
+			UID:                v.uid,
+			Kind:               metav1.GroupVersionKind(v.target.Kind),
+			Resource:           metav1.GroupVersionResource(v.target.Resource),
 			SubResource:        r.Subresource,
 			RequestKind:        &kind,
 			RequestResource:    &resource,
@@ -58,8 +58,8 @@ func (q *question) review(ctx context.Context, version string) ([]byte, error) {
 			Namespace:          r.Namespace,
 			Operation:          admissionv1.Operation(r.Operation),
 			UserInfo:           userInfo(ctx),
-			Object:             runtime.RawExtension{Object: q.object},
-			OldObject:          runtime.RawExtension{Object: q.old},
+			Object:             runtime.RawExtension{Object: v.object},
+			OldObject:          runtime.RawExtension{Object: v.old},
 			DryRun:             &dryRun,
 			Options:            runtime.RawExtension{Object: r.SentOptions()},
 		},
