@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,34 +10,33 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Config says which steps run, by the names of kube-apiserver's admission
-// plugins. The zero value runs those that run there by default, but for
-// ServiceAccount, which needs a controller.
+// Config selects and configures the admission plugins. The zero value runs the plugins that
+// kube-apiserver runs by default, except ServiceAccount.
 type Config struct {
-	// Enable and Disable name steps that run, or do not, whatever the default.
-	// Plugins of kube-apiserver that are no step here change nothing.
+	// Enable and Disable are the names of plugins to enable and to disable. Names of plugins that
+	// only kube-apiserver has are accepted and have no effect.
 	Enable, Disable []string
-	// Mutating steps run behind all that fill something in, those of policies
-	// before those of webhooks; Validating ones behind them, before quotas are
-	// charged.
+	// Mutating and Validating are the steps of admission policies and webhooks, policies first.
+	// They run after all other steps except ResourceQuota, the mutating ones first.
 	Mutating, Validating registry.Chain
-	// Logger takes at debug level what kube-apiserver annotates its audit log
-	// with. Nil: nothing does.
+	// Logger logs audit annotations at debug level. Nil: no logs.
 	Logger *slog.Logger
 }
 
-// Default returns the steps in the order in which kube-apiserver runs them.
+// Default returns the enabled steps in the order in which kube-apiserver runs them.
 func Default(c Config) registry.Chain {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	chain := slices.Concat(
+	return slices.DeleteFunc(c.steps(), func(step registry.AdmissionStep) bool { return !c.enabled(step.Name) })
+}
+
+// steps returns all steps, enabled or not.
+func (c Config) steps() registry.Chain {
+	return slices.Concat(
 		registry.Chain{
 			NamespaceLifecycle(),
 			LimitRanger(),
 			ServiceAccount(),
 			TaintNodesByCondition(),
-			PodSecurity(c.Logger),
+			PodSecurity(cmp.Or(c.Logger, slog.New(slog.DiscardHandler))),
 			Priority(),
 			DefaultTolerationSeconds(),
 			DefaultStorageClass(),
@@ -57,18 +57,25 @@ func Default(c Config) registry.Chain {
 			ResourceQuota(),
 		},
 	)
-	return slices.DeleteFunc(chain, func(step registry.AdmissionStep) bool { return !c.runs(step.Name) })
 }
 
-func (c Config) runs(name string) bool {
-	return !slices.Contains(c.Disable, name) && (name != serviceAccountStep || slices.Contains(c.Enable, name))
+// disabledByDefault lists the plugins that run only if they are enabled.
+func disabledByDefault() []string { return []string{"ServiceAccount"} }
+
+func (c Config) enabled(name string) bool {
+	return !slices.Contains(c.Disable, name) &&
+		(slices.Contains(c.Enable, name) || !slices.Contains(disabledByDefault(), name))
 }
 
-// Validate returns all faults at once, joined.
+// Validate returns all errors, joined.
 func (c Config) Validate() error {
+	known := upstreamPlugins()
+	for _, step := range c.steps() {
+		known = append(known, step.Name)
+	}
 	var errs []error
 	for _, name := range c.Enable {
-		if !slices.Contains(plugins(), name) {
+		if !slices.Contains(known, name) {
 			errs = append(errs, fmt.Errorf("enable-admission-plugins plugin %q is unknown", name))
 		}
 		if slices.Contains(c.Disable, name) {
@@ -76,15 +83,15 @@ func (c Config) Validate() error {
 		}
 	}
 	for _, name := range c.Disable {
-		if !slices.Contains(plugins(), name) {
+		if !slices.Contains(known, name) {
 			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown", name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// plugins are the names that kube-apiserver knows, in its order.
-func plugins() []string {
+// upstreamPlugins lists the plugins of kube-apiserver v1.36, in its order.
+func upstreamPlugins() []string {
 	return []string{
 		"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
 		"LimitRanger", "ServiceAccount", "NodeRestriction", "TaintNodesByCondition", "AlwaysPullImages", "ImagePolicyWebhook",

@@ -28,10 +28,10 @@ func TestChain(t *testing.T) {
 		config plugin.Config
 		want   string
 	}{
-		"the default": {plugin.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
+		"default": {plugin.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
 			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
-		"policies and webhooks come before quotas, and can be turned off": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
+		"policies and webhooks run before quotas and can be disabled": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
 			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection " +
 			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass " +
 			"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
@@ -42,12 +42,12 @@ func TestChain(t *testing.T) {
 	}
 }
 
-func TestChainFaults(t *testing.T) {
-	config := plugin.Config{Enable: []string{"Unheard", "NodeRestriction"}, Disable: []string{"NodeRestriction", "OfToo"}}
+func TestConfigValidation(t *testing.T) {
+	config := plugin.Config{Enable: []string{"Unknown", "NodeRestriction"}, Disable: []string{"NodeRestriction", "OtherUnknown"}}
 	want := []string{
-		`enable-admission-plugins plugin "Unheard" is unknown`,
+		`enable-admission-plugins plugin "Unknown" is unknown`,
 		`NodeRestriction in enable-admission-plugins and disable-admission-plugins overlapped`,
-		`disable-admission-plugins plugin "OfToo" is unknown`,
+		`disable-admission-plugins plugin "OtherUnknown" is unknown`,
 	}
 	if diff := cmp.Diff(want, strings.Split(config.Validate().Error(), "\n")); diff != "" {
 		t.Error(diff)

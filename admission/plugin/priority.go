@@ -11,10 +11,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Priority resolves the priority class of pods, and sees to it that there is one
-// default class at most. It needs a resource "priorityclasses" in the same
-// catalog. The two classes that every cluster has count even if they are not
-// stored.
+// Priority resolves the priority class of pods, and rejects a second default class. The step reads
+// the resource "priorityclasses" of the catalog. The two system classes need not be stored.
 func Priority() registry.AdmissionStep {
 	return registry.AdmissionStep{Name: "Priority", Admit: resolvePriority, Validate: checkDefaultPriority}
 }
@@ -32,10 +30,10 @@ func resolvePriority(ctx context.Context, a *registry.Attributes) error {
 	if err != nil {
 		return err
 	}
-	return adoptPriority(a, &pod.Spec, class)
+	return setPriority(a, &pod.Spec, class)
 }
 
-// keepPriority: a client that knows nothing of these fields leaves them out.
+// keepPriority restores the fields that older clients drop from an update.
 func keepPriority(spec, old *corev1.PodSpec) {
 	if spec.Priority == nil {
 		spec.Priority = old.Priority
@@ -45,8 +43,8 @@ func keepPriority(spec, old *corev1.PodSpec) {
 	}
 }
 
-// priorityClass returns the class that a name stands for: "" for the default
-// one, or else for a priority of nothing.
+// priorityClass returns the class with a name. For the name "" it returns the default class, or a
+// class with value 0 if there is no default.
 func priorityClass(ctx context.Context, a *registry.Attributes, name string) (*schedulingv1.PriorityClass, error) {
 	if name == "" {
 		class, err := defaultPriority(ctx, a)
@@ -58,7 +56,7 @@ func priorityClass(ctx context.Context, a *registry.Attributes, name string) (*s
 	var class *schedulingv1.PriorityClass
 	err := error(apierrors.NewNotFound(schedulingv1.Resource("priorityclasses"), name))
 	if store, ok := a.Store.Sibling(schedulingv1.Resource("priorityclasses")); ok {
-		class, err = find[*schedulingv1.PriorityClass](ctx, store, "", name)
+		class, err = getObject[*schedulingv1.PriorityClass](ctx, store, "", name)
 	}
 	if !apierrors.IsNotFound(err) {
 		return class, err
@@ -81,10 +79,10 @@ func systemPriority(name string) (int32, bool) {
 	return 0, false
 }
 
-// defaultPriority returns the default class, nil if there is none. Of several,
-// which only a race can bring about, it is the lowest.
+// defaultPriority returns the default class, nil if there is none. If a race has created several,
+// it returns the one with the lowest value.
 func defaultPriority(ctx context.Context, a *registry.Attributes) (*schedulingv1.PriorityClass, error) {
-	classes, err := all[*schedulingv1.PriorityClass](ctx, a, schedulingv1.Resource("priorityclasses"), "")
+	classes, err := listObjects[*schedulingv1.PriorityClass](ctx, a, schedulingv1.Resource("priorityclasses"), "")
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +95,9 @@ func defaultPriority(ctx context.Context, a *registry.Attributes) (*schedulingv1
 	return lowest, nil
 }
 
-// adoptPriority fills in what the class says. A pod may say the same and nothing
-// else.
-func adoptPriority(a *registry.Attributes, spec *corev1.PodSpec, class *schedulingv1.PriorityClass) error {
+// setPriority sets the priority and preemption policy of the class. It rejects a pod with other
+// values.
+func setPriority(a *registry.Attributes, spec *corev1.PodSpec, class *schedulingv1.PriorityClass) error {
 	const text = "the %s (%v) must not be provided in pod spec; priority admission controller computed %v from the given PriorityClass name"
 	if spec.Priority != nil && *spec.Priority != class.Value {
 		return forbidden(a, fmt.Errorf(text, "integer value of priority", *spec.Priority, class.Value))

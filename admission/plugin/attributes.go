@@ -1,0 +1,55 @@
+package plugin
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// forbidden returns a 403 for a rejected write.
+func forbidden(a *registry.Attributes, reason error) *apierrors.StatusError {
+	return apierrors.NewForbidden(a.Store.Resource().GroupResource(), nameOf(a), reason)
+}
+
+// nameOf returns the name of an object for errors. The object may have no name yet.
+func nameOf(a *registry.Attributes) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	accessor, err := meta.Accessor(a.Object)
+	switch {
+	case err != nil:
+		return "Unknown/errorGettingName"
+	case accessor.GetName() != "":
+		return accessor.GetName()
+	case accessor.GetGenerateName() != "":
+		return accessor.GetGenerateName()
+	default:
+		return "Unknown"
+	}
+}
+
+// created returns the object of a creation, if it has type T.
+func created[T any](a *registry.Attributes) (T, bool) {
+	var none T
+	if a.Operation != registry.OperationCreate || a.Subresource != "" {
+		return none, false
+	}
+	obj, ok := a.Object.(T)
+	return obj, ok
+}
+
+// updated returns the new and the stored object of an update of the resource itself, if they have
+// type T.
+func updated[T any](a *registry.Attributes) (obj, old T, ok bool) { return updatedBy[T](a, "") }
+
+// updatedBy is like updated, for an update of a subresource.
+func updatedBy[T any](a *registry.Attributes, subresource string) (obj, old T, ok bool) {
+	if a.Operation != registry.OperationUpdate || a.Subresource != subresource {
+		return obj, old, false
+	}
+	old, _ = a.OldObject.(T)
+	obj, ok = a.Object.(T)
+	return obj, old, ok
+}

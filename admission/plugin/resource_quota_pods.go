@@ -1,0 +1,122 @@
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+func podEvaluator() quotaEvaluator {
+	return quotaEvaluator{
+		updates:     true,
+		subresource: "resize",
+		counts:      countsPods,
+		usage:       func(obj runtime.Object) corev1.ResourceList { return podUsage(obj.(*corev1.Pod)) },
+		constraints: func(names []corev1.ResourceName, obj runtime.Object) error {
+			return podConstraints(names, &obj.(*corev1.Pod).Spec)
+		},
+		inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj runtime.Object) bool {
+			return podInScope(scope, obj.(*corev1.Pod))
+		},
+	}
+}
+
+// requiredOfContainers returns the names of a quota that every container must set.
+func requiredOfContainers() []corev1.ResourceName {
+	return []corev1.ResourceName{
+		corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
+		corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
+	}
+}
+
+func countsPods(name corev1.ResourceName) bool {
+	switch name {
+	case objectCountName(corev1.Resource("pods")), corev1.ResourcePods, corev1.ResourceEphemeralStorage,
+		corev1.ResourceRequestsEphemeralStorage, corev1.ResourceLimitsEphemeralStorage:
+		return true
+	}
+	text := string(name)
+	return slices.Contains(requiredOfContainers(), name) || strings.HasPrefix(text, corev1.ResourceHugePagesPrefix) ||
+		strings.HasPrefix(text, corev1.ResourceRequestsHugePagesPrefix) ||
+		strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) && isExtended(name)
+}
+
+// isExtended reports whether a resource is an extended resource.
+func isExtended(name corev1.ResourceName) bool {
+	return strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+}
+
+// podUsage returns the usage of a pod. A finished pod counts only as an object.
+func podUsage(pod *corev1.Pod) corev1.ResourceList {
+	used := corev1.ResourceList{objectCountName(corev1.Resource("pods")): newQuantity(1)}
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return used
+	}
+	requests, limits := podResources(&pod.Spec, requestsOf), podResources(&pod.Spec, limitsOf)
+	addResources(requests, pod.Spec.Overhead)
+	for name, amount := range pod.Spec.Overhead {
+		if _, limited := limits[name]; limited {
+			addResources(limits, corev1.ResourceList{name: amount})
+		}
+	}
+	maps.Copy(used, computeUsage(requests, limits))
+	used[corev1.ResourcePods] = newQuantity(1)
+	return used
+}
+
+// computeUsage returns requests and limits under the names that quotas use.
+func computeUsage(requests, limits corev1.ResourceList) corev1.ResourceList {
+	used := corev1.ResourceList{}
+	for name, quantity := range requests {
+		requested := corev1.DefaultResourceRequestsPrefix + name
+		switch {
+		case isComputed(name), strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+			used[name], used[requested] = quantity, quantity
+		case isExtended(name):
+			used[requested] = quantity
+		}
+	}
+	for name, quantity := range limits {
+		if isComputed(name) {
+			used["limits."+name] = quantity
+		}
+	}
+	return used
+}
+
+func isComputed(name corev1.ResourceName) bool {
+	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
+}
+
+// podConstraints returns an error that lists the containers without the requests and limits that a
+// quota with these names requires. Resources of the pod itself replace those of its containers.
+func podConstraints(names []corev1.ResourceName, spec *corev1.PodSpec) error {
+	ofPod := corev1.ResourceList{}
+	if spec.Resources != nil {
+		ofPod = computeUsage(spec.Resources.Requests, spec.Resources.Limits)
+	}
+	var missing []string
+	for _, name := range names {
+		if _, ok := ofPod[name]; ok || !slices.Contains(requiredOfContainers(), name) {
+			continue
+		}
+		var containers []string
+		for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+			if _, ok := computeUsage(c.Resources.Requests, c.Resources.Limits)[name]; !ok {
+				containers = append(containers, c.Name)
+			}
+		}
+		if len(containers) > 0 {
+			slices.Sort(containers)
+			missing = append(missing, fmt.Sprintf("%s for: %s", name, strings.Join(containers, ",")))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("must specify %s", strings.Join(missing, "; "))
+	}
+	return nil
+}
