@@ -17,7 +17,7 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.storage.GetList(ctx, selected.key, storage.ListOptions{
+	opts := storage.ListOptions{
 		Recursive:            selected.recursive,
 		Predicate:            selected.predicate,
 		ResourceVersion:      req.ResourceVersion,
@@ -25,10 +25,11 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 		Limit:                req.limit(),
 		Continue:             req.Continue,
 		KnownRevision:        req.KnownRevision,
-	})
+	}
+	page, err := s.storage.GetList(ctx, selected.key, opts)
 	if err != nil {
 		failed := s.call("list", "", selected.key)
-		failed.list, failed.exactObject = &req, !selected.recursive && req.exact()
+		failed.list, failed.exactObject = &req, !opts.Recursive && s.readsExactly(selected.key, opts)
 		return nil, failed.interpret(err)
 	}
 	return page, nil

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -69,17 +68,12 @@ func (s *Store) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	return accessor.GetLabels(), set, nil
 }
 
-// exact returns whether the request names one revision and accepts no later one:
-// by its match, or by the legacy form, a limit with a version.
-func (r *ListRequest) exact() bool {
-	switch r.ResourceVersionMatch {
-	case metav1.ResourceVersionMatchExact:
-		return true
-	case "":
-		return r.Limit > 0 && r.ResourceVersion != "" && r.ResourceVersion != "0"
-	default:
-		return false
-	}
+// readsExactly reports whether kube-apiserver reads the one object that a list selects at one
+// revision from etcd: it applies the rule of collections to one object, too.
+func (s *Store) readsExactly(key string, opts storage.ListOptions) bool {
+	opts.Recursive = true
+	plan, err := opts.Plan(s.storage.Versioner(), key)
+	return err == nil && plan.Exact
 }
 
 // limit returns the greatest number of entries on a page, 0 for no limit. As in

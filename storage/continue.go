@@ -20,20 +20,6 @@ type continueToken struct {
 
 const continueVersion = "meta.k8s.io/v1"
 
-// Resume returns where the page after Continue begins, below prefix, and the
-// revision to read it at, which is 0 for the latest. Errors wrap
-// ErrInvalidContinue or ErrContinueWithVersion.
-func (o ListOptions) Resume(prefix string) (fromKey string, revision int64, err error) {
-	fromKey, revision, err = DecodeContinue(o.Continue, prefix)
-	if err != nil {
-		return "", 0, err
-	}
-	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return "", 0, ErrContinueWithVersion
-	}
-	return fromKey, max(revision, 0), nil
-}
-
 // EncodeContinue returns the token of the page that begins after lastKey, a key
 // below prefix, in the list read at revision.
 func EncodeContinue(lastKey, prefix string, revision int64) (string, error) {

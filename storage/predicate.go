@@ -2,10 +2,12 @@ package storage
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // AttrFunc returns the labels of an object and the fields it can be selected by.
@@ -51,4 +53,38 @@ func (p Predicate) MatchesEntry(ctx context.Context, e *Entry) (bool, error) {
 
 func (p Predicate) selects(labelSet labels.Set, fieldSet fields.Set) bool {
 	return (p.Label == nil || p.Label.Matches(labelSet)) && (p.Field == nil || p.Field.Matches(fieldSet))
+}
+
+// EventType returns the type of the event that a watch with the predicate reports for a change of a
+// key from before to after, and "" for a change that it does not report. Nil stands for an absent
+// key. An object that starts to match is Added, one that stops is Deleted. If after is nil and
+// before is corrupt, the error is a *CorruptDeletedError.
+func (p Predicate) EventType(ctx context.Context, before, after *Entry) (watch.EventType, error) {
+	matched, err := p.matchesPresent(ctx, before)
+	if after == nil && errors.Is(err, ErrCorrupt) {
+		return "", &CorruptDeletedError{Err: err}
+	}
+	if err != nil {
+		return "", err
+	}
+	matches, err := p.matchesPresent(ctx, after)
+	switch {
+	case err != nil:
+		return "", err
+	case matches && matched:
+		return watch.Modified, nil
+	case matches:
+		return watch.Added, nil
+	case matched:
+		return watch.Deleted, nil
+	default:
+		return "", nil
+	}
+}
+
+func (p Predicate) matchesPresent(ctx context.Context, e *Entry) (bool, error) {
+	if e == nil {
+		return false, nil
+	}
+	return p.MatchesEntry(ctx, e)
 }

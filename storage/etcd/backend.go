@@ -145,7 +145,7 @@ func (b *Backend) CurrentRevision(ctx context.Context) (int64, error) {
 	if b.cfg.Member != nil {
 		return b.cfg.Member.Rev(), nil
 	}
-	resp, err := b.client.Get(ctx, b.cfg.Prefix, b.readOptions("", clientv3.WithCountOnly())...)
+	resp, err := b.client.Get(ctx, b.cfg.Prefix, b.consistent(clientv3.WithCountOnly())...)
 	if err != nil {
 		return 0, readError("get", b.cfg.Prefix, err)
 	}
@@ -160,10 +160,19 @@ func (b *Backend) Ready(ctx context.Context) error {
 	return nil
 }
 
-// readOptions adds to opts what a read at resourceVersion needs: "0" and local
-// reads are answered from the memory of the member.
-func (b *Backend) readOptions(resourceVersion string, opts ...clientv3.OpOption) []clientv3.OpOption {
-	if b.cfg.LocalReads || resourceVersion == "0" {
+// readOptions returns opts for a read whose answer must be fresh: any member answers from its
+// memory if every state will do.
+func (b *Backend) readOptions(fresh storage.Freshness, opts ...clientv3.OpOption) []clientv3.OpOption {
+	if fresh == (storage.Freshness{}) {
+		return append(opts, clientv3.WithSerializable())
+	}
+	return b.consistent(opts...)
+}
+
+// consistent returns opts for a read that sees every acknowledged write. With LocalReads that is
+// any read.
+func (b *Backend) consistent(opts ...clientv3.OpOption) []clientv3.OpOption {
+	if b.cfg.LocalReads {
 		opts = append(opts, clientv3.WithSerializable())
 	}
 	return opts

@@ -54,7 +54,7 @@ func (s *store) encodeNew(obj runtime.Object, opts storage.CreateOptions) ([]byt
 }
 
 func (s *store) createDryRun(ctx context.Context, t target, data []byte) (*storage.Entry, error) {
-	resp, err := s.client.Get(ctx, t.path, s.readOptions("", clientv3.WithCountOnly())...)
+	resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithCountOnly())...)
 	if err != nil {
 		return nil, readError("create", t.key, err)
 	}

@@ -11,7 +11,7 @@ import (
 // deleteCorrupt deletes an object that cannot be decoded. A suggestion
 // is ignored: the decision is made on the bytes that are deleted.
 func (s *store) deleteCorrupt(ctx context.Context, t target, opts storage.DeleteOptions) (*storage.Entry, error) {
-	resp, err := s.client.Get(ctx, t.path, s.readOptions("")...)
+	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
 	if err != nil {
 		return nil, readError("delete", t.key, err)
 	}

@@ -13,64 +13,41 @@ import (
 
 var errNoPreviousValue = errors.New("etcd has no value from before the event")
 
-// translate makes an event of etcd one of the watch. With a predicate it
-// compares what was with what is: the zero event stands for nothing to report.
+// translate returns the watch event of an event of etcd, and about how many bytes it occupies while
+// it is queued. The event has no type if the predicate selects neither state.
 func (w *watcher) translate(ctx context.Context, e *clientv3.Event) (event storage.Event, size int, err error) {
-	var before, after *storage.Entry
-	if !e.IsCreate() && (e.Type == clientv3.EventTypeDelete || !w.opts.Predicate.Empty()) {
-		if before, err = w.previous(ctx, e); err != nil {
-			return storage.Event{}, 0, eventError(e, err)
-		}
+	before, after, err := w.states(ctx, e)
+	if err != nil {
+		return storage.Event{}, 0, err
 	}
-	if e.Type != clientv3.EventTypeDelete {
-		if after, err = w.store.entryOf(ctx, e.Kv); err != nil {
-			return storage.Event{}, 0, err
-		}
+	event = storage.Event{Entry: after, Revision: e.Kv.ModRevision}
+	if event.Type, err = w.opts.Predicate.EventType(ctx, before, after); err != nil {
+		return storage.Event{}, 0, err
 	}
-	event, err = w.compare(ctx, e, before, after)
-	event.Revision = e.Kv.ModRevision
-	return event, eventSize(e), eventError(e, err)
+	if event.Type == watch.Deleted {
+		event.Entry = before
+	}
+	return event, eventSize(e), nil
 }
 
-// eventError returns the error of an event whose objects cannot be decoded.
-func eventError(e *clientv3.Event, err error) error {
-	if e.Type == clientv3.EventTypeDelete && errors.Is(err, storage.ErrCorrupt) {
-		return &storage.CorruptDeletedError{Err: err}
-	}
-	return err
-}
-
-// compare decides what a change means to a watch that selects. Whether there
-// was a value before is known without the entry, which the empty predicate
-// does not need.
-func (w *watcher) compare(ctx context.Context, e *clientv3.Event, before, after *storage.Entry) (storage.Event, error) {
-	selected := func(entry *storage.Entry) (bool, error) {
-		if entry == nil {
-			return false, nil
+// states returns the entries before and after an event, nil where the key is absent. The first one
+// is stamped with the revision of the event.
+func (w *watcher) states(ctx context.Context, e *clientv3.Event) (before, after *storage.Entry, err error) {
+	deleted := e.Type == clientv3.EventTypeDelete
+	if deleted || !e.IsCreate() && !w.opts.Predicate.Empty() {
+		before, err = w.previous(ctx, e)
+		if deleted && errors.Is(err, storage.ErrCorrupt) {
+			err = &storage.CorruptDeletedError{Err: err}
 		}
-		return w.opts.Predicate.MatchesEntry(ctx, entry)
+		if err != nil || deleted {
+			return before, nil, err
+		}
 	}
-	was, err := selected(before)
-	if err != nil {
-		return storage.Event{}, err
+	after, err = w.store.entryOf(ctx, e.Kv)
+	if before == nil && !e.IsCreate() {
+		before = after // an empty predicate selects every state, so the previous one is not read
 	}
-	is, err := selected(after)
-	if err != nil {
-		return storage.Event{}, err
-	}
-	if w.opts.Predicate.Empty() {
-		was = !e.IsCreate()
-	}
-	switch {
-	case is && was:
-		return storage.Event{Type: watch.Modified, Entry: after}, nil
-	case is:
-		return storage.Event{Type: watch.Added, Entry: after}, nil
-	case was:
-		return storage.Event{Type: watch.Deleted, Entry: before}, nil
-	default:
-		return storage.Event{}, nil
-	}
+	return before, after, err
 }
 
 // previous returns the value before an event, stamped with the revision of the
@@ -94,7 +71,7 @@ func (w *watcher) previous(ctx context.Context, e *clientv3.Event) (*storage.Ent
 // etcd leaves it out where it is compacted, but does not say that this is why.
 func (w *watcher) readBefore(ctx context.Context, e *clientv3.Event) (*mvccpb.KeyValue, error) {
 	key, revision := w.store.key(e.Kv.Key), e.Kv.ModRevision
-	resp, err := w.store.client.Get(ctx, string(e.Kv.Key), w.store.readOptions("", clientv3.WithRev(revision-1))...)
+	resp, err := w.store.client.Get(ctx, string(e.Kv.Key), w.store.consistent(clientv3.WithRev(revision-1))...)
 	if err != nil {
 		return nil, failed("watch", key, revision, meaningOfRead(err), err)
 	}

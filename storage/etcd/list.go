@@ -3,12 +3,10 @@ package etcd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -31,11 +29,10 @@ type listing struct {
 	limit     int64 // of matching entries, 0: none
 	corrupt   storage.CorruptObjects
 
-	resourceVersion string
-	minimum         int64 // revision the answer must not be older than
-	revision        int64 // revision to read at; 0 until the first page came, if it is the latest
-	from            string
-	size            pageSize
+	fresh    storage.Freshness
+	revision int64  // to read at; unless it is exact, 0 until the first page has arrived
+	from     string // path of the next key
+	size     pageSize
 }
 
 // GetList implements storage.Interface.
@@ -65,74 +62,35 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 	}
 }
 
-// newListing decides which revision is to be read, which is the table at
-// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
+// newListing returns the listing of one call of GetList.
 func (s *store) newListing(key string, opts storage.ListOptions) (*listing, error) {
 	t, err := s.scope("list", key, opts.Recursive)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{
-		store: s, op: "list", target: t, recursive: opts.Recursive,
-		predicate: opts.Predicate, limit: opts.Limit, resourceVersion: opts.ResourceVersion, from: t.path,
-	}
-	l.size = pageSize{l.firstPage(), s.cfg.PageSize}
-	if opts.Recursive && opts.Continue != "" {
-		err = l.resume(opts)
-	} else {
-		err = l.pin(opts)
-	}
+	plan, err := opts.Plan(s.versioner, t.key)
 	if err != nil {
 		return nil, refused("list", key, 0, err)
 	}
+	l := &listing{
+		store: s, op: "list", target: t, recursive: opts.Recursive, predicate: opts.Predicate, limit: opts.Limit,
+		fresh: plan.Freshness, from: s.cfg.Prefix + plan.From,
+	}
+	if plan.Exact {
+		l.revision = plan.Minimum
+	}
+	l.size = pageSize{l.firstPage(), s.cfg.PageSize}
 	return l, nil
 }
 
-// newInitialListing lists what a watch begins with, not older than minimum.
+// newInitialListing returns the listing of the state that a watch begins with.
 func (s *store) newInitialListing(t target, opts storage.WatchOptions, minimum int64) *listing {
 	l := &listing{
-		store: s, op: "watch", target: t, recursive: opts.Recursive,
-		predicate: opts.Predicate, minimum: minimum, from: t.path,
+		store: s, op: "watch", target: t, recursive: opts.Recursive, predicate: opts.Predicate,
+		fresh: storage.Freshness{Latest: true, Minimum: minimum}, from: t.path,
 	}
 	l.size = pageSize{min(initialPage, s.cfg.PageSize), s.cfg.PageSize}
 	return l
-}
-
-// resume continues where the previous page ended.
-func (l *listing) resume(opts storage.ListOptions) error {
-	from, revision, err := opts.Resume(l.path)
-	if err != nil {
-		return err
-	}
-	l.from = from
-	l.resourceVersion = ""
-	l.revision = revision
-	return nil
-}
-
-// pin chooses between an exact revision and a least one.
-func (l *listing) pin(opts storage.ListOptions) error {
-	revision, err := l.store.versioner.ParseResourceVersion(opts.ResourceVersion)
-	if err != nil {
-		return err
-	}
-	exact := false
-	switch opts.ResourceVersionMatch {
-	case metav1.ResourceVersionMatchExact:
-		exact = true
-	case metav1.ResourceVersionMatchNotOlderThan:
-	case "":
-		// The legacy form: a limit makes it exact.
-		exact = l.recursive && l.limit > 0
-	default:
-		return fmt.Errorf("unknown ResourceVersionMatch value: %v", opts.ResourceVersionMatch)
-	}
-	if exact {
-		l.revision = revision
-	} else {
-		l.minimum = revision
-	}
-	return nil
 }
 
 func (l *listing) firstPage() int64 {
@@ -157,8 +115,8 @@ func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
 	if err != nil {
 		return nil, failed(l.op, l.key, l.revision, meaningOfRead(err), err)
 	}
-	if current := resp.Header.Revision; l.minimum > current {
-		return nil, tooFarAhead(l.op, l.key, l.minimum, current)
+	if current := resp.Header.Revision; l.fresh.Minimum > current {
+		return nil, tooFarAhead(l.op, l.key, l.fresh.Minimum, current)
 	}
 	if l.revision == 0 {
 		l.revision = resp.Header.Revision
@@ -177,10 +135,11 @@ func (l *listing) options() []clientv3.OpOption {
 		opts = append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(l.path)))
 	}
 	if l.revision == 0 {
-		return l.store.readOptions(l.resourceVersion, opts...)
+		return l.store.readOptions(l.fresh, opts...)
 	}
-	// A member that lags may not have the revision yet: "0" no longer helps.
-	return l.store.readOptions("", append(opts, clientv3.WithRev(l.revision))...)
+	// The pages after the first are consistent reads in any case: the revision may be ahead of
+	// the memory of a member that lags behind.
+	return l.store.consistent(append(opts, clientv3.WithRev(l.revision))...)
 }
 
 func (l *listing) aheadOfStore(ctx context.Context) error {

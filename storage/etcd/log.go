@@ -22,7 +22,7 @@ var (
 // State implements storage.Log.
 func (b *Backend) State(ctx context.Context, visit func(storage.Change)) (revision int64, err error) {
 	root := b.cfg.Prefix + "/"
-	opts := b.readOptions("", clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
+	opts := b.consistent(clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
 	page := pageSize{min(firstPage, b.cfg.PageSize), b.cfg.PageSize}
 	for from := root; ; {
 		resp, err := page.fetch(ctx, b.client, from, append(opts, clientv3.WithRev(revision)))
@@ -187,7 +187,7 @@ func (b *Backend) change(ctx context.Context, kv *mvccpb.KeyValue) storage.Chang
 // Retains implements storage.Log. etcd tells its watchers of a revision a moment
 // before it lets anybody read it: one that is ahead is not gone.
 func (b *Backend) Retains(ctx context.Context, revision int64) error {
-	_, err := b.client.Get(ctx, b.cfg.Prefix, b.readOptions("", clientv3.WithRev(revision), clientv3.WithCountOnly())...)
+	_, err := b.client.Get(ctx, b.cfg.Prefix, b.consistent(clientv3.WithRev(revision), clientv3.WithCountOnly())...)
 	if err != nil && meaningOfRead(err) != storage.ErrFutureRevision {
 		return meaningOfRead(err)
 	}

@@ -104,7 +104,7 @@ func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
 			return 0, readError(w.op, w.key, err)
 		}
 	}
-	resp, err := s.client.Get(ctx, w.path, s.readOptions("")...)
+	resp, err := s.client.Get(ctx, w.path, s.consistent()...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
 	}
@@ -126,7 +126,7 @@ func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
 
 // checkReceipt returns the revision if the write's receipt was written at it.
 func (s *store) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
-	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.readOptions("", clientv3.WithRev(revision))...)
+	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.consistent(clientv3.WithRev(revision))...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
 	}

@@ -14,16 +14,16 @@ func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	minimum, err := s.versioner.ParseResourceVersion(opts.ResourceVersion)
+	fresh, err := opts.Freshness(s.versioner)
 	if err != nil {
 		return nil, refused("get", key, 0, err)
 	}
-	resp, err := s.client.Get(ctx, t.path, s.readOptions(opts.ResourceVersion)...)
+	resp, err := s.client.Get(ctx, t.path, s.readOptions(fresh)...)
 	if err != nil {
 		return nil, readError("get", key, err)
 	}
-	if current := resp.Header.Revision; minimum > current {
-		return nil, tooFarAhead("get", key, minimum, current)
+	if current := resp.Header.Revision; fresh.Minimum > current {
+		return nil, tooFarAhead("get", key, fresh.Minimum, current)
 	}
 	if len(resp.Kvs) == 0 {
 		return nil, failed("get", key, 0, storage.ErrNotFound, nil)
@@ -37,7 +37,7 @@ func (s *store) Count(ctx context.Context, key string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.client.Get(ctx, t.path, s.readOptions("", clientv3.WithPrefix(), clientv3.WithCountOnly())...)
+	resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithPrefix(), clientv3.WithCountOnly())...)
 	if err != nil {
 		return 0, readError("count", key, err)
 	}

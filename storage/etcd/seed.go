@@ -45,7 +45,7 @@ func (b *Backend) missing(ctx context.Context, seeds []Seed) ([]Seed, error) {
 		if err != nil {
 			return nil, err
 		}
-		ops[i] = clientv3.OpGet(t.path, b.readOptions("", clientv3.WithCountOnly())...)
+		ops[i] = clientv3.OpGet(t.path, b.consistent(clientv3.WithCountOnly())...)
 	}
 	resp, err := b.client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {

@@ -39,7 +39,7 @@ func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
 // write was guarded by, so etcd has not applied it. ErrNoSpace alone is no proof:
 // etcd returns it for the first writes beyond the quota, which it applies.
 func (s *store) unchanged(ctx context.Context, p put) bool {
-	resp, err := s.client.Get(ctx, p.path, s.readOptions("", clientv3.WithKeysOnly())...)
+	resp, err := s.client.Get(ctx, p.path, s.consistent(clientv3.WithKeysOnly())...)
 	if err != nil {
 		return false
 	}

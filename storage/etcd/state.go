@@ -47,7 +47,7 @@ func (s *store) start(ctx context.Context, op string, t target, suggestion *stor
 
 // read returns what is in etcd.
 func (s *store) read(ctx context.Context, op string, t target) (*state, error) {
-	resp, err := s.client.Get(ctx, t.path, s.readOptions("")...)
+	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
 	if err != nil {
 		return nil, readError(op, t.key, err)
 	}

@@ -65,23 +65,19 @@ func (w *watcher) Stop() {
 // begin finds out where the watch begins, and fetches the first page if that
 // is the current state: what can go wrong there is an error of Watch itself.
 func (w *watcher) begin(ctx context.Context) error {
-	revision, err := w.store.versioner.ParseResourceVersion(w.opts.ResourceVersion)
-	if err != nil {
-		return refused("watch", w.key, 0, err)
-	}
-	send := w.opts.SendInitialEvents
+	plan, err := w.opts.Plan(w.store.versioner)
 	switch {
-	case send != nil && *send, send == nil && revision == 0:
-		w.initial = w.store.newInitialListing(w.target, w.opts, revision)
+	case err != nil:
+		return refused("watch", w.key, 0, err)
+	case plan.Initial:
+		w.initial = w.store.newInitialListing(w.target, w.opts, plan.Minimum)
 		w.page, err = w.initial.next(ctx)
-		return err
-	case revision == 0:
-		w.revision, err = w.store.CurrentRevision(ctx)
-		return err
+	case plan.After > 0:
+		w.revision = plan.After
 	default:
-		w.revision = revision
-		return nil
+		w.revision, err = w.store.CurrentRevision(ctx)
 	}
+	return err
 }
 
 func (w *watcher) run(ctx context.Context) {

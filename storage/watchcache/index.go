@@ -91,7 +91,7 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 		}
 	}
 	// There is no index yet, or the window has gone on without it.
-	state, revision, err := l.cache.snapshot(l.resource, l.minimum)
+	state, revision, err := l.cache.snapshot(l.resource, l.reached)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (x *index) add(ctx context.Context, attrs storage.AttrFunc, entry *storage.
 // faster, or only, from the state.
 func (l *listing) lookUp(ctx context.Context) (*storage.Page, bool) {
 	field, value, ok := indexed(l.opts.Predicate)
-	if !ok || !l.opts.Recursive || l.exact || l.opts.Limit > 0 || l.opts.Continue != "" {
+	if !ok || !l.opts.Recursive || l.plan.Exact || l.opts.Limit > 0 || l.opts.Continue != "" {
 		return nil, false
 	}
 	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {

@@ -3,9 +3,6 @@ package watchcache
 import (
 	"cmp"
 	"context"
-	"fmt"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -13,13 +10,11 @@ import (
 // listing is one call of GetList.
 type listing struct {
 	*store
-	key   string // "/pods/" of "/pods" where it is recursive
-	opts  storage.ListOptions
-	from  string // key to begin with
-	asked freshness
-	exact bool // at the very revision of asked
-	// minimum is the revision that the answer must not be older than, once the cache has reached it.
-	minimum int64
+	key  string // "/pods/" of "/pods" where it is recursive
+	opts storage.ListOptions
+	plan storage.ReadPlan
+	// reached is the oldest revision allowed, once the cache has reached it.
+	reached int64
 }
 
 // GetList implements storage.Interface.
@@ -40,12 +35,11 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	if opts.Recursive {
 		l.key = below(key)
 	}
-	l.from = l.key
-	if err := l.plan(); err != nil {
+	var err error
+	if l.plan, err = opts.Plan(s.Versioner(), l.key); err != nil {
 		return nil, failed("list", l.key, 0, err)
 	}
-	var err error
-	if l.minimum, err = s.await(ctx, "list", l.key, l.asked); err != nil {
+	if l.reached, err = s.await(ctx, "list", l.key, l.plan.Freshness); err != nil {
 		return nil, err
 	}
 	if page, ok := l.unchanged(); ok {
@@ -61,54 +55,19 @@ func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) 
 	return l.page(ctx, state, revision)
 }
 
-// plan decides which revision is to be read, which is the table at
-// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
-func (l *listing) plan() error {
-	if l.opts.Recursive && l.opts.Continue != "" {
-		return l.resume()
-	}
-	var err error
-	if l.asked, err = l.parse(l.opts.ResourceVersion); err != nil {
-		return err
-	}
-	switch l.opts.ResourceVersionMatch {
-	case metav1.ResourceVersionMatchExact:
-		l.exact = l.asked.minimum > 0
-	case metav1.ResourceVersionMatchNotOlderThan:
-	case "":
-		// The legacy form: a limit makes it exact.
-		l.exact = l.asked.minimum > 0 && l.opts.Recursive && l.opts.Limit > 0
-	default:
-		return fmt.Errorf("unknown ResourceVersionMatch value: %v", l.opts.ResourceVersionMatch)
-	}
-	return nil
-}
-
-// resume continues where the previous page ended.
-func (l *listing) resume() error {
-	from, revision, err := l.opts.Resume(l.key)
-	if err != nil {
-		return err
-	}
-	l.from = from
-	l.exact = revision > 0
-	l.asked = freshness{latest: !l.exact, minimum: revision}
-	return nil
-}
-
 // state returns what is to be listed, and its revision.
 func (l *listing) state(ctx context.Context) (*snapshot, int64, error) {
-	if !l.exact {
-		return l.cache.snapshot(l.resource, l.minimum)
+	if !l.plan.Exact {
+		return l.cache.snapshot(l.resource, l.reached)
 	}
 	// The window may reach back further than the storage. A revision that is
 	// compacted is refused all the same: an answer that depends on how much was
 	// written since would be of no use to anybody.
-	if err := l.cache.cfg.Log.Retains(ctx, l.asked.minimum); err != nil {
+	if err := l.cache.cfg.Log.Retains(ctx, l.plan.Minimum); err != nil {
 		return nil, 0, errNotCached // the storage says what is wrong with it
 	}
-	state, err := l.cache.snapshotAt(l.resource, l.asked.minimum)
-	return state, l.asked.minimum, err
+	state, err := l.cache.snapshotAt(l.resource, l.plan.Minimum)
+	return state, l.plan.Minimum, err
 }
 
 func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*storage.Page, error) {
@@ -119,7 +78,7 @@ func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*s
 	var err error
 	var corrupt storage.CorruptObjects
 	last, more := "", false
-	state.ascend(l.key, l.from, func(entry *storage.Entry) bool {
+	state.ascend(l.key, l.plan.From, func(entry *storage.Entry) bool {
 		if more = l.opts.Limit > 0 && int64(len(page.Entries)) >= l.opts.Limit; more {
 			return false
 		}

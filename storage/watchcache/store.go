@@ -34,7 +34,7 @@ func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*
 
 // get answers from the cache, or with errNotCached.
 func (s *store) get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
-	asked, err := s.parse(opts.ResourceVersion)
+	asked, err := opts.Freshness(s.Versioner())
 	if err != nil {
 		return nil, failed("get", key, 0, err)
 	}
@@ -61,7 +61,7 @@ func (s *store) Count(ctx context.Context, key string) (int64, error) {
 
 // count answers from the cache, or with errNotCached.
 func (s *store) count(ctx context.Context, key string) (int64, error) {
-	minimum, err := s.await(ctx, "count", key, freshness{latest: true})
+	minimum, err := s.await(ctx, "count", key, storage.Freshness{Latest: true})
 	if err != nil {
 		return 0, err
 	}
@@ -73,22 +73,10 @@ func (s *store) count(ctx context.Context, key string) (int64, error) {
 	return state.count(prefix, prefix), nil
 }
 
-// freshness is what a reader asks of an answer.
-type freshness struct {
-	latest  bool  // every write that was acknowledged is in it
-	minimum int64 // it is not older than this
-}
-
-// parse returns what a resourceVersion asks for: "0" asks for nothing.
-func (s *store) parse(resourceVersion string) (freshness, error) {
-	minimum, err := s.Versioner().ParseResourceVersion(resourceVersion)
-	return freshness{latest: resourceVersion == "", minimum: minimum}, err
-}
-
 // await returns the revision that an answer must not be older than, once the cache has reached it.
 // The error is errNotCached if the storage has to answer. That the cache may answer is only known
 // when the answer is taken: see serves.
-func (s *store) await(ctx context.Context, op, key string, asked freshness) (minimum int64, err error) {
+func (s *store) await(ctx context.Context, op, key string, asked storage.Freshness) (minimum int64, err error) {
 	if !s.covers(key) || !s.cache.loaded.Load() {
 		return 0, errNotCached // the storage says what is wrong with a key
 	}
@@ -97,7 +85,7 @@ func (s *store) await(ctx context.Context, op, key string, asked freshness) (min
 	}
 	minimum, err = s.cache.needed(ctx, asked)
 	if err != nil {
-		return 0, failed(op, key, asked.minimum, err)
+		return 0, failed(op, key, asked.Minimum, err)
 	}
 	if !s.cache.await(ctx, minimum) {
 		return 0, errNotCached
@@ -111,18 +99,18 @@ func (s *store) covers(key string) bool {
 }
 
 // needed returns the revision that an answer must not be older than.
-func (c *Cache) needed(ctx context.Context, asked freshness) (int64, error) {
-	floor := max(c.floor.Load(), asked.minimum)
-	if !asked.latest && floor <= c.reached.Load() {
+func (c *Cache) needed(ctx context.Context, asked storage.Freshness) (int64, error) {
+	floor := max(c.floor.Load(), asked.Minimum)
+	if !asked.Latest && floor <= c.reached.Load() {
 		return floor, nil
 	}
 	current, err := c.cfg.Log.CurrentRevision(ctx)
 	switch {
 	case err != nil:
 		return 0, err
-	case asked.minimum > current:
-		return 0, &storage.FutureRevisionError{Asked: asked.minimum, Current: current}
-	case asked.latest:
+	case asked.Minimum > current:
+		return 0, &storage.FutureRevisionError{Asked: asked.Minimum, Current: current}
+	case asked.Latest:
 		return current, nil
 	default:
 		return floor, nil

@@ -6,13 +6,13 @@ import "github.com/miniapi/miniapi/storage"
 // revision that the caller knows.
 func (l *listing) unchanged() (*storage.Page, bool) {
 	known := l.opts.KnownRevision
-	if known <= 0 || !l.opts.Recursive || l.exact || l.opts.Limit > 0 || l.opts.Continue != "" {
+	if known <= 0 || !l.opts.Recursive || l.plan.Exact || l.opts.Limit > 0 || l.opts.Continue != "" {
 		return nil, false
 	}
 	c, w := l.cache, &l.resource.window
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if !c.serves(l.resource, max(l.minimum, known)) {
+	if !c.serves(l.resource, max(l.reached, known)) {
 		return nil, false
 	}
 	position, ok := w.after(known)

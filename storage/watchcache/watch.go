@@ -67,17 +67,11 @@ func (w *watcher) Stop() {
 // begin finds out where the watch begins. The error is errNotCached if the cache does not
 // know.
 func (w *watcher) begin(ctx context.Context) error {
-	asked, err := w.parse(w.opts.ResourceVersion)
+	plan, err := w.opts.Plan(w.Versioner())
 	if err != nil {
 		return failed("watch", w.key, 0, err)
 	}
-	from := asked.minimum
-	send := w.opts.SendInitialEvents
-	initial := send != nil && *send || send == nil && from == 0
-	if !initial { // it begins now, or at a revision that may be ahead of the store
-		asked = freshness{latest: from == 0}
-	}
-	minimum, err := w.await(ctx, "watch", w.key, asked)
+	minimum, err := w.await(ctx, "watch", w.key, plan.Freshness)
 	if err != nil {
 		return err
 	}
@@ -86,14 +80,15 @@ func (w *watcher) begin(ctx context.Context) error {
 		return err
 	}
 	w.revision = current
-	switch {
-	case initial:
+	if plan.Initial {
 		w.initial = state
-	case from > 0:
-		w.revision = from
 	}
-	// As for lists, what is compacted is gone even if the window still has it.
-	if !initial && from > 0 && from < current && w.cache.cfg.Log.Retains(ctx, from+1) != nil {
+	if plan.After == 0 {
+		return nil
+	}
+	w.revision = plan.After
+	// As for lists, a compacted revision is rejected even if the window still contains it.
+	if plan.After < current && w.cache.cfg.Log.Retains(ctx, plan.After+1) != nil {
 		return errNotCached
 	}
 	return nil

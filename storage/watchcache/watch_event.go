@@ -2,7 +2,6 @@ package watchcache
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -68,12 +67,16 @@ func (w *watcher) report(ctx context.Context, e *event) bool {
 	if !w.concerns(e.key) {
 		return true
 	}
-	translated, err := w.translate(ctx, e)
+	eventType, err := w.opts.Predicate.EventType(ctx, e.before, e.after)
 	if err != nil {
 		w.fail(ctx, err)
 		return false
 	}
-	return translated.Type == "" || w.send(ctx, translated)
+	event := storage.Event{Type: eventType, Entry: e.after, Revision: e.revision}
+	if eventType == watch.Deleted {
+		event.Entry = e.deleted()
+	}
+	return eventType == "" || w.send(ctx, event)
 }
 
 func (w *watcher) concerns(key string) bool {
@@ -81,39 +84,4 @@ func (w *watcher) concerns(key string) bool {
 		return strings.HasPrefix(key, w.key)
 	}
 	return key == w.key
-}
-
-// translate compares what was with what is, as the predicate sees them. The
-// zero event stands for nothing to report.
-func (w *watcher) translate(ctx context.Context, e *event) (storage.Event, error) {
-	was, err := w.selects(ctx, e.before)
-	if e.after == nil && errors.Is(err, storage.ErrCorrupt) {
-		return storage.Event{}, &storage.CorruptDeletedError{Err: err}
-	}
-	if err != nil {
-		return storage.Event{}, err
-	}
-	is, err := w.selects(ctx, e.after)
-	if err != nil {
-		return storage.Event{}, err
-	}
-	event := storage.Event{Entry: e.after, Revision: e.revision}
-	switch {
-	case is && was:
-		event.Type = watch.Modified
-	case is:
-		event.Type = watch.Added
-	case was:
-		event.Type, event.Entry = watch.Deleted, e.deleted()
-	default:
-		return storage.Event{}, nil
-	}
-	return event, nil
-}
-
-func (w *watcher) selects(ctx context.Context, entry *storage.Entry) (bool, error) {
-	if entry == nil {
-		return false, nil
-	}
-	return w.opts.Predicate.MatchesEntry(ctx, entry)
 }
