@@ -127,7 +127,7 @@ func New(cfg Config) (*Backend, error) {
 // Store returns the store of one resource, whose objects codec knows.
 func (b *Backend) Store(codec storage.Codec) storage.Interface {
 	v := versioner.APIObjectVersioner{}
-	return &store{Backend: b, codec: codec, versioner: v, decoder: storage.NewDecoder(codec, v)}
+	return &resourceStore{Backend: b, codec: codec, versioner: v, decoder: storage.NewDecoder(codec, v)}
 }
 
 // learnRevision notes a revision that the store has reached.

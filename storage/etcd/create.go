@@ -17,7 +17,7 @@ var (
 )
 
 // Create implements storage.Interface.
-func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+func (s *resourceStore) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	t, err := s.target("create", key)
 	if err != nil {
 		return nil, err
@@ -29,17 +29,17 @@ func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts
 	if opts.DryRun {
 		return s.createDryRun(ctx, t, data)
 	}
-	v, err := s.write(ctx, put{op: "create", target: t, data: data, ttl: opts.TTL, unique: hasUID(obj)})
+	txn, err := s.put(ctx, guardedWrite{op: "create", target: t, data: data, ttl: opts.TTL, unique: hasUID(obj)})
 	if err != nil {
 		return nil, err
 	}
-	if !v.done {
+	if !txn.succeeded {
 		return nil, failed("create", key, 0, storage.ErrExists, nil)
 	}
-	return s.entry(key, data, v.revision), nil
+	return s.entry(key, data, txn.revision), nil
 }
 
-func (s *store) encodeNew(obj runtime.Object, opts storage.CreateOptions) ([]byte, error) {
+func (s *resourceStore) encodeNew(obj runtime.Object, opts storage.CreateOptions) ([]byte, error) {
 	if opts.TTL < 0 {
 		return nil, errNegativeTTL
 	}
@@ -53,7 +53,7 @@ func (s *store) encodeNew(obj runtime.Object, opts storage.CreateOptions) ([]byt
 	return s.encodeShared(obj)
 }
 
-func (s *store) createDryRun(ctx context.Context, t target, data []byte) (*storage.Entry, error) {
+func (s *resourceStore) createDryRun(ctx context.Context, t target, data []byte) (*storage.Entry, error) {
 	resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithCountOnly())...)
 	if err != nil {
 		return nil, readError("create", t.key, err)

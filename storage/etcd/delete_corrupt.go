@@ -10,7 +10,7 @@ import (
 
 // deleteCorrupt deletes an object that cannot be decoded. A suggestion
 // is ignored: the decision is made on the bytes that are deleted.
-func (s *store) deleteCorrupt(ctx context.Context, t target, opts storage.DeleteOptions) (*storage.Entry, error) {
+func (s *resourceStore) deleteCorrupt(ctx context.Context, t target, opts storage.DeleteOptions) (*storage.Entry, error) {
 	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
 	if err != nil {
 		return nil, readError("delete", t.key, err)
@@ -24,19 +24,19 @@ func (s *store) deleteCorrupt(ctx context.Context, t target, opts storage.Delete
 		if err != nil || opts.DryRun {
 			return entry, err
 		}
-		v, err := s.remove(ctx, "delete", t, entry.Revision, "")
+		txn, err := s.remove(ctx, guardedWrite{op: "delete", target: t, revision: entry.Revision, readCurrent: true})
 		if err != nil {
 			return nil, err
 		}
-		if v.done {
-			return entry.At(v.revision), nil
+		if txn.succeeded {
+			return entry.At(txn.revision), nil
 		}
-		current = v.current // the race is lost: go on from what is there
+		current = txn.current // another write came first
 	}
 }
 
 // mayDeleteCorrupt returns the entry of a value that may be deleted.
-func (s *store) mayDeleteCorrupt(ctx context.Context, t target, kv *mvccpb.KeyValue, opts storage.DeleteOptions) (*storage.Entry, error) {
+func (s *resourceStore) mayDeleteCorrupt(ctx context.Context, t target, kv *mvccpb.KeyValue, opts storage.DeleteOptions) (*storage.Entry, error) {
 	if kv == nil {
 		return nil, failed("delete", t.key, 0, storage.ErrNotFound, nil)
 	}

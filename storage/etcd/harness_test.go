@@ -48,7 +48,7 @@ func startEtcd(t testing.TB) *clientv3.Client {
 }
 
 // newStore returns a store of ConfigMaps; cfg needs no client.
-func newStore(t testing.TB, cfg Config) *store {
+func newStore(t testing.TB, cfg Config) *resourceStore {
 	t.Helper()
 	if cfg.Client == nil {
 		cfg.Client = startEtcd(t)
@@ -58,10 +58,10 @@ func newStore(t testing.TB, cfg Config) *store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backend.Store(configMaps{}).(*store)
+	return backend.Store(configMaps{}).(*resourceStore)
 }
 
-func create(t testing.TB, s *store, i int) *storage.Entry {
+func create(t testing.TB, s *resourceStore, i int) *storage.Entry {
 	t.Helper()
 	entry, err := s.Create(t.Context(), configMapKey(i), configMap(fmt.Sprint(i)), storage.CreateOptions{})
 	if err != nil {

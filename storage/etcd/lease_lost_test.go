@@ -12,7 +12,7 @@ import (
 )
 
 // createFor creates an object that lives for some seconds, and returns its lease.
-func createFor(t *testing.T, s *store, i int, ttl int64) clientv3.LeaseID {
+func createFor(t *testing.T, s *resourceStore, i int, ttl int64) clientv3.LeaseID {
 	t.Helper()
 	if _, err := s.Create(t.Context(), configMapKey(i), configMap("c"), storage.CreateOptions{TTL: ttl}); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestLeasesThatEtcdHasLost(t *testing.T) {
 // no pool, goes when its time is up: etcd keeps leases, and begins their time anew.
 func TestLeasesOutliveTheProcess(t *testing.T) {
 	config := embedded.Config{DataDir: t.TempDir()}
-	open := func() (*embedded.Server, *store) {
+	open := func() (*embedded.Server, *resourceStore) {
 		server, err := embedded.Start(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)

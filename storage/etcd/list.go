@@ -21,7 +21,7 @@ const initialPage = 500
 
 // listing walks the keys of a list, page by page, all at one revision.
 type listing struct {
-	store *store
+	store *resourceStore
 	op    string
 	target
 	recursive bool
@@ -36,7 +36,7 @@ type listing struct {
 }
 
 // GetList implements storage.Interface.
-func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+func (s *resourceStore) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	l, err := s.newListing(key, opts)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 }
 
 // newListing returns the listing of one call of GetList.
-func (s *store) newListing(key string, opts storage.ListOptions) (*listing, error) {
+func (s *resourceStore) newListing(key string, opts storage.ListOptions) (*listing, error) {
 	t, err := s.scope("list", key, opts.Recursive)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *store) newListing(key string, opts storage.ListOptions) (*listing, erro
 }
 
 // newInitialListing returns the listing of the state that a watch begins with.
-func (s *store) newInitialListing(t target, opts storage.WatchOptions, minimum int64) *listing {
+func (s *resourceStore) newInitialListing(t target, opts storage.WatchOptions, minimum int64) *listing {
 	l := &listing{
 		store: s, op: "watch", target: t, recursive: opts.Recursive, predicate: opts.Predicate,
 		fresh: storage.Freshness{Latest: true, Minimum: minimum}, from: t.path,

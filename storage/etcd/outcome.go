@@ -49,7 +49,7 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // sentWrite is a transaction that was sent to etcd.
 type sentWrite struct {
-	put
+	guardedWrite
 	value   []byte // as it is at rest; nil in a deletion
 	deletes bool
 	fence   int64 // value of the fence that it compared
@@ -61,14 +61,14 @@ type sentWrite struct {
 
 // unanswered returns the outcome of a write that etcd has answered with an error,
 // or an error with which the outcome can be resolved later.
-func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdict, error) {
-	if isUnsent(cause) || isNoSpace(cause) && s.unchanged(ctx, w.put) {
-		return verdict{}, noSpaceError(w.op, w.key, cause)
+func (s *resourceStore) unanswered(ctx context.Context, w sentWrite, cause error) (txnResult, error) {
+	if isUnsent(cause) || isNoSpace(cause) && s.unchanged(ctx, w.guardedWrite) {
+		return txnResult{}, noSpaceError(w.op, w.key, cause)
 	}
 	w.answered = isNoSpace(cause)
 	failure := writeError(w.op, w.key, cause)
 	if !errors.Is(failure, storage.ErrUnknownOutcome) {
-		return verdict{}, failure
+		return txnResult{}, failure
 	}
 	if ctx.Err() == nil {
 		now, cancel := context.WithTimeout(ctx, resolveTimeout)
@@ -76,14 +76,14 @@ func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdi
 		revision, err := s.resolve(now, w)
 		switch {
 		case err == nil && revision > 0 && w.isIdentified():
-			return verdict{done: true, revision: revision}, nil
+			return txnResult{succeeded: true, revision: revision}, nil
 		case err == nil && revision == 0 && w.answered:
-			return verdict{}, noSpaceError(w.op, w.key, cause)
+			return txnResult{}, noSpaceError(w.op, w.key, cause)
 		case err == nil && revision == 0:
-			return verdict{}, failed(w.op, w.key, w.revision, storage.ErrUnavailable, cause)
+			return txnResult{}, failed(w.op, w.key, w.revision, storage.ErrUnavailable, cause)
 		}
 	}
-	return verdict{}, failed(w.op, w.key, 0, storage.ErrUnknownOutcome, &storage.UnknownOutcomeError{
+	return txnResult{}, failed(w.op, w.key, 0, storage.ErrUnknownOutcome, &storage.UnknownOutcomeError{
 		Cause:   cause,
 		Resolve: func(ctx context.Context) (int64, error) { return s.resolve(ctx, w) },
 	})
@@ -96,7 +96,7 @@ func (s *store) unanswered(ctx context.Context, w sentWrite, cause error) (verdi
 // or the write has not happened. A creation is found among the changes since it
 // was sent. An equal write of another client, such as one that increments the
 // same counter, is told apart by the receipt, or by the UID of a new object.
-func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
+func (s *resourceStore) resolve(ctx context.Context, w sentWrite) (int64, error) {
 	var until int64
 	if !w.answered {
 		var err error
@@ -125,7 +125,7 @@ func (s *store) resolve(ctx context.Context, w sentWrite) (int64, error) {
 }
 
 // checkReceipt returns the revision if the write's receipt was written at it.
-func (s *store) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
+func (s *resourceStore) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
 	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.consistent(clientv3.WithRev(revision))...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
@@ -150,7 +150,7 @@ func hasUID(obj runtime.Object) bool {
 }
 
 // find looks for a write among the changes of its key up to a revision.
-func (s *store) find(ctx context.Context, w sentWrite, until int64) (int64, error) {
+func (s *resourceStore) find(ctx context.Context, w sentWrite, until int64) (int64, error) {
 	after := w.revision
 	if w.creates() {
 		after = w.since
@@ -184,7 +184,7 @@ func (s *store) find(ctx context.Context, w sentWrite, until int64) (int64, erro
 	}
 }
 
-func (w sentWrite) creates() bool { return w.put.revision == 0 }
+func (w sentWrite) creates() bool { return w.revision == 0 }
 
 // isIdentified returns whether the write can be told from equal ones.
 func (w sentWrite) isIdentified() bool { return w.unique || w.receipt != "" }

@@ -9,7 +9,7 @@ import (
 )
 
 // Get implements storage.Interface.
-func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+func (s *resourceStore) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	t, err := s.target("get", key)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*
 }
 
 // Count implements storage.Interface.
-func (s *store) Count(ctx context.Context, key string) (int64, error) {
+func (s *resourceStore) Count(ctx context.Context, key string) (int64, error) {
 	t, err := s.scope("count", key, true)
 	if err != nil {
 		return 0, err

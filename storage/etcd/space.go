@@ -38,8 +38,8 @@ func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
 // unchanged reports that the key of a write still has the revision that the
 // write was guarded by, so etcd has not applied it. ErrNoSpace alone is no proof:
 // etcd returns it for the first writes beyond the quota, which it applies.
-func (s *store) unchanged(ctx context.Context, p put) bool {
-	resp, err := s.client.Get(ctx, p.path, s.consistent(clientv3.WithKeysOnly())...)
+func (s *resourceStore) unchanged(ctx context.Context, w guardedWrite) bool {
+	resp, err := s.client.Get(ctx, w.path, s.consistent(clientv3.WithKeysOnly())...)
 	if err != nil {
 		return false
 	}
@@ -47,16 +47,16 @@ func (s *store) unchanged(ctx context.Context, p put) bool {
 	if len(resp.Kvs) > 0 {
 		revision = resp.Kvs[0].ModRevision
 	}
-	return revision == p.revision
+	return revision == w.revision
 }
 
 // leaseError returns the error of a write that got no lease, so nothing was
 // written. A lease that etcd has granted in spite of its error expires unused.
-func leaseError(p put, err error) error {
+func leaseError(w guardedWrite, err error) error {
 	if isNoSpace(err) {
-		return noSpaceError(p.op, p.key, err)
+		return noSpaceError(w.op, w.key, err)
 	}
-	return readError(p.op, p.key, err)
+	return readError(w.op, w.key, err)
 }
 
 // noSpaceError returns the error of a write that was refused for lack of space.

@@ -52,7 +52,7 @@ func largeConfigMap(text string) *corev1.ConfigMap {
 
 // fill creates large objects until the store refuses one, and returns their
 // number and the error.
-func fill(t *testing.T, s *store) (int, error) {
+func fill(t *testing.T, s *resourceStore) (int, error) {
 	t.Helper()
 	for i := range 1000 {
 		if _, err := s.Create(t.Context(), configMapKey(i), largeConfigMap("x"), storage.CreateOptions{}); err != nil {
@@ -136,10 +136,10 @@ func TestFullDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			key := configMapKey(i)
-			return sentWrite{put: put{op: "create", target: target{key: key, path: "/registry" + key}, unique: true}, value: data}
+			return sentWrite{guardedWrite: guardedWrite{op: "create", target: target{key: key, path: "/registry" + key}, unique: true}, value: data}
 		}
 		v, err := s.unanswered(t.Context(), sent(largeConfigMap("x"), n-1), rpctypes.ErrNoSpace)
-		if err != nil || !v.done {
+		if err != nil || !v.succeeded {
 			t.Errorf("the write was applied: %+v, %v", v, err)
 		}
 		_, err = s.unanswered(t.Context(), sent(largeConfigMap("y"), n-1), rpctypes.ErrNoSpace)
@@ -199,8 +199,8 @@ func expectNoSpace(t *testing.T, err error, texts ...string) {
 // refused, nor is one whose key others have changed.
 func TestRefusedWriteIsToldFromAnAppliedOne(t *testing.T) {
 	s := newStore(t, Config{})
-	at := func(revision int64) put {
-		return put{op: "update", target: target{key: configMapKey(0), path: "/registry" + configMapKey(0)}, revision: revision}
+	at := func(revision int64) guardedWrite {
+		return guardedWrite{op: "update", target: target{key: configMapKey(0), path: "/registry" + configMapKey(0)}, revision: revision}
 	}
 	if !s.unchanged(t.Context(), at(0)) {
 		t.Error("there is no object, but it has changed")

@@ -12,76 +12,67 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// state is what a write starts from: a key as it was read, or as a cache
-// suggests that it is.
+// state is the state of a key that an attempt starts from. The zero value stands for an absent key.
 type state struct {
-	entry    *storage.Entry   // nil: nothing is there
-	revision int64            // ModRevision, 0: nothing is there
-	data     []byte           // as the codec made it
-	stale    bool             // the transformer wants it written again
+	entry    *storage.Entry
+	revision int64            // ModRevision
+	data     []byte           // as the codec encoded it
+	stale    bool             // the transformer requests a rewrite
 	lease    clientv3.LeaseID // not known of a suggestion
-	// suggested: it comes from a cache and may be out of date. It must not
-	// have the last word; a guarded transaction may.
+	// suggested is set if the state comes from a cache and may be out of date. A guarded
+	// transaction detects that. An outcome without a transaction needs a recheck.
 	suggested bool
 }
 
-// trusted drops the suggestion of a dry run, for there no transaction would
-// ever find out that it is old.
-func trusted(suggestion *storage.Entry, dryRun bool) *storage.Entry {
-	if dryRun {
-		return nil
-	}
-	return suggestion
-}
-
-// start returns the suggestion, if there is one that can be read and has its
-// stored bytes, or else what is in etcd.
-func (s *store) start(ctx context.Context, op string, t target, suggestion *storage.Entry) (*state, error) {
-	if suggestion != nil && suggestion.Revision > 0 && suggestion.Data() != nil {
+// start returns the state of the first attempt: the suggestion if it has stored bytes and can be
+// decoded, otherwise the stored state. A dry run ignores the suggestion, since it sends no
+// transaction that could detect a stale one.
+func (u *update) start(ctx context.Context) (*state, error) {
+	suggestion := u.opts.Suggestion
+	if suggestion != nil && !u.opts.DryRun && suggestion.Revision > 0 && suggestion.Data() != nil {
 		if _, err := suggestion.Object(); err == nil {
 			return &state{entry: suggestion, revision: suggestion.Revision, data: suggestion.Data(), suggested: true}, nil
 		}
 	}
-	return s.read(ctx, op, t)
+	return u.read(ctx)
 }
 
-// read returns what is in etcd.
-func (s *store) read(ctx context.Context, op string, t target) (*state, error) {
-	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
+// read returns the stored state.
+func (u *update) read(ctx context.Context) (*state, error) {
+	resp, err := u.store.client.Get(ctx, u.path, u.store.consistent()...)
 	if err != nil {
-		return nil, readError(op, t.key, err)
+		return nil, readError(u.op, u.key, err)
 	}
 	if len(resp.Kvs) == 0 {
 		return &state{}, nil
 	}
-	return s.stateOf(ctx, t, resp.Kvs[0])
+	return u.stateOf(ctx, resp.Kvs[0])
 }
 
-// recheck reads again where an outcome that writes nothing rests on a
-// suggestion, for no transaction will find out that it is old. It returns what
-// to start from instead; nil: the outcome stands.
-func (s *store) recheck(ctx context.Context, op string, t target, st *state) (*state, error) {
+// recheck confirms an outcome that writes nothing. If it is based on a suggestion that is out of
+// date, recheck returns the stored state for another attempt, otherwise nil.
+func (u *update) recheck(ctx context.Context, st *state) (*state, error) {
 	if !st.suggested {
 		return nil, nil
 	}
-	fresh, err := s.read(ctx, op, t)
+	fresh, err := u.read(ctx)
 	if err != nil || fresh.revision == st.revision && !fresh.stale && bytes.Equal(fresh.data, st.data) {
 		return nil, err
 	}
 	return fresh, nil
 }
 
-// stateOf returns the state of what etcd holds, nil being nothing.
-func (s *store) stateOf(ctx context.Context, t target, kv *mvccpb.KeyValue) (*state, error) {
+// stateOf returns the state of a value in etcd, nil being an absent key.
+func (u *update) stateOf(ctx context.Context, kv *mvccpb.KeyValue) (*state, error) {
 	if kv == nil {
 		return &state{}, nil
 	}
-	data, stale, err := s.fromStorage(ctx, t.key, kv.Value)
+	data, stale, err := u.store.fromStorage(ctx, u.key, kv.Value)
 	if err != nil {
 		return nil, err
 	}
 	return &state{
-		entry:    s.entry(t.key, data, kv.ModRevision),
+		entry:    u.store.entry(u.key, data, kv.ModRevision),
 		revision: kv.ModRevision,
 		data:     data,
 		stale:    stale,
@@ -89,29 +80,20 @@ func (s *store) stateOf(ctx context.Context, t target, kv *mvccpb.KeyValue) (*st
 	}, nil
 }
 
-// checkPreconditions holds preconditions against a state. Against nothing they
-// are held as kube-apiserver does it: it has neither UID nor version.
-func (s *store) checkPreconditions(op string, t target, st *state, p *storage.Preconditions) error {
-	if p == nil {
+// checkPreconditions checks the preconditions on a state. As in kube-apiserver, an absent object
+// has neither a UID nor a resourceVersion.
+func (u *update) checkPreconditions(st *state) error {
+	if u.opts.Preconditions == nil {
 		return nil
 	}
 	current := st.entry
 	if current == nil {
-		current = storage.NewEntry(t.key, 0, func() (runtime.Object, error) { return &metav1.PartialObjectMetadata{}, nil })
+		current = storage.NewEntry(u.key, 0, func() (runtime.Object, error) { return &metav1.PartialObjectMetadata{}, nil })
 	}
-	if err := p.Check(current); err != nil {
-		return refused(op, t.key, st.revision, err)
-	}
-	return nil
+	return u.opts.Preconditions.Check(current)
 }
 
-// holds reports whether data is what the state holds already, so that writing it
-// would change nothing.
-func (st *state) holds(data []byte) bool {
+// equals reports whether writing data would change nothing.
+func (st *state) equals(data []byte) bool {
 	return st.entry != nil && !st.stale && bytes.Equal(st.data, data)
-}
-
-// deleted returns the entry of a state that was deleted at revision.
-func (s *store) deleted(st *state, revision int64) *storage.Entry {
-	return s.entry(st.entry.Key, st.data, revision)
 }

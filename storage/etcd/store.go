@@ -12,26 +12,26 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// store is the store of one resource. It has no state of its own.
-type store struct {
+// resourceStore is the store of one resource. It has no state of its own.
+type resourceStore struct {
 	*Backend
 	codec     storage.Codec
 	versioner versioner.Versioner
 	decoder   *storage.Decoder
 }
 
-var _ storage.Interface = (*store)(nil)
+var _ storage.Interface = (*resourceStore)(nil)
 
 // Versioner implements storage.Interface.
-func (s *store) Versioner() versioner.Versioner { return s.versioner }
+func (s *resourceStore) Versioner() versioner.Versioner { return s.versioner }
 
 // entry returns the entry of an encoded object, decoded when it is asked for.
-func (s *store) entry(key string, data []byte, revision int64) *storage.Entry {
+func (s *resourceStore) entry(key string, data []byte, revision int64) *storage.Entry {
 	return s.decoder.Entry(key, revision, data)
 }
 
 // entryOf returns the entry of what etcd holds.
-func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
+func (s *resourceStore) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	key := s.key(kv.Key)
 	data, _, err := s.fromStorage(ctx, key, kv.Value)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *store) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entr
 
 // corruptEntry returns the entry of a value that cannot be decoded, and
 // storage.ErrNotCorrupt if it can.
-func (s *store) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
+func (s *resourceStore) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	entry, err := s.entryOf(ctx, kv)
 	if err == nil {
 		_, err = entry.Object()
@@ -68,7 +68,7 @@ func (b *Backend) fromStorage(ctx context.Context, key string, value []byte) (da
 }
 
 // encode returns the bytes of an object that the caller may write to.
-func (s *store) encode(obj runtime.Object) ([]byte, error) {
+func (s *resourceStore) encode(obj runtime.Object) ([]byte, error) {
 	if err := s.versioner.PrepareObjectForStorage(obj); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *store) encode(obj runtime.Object) ([]byte, error) {
 }
 
 // encodeShared returns the bytes of an object that others may be reading.
-func (s *store) encodeShared(obj runtime.Object) ([]byte, error) {
+func (s *resourceStore) encodeShared(obj runtime.Object) ([]byte, error) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err

@@ -11,113 +11,112 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// put is a value on its way into a key.
-type put struct {
-	op string
+// guardedWrite is a write of one key on condition that the key has a revision.
+type guardedWrite struct {
+	op string // for errors
 	target
-	revision  int64  // which the key must still have, 0: must not exist
-	data      []byte // as the codec made it
-	ttl       int64  // seconds, 0: none
-	keepLease bool   // keep the lease the key has; ttl is ignored
-	orElse    bool   // if the key has another revision, return what is there
-	unique    bool   // no other write puts the same data
-	receipt   string // unique value of the receipt, "": none
+	revision    int64  // ModRevision that the key must have, 0 for an absent key
+	data        []byte // as the codec encoded it
+	ttl         int64  // in seconds, 0 for none
+	keepLease   bool   // keep the lease of the key and ignore ttl
+	readCurrent bool   // return the current value if the key has another revision
+	unique      bool   // no other write has the same data
+	receipt     string // unique value of the receipt, "" for none
 }
 
-// verdict is what a guarded transaction came to.
-type verdict struct {
-	done     bool
-	revision int64            // of the store after the transaction
-	current  *mvccpb.KeyValue // what is there instead, if it was asked for
-	fenced   bool             // the fence was raised: nothing is decided
+// txnResult is the result of the transaction of a guardedWrite.
+type txnResult struct {
+	succeeded bool
+	revision  int64            // of the store after the transaction
+	current   *mvccpb.KeyValue // the current value, nil if it is absent or was not requested
+	fenced    bool             // the fence was raised, so the transaction must be sent again
 }
 
-// write writes a value if the key has not changed.
-func (s *store) write(ctx context.Context, p put) (verdict, error) {
-	value, err := s.cfg.Transformer.ToStorage(ctx, p.data, p.path)
+// put writes a value if the key still has its revision.
+func (s *resourceStore) put(ctx context.Context, w guardedWrite) (txnResult, error) {
+	value, err := s.cfg.Transformer.ToStorage(ctx, w.data, w.path)
 	if err != nil {
-		return verdict{}, refused(p.op, p.key, p.revision, err)
+		return txnResult{}, refused(w.op, w.key, w.revision, err)
 	}
-	v, lease, err := s.writeLeased(ctx, p, value)
+	result, lease, err := s.putLeased(ctx, w, value)
 	if lease != clientv3.NoLease && errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		// Nothing was written.
+		// The lease was lost and nothing was written.
 		s.leases.clear()
-		v, _, err = s.writeLeased(ctx, p, value)
+		result, _, err = s.putLeased(ctx, w, value)
 	}
-	return v, err
+	return result, err
 }
 
-func (s *store) writeLeased(ctx context.Context, p put, value []byte) (verdict, clientv3.LeaseID, error) {
+func (s *resourceStore) putLeased(ctx context.Context, w guardedWrite, value []byte) (txnResult, clientv3.LeaseID, error) {
 	lease := clientv3.LeaseID(clientv3.NoLease)
 	var opts []clientv3.OpOption
 	switch {
-	case p.keepLease:
+	case w.keepLease:
 		opts = append(opts, clientv3.WithIgnoreLease())
-	case p.ttl != 0:
+	case w.ttl != 0:
 		var err error
-		if lease, err = s.leases.acquire(ctx, p.ttl); err != nil {
-			return verdict{}, clientv3.NoLease, leaseError(p, err)
+		if lease, err = s.leases.acquire(ctx, w.ttl); err != nil {
+			return txnResult{}, clientv3.NoLease, leaseError(w, err)
 		}
 		opts = append(opts, clientv3.WithLease(lease))
 	}
-	change := clientv3.OpPut(p.path, "", opts...)
-	change.WithValueBytes(value) // no copy of the value into a string
-	v, err := s.commit(ctx, p, change)
-	return v, lease, err
+	op := clientv3.OpPut(w.path, "", opts...)
+	op.WithValueBytes(value) // without a copy of the value into a string
+	result, err := s.commit(ctx, w, op)
+	return result, lease, err
 }
 
-// remove deletes a key if it has not changed.
-func (s *store) remove(ctx context.Context, op string, t target, revision int64, receipt string) (verdict, error) {
-	p := put{op: op, target: t, revision: revision, orElse: true, receipt: receipt}
-	return s.commit(ctx, p, clientv3.OpDelete(t.path))
+// remove deletes a key if it still has its revision.
+func (s *resourceStore) remove(ctx context.Context, w guardedWrite) (txnResult, error) {
+	return s.commit(ctx, w, clientv3.OpDelete(w.path))
 }
 
-// commit runs one change guarded by the revision of its key. The end of ctx keeps
-// a change from being sent, and does not break off one that was sent.
-func (s *store) commit(ctx context.Context, p put, change clientv3.Op) (verdict, error) {
+// commit sends the transaction of a write, again after the fence was raised. If ctx has ended it
+// sends nothing. If ctx ends later, the transaction that was sent is not cancelled.
+func (s *resourceStore) commit(ctx context.Context, w guardedWrite, op clientv3.Op) (txnResult, error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return verdict{}, failed(p.op, p.key, p.revision, storage.ErrUnavailable, err)
+			return txnResult{}, failed(w.op, w.key, w.revision, storage.ErrUnavailable, err)
 		}
-		v, err := s.commitOnce(ctx, p, change)
-		if err != nil || !v.fenced {
-			return v, err
+		result, err := s.commitOnce(ctx, w, op)
+		if err != nil || !result.fenced {
+			return result, err
 		}
 	}
 }
 
-func (s *store) commitOnce(ctx context.Context, p put, change clientv3.Op) (verdict, error) {
-	sent := sentWrite{put: p, value: change.ValueBytes(), deletes: change.IsDelete(), fence: s.fence.value.Load(), since: s.known.Load()}
-	guard := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(p.path), "=", p.revision), s.fence.isLowered(sent.fence)}
+func (s *resourceStore) commitOnce(ctx context.Context, w guardedWrite, op clientv3.Op) (txnResult, error) {
+	sent := sentWrite{guardedWrite: w, value: op.ValueBytes(), deletes: op.IsDelete(), fence: s.fence.value.Load(), since: s.known.Load()}
+	guard := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(w.path), "=", w.revision), s.fence.isLowered(sent.fence)}
 	var otherwise []clientv3.Op
-	if p.orElse {
-		otherwise = []clientv3.Op{clientv3.OpGet(p.path)}
+	if w.readCurrent {
+		otherwise = []clientv3.Op{clientv3.OpGet(w.path)}
 	}
-	changes := []clientv3.Op{change}
-	if p.receipt != "" {
-		changes = append(changes, clientv3.OpPut(s.cfg.Prefix+receiptKey, p.receipt))
+	ops := []clientv3.Op{op}
+	if w.receipt != "" {
+		ops = append(ops, clientv3.OpPut(s.cfg.Prefix+receiptKey, w.receipt))
 	}
 	sending, cancel := finishing(ctx)
 	defer cancel()
-	resp, err := s.client.Do(sending, clientv3.OpTxn(guard, changes, otherwise))
+	resp, err := s.client.Do(sending, clientv3.OpTxn(guard, ops, otherwise))
 	if err != nil {
 		return s.unanswered(ctx, sent, err)
 	}
 	txn := resp.Txn()
-	v := verdict{done: txn.Succeeded, revision: txn.Header.Revision}
-	s.learnRevision(v.revision)
-	if v.done {
-		return v, nil
+	result := txnResult{succeeded: txn.Succeeded, revision: txn.Header.Revision}
+	s.learnRevision(result.revision)
+	if result.succeeded {
+		return result, nil
 	}
-	if p.orElse {
+	if w.readCurrent {
 		if kvs := txn.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-			v.current = kvs[0]
+			result.current = kvs[0]
 		}
 	}
-	if v.current.GetModRevision() == p.revision { // not shown to have changed
-		if v.fenced, err = s.fence.learn(ctx, s.client, sent.fence); err != nil {
-			return verdict{}, readError(p.op, p.key, err)
+	if result.current.GetModRevision() == w.revision { // the fence may be why it failed
+		if result.fenced, err = s.fence.learn(ctx, s.client, sent.fence); err != nil {
+			return txnResult{}, readError(w.op, w.key, err)
 		}
 	}
-	return v, nil
+	return result, nil
 }

@@ -12,48 +12,53 @@ import (
 
 var errNoObject = errors.New("the proposal has no object")
 
-// update is one call of GuaranteedUpdate. Nothing in it changes from one
-// attempt to the next.
+// update is one call of GuaranteedUpdate or Delete. It is the same in every attempt.
 type update struct {
-	*store
+	store *resourceStore
+	op    string // for errors: "update" or "delete"
 	target
 	propose storage.ProposeFunc
 	opts    storage.UpdateOptions
 }
 
-// change is what an attempt wants done to the key.
+// change is the effect of a proposal on the key.
 type change struct {
-	kind changeKind
-	data []byte // to write
-	ttl  *int64 // nil: as it is
-	// receipt is the value of the receipt, "": none.
-	receipt string
-	unique  bool // an object with a UID is created
+	kind    changeKind
+	data    []byte // to write
+	ttl     *int64 // nil keeps the lease
+	receipt string // value of the receipt, "" for none
+	unique  bool   // the write creates an object with a UID
 }
 
 type changeKind int
 
 const (
-	kept changeKind = iota // what is proposed is there already
-	written
-	removed
+	changeNone changeKind = iota // the proposal equals the stored object
+	changeWrite
+	changeDelete
 )
 
 // GuaranteedUpdate implements storage.Interface.
-func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+func (s *resourceStore) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
 	t, err := s.target("update", key)
 	if err != nil {
 		return nil, err
 	}
-	u := &update{store: s, target: t, propose: propose, opts: opts}
-	st, err := s.start(ctx, "update", t, trusted(opts.Suggestion, opts.DryRun))
+	u := &update{store: s, op: "update", target: t, propose: propose, opts: opts}
+	return u.run(ctx)
+}
+
+// run makes attempts until one succeeds or fails with an error that is not due to a stale
+// suggestion.
+func (u *update) run(ctx context.Context) (*storage.UpdateResult, error) {
+	st, err := u.start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		next, err := u.attempt(ctx, st)
-		if err != nil || next.kind == kept {
-			fresh, readErr := s.recheck(ctx, "update", t, st)
+		if err != nil || next.kind == changeNone {
+			fresh, readErr := u.recheck(ctx, st)
 			if readErr != nil {
 				return nil, readErr
 			}
@@ -65,112 +70,116 @@ func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storag
 		if err != nil {
 			return nil, err
 		}
-		result, current, err := u.commit(ctx, st, next)
+		result, current, err := u.apply(ctx, st, next)
 		if err != nil || result != nil {
 			return result, err
 		}
-		st = current // the race is lost: go on from what is there
+		st = current // another write came first
 	}
 }
 
-// attempt asks for a proposal and finds out what it comes to.
+// attempt calls propose and returns the effect of the proposal.
 func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 	if st.entry == nil && !u.opts.CreateIfAbsent {
-		return change{}, failed("update", u.key, 0, storage.ErrNotFound, nil)
+		return change{}, failed(u.op, u.key, 0, storage.ErrNotFound, nil)
 	}
-	if err := u.checkPreconditions("update", u.target, st, u.opts.Preconditions); err != nil {
-		return change{}, err
+	if err := u.checkPreconditions(st); err != nil {
+		return change{}, refused(u.op, u.key, st.revision, err)
 	}
 	proposal, err := u.propose(ctx, st.entry)
 	if err != nil {
 		return change{}, err
 	}
-	next, err := u.classify(st, proposal)
+	next, err := u.effect(st, proposal)
 	if err != nil {
-		return change{}, refused("update", u.key, st.revision, err)
+		return change{}, refused(u.op, u.key, st.revision, err)
 	}
 	return next, nil
 }
 
-// classify finds out whether a proposal writes, keeps or deletes.
-func (u *update) classify(st *state, p storage.Proposal) (change, error) {
+// effect returns the effect of a proposal on a state.
+func (u *update) effect(st *state, p storage.Proposal) (change, error) {
 	if p.Delete {
 		if st.entry == nil {
 			return change{}, storage.ErrNotFound
 		}
-		return change{kind: removed, receipt: newReceipt(p.Receipt)}, nil
+		return change{kind: changeDelete, receipt: newReceipt(p.Receipt)}, nil
 	}
 	if p.TTL != nil && *p.TTL < 0 {
 		return change{}, errNegativeTTL
 	}
-	data, err := u.encodeProposal(st, p.Object)
+	data, err := u.encode(st, p.Object)
 	if err != nil {
 		return change{}, err
 	}
-	if st.holds(data) {
-		return change{kind: kept}, nil
+	if st.equals(data) {
+		return change{kind: changeNone}, nil
 	}
 	return change{
-		kind: written, data: data, ttl: p.TTL,
+		kind: changeWrite, data: data, ttl: p.TTL,
 		receipt: newReceipt(p.Receipt), unique: st.entry == nil && hasUID(p.Object),
 	}, nil
 }
 
-// encodeProposal may write to the object, unless propose handed back the very
-// one that it was shown.
-func (u *update) encodeProposal(st *state, obj runtime.Object) ([]byte, error) {
+// encode returns the bytes of a proposed object. It may write to the object, unless that is the
+// shared object of the current entry.
+func (u *update) encode(st *state, obj runtime.Object) ([]byte, error) {
 	if obj == nil {
 		return nil, errNoObject
 	}
 	if st.entry != nil {
 		if current, err := st.entry.Object(); err == nil && current == obj {
-			return u.encodeShared(obj)
+			return u.store.encodeShared(obj)
 		}
 	}
-	return u.encode(obj)
+	return u.store.encode(obj)
 }
 
-// commit does what the attempt wants. Without a result and an error the key has
-// changed meanwhile: current is what is there now.
-func (u *update) commit(ctx context.Context, st *state, next change) (result *storage.UpdateResult, current *state, err error) {
-	if next.kind == kept {
+// apply carries out a change. If the key no longer has the revision of the state it returns the
+// current state, and neither a result nor an error.
+func (u *update) apply(ctx context.Context, st *state, next change) (result *storage.UpdateResult, current *state, err error) {
+	if next.kind == changeNone {
 		return &storage.UpdateResult{Entry: st.entry, Outcome: storage.Unchanged}, nil, nil
 	}
 	if u.opts.DryRun {
 		return u.result(st, next, st.revision), nil, nil
 	}
-	v, err := u.send(ctx, st, next)
+	txn, err := u.send(ctx, st, next)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !v.done {
-		current, err = u.stateOf(ctx, u.target, v.current)
+	if !txn.succeeded {
+		current, err = u.stateOf(ctx, txn.current)
 		return nil, current, err
 	}
-	return u.result(st, next, v.revision), nil, nil
+	return u.result(st, next, txn.revision), nil, nil
 }
 
-func (u *update) send(ctx context.Context, st *state, next change) (verdict, error) {
-	if next.kind == removed {
-		return u.remove(ctx, "update", u.target, st.revision, next.receipt)
+// send sends the transaction of a change.
+func (u *update) send(ctx context.Context, st *state, next change) (txnResult, error) {
+	w := guardedWrite{
+		op: u.op, target: u.target, revision: st.revision, data: next.data,
+		readCurrent: true, unique: next.unique, receipt: next.receipt,
 	}
-	p := put{op: "update", target: u.target, revision: st.revision, data: next.data, orElse: true, unique: next.unique, receipt: next.receipt}
-	if next.ttl != nil {
-		p.ttl = *next.ttl
-	} else {
-		p.keepLease = st.suggested || st.lease != clientv3.NoLease
+	switch {
+	case next.kind == changeDelete:
+		return u.store.remove(ctx, w)
+	case next.ttl != nil:
+		w.ttl = *next.ttl
+	default:
+		w.keepLease = st.suggested || st.lease != clientv3.NoLease
 	}
-	return u.write(ctx, p)
+	return u.store.put(ctx, w)
 }
 
-// result is what a change made at revision comes to.
+// result returns the result of a change that was made at revision.
 func (u *update) result(st *state, next change, revision int64) *storage.UpdateResult {
 	switch {
-	case next.kind == removed:
-		return &storage.UpdateResult{Entry: u.deleted(st, revision), Outcome: storage.Deleted}
+	case next.kind == changeDelete:
+		return &storage.UpdateResult{Entry: u.store.entry(u.key, st.data, revision), Outcome: storage.Deleted}
 	case st.entry == nil:
-		return &storage.UpdateResult{Entry: u.entry(u.key, next.data, revision), Outcome: storage.Created}
+		return &storage.UpdateResult{Entry: u.store.entry(u.key, next.data, revision), Outcome: storage.Created}
 	default:
-		return &storage.UpdateResult{Entry: u.entry(u.key, next.data, revision), Outcome: storage.Updated}
+		return &storage.UpdateResult{Entry: u.store.entry(u.key, next.data, revision), Outcome: storage.Updated}
 	}
 }

@@ -17,7 +17,7 @@ const eventBuffer = 64
 // watcher is one watch. It runs one goroutine; the client runs another to hold
 // its end of the stream.
 type watcher struct {
-	store *store
+	store *resourceStore
 	target
 	opts storage.WatchOptions
 
@@ -35,7 +35,7 @@ type watcher struct {
 }
 
 // Watch implements storage.Interface.
-func (s *store) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+func (s *resourceStore) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
 	t, err := s.scope("watch", key, opts.Recursive)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-func startWatch(t *testing.T, s *store, opts storage.WatchOptions) *watcher {
+func startWatch(t *testing.T, s *resourceStore, opts storage.WatchOptions) *watcher {
 	t.Helper()
 	opts.Recursive = true
 	w, err := s.Watch(t.Context(), "/configmaps/", opts)

@@ -59,17 +59,17 @@ func (r *Recorder) Collect(out chan<- prometheus.Metric) {
 // which end when their clients like, and counts, which are made for metrics, are
 // passed through.
 func (r *Recorder) Wrap(s storage.Interface, resource schema.GroupResource) storage.Interface {
-	return &store{Interface: s, recorder: r, resource: resource}
+	return &meteredStore{Interface: s, recorder: r, resource: resource}
 }
 
-type store struct {
+type meteredStore struct {
 	storage.Interface
 	recorder *Recorder
 	resource schema.GroupResource
 }
 
 // record is deferred with the time at which the operation began.
-func (s *store) record(operation string, began time.Time, err *error) {
+func (s *meteredStore) record(operation string, began time.Time, err *error) {
 	labels := []string{operation, s.resource.Group, s.resource.Resource}
 	s.recorder.durations.WithLabelValues(labels...).Observe(time.Since(began).Seconds())
 	s.recorder.requests.WithLabelValues(labels...).Inc()
@@ -79,31 +79,31 @@ func (s *store) record(operation string, began time.Time, err *error) {
 }
 
 // Create implements storage.Interface.
-func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (_ *storage.Entry, err error) {
+func (s *meteredStore) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (_ *storage.Entry, err error) {
 	defer s.record("create", time.Now(), &err)
 	return s.Interface.Create(ctx, key, obj, opts)
 }
 
 // Get implements storage.Interface.
-func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (_ *storage.Entry, err error) {
+func (s *meteredStore) Get(ctx context.Context, key string, opts storage.GetOptions) (_ *storage.Entry, err error) {
 	defer s.record("get", time.Now(), &err)
 	return s.Interface.Get(ctx, key, opts)
 }
 
 // GetList implements storage.Interface.
-func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (_ *storage.Page, err error) {
+func (s *meteredStore) GetList(ctx context.Context, key string, opts storage.ListOptions) (_ *storage.Page, err error) {
 	defer s.record("list", time.Now(), &err)
 	return s.Interface.GetList(ctx, key, opts)
 }
 
 // GuaranteedUpdate implements storage.Interface.
-func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (_ *storage.UpdateResult, err error) {
+func (s *meteredStore) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (_ *storage.UpdateResult, err error) {
 	defer s.record("update", time.Now(), &err)
 	return s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
 }
 
 // Delete implements storage.Interface.
-func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (_ *storage.Entry, err error) {
+func (s *meteredStore) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (_ *storage.Entry, err error) {
 	defer s.record("delete", time.Now(), &err)
 	return s.Interface.Delete(ctx, key, opts)
 }

@@ -105,7 +105,7 @@ func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) 
 		i = len(c.resources[root])
 		c.resources[root] = append(c.resources[root], r)
 	}
-	return &store{Interface: next, cache: c, resource: c.resources[root][i]}
+	return &cachedStore{Interface: next, cache: c, resource: c.resources[root][i]}
 }
 
 // Remove forgets how codec reads the keys below root, until there is a store for

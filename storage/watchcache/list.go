@@ -9,7 +9,7 @@ import (
 
 // listing is one call of GetList.
 type listing struct {
-	*store
+	*cachedStore
 	key  string // "/pods/" of "/pods" where it is recursive
 	opts storage.ListOptions
 	plan storage.ReadPlan
@@ -18,7 +18,7 @@ type listing struct {
 }
 
 // GetList implements storage.Interface.
-func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+func (s *cachedStore) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	page, err := s.list(ctx, key, opts)
 	s.cache.telemetry.answered(err)
 	if err == errNotCached {
@@ -30,8 +30,8 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 }
 
 // list answers from the cache, or with errNotCached.
-func (s *store) list(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
-	l := &listing{store: s, key: key, opts: opts}
+func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	l := &listing{cachedStore: s, key: key, opts: opts}
 	if opts.Recursive {
 		l.key = below(key)
 	}

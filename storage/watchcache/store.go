@@ -11,18 +11,18 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// store is one resource as the registry sees it. What it does not answer
+// cachedStore is one resource as the registry sees it. What it does not answer
 // itself the storage behind does.
-type store struct {
+type cachedStore struct {
 	storage.Interface
 	cache    *Cache
 	resource *resource
 }
 
-var _ storage.Interface = (*store)(nil)
+var _ storage.Interface = (*cachedStore)(nil)
 
 // Get implements storage.Interface.
-func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+func (s *cachedStore) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	entry, err := s.get(ctx, key, opts)
 	s.cache.telemetry.answered(err)
 	if err == errNotCached {
@@ -33,7 +33,7 @@ func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions) (*
 }
 
 // get answers from the cache, or with errNotCached.
-func (s *store) get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+func (s *cachedStore) get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	asked, err := opts.Freshness(s.Versioner())
 	if err != nil {
 		return nil, failed("get", key, 0, err)
@@ -50,7 +50,7 @@ func (s *store) get(ctx context.Context, key string, opts storage.GetOptions) (*
 }
 
 // Count implements storage.Interface.
-func (s *store) Count(ctx context.Context, key string) (int64, error) {
+func (s *cachedStore) Count(ctx context.Context, key string) (int64, error) {
 	n, err := s.count(ctx, key)
 	s.cache.telemetry.answered(err)
 	if err == errNotCached {
@@ -60,7 +60,7 @@ func (s *store) Count(ctx context.Context, key string) (int64, error) {
 }
 
 // count answers from the cache, or with errNotCached.
-func (s *store) count(ctx context.Context, key string) (int64, error) {
+func (s *cachedStore) count(ctx context.Context, key string) (int64, error) {
 	minimum, err := s.await(ctx, "count", key, storage.Freshness{Latest: true})
 	if err != nil {
 		return 0, err
@@ -76,7 +76,7 @@ func (s *store) count(ctx context.Context, key string) (int64, error) {
 // await returns the revision that an answer must not be older than, once the cache has reached it.
 // The error is errNotCached if the storage has to answer. That the cache may answer is only known
 // when the answer is taken: see serves.
-func (s *store) await(ctx context.Context, op, key string, asked storage.Freshness) (minimum int64, err error) {
+func (s *cachedStore) await(ctx context.Context, op, key string, asked storage.Freshness) (minimum int64, err error) {
 	if !s.covers(key) || !s.cache.loaded.Load() {
 		return 0, errNotCached // the storage says what is wrong with a key
 	}
@@ -93,7 +93,7 @@ func (s *store) await(ctx context.Context, op, key string, asked storage.Freshne
 	return minimum, nil
 }
 
-func (s *store) covers(key string) bool {
+func (s *cachedStore) covers(key string) bool {
 	root := s.resource.root
 	return (strings.HasPrefix(key, root) || key == root[:len(root)-1]) && storage.CheckKey(key) == nil
 }
@@ -129,7 +129,7 @@ func (c *Cache) answered(ctx context.Context, err error) error {
 }
 
 // Create implements storage.Interface.
-func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+func (s *cachedStore) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	entry, err := s.Interface.Create(ctx, key, obj, opts)
 	if err == nil {
 		s.cache.raise(entry.Revision)
@@ -138,7 +138,7 @@ func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts
 }
 
 // GuaranteedUpdate implements storage.Interface.
-func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+func (s *cachedStore) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
 	if opts.Suggestion == nil {
 		opts.Suggestion = s.suggest(key)
 	}
@@ -150,7 +150,7 @@ func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storag
 }
 
 // Delete implements storage.Interface.
-func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
+func (s *cachedStore) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
 	if opts.Suggestion == nil {
 		opts.Suggestion = s.suggest(key)
 	}
@@ -163,7 +163,7 @@ func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptio
 
 // suggest returns what a write may start from. One that is out of date costs a
 // transaction, so the cache must have seen what this server has written.
-func (s *store) suggest(key string) *storage.Entry {
+func (s *cachedStore) suggest(key string) *storage.Entry {
 	entry, _ := s.cache.get(s.resource, key, s.cache.floor.Load())
 	return entry
 }

@@ -20,7 +20,7 @@ const (
 
 // watcher is one watch. It runs one goroutine.
 type watcher struct {
-	*store
+	*cachedStore
 	key  string // "/pods/" of "/pods" where it is recursive
 	opts storage.WatchOptions
 	// initial is the state to report first; nil: none is.
@@ -34,8 +34,8 @@ type watcher struct {
 }
 
 // Watch implements storage.Interface.
-func (s *store) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
-	w := &watcher{store: s, key: key, opts: opts, events: make(chan storage.Event, eventBuffer), done: make(chan struct{})}
+func (s *cachedStore) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+	w := &watcher{cachedStore: s, key: key, opts: opts, events: make(chan storage.Event, eventBuffer), done: make(chan struct{})}
 	if opts.Recursive {
 		w.key = below(key)
 	}
