@@ -12,17 +12,15 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// kube-apiserver describes custom resources with another program than built-in
-// ones: it tells less of watches, of failures and of what is deleted, and more of
-// parameters.
+// kube-apiserver describes custom resources by other code than built-in resources: watches and the
+// bodies of deletions have fewer details, parameters have more.
 
-// plain are the encodings of custom resources.
 var (
-	plain            = []string{"application/json", "application/yaml"}
+	customMediaTypes = []string{"application/json", "application/yaml"}
 	customPatchTypes = []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"}
 )
 
-// customName is what the model of a custom kind is called.
+// customName returns the model name of a custom kind.
 func customName(kind schema.GroupVersionKind) string {
 	words := strings.Split(kind.Group, ".")
 	slices.Reverse(words)
@@ -58,33 +56,33 @@ func (b resourceRoutes) buildCustom() []route {
 	return routes
 }
 
-// customOperation takes and answers with objects of the resource.
+// customOperation returns an operation whose response is an object of the resource.
 func (b resourceRoutes) customOperation(method, action, id, description string) operation {
 	o := b.operation(method, action, id, description)
-	o.body.media = plain
-	o.answer = answer{[]int{http.StatusOK}, b.model(), plain}
+	o.body.media = customMediaTypes
+	o.response = response{[]int{http.StatusOK}, b.model(), customMediaTypes}
 	return o
 }
 
 func (b resourceRoutes) customList(name string) operation {
 	o := b.customOperation("get", "list", operationID("list", b.gv, name), "list objects of kind "+b.resource.Kind)
 	o.params = b.params(listParameters(), b.resource.Namespaced, "")
-	o.answer.model = b.listModel()
+	o.response.model = b.listModel()
 	return o
 }
 
 func (b resourceRoutes) customCreate() operation {
 	o := b.customOperation("post", "post", operationID("create", b.gv, b.scopedKind("")), "create "+withArticle(b.resource.Kind))
 	o.params = b.params(createParameters(), b.resource.Namespaced, "")
-	o.body = body{b.model(), true, plain}
-	o.answer.codes = []int{http.StatusOK, http.StatusCreated, http.StatusAccepted}
+	o.body = body{b.model(), true, customMediaTypes}
+	o.response.codes = []int{http.StatusOK, http.StatusCreated, http.StatusAccepted}
 	return o
 }
 
 func (b resourceRoutes) customDeleteCollection() operation {
 	o := b.customOperation("delete", "deletecollection", operationID("delete", b.gv, "Collection"+b.scopedKind("")), "delete collection of "+b.resource.Kind)
 	o.params = b.params(listParameters(), b.resource.Namespaced, "")
-	o.answer.model = statusModel
+	o.response.model = statusModel
 	return o
 }
 
@@ -92,30 +90,30 @@ func (b resourceRoutes) customDelete() operation {
 	kind := b.resource.Kind
 	o := b.customOperation("delete", "delete", operationID("delete", b.gv, b.scopedKind("")), "delete "+withArticle(kind))
 	o.params = b.params(deleteParameters(), b.resource.Namespaced, kind)
-	o.body = body{deleteModel, false, plain}
-	o.answer = answer{[]int{http.StatusOK, http.StatusAccepted}, statusModel, plain}
+	o.body = body{deleteModel, false, customMediaTypes}
+	o.response = response{[]int{http.StatusOK, http.StatusAccepted}, statusModel, customMediaTypes}
 	return o
 }
 
-// customParts read and change an object or a subresource of it.
+// customParts returns the operations that read and change an object or a subresource of it.
 func (b resourceRoutes) customParts(subresource, model string) []operation {
 	part := objectPart{name: subresource}
 	describe := func(method, verb, text string, params []parameter) operation {
 		o := b.customOperation(method, method, operationID(verb, b.gv, b.scopedKind(title(subresource))), text+part.of()+b.resource.Kind)
 		o.params = b.params(params, b.resource.Namespaced, b.resource.Kind)
-		o.answer.model = model
+		o.response.model = model
 		return o
 	}
 	get := describe("get", "read", "read ", getParameters())
 	put := describe("put", "replace", "replace ", updateParameters())
-	put.body = body{model, true, plain}
-	put.answer.codes = []int{http.StatusOK, http.StatusCreated}
+	put.body = body{model, true, customMediaTypes}
+	put.response.codes = []int{http.StatusOK, http.StatusCreated}
 	patch := describe("patch", "patch", "partially update ", patchParameters())
 	patch.body = body{patchModel, true, customPatchTypes}
 	return []operation{get, put, patch}
 }
 
-// customModels are the schemas of the custom resources of a part, by name.
+// customModels returns the schemas of the custom resources of a part, by name.
 func (p *part) customModels(v2 bool) (map[string]pieces, error) {
 	models := map[string]pieces{}
 	for _, r := range p.resources {
@@ -137,7 +135,7 @@ func (p *part) customModels(v2 bool) (map[string]pieces, error) {
 	return models, nil
 }
 
-// selectableFields is the extension that a model and that of its lists share.
+// selectableFields is an extension of a model and of the model of its list.
 const selectableFields = "x-kubernetes-selectable-fields"
 
 func (b resourceRoutes) customListModel(v2 bool, item *spec.Schema) object {
@@ -147,7 +145,7 @@ func (b resourceRoutes) customListModel(v2 bool, item *spec.Schema) object {
 	}
 	docs := metav1.TypeMeta{}.SwaggerDoc()
 	metadata := schemaOf(refs, listMetaModel)
-	if !v2 { // has no place for anything beside a reference
+	if !v2 { // version 3 allows no other members beside $ref
 		metadata = object{"allOf": []object{metadata}}
 	}
 	metadata["description"] = metav1beta1.PartialObjectMetadataList{}.SwaggerDoc()["metadata"]
@@ -173,10 +171,9 @@ func (b resourceRoutes) customListModel(v2 bool, item *spec.Schema) object {
 	return list
 }
 
-// kindsOfClients are the kinds in documents of custom resources, which know those
-// of client-go instead of those of the server. Of what their documents mention,
-// only one type makes a difference.
-func kindsOfClients(name string, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+// clientKinds returns the kinds of a definition in documents of custom resources. They contain the
+// kinds of client-go's scheme instead of the server's, which differ for DeleteOptions only.
+func clientKinds(name string, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	if name != deleteModel {
 		return kinds
 	}
@@ -190,7 +187,7 @@ func kindsOfClients(name string, kinds []schema.GroupVersionKind) []schema.Group
 	return kinds
 }
 
-// clientGroupVersions are those of client-go's scheme, of Kubernetes 1.36.
+// clientGroupVersions lists the group versions in client-go's scheme of Kubernetes 1.36.
 const clientGroupVersions = `/v1
 admissionregistration.k8s.io/v1 v1alpha1 v1beta1
 apps/v1 v1beta1 v1beta2

@@ -19,7 +19,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// custom is a custom resource, as far as documents tell of one.
+// custom returns a custom resource with the fields that documents use.
 func custom(group, version, kind string) *registry.Resource {
 	return &registry.Resource{
 		Group: group, Name: strings.ToLower(kind) + "s", Kind: kind, Custom: true,
@@ -32,8 +32,8 @@ func custom(group, version, kind string) *registry.Resource {
 	}
 }
 
-// with returns the documents of all built-in kinds and custom resources.
-func with(t testing.TB, resources ...*registry.Resource) *openapi.Documents {
+// newDocuments returns the documents of all built-in kinds and of custom resources.
+func newDocuments(t testing.TB, resources ...*registry.Resource) *openapi.Documents {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
@@ -48,7 +48,7 @@ func with(t testing.TB, resources ...*registry.Resource) *openapi.Documents {
 	})
 }
 
-// must returns what takes the value out of a result that is no error.
+// must returns a function that returns the value of a result, or fails the test on an error.
 func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -59,17 +59,17 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Names of groups become names of models and of operations.
-func TestCustomNames(t *testing.T) {
+// The names of models and operations are derived from the group.
+func TestNamesOfCustomGroups(t *testing.T) {
 	for group, want := range map[string][2]string{
 		"example.com":         {"com.example.v1.Glass", "createExampleComV1Glass"},
 		"my-shop.example.com": {"com.example.my-shop.v1.Glass", "createMyShopExampleComV1Glass"},
 		"things.k8s.io":       {"io.k8s.things.v1.Glass", "createThingsV1Glass"},
 	} {
-		d, err := with(t, custom(group, "v1", "Glass")).V3("apis/" + group + "/v1")
+		d, err := newDocuments(t, custom(group, "v1", "Glass")).V3("apis/" + group + "/v1")
 		got := parse(t, d, err)
 		if got.Components.Schemas[want[0]] == nil || got.Components.Schemas[want[0]+"List"] == nil {
-			t.Errorf("%s: there is no %s, or no list of it", group, want[0])
+			t.Errorf("%s: no schema of %s or of its list", group, want[0])
 		}
 		create, _ := got.Paths["/apis/"+group+"/v1/glasss"].(map[string]any)["post"].(map[string]any)
 		if create["operationId"] != want[1] {
@@ -78,33 +78,33 @@ func TestCustomNames(t *testing.T) {
 	}
 }
 
-// Only what changed is built again, and only that has another hash.
-func TestPartsAreKept(t *testing.T) {
+// A change of the catalog rebuilds only the documents that it affects, and changes their hashes.
+func TestUnchangedPartsAreShared(t *testing.T) {
 	a, b, c := custom("a.example.com", "v1", "A"), custom("b.example.com", "v1", "B"), custom("b.example.com", "v1", "C")
-	before, after := with(t, a, b), with(t, a, b, c)
+	before, after := newDocuments(t, a, b), newDocuments(t, a, b, c)
 	v3 := func(d *openapi.Documents, path string) *openapi.Document {
 		return must[*openapi.Document](t)(d.V3(path))
 	}
 	for _, path := range []string{"api/v1", "apis", "apis/apps/v1", "apis/a.example.com/v1"} {
 		if v3(before, path) != v3(after, path) {
-			t.Errorf("%s was built again", path)
+			t.Errorf("%s is rebuilt", path)
 		}
 	}
 	if v3(before, "apis/b.example.com/v1").Hash == v3(after, "apis/b.example.com/v1").Hash {
-		t.Error("a group version has one more resource and the same hash")
+		t.Error("the hash of a group version with another resource is unchanged")
 	}
-	again := with(t, b, a)
-	if v2 := must[*openapi.Document](t); v2(before.V2()).Hash == v2(after.V2()).Hash || v2(before.V2()).Hash != v2(again.V2()).Hash {
-		t.Error("the hash of version 2 does not follow the content")
+	same := newDocuments(t, b, a)
+	if v2 := must[*openapi.Document](t); v2(before.V2()).Hash == v2(after.V2()).Hash || v2(before.V2()).Hash != v2(same.V2()).Hash {
+		t.Error("the hash of version 2 does not depend on the content alone")
 	}
-	if index := must[[]byte](t); bytes.Equal(index(before.Index()), index(after.Index())) || !bytes.Equal(index(before.Index()), index(again.Index())) {
-		t.Error("the index does not follow the content")
+	if index := must[[]byte](t); bytes.Equal(index(before.Index()), index(after.Index())) || !bytes.Equal(index(before.Index()), index(same.Index())) {
+		t.Error("the index does not depend on the content alone")
 	}
 }
 
-// A custom group has no document but those of its versions.
-func TestCustomGroupsHaveNoRoot(t *testing.T) {
-	documents := with(t, custom("example.com", "v1", "A"))
+// A custom group has documents for its versions only.
+func TestCustomGroupHasNoDocument(t *testing.T) {
+	documents := newDocuments(t, custom("example.com", "v1", "A"))
 	for _, path := range []string{"apis/example.com", "apis/example.com/v2"} {
 		if d, err := documents.V3(path); d != nil || err != nil {
 			t.Errorf("%s: %v, %v", path, d, err)
@@ -112,10 +112,10 @@ func TestCustomGroupsHaveNoRoot(t *testing.T) {
 	}
 }
 
-// Parameters stand apart under the names that kube-apiserver has made for them;
-// kubectl looks for some in the operations.
-func TestV2SharesParameters(t *testing.T) {
-	d, err := with(t, custom("example.com", "v1", "A")).V2()
+// Shared parameters have the names of kube-apiserver. kubectl searches the operations for
+// fieldValidation and dryRun, so these are not shared.
+func TestSharedParametersOfV2(t *testing.T) {
+	d, err := newDocuments(t, custom("example.com", "v1", "A")).V2()
 	var got struct {
 		Parameters map[string]any
 		Paths      map[string]map[string]json.RawMessage
@@ -127,7 +127,7 @@ func TestV2SharesParameters(t *testing.T) {
 		"allowWatchBookmarks-HC2hJt-J", "body-2Y1dVQaQ", "fieldSelector-xIcQKXFG", "namespace-vgWSWtn3", "path-z6Ciiujn", "pretty-tJGM1-ng",
 	} {
 		if got.Parameters[name] == nil {
-			t.Errorf("there is no parameter %s, but %v", name, slices.Sorted(maps.Keys(got.Parameters)))
+			t.Errorf("no parameter %s in %v", name, slices.Sorted(maps.Keys(got.Parameters)))
 		}
 	}
 	for _, path := range []string{"/api/v1/namespaces/{namespace}/pods/{name}", "/apis/example.com/v1/as/{name}"} {
@@ -138,9 +138,9 @@ func TestV2SharesParameters(t *testing.T) {
 	}
 }
 
-// The protobuf of version 2, which is put together, is that of the whole document.
-func TestV2ProtobufIsThatOfTheJSON(t *testing.T) {
-	d, err := with(t, custom("example.com", "v1", "A"), custom("b.example.com", "v1", "B")).V2()
+// The concatenated protobuf of version 2 equals the protobuf of the whole document.
+func TestV2ProtobufEqualsJSON(t *testing.T) {
+	d, err := newDocuments(t, custom("example.com", "v1", "A"), custom("b.example.com", "v1", "B")).V2()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestV2ProtobufIsThatOfTheJSON(t *testing.T) {
 		byName(m.Parameters.AdditionalProperties)
 	}
 	if !proto.Equal(want, got) {
-		t.Errorf("%d paths, %d definitions and %d parameters, which are not those of the JSON",
+		t.Errorf("%d paths, %d definitions and %d parameters differ from the JSON",
 			len(got.Paths.Path), len(got.Definitions.AdditionalProperties), len(got.Parameters.AdditionalProperties))
 	}
 }
@@ -164,9 +164,8 @@ func byName[T interface{ GetName() string }](list []T) {
 	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
 }
 
-// A server that has an issuer of tokens describes that too.
-func TestOpenIDIsDescribed(t *testing.T) {
-	documents := with(t)
+func TestOpenIDDocuments(t *testing.T) {
+	documents := newDocuments(t)
 	for path, want := range map[string]string{
 		".well-known/openid-configuration": "getServiceAccountIssuerOpenIDConfiguration",
 		"openid/v1/jwks":                   "getServiceAccountIssuerOpenIDKeyset",

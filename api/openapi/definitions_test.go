@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// The definitions must be generated anew when a module of their types moves:
-// run go generate in this directory after changing the versions in gen/go.mod.
-func TestDefinitionsAreOfTheVersionsInUse(t *testing.T) {
+// The definitions are generated from the module versions in go.mod. After an update, change the
+// versions in gen/go.mod and run go generate in this directory.
+func TestDefinitionsAreUpToDate(t *testing.T) {
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -26,13 +26,12 @@ func TestDefinitionsAreOfTheVersionsInUse(t *testing.T) {
 	}
 	for _, module := range modules {
 		if !regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(module) + `\b`).Match(mod) {
-			t.Errorf("definitions are of %s, go.mod has another version", module)
+			t.Errorf("definitions are generated from %s, go.mod has another version", module)
 		}
 	}
 }
 
-// Whatever a definition refers to is defined.
-func TestDefinitionsAreComplete(t *testing.T) {
+func TestReferencesOfDefinitionsResolve(t *testing.T) {
 	all, err := definitions()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +41,7 @@ func TestDefinitionsAreComplete(t *testing.T) {
 		for _, body := range [][]byte{d.V2, d.V3} {
 			for _, match := range references.FindAllSubmatch(body, -1) {
 				if _, ok := all[string(match[1])]; !ok {
-					t.Errorf("%s refers to %s, which is not defined", name, match[1])
+					t.Errorf("%s references %s, which is not defined", name, match[1])
 				}
 			}
 		}

@@ -1,23 +1,20 @@
-// Package openapi describes a catalog in OpenAPI, versions 2 and 3, as
-// kube-apiserver describes itself: the same paths, operations, parameters and
-// definitions, under the same names.
+// Package openapi describes a catalog in OpenAPI versions 2 and 3. Paths, operations, parameters
+// and definitions have the same names and texts as those of kube-apiserver.
 //
-//   - definitions.go holds the schemas of the built-in types. They are generated
-//     from the Go sources of those types by the program in gen/ and embedded
-//     compressed; nothing of them is in memory before somebody asks.
-//     library.go adds what a scheme knows them as.
-//   - operation.go is the model of an operation, which knows neither version;
-//     paths.go makes operations out of a resource, custom.go out of a custom one,
-//     parameters.go and names.go their details. information.go has what is no
-//     resource.
-//   - v2.go and v3.go write the model down.
-//   - parts.go cuts a catalog into parts, of which each has a document of version
-//     3. The one document of version 2 is joined from what the parts add to it
-//     (fragment.go, excerpt.go), in protobuf too (protobuf.go).
-//   - [Documents] joins it all: each document is built on its first use, once,
+//   - definitions.go holds the schemas of the built-in types. The program in gen/ generates them
+//     from the Go sources of the types; they are embedded compressed and unpacked on first use.
+//     library.go adds the kinds that a scheme registers for each type.
+//   - operation.go is the model of an operation, which is independent of the OpenAPI version.
+//     paths.go creates the operations of a resource, custom.go those of a custom resource,
+//     parameters.go and names.go their details. nonresource.go has the non-resource paths.
+//   - v2.go and v3.go encode the model.
+//   - parts.go divides a catalog into parts, each of which has one document of version 3. The
+//     single document of version 2 is joined from the fragments of all parts (fragment.go,
+//     excerpt.go), in protobuf too (protobuf.go).
+//   - [Documents] holds all documents of a catalog. Each document is built on its first use, once,
 //     and never changes.
 //
-// A catalog changes with each CustomResourceDefinition, and most of what it says
-// stays. So parts are kept for as long as somebody has [Documents] that contain
-// them, and documents are lists of pieces which they share.
+// A catalog changes with each CustomResourceDefinition, but most of its parts stay the same.
+// Parts are therefore shared while any [Documents] contain them, and documents are lists of shared
+// pieces.
 package openapi

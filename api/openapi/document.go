@@ -8,25 +8,24 @@ import (
 	"strconv"
 )
 
-// Document is a document and its name in time. It never changes, and is safe for
-// concurrent use.
+// Document is an OpenAPI document. It is immutable and safe for concurrent use.
 type Document struct {
-	// Hash is the same as long as the content is.
+	// Hash identifies the content.
 	Hash string
 
 	text     pieces
 	protobuf func() ([]byte, error)
 }
 
-// JSON returns the document, which belongs to the caller.
+// JSON returns the document in JSON. The caller owns the result.
 func (d *Document) JSON() []byte { return d.text.join() }
 
-// Protobuf returns the same in gnostic's protobuf encoding. It must not be
-// written to.
+// Protobuf returns the document in gnostic's protobuf encoding. The result is shared and must not
+// be changed.
 func (d *Document) Protobuf() ([]byte, error) { return d.protobuf() }
 
-// pieces are a text in parts. Documents have many of them in common, so that
-// neither a piece nor what is behind the last one may be written to.
+// pieces is a text in parts. Documents share pieces: neither a piece nor the capacity of the slice
+// behind the last one may be written to.
 type pieces [][]byte
 
 func (p pieces) join() []byte { return slices.Concat(p...) }
@@ -41,10 +40,10 @@ func (p pieces) hash() string {
 
 func hashText(h hash.Hash) string { return fmt.Sprintf("%X", h.Sum(nil)) }
 
-// members of a JSON object, without its braces.
+// members holds the members of a JSON object without its braces.
 type members struct{ text pieces }
 
-// add puts members behind those that are there.
+// add appends members.
 func (m *members) add(list pieces) {
 	if len(list) == 0 {
 		return
@@ -55,12 +54,12 @@ func (m *members) add(list pieces) {
 	m.text = append(m.text, list...)
 }
 
-// set adds one member, whose value is JSON.
+// set appends a member with a JSON value.
 func (m *members) set(name string, value ...[]byte) {
 	m.add(append(pieces{append(strconv.AppendQuote(nil, name), ':')}, value...))
 }
 
-// object puts the braces around.
+// object returns the members with braces.
 func (m *members) object() pieces {
 	return slices.Concat(pieces{[]byte("{")}, m.text, pieces{[]byte("}")})
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Documents are all OpenAPI documents of one content of a catalog. Safe for
-// concurrent use.
+// Documents holds all OpenAPI documents of one state of a catalog. Safe for concurrent use.
 type Documents struct {
 	release string
 	library *library
@@ -23,24 +22,24 @@ type Documents struct {
 	index   func() ([]byte, error)
 }
 
-// Config is what the documents describe.
+// Config is the content that the documents describe.
 type Config struct {
-	// Groups and Resources of a catalog, which do not change.
+	// Groups and Resources of a catalog. They must not change.
 	Groups    []registry.Group
 	Resources []*registry.Resource
-	// Scheme knows the types of those that are not custom.
+	// Scheme holds the Go types of the built-in kinds.
 	Scheme *runtime.Scheme
 	// Release of Kubernetes, such as "1.36".
 	Release string
-	// OpenID: the server tells how to check its tokens.
+	// OpenID reports whether the server publishes the keys of its tokens.
 	OpenID bool
 	// Elsewhere are URLs of documents that others have, by their paths, such as
 	// "apis/GROUP/VERSION". They come before what is built here.
 	Elsewhere map[string]string
 }
 
-// New returns the documents of a catalog's content. Nothing is built yet, and
-// what other Documents have built is not built again.
+// New returns the documents of a state of a catalog. It builds none of them, and parts that other
+// Documents have built are not built again.
 func New(config Config) *Documents {
 	d := &Documents{release: config.Release, library: libraryOf(config.Scheme), others: config.Elsewhere, named: map[string]*part{}}
 	d.parts = partsOf(config, d.library)
@@ -52,11 +51,10 @@ func New(config Config) *Documents {
 	return d
 }
 
-// V2 returns the one document of version 2.
+// V2 returns the document of version 2.
 func (d *Documents) V2() (*Document, error) { return d.v2() }
 
-// V3 returns the document of a path such as "apis/apps/v1"; it is nil if there
-// is none.
+// V3 returns the document of version 3 for a path such as "apis/apps/v1", nil if there is none.
 func (d *Documents) V3(path string) (*Document, error) {
 	if p, ok := d.named[path]; ok {
 		return p.v3()
@@ -64,8 +62,8 @@ func (d *Documents) V3(path string) (*Document, error) {
 	return nil, nil
 }
 
-// Index lists the documents of version 3, with the URLs that name their present
-// content. It must not be written to.
+// Index returns the list of the documents of version 3, with URLs that contain their hashes. The
+// result is shared and must not be changed.
 func (d *Documents) Index() ([]byte, error) { return d.index() }
 
 func (d *Documents) buildIndex() ([]byte, error) {
@@ -89,7 +87,7 @@ func (d *Documents) buildIndex() ([]byte, error) {
 	return json.Marshal(object{"paths": paths})
 }
 
-// Release cuts a version such as "v1.36.3" to "1.36".
+// Release returns the minor release of a version: "1.36" for "v1.36.3".
 func Release(v version.Info) string {
 	return strings.TrimPrefix(v.Major+"."+v.Minor, "v")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/miniapi/miniapi/api/openapi"
 )
 
-// recording is what kube-apiserver v1.36.3 says of itself; schemas are left out
-// but for the kinds they carry.
+// recording holds the OpenAPI documents of kube-apiserver v1.36.3. Of the schemas it has only the
+// kinds.
 type recording struct {
 	Index []string
 	V3    map[string]struct {
@@ -23,7 +23,7 @@ type recording struct {
 		SecuritySchemes map[string]any
 		Kinds           map[string][]any
 	}
-	// V2Paths has the methods of some paths, V2Kinds the kinds of some definitions.
+	// V2Paths holds the methods of some paths, V2Kinds the kinds of some definitions.
 	V2Paths map[string][]string
 	V2Kinds map[string][]any
 }
@@ -46,7 +46,7 @@ func readRecording(t *testing.T) recording {
 	return recorded
 }
 
-// document of OpenAPI, either version, as far as tests look into it.
+// document holds the members of an OpenAPI document that tests use, of both versions.
 type document struct {
 	OpenAPI, Swagger string
 	Info             map[string]any
@@ -70,8 +70,8 @@ func parse(t *testing.T, d *openapi.Document, err error) document {
 	return parsed
 }
 
-// newer are types that came after the recording.
-var newer = []string{
+// newTypes lists types that are newer than the recording.
+var newTypes = []string{
 	"io.k8s.api.storage.v1.CSINodeStatus",
 	"io.k8s.api.storage.v1.StorageHealth",
 	"io.k8s.api.storage.v1.StorageHealthCondition",
@@ -85,10 +85,10 @@ func kindsOf(schema map[string]any) []any {
 	return kinds
 }
 
-// Version 3 has the paths, operations and parameters of kube-apiserver, word
-// for word, and schemas of the same names and kinds.
-func TestV3IsThatOfKubeAPIServer(t *testing.T) {
-	documents := with(t)
+// Paths, operations and parameters equal those of kube-apiserver; schemas have the same names and
+// kinds.
+func TestV3EqualsKubeAPIServer(t *testing.T) {
+	documents := newDocuments(t)
 	for path, want := range readRecording(t).V3 {
 		t.Run(path, func(t *testing.T) {
 			d, err := documents.V3(path)
@@ -98,7 +98,7 @@ func TestV3IsThatOfKubeAPIServer(t *testing.T) {
 			}
 			kinds := map[string][]any{}
 			for name, schema := range got.Components.Schemas {
-				if !slices.Contains(newer, name) {
+				if !slices.Contains(newTypes, name) {
 					kinds[name] = kindsOf(schema)
 				}
 			}
@@ -116,7 +116,7 @@ func TestV3IsThatOfKubeAPIServer(t *testing.T) {
 }
 
 func TestIndexLinksEveryDocument(t *testing.T) {
-	documents := with(t)
+	documents := newDocuments(t)
 	index, err := documents.Index()
 	if err != nil {
 		t.Fatal(err)
@@ -144,8 +144,8 @@ func TestIndexLinksEveryDocument(t *testing.T) {
 	}
 }
 
-func TestV2HasTheMethodsAndKindsOfKubeAPIServer(t *testing.T) {
-	d, err := with(t).V2()
+func TestMethodsAndKindsOfV2EqualKubeAPIServer(t *testing.T) {
+	d, err := newDocuments(t).V2()
 	got := parse(t, d, err)
 	recorded := readRecording(t)
 	for path, want := range recorded.V2Paths {
@@ -162,7 +162,7 @@ func TestV2HasTheMethodsAndKindsOfKubeAPIServer(t *testing.T) {
 	for name, want := range recorded.V2Kinds {
 		schema, ok := got.Definitions[name]
 		if !ok {
-			t.Errorf("there is no definition of %s", name)
+			t.Errorf("no definition of %s", name)
 			continue
 		}
 		if diff := cmp.Diff(want, kindsOf(schema)); diff != "" {

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// excerpt is some of the document of version 2. It is encoded once, for whatever
-// documents it becomes part of.
+// excerpt is a part of the document of version 2. It is encoded once and shared by the documents
+// that contain it.
 //
-// Invariant: it never changes after it is built.
+// Invariant: it is immutable.
 type excerpt struct {
 	sections
 	hash [sha512.Size]byte
-	// protobuf is the same as a document that has nothing else.
+	// protobuf returns the encoding of a document with nothing but the excerpt.
 	protobuf func() ([]byte, error)
 }
 
-// sections are what grows with what is described.
+// sections holds the members of a document that depend on the catalog.
 type sections struct{ paths, definitions, parameters members }
 
 func newExcerpt(s sections) *excerpt {
@@ -27,7 +27,7 @@ func newExcerpt(s sections) *excerpt {
 	}
 }
 
-// v2Joined makes one document of excerpts.
+// v2Joined joins excerpts to a document.
 func v2Joined(release string, excerpts []*excerpt) *Document {
 	header := v2Header(release)
 	var all sections

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// fragment is what a part adds to the document of version 2.
+// fragment is the contribution of a part to the document of version 2.
 type fragment struct {
-	// own is what no other part has: paths, and definitions of custom resources.
+	// own holds the content that no other part has: paths, and definitions of custom resources.
 	own *excerpt
-	// uses are the definitions of the library that the part needs, parameters those
-	// that it refers to.
-	uses       []string
+	// models names the definitions of built-in types that own references.
+	models []string
+	// parameters holds the parameters that own references, by name.
 	parameters map[string][]byte
 }
 
@@ -26,17 +26,17 @@ func (p *part) buildV2() (*fragment, error) {
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
 		own.definitions.set(name, custom[name]...)
 	}
-	return &fragment{own: newExcerpt(own), uses: p.models(routes), parameters: w.shared}, nil
+	return &fragment{own: newExcerpt(own), models: p.models(routes), parameters: w.shared}, nil
 }
 
-// buildV2 joins the parts to one document.
+// buildV2 joins the fragments of all parts to one document.
 func (d *Documents) buildV2() (*Document, error) {
 	all, err := definitions()
 	if err != nil {
 		return nil, err
 	}
 	var excerpts []*excerpt
-	var uses []string
+	var models []string
 	parameters := map[string][]byte{}
 	for _, p := range d.parts {
 		f, err := p.v2()
@@ -44,10 +44,10 @@ func (d *Documents) buildV2() (*Document, error) {
 			return nil, err
 		}
 		excerpts = append(excerpts, f.own)
-		uses = append(uses, f.uses...)
+		models = append(models, f.models...)
 		maps.Copy(parameters, f.parameters)
 	}
-	for _, name := range closure(all, uses) {
+	for _, name := range closure(all, models) {
 		excerpts = append(excerpts, d.library.excerpt(all, name))
 	}
 	var shared sections

@@ -11,17 +11,17 @@ import (
 	"github.com/miniapi/miniapi/internal/weakmap"
 )
 
-// library is the definitions together with the kinds that a scheme knows their
-// types as. Safe for concurrent use.
+// library holds the definitions of the types in a scheme, with their kinds. Safe for concurrent
+// use.
 type library struct {
 	scheme *runtime.Scheme
-	// kinds of each definition, sorted.
+	// kinds returns the sorted kinds of each definition.
 	kinds func() map[string][]schema.GroupVersionKind
-	// excerpts are definitions of version 2, by name.
+	// excerpts holds the definitions of version 2 by name.
 	excerpts sync.Map
 }
 
-// libraries are shared as parts are.
+// libraries holds the library of each scheme.
 var libraries weakmap.Map[*runtime.Scheme, library]
 
 func libraryOf(scheme *runtime.Scheme) *library {
@@ -48,7 +48,7 @@ func (l *library) collectKinds() map[string][]schema.GroupVersionKind {
 	return kinds
 }
 
-// newObject returns an object of a kind, nil for one that nobody knows.
+// newObject returns an object of a kind, nil for an unknown kind.
 func (l *library) newObject(kind schema.GroupVersionKind) any {
 	obj, err := l.scheme.New(kind)
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *library) newObject(kind schema.GroupVersionKind) any {
 	return obj
 }
 
-// excerpt is a definition in the document of version 2.
+// excerpt returns a definition for the document of version 2.
 func (l *library) excerpt(all map[string]definition, name string) *excerpt {
 	if known, ok := l.excerpts.Load(name); ok {
 		return known.(*excerpt)

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// camel joins the words of a group's name: "RbacAuthorization". What Kubernetes
-// itself owns goes without its domain; the legacy group is called core.
+// camel returns the name of a group in camel case, such as "RbacAuthorization". The domain k8s.io
+// is omitted; the legacy group is "Core".
 func camel(group string) string {
 	if group == "" {
 		return "Core"
@@ -22,7 +22,7 @@ func camel(group string) string {
 
 func isPunctuation(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 
-// tagOf is what operations of a group version are filed under.
+// tagOf returns the tag of the operations of a group version.
 func tagOf(gv schema.GroupVersion) string {
 	return groupTag(gv.Group) + "_" + gv.Version
 }
@@ -32,8 +32,8 @@ func groupTag(group string) string {
 	return strings.ToLower(name[:1]) + name[1:]
 }
 
-// operationID puts the group version behind the verb, which keeps identifiers
-// unique across documents.
+// operationID returns an identifier with the group version after the verb, which makes it unique
+// across documents.
 func operationID(verb string, gv schema.GroupVersion, rest string) string {
 	return verb + camel(gv.Group) + title(gv.Version) + rest
 }
@@ -45,7 +45,7 @@ func title(word string) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-// withArticle puts "a" or "an" in front of a kind; plurals go without.
+// withArticle returns a kind with "a" or "an" before it. Plurals have no article.
 func withArticle(kind string) string {
 	if strings.HasSuffix(kind, "s") && !strings.HasSuffix(kind, "ss") {
 		return kind

@@ -14,57 +14,55 @@ type operation struct {
 	id          string
 	tag         string
 	description string
-	// action and kind are Kubernetes' extensions; both are empty for what is no
-	// resource.
-	action string
-	kind   schema.GroupVersionKind
-	params []parameter
-	body   body
-	answer answer
+	// action and kind are extensions of Kubernetes. Both are empty for non-resource paths.
+	action   string
+	kind     schema.GroupVersionKind
+	params   []parameter
+	body     body
+	response response
 }
 
-// body of a request; the zero value is none.
+// body is the body of a request. The zero value means none.
 type body struct {
 	model    string
 	required bool
 	media    []string
 }
 
-// answer is what a request gets in case of success.
-type answer struct {
+// response is the response to a successful request.
+type response struct {
 	codes []int
-	model string // "": a string
+	model string // "" means a string
 	media []string
 }
 
-// route is a path and what can be done with it.
+// route is a path with its operations.
 type route struct {
 	path       string
 	operations []operation
 }
 
 var (
-	encodings     = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
-	streamable    = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
-	patchTypes    = []string{"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}
-	anything      = []string{"*/*"}
-	textOrObjects = append([]string{"text/plain"}, encodings...)
+	mediaTypes      = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
+	watchMediaTypes = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
+	patchTypes      = []string{"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}
+	anyMediaType    = []string{"*/*"}
+	logMediaTypes   = append([]string{"text/plain"}, mediaTypes...)
 )
 
-// descriptions of the codes of success; the failure that every operation knows
-// is 401.
+// codeTexts describes the codes of success. The only error code of every operation is 401.
 var codeTexts = map[int]string{
 	http.StatusOK:       "OK",
 	http.StatusCreated:  "Created",
 	http.StatusAccepted: "Accepted",
 }
 
-// shared splits parameters into those which all operations of the route have in
-// common and the rest of each.
-func (r route) shared() (common []parameter, own [][]parameter) {
+// splitParameters returns the parameters that all operations of the route have in common, and the
+// other parameters of each operation.
+func (r route) splitParameters() (common []parameter, own [][]parameter) {
 	for _, p := range r.operations[0].params {
-		everywhere := !slices.ContainsFunc(r.operations, func(o operation) bool { return !slices.Contains(o.params, p) })
-		if everywhere {
+		isCommon := !slices.ContainsFunc(r.operations, func(o operation) bool { return !slices.Contains(o.params, p) })
+		if isCommon {
 			common = append(common, p)
 		}
 	}
@@ -77,12 +75,12 @@ func (r route) shared() (common []parameter, own [][]parameter) {
 	return common, own
 }
 
-// models that the operations of routes mention.
+// models returns the names of the models in the operations of routes.
 func models(routes []route) []string {
 	var names []string
 	for _, r := range routes {
 		for _, o := range r.operations {
-			names = append(names, o.body.model, o.answer.model)
+			names = append(names, o.body.model, o.response.model)
 		}
 	}
 	slices.Sort(names)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// parameter of an operation, in the path or in the query.
+// parameter is a parameter of an operation, in the path or in the query.
 type parameter struct {
 	name, in, kind, description string
 }
@@ -20,7 +20,7 @@ func pathParameter(name, description string) parameter {
 
 var pretty = parameter{name: "pretty", in: "query", kind: "string", description: "If 'true', then the output is pretty printed. Defaults to 'false' unless the user-agent indicates a browser or command-line HTTP tool (curl and wget)."}
 
-// Parameters of the verbs.
+// Query parameters of the verbs.
 var (
 	getParameters              = sync.OnceValue(func() []parameter { return fromOptions(metav1.GetOptions{}) })
 	listParameters             = sync.OnceValue(func() []parameter { return fromOptions(metav1.ListOptions{}) })
@@ -34,8 +34,8 @@ var (
 	})
 )
 
-// fromOptions makes query parameters of the fields of an options type, from
-// their JSON names and the type's own documentation.
+// fromOptions returns the query parameters for the fields of an options type, with their JSON names
+// and documentation.
 func fromOptions(options interface{ SwaggerDoc() map[string]string }) []parameter {
 	docs := options.SwaggerDoc()
 	var params []parameter
@@ -50,7 +50,7 @@ func fromOptions(options interface{ SwaggerDoc() map[string]string }) []paramete
 	return params
 }
 
-// parameterKind is the type of a query parameter, "" for what cannot be one.
+// parameterKind returns the OpenAPI type of a query parameter, "" if the Go type is not supported.
 func parameterKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:

@@ -13,8 +13,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// part is what one document of version 3 is about: a root, a group or a group
-// version. The document of version 2 is made of all parts.
+// part is the content of one document of version 3: a non-resource path or a group version. The
+// document of version 2 is joined from all parts.
 type part struct {
 	partConfig
 	v2 func() (*fragment, error)
@@ -25,17 +25,15 @@ type partConfig struct {
 	name    string // its path
 	library *library
 	release string
-	// gv and resources of a group version.
+	// gv and resources describe a group version.
 	gv        schema.GroupVersion
 	resources []*registry.Resource
-	// root is the route of what is no group version. The same name always has the
-	// same.
-	root *route
+	// nonResource is the route of a non-resource path. It is determined by name.
+	nonResource *route
 }
 
-// parts are shared by the contents that a catalog has one after another, and by
-// the servers of a process. They keep their resources, so that no others can have
-// the same addresses.
+// parts are shared by successive states of a catalog and by the servers of a process. A part
+// references its resources, so that no other resource can have the same address.
 var parts weakmap.Map[partKey, part]
 
 type partKey struct {
@@ -57,13 +55,13 @@ func newPart(config partConfig) *part {
 	})
 }
 
-// partsOf lists the parts of a catalog by name.
+// partsOf returns the parts of a catalog, sorted by name.
 func partsOf(config Config, library *library) []*part {
 	var list []*part
-	for _, r := range roots(config) {
+	for _, r := range nonResources(config) {
 		list = append(list, newPart(partConfig{
 			name: r.name, library: library, release: config.Release,
-			root: &route{"/" + r.name + "/", []operation{r.operation}},
+			nonResource: &route{"/" + r.name + "/", []operation{r.operation}},
 		}))
 	}
 	resources := byGroupVersion(config.Resources)
@@ -91,19 +89,19 @@ func byGroupVersion(resources []*registry.Resource) map[schema.GroupVersion][]*r
 	return served
 }
 
-// custom tells whether a part has nothing but custom resources.
+// custom reports whether all resources of the part are custom.
 func (p *part) custom() bool {
 	return len(p.resources) > 0 && !slices.ContainsFunc(p.resources, func(r *registry.Resource) bool { return !r.Custom })
 }
 
-// routes of the part, by path.
+// routes returns the routes of the part, sorted by path.
 func (p *part) routes() []route {
-	if p.root != nil {
-		return []route{*p.root}
+	if p.nonResource != nil {
+		return []route{*p.nonResource}
 	}
 	var routes []route
 	if !p.custom() {
-		routes = append(routes, listOfResources(p.gv))
+		routes = append(routes, resourceListRoute(p.gv))
 	}
 	for _, r := range p.resources {
 		routes = append(routes, p.describe(r).build()...)
@@ -113,12 +111,12 @@ func (p *part) routes() []route {
 }
 
 func (p *part) describe(r *registry.Resource) resourceRoutes {
-	b := resourceRoutes{resource: r, gv: p.gv, options: p.library.newObject}
+	b := resourceRoutes{resource: r, gv: p.gv, newOptions: p.library.newObject}
 	b.version, _ = r.Version(p.gv.Version)
 	return b
 }
 
-// models of the library that routes of the part need.
+// models returns the names of the built-in definitions that routes of the part reference.
 func (p *part) models(routes []route) []string {
 	names := models(routes)
 	if slices.ContainsFunc(p.resources, func(r *registry.Resource) bool { return r.Custom }) {

@@ -19,18 +19,18 @@ var (
 	listMetaModel   = modelName(metav1.ListMeta{})
 )
 
-// resourceRoutes makes the routes of one resource in one version.
+// resourceRoutes creates the routes of one resource in one version.
 type resourceRoutes struct {
 	resource *registry.Resource
 	version  registry.Version
 	gv       schema.GroupVersion
-	// options finds the type of a connection's parameters by its kind.
-	options func(kind schema.GroupVersionKind) any
+	// newOptions returns an object with the parameters of a connection, nil for an unknown kind.
+	newOptions func(kind schema.GroupVersionKind) any
 }
 
 func (b resourceRoutes) root() string { return rootOf(b.gv) }
 
-// rootOf is the path of a group version.
+// rootOf returns the path of a group version.
 func rootOf(gv schema.GroupVersion) string {
 	if gv.Group == "" {
 		return "/api/" + gv.Version
@@ -38,8 +38,8 @@ func rootOf(gv schema.GroupVersion) string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// build returns all routes: the resource itself, its subresources, the list
-// across namespaces, and the watches of old.
+// build returns all routes: of the resource, its subresources, the list across namespaces, and the
+// deprecated watch paths.
 func (b resourceRoutes) build() []route {
 	if b.resource.Custom {
 		return b.buildCustom()
@@ -60,7 +60,7 @@ func (b resourceRoutes) build() []route {
 	return slices.DeleteFunc(routes, func(r route) bool { return len(r.operations) == 0 })
 }
 
-// scoped is the path of the collection below root.
+// scoped returns the path of the collection below root.
 func (b resourceRoutes) scoped(root string) string {
 	if b.resource.Namespaced {
 		return root + "/namespaces/{namespace}/" + b.resource.Name
@@ -68,7 +68,7 @@ func (b resourceRoutes) scoped(root string) string {
 	return root + "/" + b.resource.Name
 }
 
-// scopedKind is the kind, with its subresource, as identifiers name it.
+// scopedKind returns the kind in operation identifiers. suffix names a subresource.
 func (b resourceRoutes) scopedKind(suffix string) string {
 	if b.resource.Namespaced {
 		return "Namespaced" + b.resource.Kind + suffix
@@ -76,8 +76,8 @@ func (b resourceRoutes) scopedKind(suffix string) string {
 	return b.resource.Kind + suffix
 }
 
-// params are those of the path and of every request, behind own. named is the
-// kind of what a name in the path stands for, "" where there is none.
+// params returns own with the parameters of every request and of the path. named is the kind of
+// the object that the path names, "" if it names none.
 func (b resourceRoutes) params(own []parameter, namespaced bool, named string) []parameter {
 	params := append(slices.Clone(own), pretty)
 	if namespaced {
@@ -117,48 +117,48 @@ func (b resourceRoutes) listModel() string {
 	return modelName(b.version.NewList())
 }
 
-// collection is what can be done with all objects of a scope.
+// collection returns the route with the operations on all objects of a scope.
 func (b resourceRoutes) collection(path, name, suffix string) route {
 	r := route{path: path}
 	namespaced := b.resource.Namespaced && suffix == ""
 	kind := b.resource.Kind
 	if b.has("list") {
 		o := b.operation("get", "list", operationID("list", b.gv, name+suffix), "list or watch objects of kind "+kind)
-		o.answer = answer{[]int{http.StatusOK}, b.listModel(), encodings}
+		o.response = response{[]int{http.StatusOK}, b.listModel(), mediaTypes}
 		if b.has("watch") {
-			o.answer.media = streamable
+			o.response.media = watchMediaTypes
 		}
 		o.params = b.params(listParameters(), namespaced, "")
 		r.operations = append(r.operations, o)
 	}
 	if b.has("create") {
 		o := b.operation("post", "post", operationID("create", b.gv, name), "create "+withArticle(kind))
-		o.body = body{b.model(), true, anything}
-		o.answer = answer{[]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, b.model(), encodings}
+		o.body = body{b.model(), true, anyMediaType}
+		o.response = response{[]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, b.model(), mediaTypes}
 		o.params = b.params(createParameters(), namespaced, "")
 		r.operations = append(r.operations, o)
 	}
 	if b.has("deletecollection") {
 		o := b.operation("delete", "deletecollection", operationID("delete", b.gv, "Collection"+name), "delete collection of "+kind)
-		o.body = body{deleteModel, false, anything}
-		o.answer = answer{[]int{http.StatusOK}, statusModel, encodings}
+		o.body = body{deleteModel, false, anyMediaType}
+		o.response = response{[]int{http.StatusOK}, statusModel, mediaTypes}
 		o.params = b.params(deleteCollectionParameters(), namespaced, "")
 		r.operations = append(r.operations, o)
 	}
 	return r
 }
 
-// item is what can be done with one object.
+// item returns the route with the operations on one object.
 func (b resourceRoutes) item() route {
 	part := objectPart{verbs: b.resource.Verbs, kind: b.gv.WithKind(b.resource.Kind), model: b.model()}
 	r := route{path: b.scoped(b.root()) + "/{name}", operations: b.objectOperations(part)}
 	if b.has("delete") {
 		kind := b.resource.Kind
 		o := b.operation("delete", "delete", operationID("delete", b.gv, b.scopedKind("")), "delete "+withArticle(kind))
-		o.body = body{deleteModel, false, anything}
-		o.answer = answer{[]int{http.StatusOK, http.StatusAccepted}, statusModel, encodings}
+		o.body = body{deleteModel, false, anyMediaType}
+		o.response = response{[]int{http.StatusOK, http.StatusAccepted}, statusModel, mediaTypes}
 		if b.resource.Strategy.Delete.ReturnObject {
-			o.answer.model = b.model()
+			o.response.model = b.model()
 		}
 		o.params = b.params(deleteParameters(), b.resource.Namespaced, kind)
 		r.operations = append(r.operations, o)
@@ -174,7 +174,7 @@ type objectPart struct {
 	model string
 }
 
-// of names the part in a description: "status of the specified ".
+// of returns the part for a description: "status of the specified ".
 func (p objectPart) of() string {
 	if p.name == "" {
 		return "the specified "
@@ -182,7 +182,7 @@ func (p objectPart) of() string {
 	return p.name + " of the specified "
 }
 
-// objectOperations are reading and changing an object or a part of it.
+// objectOperations returns the operations that read and change an object or a part of it.
 func (b resourceRoutes) objectOperations(part objectPart) []operation {
 	kinds := []struct {
 		verb, method, id, description string
@@ -191,7 +191,7 @@ func (b resourceRoutes) objectOperations(part objectPart) []operation {
 		body                          body
 	}{
 		{"get", "get", "read", "read ", nil, []int{http.StatusOK}, body{}},
-		{"update", "put", "replace", "replace ", updateParameters(), []int{http.StatusOK, http.StatusCreated}, body{part.model, true, anything}},
+		{"update", "put", "replace", "replace ", updateParameters(), []int{http.StatusOK, http.StatusCreated}, body{part.model, true, anyMediaType}},
 		{"patch", "patch", "patch", "partially update ", patchParameters(), []int{http.StatusOK, http.StatusCreated}, body{patchModel, true, patchTypes}},
 	}
 	var operations []operation
@@ -201,14 +201,14 @@ func (b resourceRoutes) objectOperations(part objectPart) []operation {
 		}
 		o := b.operation(k.method, k.method, operationID(k.id, b.gv, b.scopedKind(title(part.name))), k.description+part.of()+b.resource.Kind)
 		o.kind, o.body = part.kind, k.body
-		o.answer = answer{k.codes, part.model, encodings}
+		o.response = response{k.codes, part.model, mediaTypes}
 		o.params = b.params(k.params, b.resource.Namespaced, part.kind.Kind)
 		operations = append(operations, o)
 	}
 	return operations
 }
 
-// watches are the paths below /watch/, which clients no longer use.
+// watches returns the routes below /watch/, which are deprecated.
 func (b resourceRoutes) watches() []route {
 	if !b.has("watch") {
 		return nil
@@ -229,7 +229,7 @@ func (b resourceRoutes) watches() []route {
 
 func (b resourceRoutes) watch(path, action, name, description string, params []parameter) route {
 	o := b.operation("get", action, operationID("watch", b.gv, name), description)
-	o.answer = answer{[]int{http.StatusOK}, modelName(metav1.WatchEvent{}), streamable}
+	o.response = response{[]int{http.StatusOK}, modelName(metav1.WatchEvent{}), watchMediaTypes}
 	o.params = params
 	return route{path: path, operations: []operation{o}}
 }

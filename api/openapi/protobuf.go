@@ -8,17 +8,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// v3Protobuf is a document of version 3 in protobuf.
+// v3Protobuf encodes a document of version 3 in protobuf.
 func v3Protobuf(document pieces) ([]byte, error) {
 	message, err := openapi_v3.ParseDocument(document.join())
 	if err != nil {
-		return nil, fmt.Errorf("OpenAPI in protobuf: %w", err)
+		return nil, fmt.Errorf("encode OpenAPI in protobuf: %w", err)
 	}
 	return proto.Marshal(message)
 }
 
-// v2Protobuf is a document of version 2 in protobuf, made of excerpts: messages
-// behind one another are one message, and their lists one list.
+// v2Protobuf encodes a document of version 2 in protobuf. It concatenates the messages of the
+// excerpts, which merges their lists.
 func v2Protobuf(header members, excerpts []*excerpt) ([]byte, error) {
 	message, err := parseV2(header, sections{})
 	if err != nil {
@@ -38,7 +38,7 @@ func v2Protobuf(header members, excerpts []*excerpt) ([]byte, error) {
 	return parts.join(), nil
 }
 
-// excerptProtobuf is what v2Protobuf joins.
+// excerptProtobuf encodes an excerpt without the header.
 func excerptProtobuf(s sections) ([]byte, error) {
 	message, err := parseV2(v2Header(""), s)
 	if err != nil {
@@ -52,7 +52,7 @@ func excerptProtobuf(s sections) ([]byte, error) {
 func parseV2(header members, s sections) (*openapi_v2.Document, error) {
 	message, err := openapi_v2.ParseDocument(v2Text(header, s).join())
 	if err != nil {
-		return nil, fmt.Errorf("OpenAPI in protobuf: %w", err)
+		return nil, fmt.Errorf("encode OpenAPI in protobuf: %w", err)
 	}
 	return message, nil
 }

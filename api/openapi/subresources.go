@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// subresource returns the routes of a part or an action of the resource.
+// subresource returns the routes of a subresource.
 func (b resourceRoutes) subresource(sub *registry.Subresource) []route {
 	path := b.scoped(b.root()) + "/{name}/" + sub.Name
 	if b.gv.Group == "" && b.resource.Name == "namespaces" {
@@ -35,7 +35,7 @@ func (b resourceRoutes) subresource(sub *registry.Subresource) []route {
 	return []route{{path: path, operations: operations}}
 }
 
-// kindOf is the full kind of a subresource's body.
+// kindOf returns the kind of a subresource's body.
 func (b resourceRoutes) kindOf(sub *registry.Subresource) schema.GroupVersionKind {
 	kind := sub.Kind
 	if kind.Kind == "" {
@@ -51,33 +51,33 @@ func (b resourceRoutes) createPart(part objectPart) operation {
 	o := b.operation("post", "post", operationID("create", b.gv, b.scopedKind(title(part.name))),
 		"create "+part.name+" of "+withArticle(b.resource.Kind))
 	o.kind = part.kind
-	o.body = body{part.model, true, anything}
-	o.answer = answer{[]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, part.model, encodings}
+	o.body = body{part.model, true, anyMediaType}
+	o.response = response{[]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, part.model, mediaTypes}
 	o.params = b.params(createParameters(), b.resource.Namespaced, part.kind.Kind)
 	return o
 }
 
-// readText is a subresource that is read as text, as logs are.
+// readText returns the operation of a subresource that is read as text, such as a log.
 func (b resourceRoutes) readText(sub *registry.Subresource) operation {
 	o := b.operation("get", "get", operationID("read", b.gv, b.scopedKind(title(sub.Name))),
 		"read "+sub.Name+" of the specified "+b.resource.Kind)
-	o.answer = answer{[]int{http.StatusOK}, "", textOrObjects}
+	o.response = response{[]int{http.StatusOK}, "", logMediaTypes}
 	options := b.connectParameters(b.gv.WithKind(b.resource.Kind + title(sub.Name) + "Options"))
 	o.params = b.params(options, b.resource.Namespaced, b.resource.Kind)
 	return o
 }
 
-// connectMethods are the methods of a connection by the verbs that allow them.
+// connectMethods lists the methods of a connection with the verbs that allow them.
 var connectMethods = []struct{ method, verb string }{
 	{"get", "get"}, {"post", "create"}, {"put", "update"}, {"delete", "delete"},
 	{"options", "update"}, {"head", "update"}, {"patch", "patch"},
 }
 
-// connections are the routes of what ends in another process. What takes a path
-// has a second route for it.
+// connections returns the routes of a subresource that connects to another process, such as exec or
+// proxy. If its options have a path, it has a second route with the path.
 func (b resourceRoutes) connections(path string, sub *registry.Subresource, kind schema.GroupVersionKind) []route {
 	options := b.connectParameters(kind)
-	plain, deeper := route{path: path}, route{path: path + "/{path}"}
+	base, withPath := route{path: path}, route{path: path + "/{path}"}
 	for _, m := range connectMethods {
 		if !slices.Contains(sub.Verbs, m.verb) {
 			continue
@@ -86,26 +86,26 @@ func (b resourceRoutes) connections(path string, sub *registry.Subresource, kind
 			method: m.method, action: "connect", tag: tagOf(b.gv), kind: kind,
 			id:          operationID("connect", b.gv, title(m.method)+b.scopedKind(title(sub.Name))),
 			description: "connect " + strings.ToUpper(m.method) + " requests to " + sub.Name + " of " + b.resource.Kind,
-			answer:      answer{[]int{http.StatusOK}, "", anything},
+			response:    response{[]int{http.StatusOK}, "", anyMediaType},
 		}
 		o.params = append(slices.Clone(options), pathParameter("name", "name of the "+kind.Kind))
 		if b.resource.Namespaced {
 			o.params = append(o.params, namespaceParameter)
 		}
-		plain.operations = append(plain.operations, o)
+		base.operations = append(base.operations, o)
 		o.id += "WithPath"
 		o.params = append(slices.Clone(o.params), pathParameter("path", "path to the resource"))
-		deeper.operations = append(deeper.operations, o)
+		withPath.operations = append(withPath.operations, o)
 	}
 	if !slices.ContainsFunc(options, func(p parameter) bool { return p.name == "path" }) {
-		return []route{plain}
+		return []route{base}
 	}
-	return []route{plain, deeper}
+	return []route{base, withPath}
 }
 
-// connectParameters are the fields of the options' type, if there is one.
+// connectParameters returns the parameters of a connection's options, nil if it has none.
 func (b resourceRoutes) connectParameters(kind schema.GroupVersionKind) []parameter {
-	documented, ok := b.options(kind).(interface{ SwaggerDoc() map[string]string })
+	documented, ok := b.newOptions(kind).(interface{ SwaggerDoc() map[string]string })
 	if !ok {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 const v2Refs = "#/definitions/"
 
-// v2Header is what the document of version 2 has beside paths and definitions.
+// v2Header returns the members of the document of version 2 that do not depend on the catalog.
 func v2Header(release string) members {
 	var header members
 	header.set("swagger", []byte(`"2.0"`))
@@ -25,11 +25,11 @@ func v2Text(header members, s sections) pieces {
 	return document.object()
 }
 
-// v2Writer describes routes. Like kube-apiserver it puts most parameters apart,
-// and refers to them: there are some 40 of them, and thousands of operations.
+// v2Writer encodes routes. Like kube-apiserver it references most parameters: there are about 40 of
+// them, and thousands of operations.
 type v2Writer struct {
-	shared map[string][]byte // parameters by the names that they are referred to
-	known  map[parameter]any // what stands for a parameter in an operation
+	shared map[string][]byte // encoded parameters by reference name
+	known  map[parameter]any // the parameter or reference in an operation
 }
 
 func newV2Writer() v2Writer {
@@ -37,7 +37,7 @@ func newV2Writer() v2Writer {
 }
 
 func (w v2Writer) path(r route) object {
-	common, own := r.shared()
+	common, own := r.splitParameters()
 	path := object{}
 	if len(common) > 0 {
 		path["parameters"] = w.parameters(common)
@@ -53,7 +53,7 @@ func (w v2Writer) operation(o operation, params []parameter) object {
 	list := w.parameters(params)
 	operation["consumes"] = o.body.media
 	if o.body.media == nil {
-		operation["consumes"] = anything
+		operation["consumes"] = anyMediaType
 	}
 	if o.body.model != "" {
 		list = append(list, w.body(o.body))
@@ -61,13 +61,13 @@ func (w v2Writer) operation(o operation, params []parameter) object {
 	if len(list) > 0 {
 		operation["parameters"] = list
 	}
-	operation["produces"] = o.answer.media
+	operation["produces"] = o.response.media
 	operation["schemes"] = []string{"https"}
 	responses := object{"401": object{"description": "Unauthorized"}}
-	for _, code := range o.answer.codes {
+	for _, code := range o.response.codes {
 		responses[strconv.Itoa(code)] = object{
 			"description": codeTexts[code],
-			"schema":      schemaOf(v2Refs, o.answer.model),
+			"schema":      schemaOf(v2Refs, o.response.model),
 		}
 	}
 	operation["responses"] = responses

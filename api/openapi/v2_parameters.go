@@ -12,33 +12,33 @@ import (
 func (w v2Writer) parameters(params []parameter) []any {
 	var list []any
 	for _, p := range params {
-		written, ok := w.known[p]
+		encoded, ok := w.known[p]
 		if !ok {
-			written = w.parameter(p)
-			w.known[p] = written
+			encoded = w.parameter(p)
+			w.known[p] = encoded
 		}
-		list = append(list, written)
+		list = append(list, encoded)
 	}
 	return list
 }
 
-// inPlace are parameters which stand where they are used: a name is described by
-// its kind, and kubectl looks for the others to know what the server can do.
-var inPlace = []string{"name", "dryRun", "fieldValidation"}
+// inlineParameters are not referenced: the description of a name depends on the kind, and kubectl
+// searches the operations for the others to detect features of the server.
+var inlineParameters = []string{"name", "dryRun", "fieldValidation"}
 
 func (w v2Writer) parameter(p parameter) any {
-	if !slices.Contains(inPlace, p.name) {
+	if !slices.Contains(inlineParameters, p.name) {
 		return w.share(spec.Parameter{
 			CommonValidations: spec.CommonValidations{UniqueItems: true},
 			SimpleSchema:      spec.SimpleSchema{Type: p.kind},
 			ParamProps:        spec.ParamProps{Name: p.name, In: p.in, Description: p.description, Required: p.in == "path"},
 		})
 	}
-	described := object{"name": p.name, "in": p.in, "description": p.description, "type": p.kind, "uniqueItems": true}
+	inline := object{"name": p.name, "in": p.in, "description": p.description, "type": p.kind, "uniqueItems": true}
 	if p.in == "path" {
-		described["required"] = true
+		inline["required"] = true
 	}
-	return described
+	return inline
 }
 
 func (w v2Writer) body(b body) any {
@@ -47,16 +47,15 @@ func (w v2Writer) body(b body) any {
 			Name: "body", In: "body", Required: b.required, Schema: spec.RefSchema(v2Refs + b.model),
 		}})
 	}
-	described := object{"name": "body", "in": "body", "schema": schemaOf(v2Refs, b.model)}
+	inline := object{"name": "body", "in": "body", "schema": schemaOf(v2Refs, b.model)}
 	if b.required {
-		described["required"] = true
+		inline["required"] = true
 	}
-	return described
+	return inline
 }
 
-// share returns a reference to a parameter. Its name is made of its content, in
-// the encoding and with the function of kube-apiserver, so that all parts, and all
-// servers, have the same.
+// share returns a reference to a parameter. Its name is derived from its content with the encoding
+// and hash function of kube-apiserver, so that all parts and all servers use the same name.
 func (w v2Writer) share(p spec.Parameter) object {
 	text := encode(p)
 	hash := fnv.New64()

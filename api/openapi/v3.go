@@ -58,16 +58,15 @@ func (p *part) v3Schemas(routes []route) (members, error) {
 	return sorted, nil
 }
 
-// bearerToken is how clients may show who they are.
+// bearerToken is the security scheme of all operations.
 var bearerToken = object{"type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header"}
 
-// kindsOf are the kinds that a definition of the library is known as. Documents
-// of built-in kinds leave out what a type that belongs to every group is called in
-// the others.
+// kindsOf returns the kinds of a built-in definition. Documents of built-in kinds omit the kinds of
+// a type in other group versions, if the type belongs to all of them.
 func (p *part) kindsOf(name string) []schema.GroupVersionKind {
 	kinds := p.library.kinds()[name]
 	if p.custom() {
-		return kindsOfClients(name, kinds)
+		return clientKinds(name, kinds)
 	}
 	if len(kinds) < 2 {
 		return kinds
@@ -77,7 +76,7 @@ func (p *part) kindsOf(name string) []schema.GroupVersionKind {
 	})
 }
 
-// encodePaths describes routes in one of the versions.
+// encodePaths encodes routes; describe returns their description in one OpenAPI version.
 func encodePaths(routes []route, describe func(r route) object) members {
 	var paths members
 	for _, r := range routes {
@@ -86,8 +85,7 @@ func encodePaths(routes []route, describe func(r route) object) members {
 	return paths
 }
 
-// encode makes JSON of what can always be encoded: descriptions have no values of
-// other types than strings, numbers, booleans, and lists and objects of them.
+// encode returns the JSON of a description, which contains only types that JSON supports.
 func encode(description any) []byte {
 	text, err := json.Marshal(description)
 	if err != nil {
@@ -98,11 +96,11 @@ func encode(description any) []byte {
 
 func serverInfo(release string) object { return object{"title": "Kubernetes", "version": release} }
 
-// customInfo stands in the documents of custom resources.
+// customInfo is the info member of documents of custom resources.
 var customInfo = object{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 func v3Path(r route) object {
-	common, own := r.shared()
+	common, own := r.splitParameters()
 	path := object{}
 	if len(common) > 0 {
 		path["parameters"] = v3Parameters(common)
@@ -126,17 +124,17 @@ func v3Operation(o operation, params []parameter) object {
 		operation["requestBody"] = request
 	}
 	responses := object{"401": object{"description": "Unauthorized"}}
-	for _, code := range o.answer.codes {
+	for _, code := range o.response.codes {
 		responses[strconv.Itoa(code)] = object{
 			"description": codeTexts[code],
-			"content":     v3Content(o.answer.media, o.answer.model),
+			"content":     v3Content(o.response.media, o.response.model),
 		}
 	}
 	operation["responses"] = responses
 	return operation
 }
 
-// describe is what both versions say of an operation in the same way.
+// describe returns the members of an operation that are the same in both versions.
 func describe(o operation) object {
 	operation := object{"operationId": o.id, "tags": []string{o.tag}, "description": o.description}
 	if o.action != "" {

@@ -1,10 +1,9 @@
-// Gen writes definitions.json.gz: the OpenAPI schemas of the built-in types, as
-// the markers and comments in their sources have them. It needs nothing but Go.
+// Gen writes definitions.json.gz: the OpenAPI schemas of the built-in types, generated from the
+// markers and comments in their sources. It needs only Go.
 //
-// openapi-gen turns the sources into Go code, which dump turns into JSON. The
-// code in between is large and of no further use: it is removed at the end. The
-// versions of the types are those in go.mod, to be kept the same as in the main
-// module's.
+// openapi-gen generates Go code from the sources; dump converts it to JSON. The large intermediate
+// code is removed at the end. The versions of the types are those in go.mod and must equal those in
+// go.mod of the main module.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"path/filepath"
 )
 
-// packages whose types the API is made of.
+// packages lists the packages with the types of the API.
 var packages = []string{
 	"k8s.io/api/admissionregistration/v1",
 	"k8s.io/api/apps/v1",
@@ -36,7 +35,7 @@ var packages = []string{
 	"k8s.io/api/rbac/v1",
 	"k8s.io/api/resource/v1",
 	"k8s.io/api/scheduling/v1",
-	"k8s.io/api/scheduling/v1alpha3", // parts of Job
+	"k8s.io/api/scheduling/v1alpha3", // for Job
 	"k8s.io/api/storage/v1",
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
 	"k8s.io/apimachinery/pkg/api/resource",
@@ -75,7 +74,7 @@ func generate(target string) (err error) {
 	return run("run", "-tags", "generated", "./dump", target)
 }
 
-// run runs the go command here.
+// run runs the go command in the current directory.
 func run(args ...string) error {
 	command := exec.Command("go", args...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr

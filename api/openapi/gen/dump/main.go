@@ -1,7 +1,7 @@
 //go:build generated
 
-// Dump writes the definitions that openapi-gen has put beside it to a file, in
-// both versions of OpenAPI.
+// Dump writes the definitions that openapi-gen has generated in this directory to a file, in both
+// versions of OpenAPI.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	// The modules whose types are described: only the generated code imports them.
+	// The modules of the types. Only the generated code imports their packages.
 	_ "k8s.io/api/core/v1"
 	_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	_ "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +25,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// definition is one type, as package openapi reads it.
+// definition is the schema of one type in the format of package openapi.
 type definition struct {
 	V2   *spec.Schema `json:"v2"`
 	V3   *spec.Schema `json:"v3"`
@@ -57,8 +57,7 @@ func refTo(prefix string) common.ReferenceCallback {
 	return func(name string) spec.Ref { return spec.MustCreateRef(prefix + name) }
 }
 
-// withoutDefaults leaves out what version 2 is served without: old clients do
-// not expect it.
+// withoutDefaults removes defaults, which kube-apiserver does not serve in version 2.
 func withoutDefaults(schema *spec.Schema) *spec.Schema {
 	walker := schemamutation.Walker{
 		SchemaCallback: func(s *spec.Schema) *spec.Schema {
@@ -88,8 +87,8 @@ func write(path string, all map[string]definition) (err error) {
 	return errors.Join(json.NewEncoder(out).Encode(all), out.Close())
 }
 
-// versions names the modules of the types, so that a file which was not
-// generated anew after an update is found.
+// versions returns the versions of the types' modules. A test compares them with go.mod to detect
+// an outdated file.
 func versions() string {
 	modules := []string{"k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator"}
 	var list []string

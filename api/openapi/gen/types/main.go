@@ -1,5 +1,5 @@
-// Types writes what structured-merge-diff has to know of the built-in types, as
-// package typed reads it, from the OpenAPI definitions that gen has written.
+// Types writes the structured-merge-diff schemas of the built-in types in the format of package
+// typed. It reads the OpenAPI definitions that gen has written.
 package main
 
 import (
@@ -73,8 +73,8 @@ func load(path string) (map[string]*spec.Schema, error) {
 	return models, nil
 }
 
-// keysOf collects the names of all fields that identify the items of a list:
-// the defaults of other fields mean nothing here.
+// keysOf returns the names of all fields that are keys of list items. Only their defaults are
+// written.
 func keysOf(s *smd.Schema) map[string]bool {
 	keys := map[string]bool{}
 	var visit func(a smd.Atom)
@@ -98,13 +98,13 @@ func keysOf(s *smd.Schema) map[string]bool {
 	return keys
 }
 
-// The types that stand for anything: one thing as a whole, or field by field.
+// The types of untyped values: merged as a whole, or field by field.
 const (
 	untyped = "__untyped_atomic_"
 	deduced = "__untyped_deduced_"
 )
 
-// writer writes types in the notation which package typed explains.
+// writer writes types in the notation that package typed documents.
 type writer struct {
 	keys map[string]bool
 	out  bytes.Buffer
@@ -120,7 +120,7 @@ func (w *writer) fail(format string, args ...any) {
 func (w *writer) atom(a smd.Atom) {
 	switch {
 	case a.Scalar != nil && a.List != nil && a.Map != nil:
-		w.anything(a)
+		w.untyped(a)
 	case a.Scalar != nil:
 		w.out.WriteByte((*a.Scalar)[0])
 	case a.List != nil:
@@ -128,14 +128,14 @@ func (w *writer) atom(a smd.Atom) {
 	case a.Map != nil:
 		w.object(a.Map)
 	default:
-		w.fail("a type that is nothing")
+		w.fail("a type without a scalar, list or map")
 	}
 }
 
-func (w *writer) anything(a smd.Atom) {
+func (w *writer) untyped(a smd.Atom) {
 	switch name := a.Map.ElementType.NamedType; {
 	case name == nil || len(a.Map.Fields) > 0:
-		w.fail("a type that is several things")
+		w.fail("a type of several unlike kinds")
 	case *name == untyped:
 		w.out.WriteByte('*')
 	default:
@@ -174,7 +174,7 @@ func (w *writer) object(m *smd.Map) {
 	w.out.WriteByte('}')
 }
 
-// defaultOf writes the default of a field that may identify its item.
+// defaultOf writes the default of a field that is a key of list items.
 func (w *writer) defaultOf(f smd.StructField) {
 	if w.keys[f.Name] && f.Default != nil {
 		value, err := json.Marshal(f.Default)
