@@ -12,59 +12,64 @@ import (
 )
 
 const (
-	// bookmarkEvery is about how often a watcher that wants bookmarks gets one.
-	bookmarkEvery = time.Minute
-	// bookmarkBeforeEnd is how long before the end of a watch the last one is
-	// sent, so that the client resumes from there.
+	// bookmarkInterval is the approximate time between two bookmarks of a watch.
+	bookmarkInterval = time.Minute
+	// bookmarkBeforeEnd is the time between the last bookmark and the end of a watch. The client
+	// resumes from this bookmark.
 	bookmarkBeforeEnd = 2 * time.Second
 )
 
-// bookmarks decides when to tell a watcher how far it has come. The store tells
-// that more often than a client needs to know.
+// bookmarks schedules the bookmarks of a watch. The store reports its progress more often than
+// clients need bookmarks.
 type bookmarks struct {
-	wanted bool
-	timer  *time.Timer
-	ends   time.Time
-	// seen is the revision of the last event; reached is how far the store has
-	// come. A bookmark must not lead the client back before seen.
-	seen, reached int64
+	timer *time.Timer // nil: the client did not ask for bookmarks
+	ends  time.Time   // of the watch
+	// delivered is the revision of the last event, progress the last revision that the store
+	// reported.
+	//
+	// Invariant: a bookmark has at least the revision of the last event.
+	delivered, progress int64
 }
 
-func newBookmarks(wanted bool, timeout time.Duration) *bookmarks {
-	b := &bookmarks{wanted: wanted, ends: time.Now().Add(timeout)}
-	if wanted {
+// newBookmarks returns the schedule of a watch that ends after timeout.
+func newBookmarks(allowed bool, timeout time.Duration) *bookmarks {
+	b := &bookmarks{ends: time.Now().Add(timeout)}
+	if allowed {
 		b.timer = time.NewTimer(b.wait())
 	}
 	return b
 }
 
-// wait is how long to wait for the next bookmark: a minute, a little less for
-// each watcher so that not all come at once, or until shortly before the end.
+// wait returns the time until the next bookmark: the interval minus a random part, which spreads the
+// bookmarks of many watches, or the time until bookmarkBeforeEnd.
 func (b *bookmarks) wait() time.Duration {
-	regular := bookmarkEvery - rand.N(bookmarkEvery/10)
+	regular := bookmarkInterval - rand.N(bookmarkInterval/10)
 	if last := time.Until(b.ends) - bookmarkBeforeEnd; last > 0 && last < regular {
 		return last
 	}
 	return regular
 }
 
-// due receives when it is time; it never does for a client that wants none.
-func (b *bookmarks) due() <-chan time.Time {
+// next returns a channel that receives at the time of the next bookmark, nil if there are none.
+func (b *bookmarks) next() <-chan time.Time {
 	if b.timer == nil {
 		return nil
 	}
 	return b.timer.C
 }
 
-// take returns the revision to tell, if there is one, and waits anew.
-func (b *bookmarks) take() (int64, bool) {
+// take returns the revision of a bookmark and schedules the next one. ok is false if there is no
+// bookmark to send.
+func (b *bookmarks) take() (revision int64, ok bool) {
 	b.timer.Reset(b.wait())
-	return b.reached, b.reached > 0 && b.reached >= b.seen
+	return b.progress, b.progress > 0 && b.progress >= b.delivered
 }
 
-func (b *bookmarks) delivered(revision int64) { b.seen = max(b.seen, revision) }
+// recordEvent records the revision of a delivered event.
+func (b *bookmarks) recordEvent(revision int64) { b.delivered = max(b.delivered, revision) }
 
-func (b *bookmarks) progress(revision int64) { b.reached = max(b.reached, revision) }
+// recordProgress records a revision that the store reported.
+func (b *bookmarks) recordProgress(revision int64) { b.progress = max(b.progress, revision) }
 
 func (b *bookmarks) stop() {
 	if b.timer != nil {
@@ -72,8 +77,8 @@ func (b *bookmarks) stop() {
 	}
 }
 
-// bookmark makes an object of the hub version that carries nothing but how far
-// the watch has come.
+// bookmark returns the object of a bookmark event in the hub version, which has no content but the
+// resourceVersion.
 func (c *call) bookmark(revision int64, initialEventsEnd bool) (runtime.Object, error) {
 	obj := c.version.New()
 	m, err := meta.Accessor(obj)

@@ -14,7 +14,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.decodeBody(options.validation)
+	obj, err := c.decodeBody(options.fieldValidation)
 	if err != nil {
 		return err
 	}

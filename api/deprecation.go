@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// lifecycle of a kind's version, as the Go types of k8s.io/api declare it.
+// The methods with which Go types of k8s.io/api declare the lifecycle of a version.
 type (
 	deprecated interface {
 		APILifecycleDeprecated() (major, minor int)
@@ -23,20 +23,19 @@ type (
 	}
 )
 
-// deprecations keeps what there is to warn of, by kind: to find out takes a
-// whole object.
+// deprecations caches the warning of each kind, which takes an object to compute.
 type deprecations struct{ texts sync.Map } // from GroupVersionKind to string
 
-// warnOfDeprecation warns clients of kinds that will go away.
+// warnOfDeprecation adds a warning if the requested version is deprecated.
 func (c *call) warnOfDeprecation() {
 	if c.version.Deprecated != "" {
 		registry.AddWarning(c.r.Context(), c.version.Deprecated)
 		return
 	}
 	kind := c.kind()
-	text, known := c.server.deprecated.texts.Load(kind)
-	if !known {
-		text = deprecationOf(c.newBody(), kind)
+	text, ok := c.server.deprecated.texts.Load(kind)
+	if !ok {
+		text = deprecationWarning(c.newBody(), kind)
 		c.server.deprecated.texts.Store(kind, text)
 	}
 	if text != "" {
@@ -44,8 +43,8 @@ func (c *call) warnOfDeprecation() {
 	}
 }
 
-// deprecationOf returns the warning of a kind, "" if it is to stay.
-func deprecationOf(obj runtime.Object, kind schema.GroupVersionKind) string {
+// deprecationWarning returns the warning of a kind, "" if it is not deprecated.
+func deprecationWarning(obj runtime.Object, kind schema.GroupVersionKind) string {
 	since, ok := obj.(deprecated)
 	if !ok {
 		return ""
@@ -56,8 +55,8 @@ func deprecationOf(obj runtime.Object, kind schema.GroupVersionKind) string {
 		major, minor := end.APILifecycleRemoved()
 		text += fmt.Sprintf(", unavailable in v%d.%d+", major, minor)
 	}
-	if other, ok := obj.(replaced); ok {
-		kind := other.APILifecycleReplacement()
+	if r, ok := obj.(replaced); ok {
+		kind := r.APILifecycleReplacement()
 		text += fmt.Sprintf("; use %s %s", kind.GroupVersion(), kind.Kind)
 	}
 	return text

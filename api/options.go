@@ -21,7 +21,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// decodeQuery reads the options in a URL.
+// decodeQuery decodes the query of a request into an options object.
 func decodeQuery(r *http.Request, into runtime.Object) error {
 	err := internalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, into)
 	if err != nil {
@@ -30,42 +30,42 @@ func decodeQuery(r *http.Request, into runtime.Object) error {
 	return nil
 }
 
-// invalidOptions is the 422 of faulty options; nil if there are no faults.
-func invalidOptions(kind string, faults field.ErrorList) error {
-	if len(faults) == 0 {
+// invalidOptions returns the 422 of invalid options, nil if errs is empty.
+func invalidOptions(kind string, errs field.ErrorList) error {
+	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", faults)
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// unknownManager is a client that does not say who it is.
+// unknownManager is the field manager of a client without a User-Agent.
 const unknownManager = "unknown"
 
-// writeOptions are the options of a write, as the client sent them.
+// writeOptions holds the options of a write.
 type writeOptions struct {
 	registry.WriteOptions
-	// validation is what becomes of unknown and duplicate fields.
-	validation string
-	// force takes fields from other managers, in an apply.
+	// fieldValidation is Ignore, Warn or Strict.
+	fieldValidation string
+	// force makes a server-side apply take ownership of conflicting fields.
 	force bool
 }
 
-func (c *call) writeOptions(dryRun []string, manager, validation string) writeOptions {
+func (c *call) writeOptions(dryRun []string, manager, fieldValidation string) writeOptions {
 	if manager == "" {
-		manager = cmp.Or(managerOf(c.r.UserAgent()), unknownManager)
+		manager = cmp.Or(managerFromUserAgent(c.r.UserAgent()), unknownManager)
 	}
-	if validation == "" {
-		validation = metav1.FieldValidationWarn
+	if fieldValidation == "" {
+		fieldValidation = metav1.FieldValidationWarn
 	}
 	return writeOptions{
-		WriteOptions: registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Version: c.version.Name},
-		validation:   validation,
+		WriteOptions:    registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Version: c.version.Name},
+		fieldValidation: fieldValidation,
 	}
 }
 
-// managerOf makes a field manager's name of a User-Agent: what stands before
-// the first slash, as far as it is printable and fits.
-func managerOf(userAgent string) string {
+// managerFromUserAgent returns the default field manager: the printable characters of the User-Agent
+// before the first slash, up to the maximum length.
+func managerFromUserAgent(userAgent string) string {
 	product, _, _ := strings.Cut(userAgent, "/")
 	var name strings.Builder
 	for _, r := range product {
@@ -102,25 +102,24 @@ func (c *call) updateOptions() (writeOptions, error) {
 	return options, err
 }
 
-// listOptions reads the options of a list, of a watch, or of the deletion of a
-// collection.
+// listOptions reads the options of a list, a watch or a deletecollection.
 func (c *call) listOptions() (internalversion.ListOptions, error) {
 	var o internalversion.ListOptions
 	if err := decodeQuery(c.r, &o); err != nil {
 		return o, err
 	}
-	// As in kube-apiserver the parameter decides which rules hold, not the verb: a
-	// path that begins with /watch/ has the rules and defaults of a list.
+	// As in kube-apiserver, defaults and validation depend on the watch parameter, not on the verb:
+	// a path that begins with /watch/ has the defaults of a list.
 	internalversion.SetListOptionsDefaults(&o, true)
 	if err := invalidOptions("ListOptions", internalvalidation.ValidateListOptions(&o, true)); err != nil {
 		return o, err
 	}
-	return o, c.translateFields(&o)
+	return o, c.convertFieldSelector(&o)
 }
 
-// translateFields brings the field selector from the version asked for to the
-// hub's names, and adds the name in the path of a legacy watch.
-func (c *call) translateFields(o *internalversion.ListOptions) error {
+// convertFieldSelector converts the field selector from the requested version to the hub version,
+// and adds the name in the path of a legacy watch.
+func (c *call) convertFieldSelector(o *internalversion.ListOptions) error {
 	if o.FieldSelector != nil {
 		selector, err := o.FieldSelector.Transform(c.fieldLabel)
 		if err != nil {
@@ -148,7 +147,7 @@ func (c *call) fieldLabel(label, value string) (hubLabel, hubValue string, err e
 	return runtime.DefaultMetaV1FieldSelectorConversion(label, value)
 }
 
-// listRequest is what the registry is asked for.
+// listRequest returns the registry's request for the options of a list.
 func (c *call) listRequest(o internalversion.ListOptions) registry.ListRequest {
 	return registry.ListRequest{
 		Namespace:            c.Namespace,

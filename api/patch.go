@@ -15,37 +15,50 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/registry"
 )
 
-// patchType is one kind of patch: a row of the patch table.
+// patchType is an entry of the patch table.
 type patchType struct {
 	contentType types.PatchType
-	// propose returns what the patch makes of the current state, which it must
-	// not write to, both in the hub version.
+	// propose applies the patch to the current state, which is shared. Both states are in the hub
+	// version.
 	propose func(p *patch, ctx context.Context, current runtime.Object) (runtime.Object, error)
+	// apply marks server-side apply, which creates a missing object and needs field managers.
+	apply bool
+	// goTypes marks a type that depends on the tags of Go types, which custom resources do not have.
+	goTypes bool
 }
 
-// patchTypes are the patches that are understood.
+// patchTypes is the patch table. Each type has a file patch_<type>.go.
 var patchTypes = []patchType{
-	{types.JSONPatchType, edit((*patch).applyJSON)},
-	{types.MergePatchType, edit((*patch).applyMerge)},
-	{types.StrategicMergePatchType, edit((*patch).applyStrategic)},
-	{types.ApplyYAMLPatchType, (*patch).applyConfiguration},
+	{contentType: types.JSONPatchType, propose: proposePatched((*patch).applyJSON)},
+	{contentType: types.MergePatchType, propose: proposePatched((*patch).applyMerge)},
+	{contentType: types.StrategicMergePatchType, propose: proposePatched((*patch).applyStrategic), goTypes: true},
+	{contentType: types.ApplyYAMLPatchType, propose: (*patch).applyConfiguration, apply: true},
 }
 
-// patch is a patch that a client sent.
+// openAPIPatchTypes returns the patch table for the OpenAPI documents.
+func openAPIPatchTypes() []openapi.PatchType {
+	var list []openapi.PatchType
+	for _, t := range patchTypes {
+		list = append(list, openapi.PatchType{ContentType: string(t.contentType), BuiltInOnly: t.goTypes})
+	}
+	return list
+}
+
+// patch is the patch of a request.
 type patch struct {
 	call    *call
 	data    []byte
 	options writeOptions
 }
 
-// patch answers a PATCH. The patch is applied to the latest state, again and
-// again if others write at the same time, unless it carries a resourceVersion:
-// then it applies to that version or not at all.
+// patch handles a PATCH. A patch with a resourceVersion applies to that version only. Any other
+// patch applies to the latest state, and is repeated after a conflicting write.
 func (c *call) patch() error {
-	kind, err := c.patchType()
+	t, err := c.patchType()
 	if err != nil {
 		return err
 	}
@@ -56,37 +69,36 @@ func (c *call) patch() error {
 	if err := encoding.CheckDepth(p.data); err != nil {
 		return err
 	}
-	if p.options, err = c.patchOptions(kind.contentType); err != nil {
+	if p.options, err = c.patchOptions(t.contentType); err != nil {
 		return err
 	}
-	applies := kind.contentType == types.ApplyYAMLPatchType
 	return c.write(registry.UpdateRequest{
 		Namespace:   c.Namespace,
 		Name:        c.Name,
 		Subresource: c.Subresource,
 		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
-			return kind.propose(p, ctx, current)
+			return t.propose(p, ctx, current)
 		},
-		ForceCreate: applies,
-		Applied:     applies,
+		ForceCreate: t.apply,
+		Applied:     t.apply,
 		Options:     p.options.WriteOptions,
 	})
 }
 
-// patchType finds the kind of patch by the Content-Type. Where nothing can be
-// applied, it answers what kube-apiserver answers for kinds that do not support a
-// type of patch; other types never get as far there, and neither do they here.
+// patchType returns the entry for the Content-Type of the request. For a type that the resource
+// does not support it returns a 415 that lists the supported types, for an unknown type the
+// generic 415 of kube-apiserver.
 func (c *call) patchType() (patchType, error) {
 	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	var supported []string
 	known := false
 	for _, t := range patchTypes {
-		asked := string(t.contentType) == contentType
-		known = known || asked
-		if !c.understands(t.contentType) {
+		matches := string(t.contentType) == contentType
+		known = known || matches
+		if !c.supportsPatch(t) {
 			continue
 		}
-		if asked {
+		if matches {
 			return t, nil
 		}
 		supported = append(supported, string(t.contentType))
@@ -97,16 +109,10 @@ func (c *call) patchType() (patchType, error) {
 	return patchType{}, encoding.GenericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
 }
 
-// understands tells whether a type of patch is for the resource: how lists are
-// merged strategically is written in Go types, which custom resources have not.
-func (c *call) understands(t types.PatchType) bool {
-	switch t {
-	case types.ApplyYAMLPatchType:
-		return c.store.Applies()
-	case types.StrategicMergePatchType:
-		return !c.resource.Custom || !c.resourceKind()
-	}
-	return true
+// supportsPatch reports whether the resource or subresource supports a patch type.
+func (c *call) supportsPatch(t patchType) bool {
+	hasGoType := !c.resource.Custom || !c.resourceKind()
+	return (!t.apply || c.store.Applies()) && (!t.goTypes || hasGoType)
 }
 
 func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
@@ -120,54 +126,57 @@ func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
 	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(&o, t))
 }
 
-// editor returns what a patch makes of current, an object of the version asked
-// for which it must not write to, and what was odd about the patch's fields.
-type editor func(p *patch, current runtime.Object) (runtime.Object, []error, error)
+// patchFunc applies a patch to current, a shared object of the requested version. strictErrs are
+// the errors of unknown and duplicate fields.
+type patchFunc func(p *patch, current runtime.Object) (patched runtime.Object, strictErrs []error, err error)
 
-// edit is the propose of a patch that says how a document changes.
-func edit(apply editor) func(*patch, context.Context, runtime.Object) (runtime.Object, error) {
+// proposePatched returns the propose function of a patchFunc: it converts from and to the hub
+// version.
+func proposePatched(apply patchFunc) func(*patch, context.Context, runtime.Object) (runtime.Object, error) {
 	return func(p *patch, _ context.Context, current runtime.Object) (runtime.Object, error) {
-		shown, err := p.call.fromHub(current)
+		converted, err := p.call.fromHub(current)
 		if err != nil {
 			return nil, err
 		}
-		patched, odd, err := apply(p, shown)
+		patched, strictErrs, err := apply(p, converted)
 		if err != nil {
 			return nil, err
 		}
-		if p.options.validation == metav1.FieldValidationWarn {
-			p.call.warnOfFields(odd)
+		if p.options.fieldValidation == metav1.FieldValidationWarn {
+			p.call.warnOfFields(strictErrs)
 		}
 		registry.ClearKind(patched)
 		return p.call.toHub(patched)
 	}
 }
 
-// strict tells whether anybody wants to know about odd fields.
-func (p *patch) strict() bool { return p.options.validation != metav1.FieldValidationIgnore }
+// validatesFields reports whether unknown and duplicate fields are errors or warnings.
+func (p *patch) validatesFields() bool {
+	return p.options.fieldValidation != metav1.FieldValidationIgnore
+}
 
-// refuseOdd is the 422 for odd fields where they are not allowed; text is what
-// was wrong with them.
-func (p *patch) refuseOdd(odd []error, text string) error {
-	if len(odd) == 0 || p.options.validation != metav1.FieldValidationStrict {
+// checkStrict returns a 422 if there are strict errors and field validation is Strict. value is the
+// invalid value in its text.
+func (p *patch) checkStrict(strictErrs []error, value string) error {
+	if len(strictErrs) == 0 || p.options.fieldValidation != metav1.FieldValidationStrict {
 		return nil
 	}
-	return invalidPatch(text, runtime.NewStrictDecodingError(odd))
+	return invalidPatch(value, runtime.NewStrictDecodingError(strictErrs))
 }
 
-// invalidPatch is the 422 for a patch that does not lead to an object.
-func invalidPatch(shown string, err error) error {
-	fault := field.Invalid(field.NewPath("patch"), shown, err.Error())
-	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{fault})
+// invalidPatch returns the 422 for a patch whose result is not a valid object.
+func invalidPatch(value string, err error) error {
+	fieldError := field.Invalid(field.NewPath("patch"), value, err.Error())
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{fieldError})
 }
 
-// decodePatched turns a patched document into an object of the version asked
-// for. odd is what was odd about the patch; more may be found here.
-func (p *patch) decodePatched(document []byte, odd []error) (runtime.Object, []error, error) {
+// decodePatched decodes a patched document into an object of the requested version. It returns
+// strictErrs with the strict errors of the document.
+func (p *patch) decodePatched(document []byte, strictErrs []error) (runtime.Object, []error, error) {
 	want := p.call.kind()
-	obj, got, err := p.call.server.responder.JSON().Decode(document, p.call.decodeOptions(p.options.validation))
+	obj, got, err := p.call.server.responder.JSON().Decode(document, p.call.decodeOptions(p.options.fieldValidation))
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
-		odd, err = append(odd, strict.Errors()...), nil
+		strictErrs, err = append(strictErrs, strict.Errors()...), nil
 	}
 	if err == nil && got != want {
 		err = fmt.Errorf("unable to decode %v into %v", got, want)
@@ -175,5 +184,5 @@ func (p *patch) decodePatched(document []byte, odd []error) (runtime.Object, []e
 	if err != nil {
 		return nil, nil, invalidPatch(string(document), err)
 	}
-	return obj, odd, p.refuseOdd(odd, string(document))
+	return obj, strictErrs, p.checkStrict(strictErrs, string(document))
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// applyConfiguration merges what a server-side apply says an object should be.
-// Duplicate keys are looked for after everything else; what the kind does not
-// know is no question of validation here, and always refused.
+// applyConfiguration merges the configuration of a server-side apply into the current state. As in
+// kube-apiserver, duplicate keys are checked after the merge, and unknown fields are an error for
+// every field validation.
 func (p *patch) applyConfiguration(ctx context.Context, current runtime.Object) (runtime.Object, error) {
-	config, clean, err := decodeConfiguration(p.data)
+	config, unique, err := decodeConfiguration(p.data)
 	if err != nil {
 		return nil, err
 	}
@@ -30,20 +30,20 @@ func (p *patch) applyConfiguration(ctx context.Context, current runtime.Object) 
 		Force:       p.options.force,
 		Options:     p.options.WriteOptions,
 	})
-	if err != nil || clean || !p.strict() {
+	if err != nil || unique || !p.validatesFields() {
 		return applied, err
 	}
-	return applied, p.refuseDuplicates()
+	return applied, p.checkDuplicateKeys()
 }
 
-// decodeConfiguration reads YAML, and JSON much faster. clean says that it is
-// JSON in which no key comes twice.
-func decodeConfiguration(data []byte) (config *unstructured.Unstructured, clean bool, err error) {
+// decodeConfiguration decodes YAML; input that is JSON takes a faster path. unique reports whether
+// the input is JSON without duplicate keys.
+func decodeConfiguration(data []byte) (config *unstructured.Unstructured, unique bool, err error) {
 	config = &unstructured.Unstructured{}
 	if bytes.HasPrefix(data, []byte("{")) {
-		odd, err := kjson.UnmarshalStrict(data, &config.Object)
+		strictErrs, err := kjson.UnmarshalStrict(data, &config.Object)
 		if err == nil {
-			return config, len(odd) == 0, nil
+			return config, len(strictErrs) == 0, nil
 		}
 	}
 	config.Object = map[string]any{}
@@ -53,12 +53,13 @@ func decodeConfiguration(data []byte) (config *unstructured.Unstructured, clean 
 	return config, false, nil
 }
 
-func (p *patch) refuseDuplicates() error {
+// checkDuplicateKeys returns or warns of duplicate keys in a configuration.
+func (p *patch) checkDuplicateKeys() error {
 	err := yaml.UnmarshalStrict(p.data, &map[string]any{})
 	switch {
 	case err == nil:
 		return nil
-	case p.options.validation == metav1.FieldValidationStrict:
+	case p.options.fieldValidation == metav1.FieldValidationStrict:
 		return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding YAML: %v", err))
 	}
 	p.call.warnOfFields([]error{err})

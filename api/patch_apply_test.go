@@ -9,26 +9,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Numbers keep their digits in JSON; YAML goes the way of kube-apiserver.
-func TestConfigurationsAreJSONOrYAML(t *testing.T) {
-	for rule, c := range map[string]struct {
-		data  string
-		want  map[string]any
-		clean bool
+func TestDecodeConfiguration(t *testing.T) {
+	for name, c := range map[string]struct {
+		data   string
+		want   map[string]any
+		unique bool
 	}{
 		"JSON":                      {`{"a":1}`, map[string]any{"a": int64(1)}, true},
-		"JSON with a key twice":     {`{"a":1,"a":2}`, map[string]any{"a": int64(2)}, false},
+		"JSON with duplicate keys":  {`{"a":1,"a":2}`, map[string]any{"a": int64(2)}, false},
 		"YAML":                      {"a: b", map[string]any{"a": "b"}, false},
 		"YAML that looks like JSON": {"{a: b}", map[string]any{"a": "b"}, false},
-		"nothing":                   {"", map[string]any{}, false},
+		"empty input":               {"", map[string]any{}, false},
 	} {
-		t.Run(rule, func(t *testing.T) {
-			config, clean, err := decodeConfiguration([]byte(c.data))
+		t.Run(name, func(t *testing.T) {
+			config, unique, err := decodeConfiguration([]byte(c.data))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, config.Object); diff != "" || clean != c.clean {
-				t.Errorf("clean %v (-want +got):\n%s", clean, diff)
+			if diff := cmp.Diff(c.want, config.Object); diff != "" || unique != c.unique {
+				t.Errorf("unique %v (-want +got):\n%s", unique, diff)
 			}
 		})
 	}
@@ -37,16 +36,16 @@ func TestConfigurationsAreJSONOrYAML(t *testing.T) {
 	}
 }
 
-func TestDuplicateKeysInAnApply(t *testing.T) {
-	p := &patch{call: podCall(t), data: []byte("a: 1\na: 2\n"), options: writeOptions{validation: metav1.FieldValidationStrict}}
+func TestApplyRejectsDuplicateKeys(t *testing.T) {
+	p := &patch{call: podCall(t), data: []byte("a: 1\na: 2\n"), options: writeOptions{fieldValidation: metav1.FieldValidationStrict}}
 	const want = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key \"a\" already set in map"
-	if err := p.refuseDuplicates(); !apierrors.IsBadRequest(err) || err.Error() != want {
+	if err := p.checkDuplicateKeys(); !apierrors.IsBadRequest(err) || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A catalog without types has no field managers.
-func TestApplyNeedsTypes(t *testing.T) {
+// A catalog without a type converter has no field managers.
+func TestApplyNeedsFieldManagers(t *testing.T) {
 	s := newStack(t, nil)
 	s.must(http.StatusUnsupportedMediaType, s.do("PATCH", "/api/v1/namespaces/default/configmaps/a?fieldManager=m",
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, "Content-Type: application/apply-patch+yaml"))

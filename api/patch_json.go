@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// maxOperations is how many operations one JSON patch may contain.
+	// maxOperations is the maximum number of operations in a JSON patch.
 	maxOperations = 10000
-	// stepOperations of a JSON patch are applied without a look at the context.
-	stepOperations = 1000
-	// maxPatchWork bounds, in bytes, the documents that a patch with copies goes
-	// through: copies of copies grow without bound.
-	maxPatchWork = 16 << 20
+	// operationBatch is the number of operations between two checks of the context.
+	operationBatch = 1000
+	// maxCopiedBytes limits the sum of the document sizes at the copy operations of a patch: copies
+	// of copies grow exponentially.
+	maxCopiedBytes = 16 << 20
 )
 
-// operation is one step of a JSON patch, for finding odd fields.
+// operation is an operation of a JSON patch, decoded to find unknown fields.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -36,7 +36,7 @@ type operation struct {
 
 // applyJSON applies a JSON patch (RFC 6902).
 func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, error) {
-	odd, err := p.oddOperations()
+	strictErrs, err := p.strictOperationErrors()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,23 +59,23 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 	if err != nil {
 		return nil, nil, encoding.GenericError(http.StatusUnprocessableEntity, err.Error())
 	}
-	return p.decodePatched(patched, odd)
+	return p.decodePatched(patched, strictErrs)
 }
 
-// applyOperations applies a patch in steps that end with a copy, or after
-// stepOperations, and checks the size of the document and ctx before each.
+// applyOperations applies a patch in batches. A batch ends after a copy or after operationBatch
+// operations; ctx and the sum of copied bytes are checked before each batch.
 func applyOperations(ctx context.Context, operations jsonpatch.Patch, document []byte) ([]byte, error) {
-	work := 0
+	copied := 0
 	for len(operations) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		next := operations[:min(len(operations), stepOperations)]
+		next := operations[:min(len(operations), operationBatch)]
 		end := slices.IndexFunc(next, func(o jsonpatch.Operation) bool { return o.Kind() == "copy" }) + 1
 		if end == 0 {
 			end = len(next)
-		} else if work += len(document); work > maxPatchWork {
-			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxPatchWork)
+		} else if copied += len(document); copied > maxCopiedBytes {
+			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxCopiedBytes)
 		}
 		var err error
 		if document, err = operations[:end].Apply(document); err != nil {
@@ -86,20 +86,20 @@ func applyOperations(ctx context.Context, operations jsonpatch.Patch, document [
 	return document, nil
 }
 
-// oddOperations finds fields that operations do not have.
-func (p *patch) oddOperations() ([]error, error) {
-	if !p.strict() {
+// strictOperationErrors returns the errors of unknown and duplicate fields in the operations.
+func (p *patch) strictOperationErrors() ([]error, error) {
+	if !p.validatesFields() {
 		return nil, nil
 	}
 	var operations []operation
-	odd, err := kjson.UnmarshalStrict(p.data, &operations)
+	strictErrs, err := kjson.UnmarshalStrict(p.data, &operations)
 	if err != nil {
-		// The error names the Go type; clients know it under this name.
+		// The error contains the name of the Go type. Replace it with the name in kube-apiserver.
 		text := strings.ReplaceAll(err.Error(), reflect.TypeFor[operation]().String(), "handlers.jsonPatchOp")
 		return nil, apierrors.NewBadRequest("error decoding patch: " + text)
 	}
-	for i := range odd {
-		odd[i] = fmt.Errorf("json patch %w", odd[i])
+	for i := range strictErrs {
+		strictErrs[i] = fmt.Errorf("json patch %w", strictErrs[i])
 	}
-	return odd, nil
+	return strictErrs, nil
 }

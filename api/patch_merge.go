@@ -14,10 +14,10 @@ import (
 
 // applyMerge applies a JSON merge patch (RFC 7386).
 func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, error) {
-	var odd []error
-	if p.strict() {
+	var strictErrs []error
+	if p.validatesFields() {
 		var err error
-		if odd, err = kjson.UnmarshalStrict(p.data, &map[string]any{}); err != nil {
+		if strictErrs, err = kjson.UnmarshalStrict(p.data, &map[string]any{}); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}
 	}
@@ -32,5 +32,5 @@ func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.decodePatched(patched, odd)
+	return p.decodePatched(patched, strictErrs)
 }

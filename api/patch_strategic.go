@@ -14,21 +14,20 @@ import (
 	"github.com/miniapi/miniapi/api/encoding"
 )
 
-// impossibleStrategicPatches are the faults of a patch that could be read but
-// does not fit the object; every other fault is a 400.
-var impossibleStrategicPatches = []error{
+// unprocessableStrategicErrors are the errors of a well-formed patch that does not fit the object: a
+// 422. All other errors are a 400.
+var unprocessableStrategicErrors = []error{
 	mergepatch.ErrNoListOfLists,
 	mergepatch.ErrPatchContentNotMatchRetainKeys,
 }
 
-// maxPatchItems bounds each list of a strategic merge patch: to merge lists takes
-// quadratic time.
+// maxPatchItems limits each list of a strategic merge patch: merging lists takes quadratic time.
 const maxPatchItems = 10000
 
-// applyStrategic applies a strategic merge patch: how lists are merged is
-// written in the tags of the Go type.
+// applyStrategic applies a strategic merge patch. The tags of the Go type define how lists are
+// merged.
 func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error, error) {
-	changes, odd, err := p.strategicChanges()
+	changes, strictErrs, err := p.strategicChanges()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,67 +40,68 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 	if err != nil {
 		return nil, nil, strategicError(err)
 	}
-	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, patched, p.strict())
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, patched, p.validatesFields())
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
-		odd, err = append(odd, strict.Errors()...), nil
+		strictErrs, err = append(strictErrs, strict.Errors()...), nil
 	}
-	shown := fmt.Sprintf("%+v", changes)
+	value := fmt.Sprintf("%+v", changes)
 	if err != nil {
-		return nil, nil, invalidPatch(shown, err)
+		return nil, nil, invalidPatch(value, err)
 	}
-	return patched, odd, p.refuseOdd(odd, shown)
+	return patched, strictErrs, p.checkStrict(strictErrs, value)
 }
 
-// mergeMaps merges by the tags of a Go type. The library compares the keys of
-// list items without looking what they are, and panics where they are maps.
+// mergeMaps merges maps by the tags of a Go type. strategicpatch compares the merge keys of list
+// items without a type check and panics if they are maps.
 func mergeMaps(original, changes map[string]any, tags runtime.Object) (merged map[string]any, err error) {
 	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("the patch cannot be merged: %v", fault)
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the patch cannot be merged: %v", reason)
 		}
 	}()
 	return strategicpatch.StrategicMergeMapPatch(original, changes, tags)
 }
 
-func (p *patch) strategicChanges() (changes map[string]any, odd []error, err error) {
+// strategicChanges decodes the patch.
+func (p *patch) strategicChanges() (changes map[string]any, strictErrs []error, err error) {
 	changes = map[string]any{}
-	if p.strict() {
-		odd, err = kjson.UnmarshalStrict(p.data, &changes)
+	if p.validatesFields() {
+		strictErrs, err = kjson.UnmarshalStrict(p.data, &changes)
 	} else {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes)
 	}
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
-	if items := mostItems(changes); items > maxPatchItems {
+	if items := longestList(changes); items > maxPatchItems {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"The allowed maximum items in a list of a strategic merge patch is %d, got %d", maxPatchItems, items))
 	}
-	return changes, odd, nil
+	return changes, strictErrs, nil
 }
 
-// mostItems returns the length of the longest list in a patch.
-func mostItems(value any) int {
-	most := 0
+// longestList returns the length of the longest list in a patch.
+func longestList(value any) int {
+	longest := 0
 	switch v := value.(type) {
 	case map[string]any:
 		for _, member := range v {
-			most = max(most, mostItems(member))
+			longest = max(longest, longestList(member))
 		}
 	case []any:
-		most = len(v)
+		longest = len(v)
 		for _, item := range v {
-			most = max(most, mostItems(item))
+			longest = max(longest, longestList(item))
 		}
 	}
-	return most
+	return longest
 }
 
-// strategicError: the object is well-formed, so what cannot be merged is the
-// patch's fault.
+// strategicError returns the 400 or 422 for a patch that cannot be merged. The object is well-formed,
+// so the patch is the cause.
 func strategicError(err error) error {
-	for _, impossible := range impossibleStrategicPatches {
-		if errors.Is(err, impossible) {
+	for _, unprocessable := range unprocessableStrategicErrors {
+		if errors.Is(err, unprocessable) {
 			return encoding.GenericError(http.StatusUnprocessableEntity, err.Error())
 		}
 	}

@@ -76,7 +76,7 @@ func newSurface(c content) *surface {
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
 		openapi: openapi.New(openapi.Config{
 			Groups: c.groups, Resources: c.resources, Scheme: c.scheme, Release: c.release, OpenID: c.openID,
-			Elsewhere: links,
+			PatchTypes: openAPIPatchTypes(), Elsewhere: links,
 		}),
 	}
 }

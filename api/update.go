@@ -17,7 +17,7 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.decodeBody(options.validation)
+	obj, err := c.decodeBody(options.fieldValidation)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// kind of the bodies of this call: the resource's in the version asked for, or
-// the subresource's own.
+// kind returns the kind of the bodies of this call: of the resource in the requested version, or of
+// the subresource.
 func (c *call) kind() schema.GroupVersionKind {
 	kind := schema.GroupVersionKind{Group: c.resource.Group, Version: c.version.Name, Kind: c.resource.Kind}
 	if c.sub != nil && c.sub.Kind.Kind != "" {
@@ -22,11 +22,11 @@ func (c *call) kind() schema.GroupVersionKind {
 	return kind
 }
 
-// resourceKind tells whether bodies are of the resource's own kind, and not of
-// a subresource's, which has one version only.
+// resourceKind reports whether bodies have the kind of the resource. A subresource may have its own
+// kind, which exists in one version only.
 func (c *call) resourceKind() bool { return c.sub == nil || c.sub.New == nil }
 
-// columns are those of what the call shows: the resource, or a view of it.
+// columns returns the table columns of the resource, or of the subresource's view.
 func (c *call) columns() registry.Columns {
 	if c.sub != nil && c.sub.View != nil {
 		return c.sub.View.Columns
@@ -34,12 +34,12 @@ func (c *call) columns() registry.Columns {
 	return c.resource.Columns
 }
 
-// hasColumns tells whether what the call shows can be shown as a Table.
+// hasColumns reports whether the response can be a Table.
 func (c *call) hasColumns() bool {
 	return c.resourceKind() || c.sub.View != nil && c.sub.View.Columns.Row != nil
 }
 
-// newBody returns a zero object of the version asked for.
+// newBody returns an empty object of the requested version.
 func (c *call) newBody() runtime.Object {
 	if c.resourceKind() {
 		return c.version.New()
@@ -47,7 +47,7 @@ func (c *call) newBody() runtime.Object {
 	return c.sub.New()
 }
 
-// fromHub converts an object, which may be shared, to the version asked for.
+// fromHub converts an object of the hub version, which may be shared, to the requested version.
 func (c *call) fromHub(obj runtime.Object) (runtime.Object, error) {
 	if !c.resourceKind() || c.version.FromHub == nil {
 		return obj, nil
@@ -55,7 +55,7 @@ func (c *call) fromHub(obj runtime.Object) (runtime.Object, error) {
 	return c.version.FromHub(obj)
 }
 
-// toHub fills in defaults and converts an object of the version asked for.
+// toHub sets defaults in an object of the requested version and converts it to the hub version.
 func (c *call) toHub(obj runtime.Object) (runtime.Object, error) {
 	if !c.resourceKind() {
 		return obj, nil
@@ -69,5 +69,5 @@ func (c *call) toHub(obj runtime.Object) (runtime.Object, error) {
 	return c.version.ToHub(obj)
 }
 
-// header is the type header of the bodies of this call.
+// header returns the type header of the bodies of this call.
 func (c *call) header() metav1.TypeMeta { return encoding.TypeHeader(c.kind()) }

@@ -96,7 +96,7 @@ func (s *stream) run(ctx context.Context, events <-chan storage.Event) {
 			if !ok || !s.send(event) {
 				return
 			}
-		case <-s.bookmarks.due():
+		case <-s.bookmarks.next():
 			if revision, ok := s.bookmarks.take(); ok && !s.sendBookmark(revision, false) {
 				return
 			}
@@ -113,7 +113,7 @@ func (s *stream) send(event storage.Event) bool {
 		s.sendError(s.call.store.EventError(event.Err))
 		return false
 	case event.Type != watch.Bookmark:
-		s.bookmarks.delivered(event.Revision)
+		s.bookmarks.recordEvent(event.Revision)
 		return s.sendEntry(event.Type, event.Entry)
 	case event.InitialEventsEnd:
 		s.initial = false
@@ -121,7 +121,7 @@ func (s *stream) send(event storage.Event) bool {
 			return s.sendBookmark(event.Revision, true)
 		}
 	}
-	s.bookmarks.progress(event.Revision)
+	s.bookmarks.recordProgress(event.Revision)
 	return true
 }
 

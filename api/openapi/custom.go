@@ -15,10 +15,8 @@ import (
 // kube-apiserver describes custom resources by other code than built-in resources: watches and the
 // bodies of deletions have fewer details, parameters have more.
 
-var (
-	customMediaTypes = []string{"application/json", "application/yaml"}
-	customPatchTypes = []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"}
-)
+// customMediaTypes lists the media types of custom resources.
+var customMediaTypes = []string{"application/json", "application/yaml"}
 
 // customName returns the model name of a custom kind.
 func customName(kind schema.GroupVersionKind) string {
@@ -109,7 +107,7 @@ func (b resourceRoutes) customParts(subresource, model string) []operation {
 	put.body = body{model, true, customMediaTypes}
 	put.response.codes = []int{http.StatusOK, http.StatusCreated}
 	patch := describe("patch", "patch", "partially update ", patchParameters())
-	patch.body = body{patchModel, true, customPatchTypes}
+	patch.body = body{patchModel, true, b.patchTypes}
 	return []operation{get, put, patch}
 }
 

@@ -32,6 +32,14 @@ func custom(group, version, kind string) *registry.Resource {
 	}
 }
 
+// patchTypes are the patch types of kube-apiserver.
+var patchTypes = []openapi.PatchType{
+	{ContentType: "application/json-patch+json"},
+	{ContentType: "application/merge-patch+json"},
+	{ContentType: "application/strategic-merge-patch+json", BuiltInOnly: true},
+	{ContentType: "application/apply-patch+yaml"},
+}
+
 // newDocuments returns the documents of all built-in kinds and of custom resources.
 func newDocuments(t testing.TB, resources ...*registry.Resource) *openapi.Documents {
 	t.Helper()
@@ -44,7 +52,7 @@ func newDocuments(t testing.TB, resources ...*registry.Resource) *openapi.Docume
 	}
 	return openapi.New(openapi.Config{
 		Groups: catalog.Snapshot().Groups, Resources: resources,
-		Scheme: kinds.Scheme(), Release: "1.36", OpenID: true,
+		Scheme: kinds.Scheme(), Release: "1.36", OpenID: true, PatchTypes: patchTypes,
 	})
 }
 

@@ -33,9 +33,18 @@ type Config struct {
 	Release string
 	// OpenID reports whether the server publishes the keys of its tokens.
 	OpenID bool
-	// Elsewhere are URLs of documents that others have, by their paths, such as
-	// "apis/GROUP/VERSION". They come before what is built here.
+	// PatchTypes are the content types of patches.
+	PatchTypes []PatchType
+	// Elsewhere holds URLs of documents on other servers by their paths, such as
+	// "apis/GROUP/VERSION". They take precedence over documents of the catalog.
 	Elsewhere map[string]string
+}
+
+// PatchType is a content type of patches.
+type PatchType struct {
+	ContentType string
+	// BuiltInOnly reports whether custom resources do not support it.
+	BuiltInOnly bool
 }
 
 // New returns the documents of a state of a catalog. It builds none of them, and parts that other

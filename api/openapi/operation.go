@@ -45,7 +45,6 @@ type route struct {
 var (
 	mediaTypes      = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 	watchMediaTypes = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
-	patchTypes      = []string{"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}
 	anyMediaType    = []string{"*/*"}
 	logMediaTypes   = append([]string{"text/plain"}, mediaTypes...)
 )

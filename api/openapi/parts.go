@@ -25,9 +25,10 @@ type partConfig struct {
 	name    string // its path
 	library *library
 	release string
-	// gv and resources describe a group version.
-	gv        schema.GroupVersion
-	resources []*registry.Resource
+	// gv, resources and patchTypes describe a group version.
+	gv         schema.GroupVersion
+	resources  []*registry.Resource
+	patchTypes []PatchType
 	// nonResource is the route of a non-resource path. It is determined by name.
 	nonResource *route
 }
@@ -40,10 +41,14 @@ type partKey struct {
 	name, release string
 	library       *library
 	resources     string // their addresses
+	patchTypes    string
 }
 
 func newPart(config partConfig) *part {
-	key := partKey{name: config.name, release: config.release, library: config.library}
+	key := partKey{
+		name: config.name, release: config.release, library: config.library,
+		patchTypes: fmt.Sprint(config.patchTypes),
+	}
 	for _, r := range config.resources {
 		key.resources += fmt.Sprintf("%p ", r)
 	}
@@ -70,7 +75,7 @@ func partsOf(config Config, library *library) []*part {
 			gv := schema.GroupVersion{Group: g.Name, Version: v}
 			list = append(list, newPart(partConfig{
 				name: strings.TrimPrefix(rootOf(gv), "/"), library: library, release: config.Release,
-				gv: gv, resources: resources[gv],
+				gv: gv, resources: resources[gv], patchTypes: config.PatchTypes,
 			}))
 		}
 	}
@@ -113,6 +118,11 @@ func (p *part) routes() []route {
 func (p *part) describe(r *registry.Resource) resourceRoutes {
 	b := resourceRoutes{resource: r, gv: p.gv, newOptions: p.library.newObject}
 	b.version, _ = r.Version(p.gv.Version)
+	for _, t := range p.patchTypes {
+		if !r.Custom || !t.BuiltInOnly {
+			b.patchTypes = append(b.patchTypes, t.ContentType)
+		}
+	}
 	return b
 }
 

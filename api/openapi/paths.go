@@ -24,6 +24,8 @@ type resourceRoutes struct {
 	resource *registry.Resource
 	version  registry.Version
 	gv       schema.GroupVersion
+	// patchTypes lists the content types of patches.
+	patchTypes []string
 	// newOptions returns an object with the parameters of a connection, nil for an unknown kind.
 	newOptions func(kind schema.GroupVersionKind) any
 }
@@ -192,7 +194,7 @@ func (b resourceRoutes) objectOperations(part objectPart) []operation {
 	}{
 		{"get", "get", "read", "read ", nil, []int{http.StatusOK}, body{}},
 		{"update", "put", "replace", "replace ", updateParameters(), []int{http.StatusOK, http.StatusCreated}, body{part.model, true, anyMediaType}},
-		{"patch", "patch", "patch", "partially update ", patchParameters(), []int{http.StatusOK, http.StatusCreated}, body{patchModel, true, patchTypes}},
+		{"patch", "patch", "patch", "partially update ", patchParameters(), []int{http.StatusOK, http.StatusCreated}, body{patchModel, true, b.patchTypes}},
 	}
 	var operations []operation
 	for _, k := range kinds {
