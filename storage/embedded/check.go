@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/datadir"
 )
 
-// check refuses data on which etcd would hang, panic or silently lose writes.
-// It reads about as much as etcd itself reads when it starts.
+// check rejects data on which etcd would hang, panic or silently lose writes. It reads about as
+// much as etcd itself reads at its start.
 func (d *dataDir) check(ctx context.Context) error {
 	if d.temporary {
 		return nil
@@ -35,11 +35,11 @@ func (d *dataDir) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkTogether(log, db), checkMember(log, db))
+	return errors.Join(checkConsistent(log, db), checkMember(log, db))
 }
 
-// checkFresh looks at a database without a log. It may be empty, left by a
-// start that got no further, or restored from a snapshot.
+// checkFresh checks a database without a log. It is valid if it is empty, was left by an
+// unfinished first start, or was restored from a snapshot.
 func checkFresh(db database) error {
 	if db.applied > 0 {
 		return fmt.Errorf("%w: there is a database, but its log is missing", ErrCorrupt)
@@ -47,21 +47,21 @@ func checkFresh(db database) error {
 	return nil
 }
 
-// checkTogether holds log and database against each other. etcd takes an
-// entry up to the database's index for applied, so with a log that ends before
-// it would acknowledge writes and drop them.
-func checkTogether(log *walLog, db database) error {
+// checkConsistent compares the log with the database. etcd treats each entry up to the index of
+// the database as applied: if the log ends before that index, etcd would acknowledge writes and
+// drop them.
+func checkConsistent(log *walLog, db database) error {
 	if log.end() < db.applied {
-		return fmt.Errorf("%w: the log is truncated: it ends with entry %d, but the database has got %d", ErrCorrupt, log.end(), db.applied)
+		return fmt.Errorf("%w: the log is truncated: it ends with entry %d, but the database contains entry %d", ErrCorrupt, log.end(), db.applied)
 	}
 	if db.applied < log.start() {
-		return fmt.Errorf("%w: the database is too old: it has got entry %d, but the log starts after %d", ErrCorrupt, db.applied, log.start())
+		return fmt.Errorf("%w: the database is too old: it contains entry %d, but the log starts after %d", ErrCorrupt, db.applied, log.start())
 	}
 	return nil
 }
 
-// checkMember refuses the data of a member of a larger cluster, which would
-// wait for the others for ever.
+// checkMember rejects the data of a member of a larger cluster: etcd would wait for the other
+// members forever.
 func checkMember(log *walLog, db database) error {
 	member, err := log.member()
 	if err != nil {
@@ -76,8 +76,8 @@ func checkMember(log *walLog, db database) error {
 	return nil
 }
 
-// damaged says that a file is, unless its reading was merely given up or
-// forbidden.
+// damaged wraps err in ErrCorrupt, unless the read was cancelled or the operating system refused
+// it.
 func damaged(ctx context.Context, path string, err error) error {
 	var operation *fs.PathError
 	if ctx.Err() != nil || errors.Is(err, ErrInUse) || errors.As(err, &operation) {

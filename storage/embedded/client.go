@@ -8,24 +8,24 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 )
 
-// putOverhead is the number of bytes that etcd adds to the size of a put when it
-// checks its quota, and the size that it counts for a lease.
+// putOverhead is the number of bytes that etcd adds to the size of a put in its quota check, and
+// the size that it counts for a lease.
 const putOverhead = 256
 
-// newClient returns a client that calls etcd directly and whose writes wait for
-// room in the database. Transactions built with Txn do not: use Do.
-func newClient(etcd *etcdserver.EtcdServer, space *space, trimmer *trimmer) *clientv3.Client {
+// newClient returns a client that calls etcd directly. Its writes wait for free space in the
+// database, except transactions that are built with Txn: use Do.
+func newClient(etcd *etcdserver.EtcdServer, space *spaceQuota, purger *walPurger) *clientv3.Client {
 	client := v3client.New(etcd)
-	client.KV = admittedKV{client.KV, space, trimmer}
+	client.KV = admittedKV{client.KV, space, purger}
 	client.Lease = admittedLease{client.Lease, space}
 	return client
 }
 
-// admittedKV sends puts once there is room for them.
+// admittedKV sends a put when the quota has space for it.
 type admittedKV struct {
 	clientv3.KV
-	space   *space
-	trimmer *trimmer
+	space  *spaceQuota
+	purger *walPurger
 }
 
 // Put implements clientv3.KV.
@@ -45,13 +45,12 @@ func (a admittedKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse
 	}
 	resp, err := a.KV.Do(ctx, op)
 	a.space.release(size, revisionOf(resp))
-	a.trimmer.wrote(size)
-	a.space.heed(err)
+	a.purger.countWrite(size)
+	a.space.reclaimAfter(err)
 	return resp, err
 }
 
-// revisionOf returns the revision of a response to a put or a transaction, 0 for
-// none.
+// revisionOf returns the revision of the response to a put or a transaction, or 0.
 func revisionOf(resp clientv3.OpResponse) int64 {
 	if put := resp.Put(); put != nil {
 		return put.Header.Revision
@@ -62,7 +61,7 @@ func revisionOf(resp clientv3.OpResponse) int64 {
 	return 0
 }
 
-// sizeOf returns the bytes of the quota that the puts among the operations need.
+// sizeOf returns the size that etcd counts for the puts among the operations.
 func sizeOf(ops ...clientv3.Op) int64 {
 	var size int64
 	for _, op := range ops {
@@ -77,10 +76,10 @@ func sizeOf(ops ...clientv3.Op) int64 {
 	return size
 }
 
-// admittedLease grants leases once there is room for them.
+// admittedLease grants a lease when the quota has space for it.
 type admittedLease struct {
 	clientv3.Lease
-	space *space
+	space *spaceQuota
 }
 
 // Grant implements clientv3.Lease.
@@ -90,6 +89,6 @@ func (a admittedLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGra
 	}
 	resp, err := a.Lease.Grant(ctx, ttl)
 	a.space.release(putOverhead, 0)
-	a.space.heed(err)
+	a.space.reclaimAfter(err)
 	return resp, err
 }

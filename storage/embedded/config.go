@@ -10,39 +10,38 @@ import (
 	"github.com/miniapi/miniapi/internal/loopback"
 )
 
-// Config says where and how an embedded etcd runs. The zero value is a server
-// in a temporary directory which nobody outside of this process can reach.
+// Config configures an embedded etcd. The zero value is a server in a temporary directory that
+// other processes cannot connect to.
 type Config struct {
-	// DataDir keeps the data. It is made if it does not exist. Empty: a
-	// temporary directory, not synced to disk and removed by Close.
+	// DataDir is the data directory. It is created if it does not exist. Empty: a temporary
+	// directory, which is not synced to disk and which Close removes.
 	DataDir string
-	// UnsafeNoFsync does not sync DataDir to disk: what was written last may be
-	// lost, and the data be damaged, when the machine stops.
+	// UnsafeNoFsync disables syncing DataDir to disk: if the machine stops, the last writes may be
+	// lost and the data may be damaged.
 	UnsafeNoFsync bool
-	// ListenClientURLs are where etcd's clients outside of this process can
-	// connect: http URLs of loopback addresses, port 0 for any free one. There
-	// is neither TLS nor authentication. Empty: no port at all.
+	// ListenClientURLs are the addresses for etcd clients of other processes: http URLs of
+	// loopback addresses; port 0 selects a free port. There is no TLS and no authentication.
+	// Empty: no port.
 	ListenClientURLs []string
-	// QuotaBytes bounds the size of the database; writes beyond it fail. Any but
-	// the default is address space that is mapped from the start. 0: etcd's
-	// default, 2 GiB.
+	// QuotaBytes limits the size of the database; writes beyond it fail. A value other than 0 is
+	// mapped as address space from the start. 0: etcd's default, 2 GiB.
 	QuotaBytes int64
-	// Logger gets what etcd logs. Nil discards it.
+	// Logger receives etcd's log. Nil discards it.
 	Logger *slog.Logger
 }
 
-// Validate lists every fault of the configuration.
+// Validate returns all errors of the configuration, joined.
 func (c Config) Validate() error {
-	var faults []error
+	var errs []error
 	for _, raw := range c.ListenClientURLs {
 		if _, err := listenAddress(raw); err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 	}
 	if c.QuotaBytes < 0 {
-		faults = append(faults, fmt.Errorf("quota %d: must not be negative", c.QuotaBytes))
+		errs = append(errs, fmt.Errorf("quota %d: must not be negative", c.QuotaBytes))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func (c Config) withDefaults() Config {
@@ -70,10 +69,10 @@ func listenAddress(raw string) (string, error) {
 		return "", fmt.Errorf("client URL %q: has no port", raw)
 	}
 	if _, err := net.LookupPort("tcp", u.Port()); err != nil {
-		return "", fmt.Errorf("client URL %q: %q is no port: use a number from 0 to 65535", raw, u.Port())
+		return "", fmt.Errorf("client URL %q: %q is not a port: use a number from 0 to 65535", raw, u.Port())
 	}
 	if !loopback.IsHost(u.Hostname()) {
-		return "", fmt.Errorf("client URL %q: must be a loopback address, for whoever reaches it can read and write everything", raw)
+		return "", fmt.Errorf("client URL %q: must be a loopback address, since access is not authenticated", raw)
 	}
 	return net.JoinHostPort(u.Hostname(), u.Port()), nil
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// These environment variables make the test binary play one of the stories,
-// on a data directory, instead of running tests: those that end badly.
+// These environment variables make the test binary run one of the child functions on a data
+// directory instead of the tests. Child processes are used where the process dies or etcd leaves
+// goroutines behind.
 const (
-	childStory = "EMBEDDED_TEST_STORY"
-	childDir   = "EMBEDDED_TEST_DIR"
+	childFunc = "EMBEDDED_TEST_CHILD"
+	childDir  = "EMBEDDED_TEST_DIR"
 )
 
 var children = map[string]func(dir string){
@@ -26,28 +27,28 @@ var children = map[string]func(dir string){
 	"fill the disk":           fillDisk,
 }
 
-func child(t *testing.T, story, dir string) *exec.Cmd {
+func child(t *testing.T, name, dir string) *exec.Cmd {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), childStory+"="+story, childDir+"="+dir)
+	command.Env = append(os.Environ(), childFunc+"="+name, childDir+"="+dir)
 	command.Stderr = os.Stderr
 	return command
 }
 
-func TestAcknowledgedWritesSurviveACrash(t *testing.T) {
+func TestAcknowledgedWritesSurviveCrash(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 3 {
 		acknowledged := crash(t, dir, 200)
 		server := start(t, embedded.Config{DataDir: dir})
 		if got := get(t, server.Client(), "/a"); got < acknowledged {
-			t.Errorf("round %d: %s was acknowledged, but %s is there", round, acknowledged, got)
+			t.Errorf("round %d: %s was acknowledged, but %s is stored", round, acknowledged, got)
 		}
 		stop(t, server)
 	}
 }
 
-// crash runs a server in a process of its own, kills it after so many writes
-// and returns the last one that it acknowledged.
+// crash runs a server in a child process, kills it after the given number of writes and returns
+// the last acknowledged value.
 func crash(t *testing.T, dir string, writes int) string {
 	t.Helper()
 	command := child(t, "write until killed", dir)
@@ -61,24 +62,24 @@ func crash(t *testing.T, dir string, writes int) string {
 	lines, last := bufio.NewScanner(output), ""
 	for range writes {
 		if !lines.Scan() {
-			t.Fatal("the child has ended by itself")
+			t.Fatal("the child process ended by itself")
 		}
 	}
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// A line that is cut off sorts before the one that it was to become.
+	// An incomplete line sorts before the complete line.
 	for last = lines.Text(); lines.Scan(); {
 		last = max(last, lines.Text())
 	}
 	if err := command.Wait(); err == nil {
-		t.Fatal("the child has ended by itself")
+		t.Fatal("the child process ended by itself")
 	}
 	return last
 }
 
-// writeUntilKilled prints each value once it is acknowledged. They rise, over
-// restarts too.
+// writeUntilKilled writes ascending values and prints each one when it is acknowledged. The values
+// also ascend over restarts.
 func writeUntilKilled(dir string) {
 	ctx := context.Background()
 	server, err := embedded.Start(ctx, embedded.Config{DataDir: dir})
@@ -98,14 +99,13 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// etcd gives up then, with goroutines of its own waiting for each other, which
-// is why this happens in another process.
-func TestServerThatDiesTellsAndCanBeClosed(t *testing.T) {
+// etcd gives up and leaves deadlocked goroutines, so the test runs in a child process.
+func TestServerThatGaveUpReportsErrorAndCloses(t *testing.T) {
 	output, err := child(t, "lose the data directory", t.TempDir()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Who notices first differs: the write, or what purges old files.
+	// Either the write or the purge of old files fails first.
 	want := regexp.MustCompile(`^ended: embedded etcd gave up: failed to (save Raft hard state and entries|purge \w+ file): .*
 closed: (embedded etcd has not stopped within 1s|<nil>)
 $`)

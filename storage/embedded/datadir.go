@@ -10,36 +10,35 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// Errors about a data directory.
+// Errors of data directories.
 var (
-	// ErrInUse is returned when another server, in this or another process,
-	// works on the data directory.
+	// ErrInUse is returned when another server, in this or another process, uses the data
+	// directory.
 	ErrInUse = errors.New("in use by another server")
-	// ErrForeign is returned when the data directory holds something that is
-	// not the data of a single etcd.
+	// ErrForeign is returned when the data directory contains data other than a
+	// single-member etcd.
 	ErrForeign = errors.New("not the data of an embedded etcd")
-	// ErrCorrupt is returned when files of the data directory are damaged,
-	// incomplete or missing.
+	// ErrCorrupt is returned when files of the data directory are damaged, incomplete or missing.
 	ErrCorrupt = errors.New("data is damaged")
 )
 
 const (
 	lockName  = "miniapi.lock"
-	memberDir = "member" // what etcd makes in its data directory
+	memberDir = "member" // etcd's subdirectory
 )
 
-// dataDir is a directory for one etcd, locked unless it is temporary and so
-// nobody else's business.
+// dataDir is the directory of one etcd. It is locked, unless it is temporary: then no other
+// process uses it.
 type dataDir struct {
 	path      string
 	temporary bool
-	made      bool // it did not exist, and nothing has been stored in it yet
+	created   bool // created by this start, and nothing is stored in it yet
 	lock      *fileutil.LockedFile
 }
 
-// openDataDir makes the directory if need be and locks it. An empty path makes
-// a temporary one. Files are refused unless they are etcd's or of a known
-// name. The result must be closed in case of an error too.
+// openDataDir creates the directory if it does not exist, and locks it. An empty path creates a
+// temporary directory. A directory with other files than etcd's and the known names is rejected.
+// The result must be closed even if there is an error.
 func openDataDir(path string, known ...string) (*dataDir, error) {
 	d := &dataDir{path: path, temporary: path == ""}
 	if err := d.open(known); err != nil {
@@ -56,10 +55,10 @@ func (d *dataDir) open(known []string) (err error) {
 		d.path, err = os.MkdirTemp("", "miniapi-")
 		return err
 	}
-	if err := d.make(); err != nil {
+	if err := d.create(); err != nil {
 		return err
 	}
-	if err := d.checkOwner(known); err != nil {
+	if err := d.checkContent(known); err != nil {
 		return err
 	}
 	d.lock, err = fileutil.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
@@ -69,25 +68,26 @@ func (d *dataDir) open(known []string) (err error) {
 	return err
 }
 
-func (d *dataDir) make() error {
+func (d *dataDir) create() error {
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
 		return err
 	}
 	err := os.Mkdir(d.path, 0o700)
-	d.made = err == nil
+	d.created = err == nil
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
 	return err
 }
 
-// checkOwner refuses a directory with files, none of which are etcd's.
-func (d *dataDir) checkOwner(known []string) error {
+// checkContent rejects a directory that contains files but no directory of etcd.
+func (d *dataDir) checkContent(known []string) error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return err
 	}
-	known = append([]string{lockName, "lost+found"}, known...) // the latter is in the root of a file system
+	// The root of a file system contains lost+found.
+	known = append([]string{lockName, "lost+found"}, known...)
 	foreign := false
 	for _, entry := range entries {
 		if entry.Name() == memberDir {
@@ -96,22 +96,22 @@ func (d *dataDir) checkOwner(known []string) error {
 		foreign = foreign || !slices.Contains(known, entry.Name())
 	}
 	if foreign {
-		return fmt.Errorf("%w: it holds files, but no directory %q", ErrForeign, memberDir)
+		return fmt.Errorf("%w: it contains files, but no directory %q", ErrForeign, memberDir)
 	}
 	return nil
 }
 
-// keep says that the directory now holds data.
-func (d *dataDir) keep() { d.made = false }
+// keep records that the directory contains data, so that close does not remove it.
+func (d *dataDir) keep() { d.created = false }
 
-// close gives the directory up. It is removed if it is temporary, or was made
-// for a start that failed.
+// close unlocks the directory. It removes the directory if it is temporary, or was created for a
+// start that failed.
 func (d *dataDir) close() error {
 	var err error
 	if d.lock != nil {
 		err = d.lock.Close()
 	}
-	if d.path != "" && (d.temporary || d.made) {
+	if d.path != "" && (d.temporary || d.created) {
 		err = errors.Join(err, os.RemoveAll(d.path))
 	}
 	return err

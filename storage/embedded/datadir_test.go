@@ -15,7 +15,7 @@ import (
 )
 
 func TestDataSurvivesRestart(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "made", "for", "it")
+	dir := filepath.Join(t.TempDir(), "a", "b", "c")
 	first := start(t, embedded.Config{DataDir: dir})
 	put(t, first.Client(), "/a", "old")
 	last := put(t, first.Client(), "/a", "new")
@@ -46,14 +46,14 @@ func TestDataDirInUse(t *testing.T) {
 	if err := startFails(t, embedded.Config{DataDir: dir}); !errors.Is(err, embedded.ErrInUse) {
 		t.Errorf("error %v", err)
 	}
-	put(t, server.Client(), "/a", "the first one goes on")
+	put(t, server.Client(), "/a", "the first server still runs")
 	stop(t, server)
 	start(t, embedded.Config{DataDir: dir})
 }
 
 func TestDataDirInUseByAnotherProgram(t *testing.T) {
 	dir := seed(t)
-	t.Run("one that holds the database", func(t *testing.T) {
+	t.Run("a program that locks the database", func(t *testing.T) {
 		db, err := bolt.Open(database(dir), 0o600, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestDataDirInUseByAnotherProgram(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("one that runs an etcd without our lock", func(t *testing.T) {
+	t.Run("a server whose lock file was removed", func(t *testing.T) {
 		start(t, embedded.Config{DataDir: dir})
 		if err := os.Remove(filepath.Join(dir, "miniapi.lock")); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestDataDirInUseByAnotherProgram(t *testing.T) {
 	})
 }
 
-func TestDataDirOfSomethingElse(t *testing.T) {
+func TestDataDirWithForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestDataDirOfSomethingElse(t *testing.T) {
 	}
 }
 
-// Alone it would wait for the others for ever.
+// Without the other members, etcd would wait forever.
 func TestDataDirOfAClusterMember(t *testing.T) {
 	dir := seed(t)
 	db, err := bolt.Open(database(dir), 0o600, nil)
@@ -105,16 +105,16 @@ func TestDataDirOfAClusterMember(t *testing.T) {
 	}
 }
 
-func TestDataDirThatCannotBe(t *testing.T) {
+func TestInvalidDataDir(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, dir := range map[string]string{
-		"a file":                        file,
-		"below a file":                  filepath.Join(file, "dir"),
-		"nobody may write there":        "/proc/self/task/miniapi",
-		"a name that no system accepts": "a\x00b",
+		"a file":          file,
+		"below a file":    filepath.Join(file, "dir"),
+		"not writable":    "/proc/self/task/miniapi",
+		"an invalid name": "a\x00b",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var cause syscall.Errno
@@ -125,7 +125,7 @@ func TestDataDirThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestFailedStartRemovesTheDirItMade(t *testing.T) {
+func TestFailedStartRemovesCreatedDir(t *testing.T) {
 	busy := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	dir := filepath.Join(t.TempDir(), "new")
 	startFails(t, embedded.Config{DataDir: dir, ListenClientURLs: busy.ClientURLs()})
@@ -134,7 +134,7 @@ func TestFailedStartRemovesTheDirItMade(t *testing.T) {
 	}
 }
 
-func TestLostAndFoundIsNobodysData(t *testing.T) {
+func TestLostAndFoundIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "lost+found"), 0o700); err != nil {
 		t.Fatal(err)

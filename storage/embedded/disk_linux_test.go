@@ -17,9 +17,8 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// A server whose disk is full refuses writes, is still there, and goes on once
-// the disk has room, with all that it had acknowledged. The disk is a small one
-// of a process of its own.
+// A server whose disk is full rejects writes but keeps running. Once the disk has space it
+// continues with all acknowledged writes. The disk is a small tmpfs of a child process.
 func TestFullDisk(t *testing.T) {
 	command := child(t, "fill the disk", t.TempDir())
 	command.SysProcAttr = &syscall.SysProcAttr{
@@ -31,7 +30,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	const want = `refused: the disk of the server is full: free some space on it, and writes go on without a restart
+	const want = `rejected: the disk of the server is full: free some space on it; writes then succeed without a restart
 read: not sent: etcd is restarted when its disk has room
 the revision is that of the last write
 written again
@@ -81,13 +80,13 @@ func fillDisk(dir string) {
 	for _, err := fill.Write(make([]byte, 1<<16)); err == nil; {
 		_, err = fill.Write(make([]byte, 1<<16))
 	}
-	var refusal error
-	for refusal = write(); !errors.Is(refusal, rpctypes.ErrNoSpace); refusal = write() {
+	var rejection error
+	for rejection = write(); !errors.Is(rejection, rpctypes.ErrNoSpace); rejection = write() {
 		if server.Err() != nil {
 			panic(server.Err())
 		}
 	}
-	fmt.Println("refused:", refusal)
+	fmt.Println("rejected:", rejection)
 	_, err := server.Client().Get(ctx, key(0))
 	fmt.Println("read:", rpctypes.ErrorDesc(err))
 	if server.Rev() >= revision && server.SpaceProblem() != nil && server.Err() == nil {

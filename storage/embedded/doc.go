@@ -1,33 +1,27 @@
-// Package embedded runs an etcd of a single member within the process.
+// Package embedded runs a single-member etcd within the process.
 //
-// [Start] returns a [Server] that is ready; its Client calls etcd's services
-// directly, without a connection. etcd has no port of its own unless
-// [Config].ListenClientURLs asks for one, and none for peers, of which it has
-// no use. Any number of servers can run side by side.
+// [Start] returns a [Server] that is ready; its Client calls etcd's services directly, without a
+// connection. etcd listens for other processes only at [Config].ListenClientURLs, and has no peer
+// port. Any number of servers can run side by side.
 //
-// Without a data directory a server lives in a temporary one that is never
-// synced to disk and goes away with it; such a server is up within some ten
-// milliseconds and gone within one or two. With a data directory it is durable,
-// and takes the directory for itself as long as it runs. [Restore] makes a data
-// directory from a snapshot.
+// Without a data directory a server uses a temporary directory, which is never synced to disk and
+// removed with the server; such a server starts within about ten milliseconds and stops within one
+// or two. With a data directory the server is durable and locks the directory while it runs.
+// [Restore] creates a data directory from a snapshot.
 //
-// etcd is made to own its process: it waits without end for a file that is
-// locked, and ends the process over data that it cannot read. So its logger is
-// given hooks which turn Fatal and Panic into errors ([Server.Err]), and a data
-// directory is looked through before etcd gets to see it. That finds what
-// hooks cannot help against, and data on which etcd would start but then lose
-// writes. What it is about is told by [ErrInUse], [ErrForeign] and
-// [ErrCorrupt]; damage to a value alone goes unseen, for etcd keeps no checksum
-// over it.
+// etcd is written to own its process: it waits without a limit for a locked file, and ends the
+// process if it cannot read its data. Therefore hooks of its logger turn Fatal and Panic into
+// errors ([Server.Err]), and the data directory is checked before etcd opens it. The check finds
+// problems that the hooks cannot handle, and data with which etcd would start but then lose
+// writes. Its errors are [ErrInUse], [ErrForeign] and [ErrCorrupt]. It cannot find damage within a
+// value, because etcd stores no checksum of it.
 //
-// A database is kept below its quota: its history is compacted by size, and a
-// write that finds no room waits until the file is defragmented (space.go). Where
-// the objects alone need the quota, writes are refused with etcd's ErrNoSpace. An
-// etcd that gives up because the disk is full is replaced by another in the same
-// process once there is room (restart.go); until then reads are answered by those
-// who remember, such as package watchcache.
+// The database is kept below its quota: its history is compacted by size, and a write that finds
+// no space waits until the file is defragmented (quota.go). If the objects alone need the quota,
+// writes are rejected with etcd's ErrNoSpace. An etcd that gave up because the disk is full is
+// replaced by a new instance in the same process once the disk has space (restart.go). Until then,
+// caches such as package watchcache answer reads.
 //
-// Two things are shared by all servers of a process, for etcd has them as
-// package variables: its metrics, and the size of a segment of the write-ahead
-// log.
+// All servers of a process share two package variables of etcd: its metrics, and the segment size
+// of the write-ahead log.
 package embedded

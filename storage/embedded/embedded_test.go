@@ -15,14 +15,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if story := children[os.Getenv(childStory)]; story != nil {
-		story(os.Getenv(childDir))
+	if child := children[os.Getenv(childFunc)]; child != nil {
+		child(os.Getenv(childDir))
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// start starts a server that the test's end closes.
+// start starts a server and closes it when the test ends.
 func start(t *testing.T, cfg embedded.Config) *embedded.Server {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), cfg)
@@ -33,8 +33,8 @@ func start(t *testing.T, cfg embedded.Config) *embedded.Server {
 	return server
 }
 
-// stop closes a server; twice does no harm. The context of a test has ended
-// when its cleanup runs.
+// stop closes a server. It may be called twice. It uses its own context because the test's context
+// has ended when cleanup functions run.
 func stop(t *testing.T, server *embedded.Server) {
 	t.Helper()
 	if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -42,7 +42,7 @@ func stop(t *testing.T, server *embedded.Server) {
 	}
 }
 
-// startFails expects that no server starts, and returns why.
+// startFails expects that Start fails, and returns the error.
 func startFails(t *testing.T, cfg embedded.Config) error {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), cfg)
@@ -74,14 +74,14 @@ func get(t *testing.T, client *clientv3.Client, key string, opts ...clientv3.OpO
 	return string(response.Kvs[0].Value)
 }
 
-// keys and rounds of a seeded data directory.
+// Size of a seeded data directory.
 const (
 	seedKeys   = 80
 	seedRounds = 3
 )
 
-// seed makes a data directory with some history: every key is written in each
-// round, with a compaction after the first round and some deletions at the end.
+// seed creates a data directory with some history: it writes each key in each round, compacts
+// after the first round and creates and deletes more keys at the end.
 func seed(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func seed(t *testing.T) string {
 		}
 	}
 	stop(t, server)
-	// bbolt makes the file far larger than need be, which is slow to copy.
+	// bbolt allocates far more than it needs, which is slow to copy.
 	const pageSize = 4096
 	truncateTo((used(t, database(dir))/pageSize+1)*pageSize)(t, database(dir))
 	return dir
@@ -114,7 +114,7 @@ func seed(t *testing.T) string {
 func seedKey(i int) string          { return fmt.Sprintf("/registry/pods/default/pod-%04d", i) }
 func seedValue(i, round int) string { return fmt.Sprintf("%0500d.%d", i, round) }
 
-// checkSeed reads back what seed wrote.
+// checkSeed checks the values that seed wrote.
 func checkSeed(t *testing.T, client *clientv3.Client) {
 	t.Helper()
 	response, err := client.Get(t.Context(), "/registry/", clientv3.WithPrefix())
@@ -141,7 +141,7 @@ func clone(t *testing.T, dir string) string {
 	return copied
 }
 
-// used is the size of a file up to the zeros at its end.
+// used returns the size of a file without the zeros at its end.
 func used(t *testing.T, path string) int64 {
 	t.Helper()
 	data, err := os.ReadFile(path)

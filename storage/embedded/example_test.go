@@ -7,7 +7,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// An etcd for the length of a function, in a temporary directory.
+// An etcd in a temporary directory that lives as long as the function.
 func ExampleStart() {
 	ctx := context.Background()
 	server, err := embedded.Start(ctx, embedded.Config{})

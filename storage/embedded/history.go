@@ -1,17 +1,17 @@
 package embedded
 
-// history remembers which revisions the last writes made, so that a compaction
-// can keep as much of the history as there is room for.
+// history maps revisions to the bytes written up to them, so that a compaction can keep as much of
+// the history as there is space for.
 type history struct {
 	step    int64 // bytes between two marks
-	written int64 // bytes of keys and values so far
+	written int64 // bytes of all keys and values written
 	marks   []mark
 }
 
-// mark is a revision and the bytes that were written up to it.
+// mark is a revision and the number of bytes written up to it.
 type mark struct{ revision, written int64 }
 
-// maxMarks bounds the marks; the oldest go first.
+// maxMarks limits the number of marks; the oldest mark is dropped first.
 const maxMarks = 64
 
 func (h *history) add(revision, size int64) {
@@ -25,8 +25,7 @@ func (h *history) add(revision, size int64) {
 	h.marks = append(h.marks, mark{revision, h.written})
 }
 
-// before returns the latest known revision after which at least size bytes were
-// written, 0 if there is none.
+// before returns the latest marked revision after which at least size bytes were written, or 0.
 func (h *history) before(size int64) int64 {
 	for i := len(h.marks) - 1; i >= 0; i-- {
 		if h.written-h.marks[i].written >= size {

@@ -2,7 +2,7 @@ package embedded
 
 import "testing"
 
-func TestHistoryKeepsTheLatestWrites(t *testing.T) {
+func TestHistoryBefore(t *testing.T) {
 	h := history{step: 10}
 	for revision := int64(1); revision <= 1000; revision++ {
 		h.add(revision, 5)
@@ -11,10 +11,10 @@ func TestHistoryKeepsTheLatestWrites(t *testing.T) {
 		rule       string
 		kept, want int64
 	}{
-		{"nothing has to be kept", 0, 999},
-		{"the latest 100 bytes are kept", 100, 979},
-		{"more is kept where marks are missing", 106, 977},
-		{"more than is remembered", 10_000, 0},
+		{"0 bytes return the last mark", 0, 999},
+		{"at least the latest 100 bytes are kept", 100, 979},
+		{"a size between two marks is rounded up", 106, 977},
+		{"more bytes than the marks cover return 0", 10_000, 0},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if got := h.before(c.kept); got != c.want {

@@ -13,31 +13,30 @@ import (
 	"github.com/miniapi/miniapi/internal/zaplog"
 )
 
-// instance is one run of etcd on the data directory. A server has one, and
-// another after the first has run out of disk space.
+// instance is one run of etcd on the data directory. A server starts another instance after one
+// has failed because the disk was full.
 type instance struct {
-	guard   *guard
-	front   *front
-	etcd    *etcdserver.EtcdServer
-	client  *clientv3.Client // calls etcd directly
-	space   *space
-	trimmer *trimmer
-	// upkeep is the work on the database beside etcd's own; cancel ends it.
+	fatal        *fatalHook
+	clientServer *clientServer
+	etcd         *etcdserver.EtcdServer
+	client       *clientv3.Client // calls etcd directly
+	space        *spaceQuota
+	purger       *walPurger
+	// upkeep are the goroutines that maintain the database; cancel ends them.
 	upkeep sync.WaitGroup
 	cancel context.CancelFunc
 }
 
 func newInstance() *instance {
-	return &instance{guard: newGuard(), front: &front{}, cancel: func() {}}
+	return &instance{fatal: newFatalHook(), clientServer: &clientServer{}, cancel: func() {}}
 }
 
-// start returns when etcd is ready. An instance that has not started must be
-// stopped, too.
+// start returns when etcd is ready. An instance must be stopped even if its start failed.
 func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
-	logger := zaplog.New(cfg.Logger, append(i.guard.options(), demoted())...)
-	member := memberConfig(cfg, i.front.urls(), logger)
+	logger := zaplog.New(cfg.Logger, append(i.fatal.options(), demoteHarmless())...)
+	member := serverConfig(cfg, i.clientServer.urls(), logger)
 	member.DataDir, member.UnsafeNoFsync = dir.path, cfg.UnsafeNoFsync || cfg.temporary()
-	err := i.guard.call(func() error {
+	err := i.fatal.call(func() error {
 		if err := dir.check(ctx); err != nil {
 			return err
 		}
@@ -54,23 +53,22 @@ func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
 	if err := i.awaitReady(ctx); err != nil {
 		return err
 	}
-	i.space = newSpace(i.etcd, cfg.Logger)
-	i.trimmer = newTrimmer(datadir.ToWALDir(dir.path), cfg.Logger)
-	i.client = newClient(i.etcd, i.space, i.trimmer)
+	i.space = newSpaceQuota(i.etcd, cfg.Logger)
+	i.purger = newWALPurger(datadir.ToWALDir(dir.path), cfg.Logger)
+	i.client = newClient(i.etcd, i.space, i.purger)
 	i.maintain()
-	i.front.serve(i.etcd)
+	i.clientServer.serve(i.etcd)
 	return nil
 }
 
-// awaitReady waits until the member has elected itself and applied its first
-// entry.
+// awaitReady waits until the member has elected itself and applied its first entry.
 func (i *instance) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	select {
 	case <-i.etcd.ReadyNotify():
 		return nil
-	case <-i.guard.failed:
+	case <-i.fatal.failed:
 		return i.failure()
 	case <-i.etcd.StopNotify():
 		return errStopped
@@ -79,22 +77,22 @@ func (i *instance) awaitReady(ctx context.Context) error {
 	}
 }
 
-// maintain starts the upkeep of the database, with a first round if it is full.
+// maintain starts the upkeep. If an alarm is active, space is reclaimed at once.
 func (i *instance) maintain() {
 	ctx, cancel := context.WithCancel(context.Background())
 	i.cancel = cancel
 	i.upkeep.Go(func() { i.space.run(ctx) })
-	i.upkeep.Go(func() { i.trimmer.run(ctx) })
+	i.upkeep.Go(func() { i.purger.run(ctx) })
 	if i.space.alarmed() {
 		i.space.request()
 	}
 }
 
-// hasFailed reports that etcd has given up. It must not be called any more then,
-// for it may hold all of its locks.
+// hasFailed reports whether etcd has given up. etcd must then not be called any more, because it
+// may hold all of its locks.
 func (i *instance) hasFailed() bool {
 	select {
-	case <-i.guard.failed:
+	case <-i.fatal.failed:
 		return true
 	default:
 		return false
@@ -102,12 +100,12 @@ func (i *instance) hasFailed() bool {
 }
 
 // failure returns why etcd has given up.
-func (i *instance) failure() error { return fmt.Errorf("embedded etcd gave up: %w", i.guard.err) }
+func (i *instance) failure() error { return fmt.Errorf("embedded etcd gave up: %w", i.fatal.err) }
 
-// stop ends all parts in the reverse order of their start. It returns without the
-// parts that do not end in time.
+// stop ends all parts in the reverse order of their start. It does not wait longer than a time
+// limit for etcd.
 func (i *instance) stop() error {
-	i.front.close()
+	i.clientServer.close()
 	i.cancel()
 	if i.etcd == nil {
 		return nil
@@ -129,10 +127,10 @@ func (i *instance) stopEtcd(stopped chan<- struct{}) {
 	defer close(stopped)
 	switch {
 	case i.client == nil:
-	case i.hasFailed(): // closing the client may take for ever, as may the upkeep
+	case i.hasFailed(): // closing the client may block forever, and so may the upkeep
 		go i.client.Close()
 	default:
-		// Its error is that its own context has just been ended.
+		// The error reports that its own context was cancelled.
 		_ = i.client.Close()
 		i.upkeep.Wait()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// A hundred servers of one process fit into some gigabytes of address space.
+// A hundred servers of one process must fit into a few gigabytes of address space.
 func TestServerTakesLittleAddressSpace(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

@@ -12,8 +12,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// The limit is etcd's own, so that what is too large here is too large for a
-// cluster as well.
+// The limit is etcd's default, so that a request fails here if it would fail in a cluster.
 func TestLargestRequest(t *testing.T) {
 	const limit = 1536 << 10
 	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
@@ -25,10 +24,10 @@ func TestLargestRequest(t *testing.T) {
 		size   int
 		want   string
 	}{
-		"in process":                  {server.Client(), limit + 1, rpctypes.ErrRequestTooLarge.Error()},
-		"in process, far too large":   {server.Client(), 3 << 20, rpctypes.ErrRequestTooLarge.Error()},
-		"from outside":                {remote, limit + 1, rpctypes.ErrRequestTooLarge.Error()},
-		"from outside, far too large": {remote, 3 << 20, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3145737 vs. 2097152)"},
+		"in the process":                {server.Client(), limit + 1, rpctypes.ErrRequestTooLarge.Error()},
+		"in the process, far too large": {server.Client(), 3 << 20, rpctypes.ErrRequestTooLarge.Error()},
+		"over TCP":                      {remote, limit + 1, rpctypes.ErrRequestTooLarge.Error()},
+		"over TCP, far too large":       {remote, 3 << 20, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3145737 vs. 2097152)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := tc.client.Put(t.Context(), "/a", string(make([]byte, tc.size)))
@@ -39,7 +38,7 @@ func TestLargestRequest(t *testing.T) {
 	}
 }
 
-func TestQuotaIsKept(t *testing.T) {
+func TestQuotaIsEnforced(t *testing.T) {
 	server := start(t, embedded.Config{QuotaBytes: 4 << 20})
 	value := string(make([]byte, 1<<20))
 	for i := range 500 { // etcd updates its size with a delay
@@ -53,8 +52,7 @@ func TestQuotaIsKept(t *testing.T) {
 	t.Error("500 MiB fit into 4")
 }
 
-// The database is mapped into memory at less than its quota, and again, larger,
-// as it grows.
+// At first, less than the quota is mapped into memory. The mapping grows with the database.
 func TestDatabaseOutgrowsItsFirstMapping(t *testing.T) {
 	server := start(t, embedded.Config{})
 	value := strings.Repeat("x", 1<<20)

@@ -4,6 +4,6 @@ package embedded
 
 import "os"
 
-// tryLock does nothing: here only the lock on the data directory protects the
+// tryLock does nothing: on these systems only the lock of the data directory protects the
 // database.
 func tryLock(*os.File) error { return nil }

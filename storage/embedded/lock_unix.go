@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock that bbolt would wait for without end. It goes with
-// the file.
+// tryLock takes the lock that bbolt would wait for without a limit. Closing the file releases it.
 func tryLock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -19,18 +19,16 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded/internal/boltcheck"
 )
 
-// partialDir holds a restored member until it is complete.
+// partialDir contains a restored member until it is complete.
 const partialDir = memberDir + ".partial"
 
-// Restore makes a data directory from a snapshot of an etcd, be it of one
-// member or of many: a file that etcdctl snapshot save wrote, or a copy of
-// member/snap/db. Keys, leases, revisions and their history are kept; the old
-// cluster's members and place in its log are not. The data directory must be
-// empty or missing, and Start then serves it. A restore that fails leaves it
-// so.
+// Restore creates a data directory from a snapshot of an etcd cluster of any size: a file written
+// by etcdctl snapshot save, or a copy of member/snap/db. It keeps keys, leases, revisions and
+// history, but not the members of the cluster and the position in its log. The data directory must
+// be empty or missing; Start can then serve it. A failed restore leaves the directory as it was.
 //
-// Errors: ErrInUse, ErrForeign and fs.ErrExist, about the data directory, and
-// ErrCorrupt, about the snapshot.
+// Errors: ErrInUse, ErrForeign and fs.ErrExist for the data directory, and ErrCorrupt for the
+// snapshot.
 func Restore(ctx context.Context, snapshotPath, dataDir string) error {
 	if dataDir == "" {
 		return errors.New("restore snapshot: no data directory given")
@@ -51,10 +49,10 @@ func (d *dataDir) restore(ctx context.Context, snapshotPath string) error {
 		return &fs.PathError{Op: "restore into", Path: member, Err: fs.ErrExist}
 	}
 	partial := filepath.Join(d.path, partialDir)
-	if err := os.RemoveAll(partial); err != nil { // of a restore that was killed
+	if err := os.RemoveAll(partial); err != nil { // left by a killed restore
 		return err
 	}
-	defer os.RemoveAll(partial) // where this one fails
+	defer os.RemoveAll(partial) // if the restore fails
 	path := filepath.Join(partial, "snap", "db")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -72,13 +70,13 @@ func (d *dataDir) restore(ctx context.Context, snapshotPath string) error {
 	return syncDir(d.path)
 }
 
-// copySnapshot copies the database out of a snapshot, having checked it.
+// copySnapshot checks a snapshot and copies its database.
 func copySnapshot(ctx context.Context, from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer source.Close() // only read from
+	defer source.Close() // opened for reading
 	info, err := source.Stat()
 	if err != nil {
 		return err
@@ -98,15 +96,15 @@ func copySnapshot(ctx context.Context, from, to string) error {
 	return errors.Join(err, target.Sync(), target.Close())
 }
 
-// verifyChecksum returns the size of the database in a snapshot. Pages come in
-// multiples of 512 bytes; if there are 32 bytes more they are a checksum.
+// verifyChecksum returns the size of the database in a snapshot. The size of the pages is a
+// multiple of 512 bytes; another 32 bytes are a checksum.
 func verifyChecksum(file io.ReaderAt, size int64) (int64, error) {
 	switch size % 512 {
 	case 0:
 		return size, nil
 	case sha256.Size:
 	default:
-		return 0, fmt.Errorf("%d bytes are neither whole pages nor those and a checksum", size)
+		return 0, fmt.Errorf("%d bytes are not whole pages with an optional checksum", size)
 	}
 	size -= sha256.Size
 	expected := make([]byte, sha256.Size)
@@ -123,8 +121,8 @@ func verifyChecksum(file io.ReaderAt, size int64) (int64, error) {
 	return size, nil
 }
 
-// detach takes the database out of its cluster: no members, nothing applied.
-// etcd then makes a new cluster of it, as it does of an empty one.
+// detach removes the database from its cluster: no members, no applied entries. etcd then creates
+// a new cluster with it, as with an empty database.
 func detach(path string) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
 	if err != nil {
@@ -150,7 +148,7 @@ func detach(path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// syncDir makes a rename in a directory last.
+// syncDir makes a rename in a directory durable.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

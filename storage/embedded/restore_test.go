@@ -13,8 +13,8 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// The snapshot is that of a kube-apiserver's etcd, in whose life the
-// Deployment demo/m was changed ten times after its creation.
+// The snapshot is of a kube-apiserver's etcd. The Deployment demo/m was changed ten times after
+// its creation.
 const (
 	recorded   = "testdata/kube-apiserver-v1.36.3.db.gz"
 	deployment = "/registry/deployments/demo/m"
@@ -64,7 +64,7 @@ func TestRestoredSnapshotSurvivesRestarts(t *testing.T) {
 	}
 }
 
-func TestOwnSnapshotCanBeRestored(t *testing.T) {
+func TestRestoreOfOwnSnapshot(t *testing.T) {
 	dir := seed(t)
 	server := start(t, embedded.Config{DataDir: dir})
 	stream, err := server.Client().Snapshot(t.Context())
@@ -78,8 +78,8 @@ func TestOwnSnapshotCanBeRestored(t *testing.T) {
 	}
 	stop(t, server)
 	for name, path := range map[string]string{
-		"a snapshot, which has a checksum":       snapshot,
-		"a copied database, which does not have": database(dir),
+		"a snapshot with a checksum":           snapshot,
+		"a copied database without a checksum": database(dir),
 	} {
 		t.Run(name, func(t *testing.T) {
 			restored := t.TempDir()
@@ -91,7 +91,7 @@ func TestOwnSnapshotCanBeRestored(t *testing.T) {
 	}
 }
 
-func TestRestoreOfADamagedSnapshot(t *testing.T) {
+func TestRestoreOfDamagedSnapshot(t *testing.T) {
 	healthy := unpack(t)
 	info, err := os.Stat(healthy)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestRestoreOfADamagedSnapshot(t *testing.T) {
 	for name, damage := range map[string]func(*testing.T, string){
 		"a bit flipped":            flipBit(info.Size() / 2),
 		"truncated":                truncateTo(info.Size() / 2 / 4096 * 4096),
-		"truncated to nothing":     truncateTo(0),
+		"empty":                    truncateTo(0),
 		"truncated by a few bytes": truncateTo(info.Size() - 5),
 		"not a snapshot":           overwrite(0, garbage(int(info.Size()))),
 	} {
@@ -130,13 +130,13 @@ func TestRestoreDoesNotOverwrite(t *testing.T) {
 	}
 }
 
-func TestRestoreAfterOneThatWasKilled(t *testing.T) {
+func TestRestoreAfterKilledRestore(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "member.partial", "snap"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := startFails(t, embedded.Config{DataDir: dir}); !errors.Is(err, embedded.ErrForeign) {
-		t.Errorf("a server starts on half of a snapshot: %v", err)
+		t.Errorf("Start on an incomplete restore: %v", err)
 	}
 	if err := embedded.Restore(t.Context(), unpack(t), dir); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRestoreAfterOneThatWasKilled(t *testing.T) {
 	start(t, embedded.Config{DataDir: dir})
 }
 
-func TestRestoreOfAMissingSnapshot(t *testing.T) {
+func TestRestoreOfMissingSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "restored")
 	err := embedded.Restore(t.Context(), "no-such-file.db", dir)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -152,8 +152,7 @@ func TestRestoreOfAMissingSnapshot(t *testing.T) {
 	}
 }
 
-// unpack returns the path of the recorded snapshot, unpacked, alone in its
-// directory.
+// unpack returns the path of the unpacked snapshot, which is the only file in its directory.
 func unpack(t *testing.T) string {
 	t.Helper()
 	packed, err := os.Open(recorded)

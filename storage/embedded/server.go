@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	// readyTimeout bounds the wait for the member's own election and first
-	// commit, which are a matter of milliseconds.
+	// readyTimeout limits the wait for the member's own election and first commit, which take
+	// milliseconds.
 	readyTimeout = time.Minute
-	// stopTimeout bounds the wait for etcd's goroutines, which end in
-	// milliseconds too. giveUpTimeout is the same for an etcd that has given
-	// up, where they may wait for each other for ever.
+	// stopTimeout limits the wait for etcd's goroutines, which end in milliseconds. giveUpTimeout
+	// is the limit for an etcd that has given up, whose goroutines may deadlock.
 	stopTimeout   = 10 * time.Second
 	giveUpTimeout = time.Second
 )
@@ -28,36 +27,36 @@ type Server struct {
 	dir    *dataDir
 	urls   []string
 	client *clientv3.Client
-	// revision is the latest that was returned to a client.
+	// revision is the highest revision returned to a client.
 	revision atomic.Int64
 
-	mu sync.Mutex // guards what follows
-	// instance is never nil. restarted is closed when another has taken its place.
+	mu sync.Mutex // guards instance and restarted
+	// instance is never nil. restarted is closed when the instance is replaced.
 	instance  *instance
 	restarted chan struct{}
 
 	done chan struct{} // closed when etcd has ended; err is set before
 	err  error
 
-	// stopping ends before etcd is told to stop.
+	// stopping is cancelled before etcd is stopped.
 	stopping context.Context
 	stop     context.CancelFunc
 	closing  sync.Once
-	closed   chan struct{} // closed when all is cleared away; closeErr is set before
+	closed   chan struct{} // closed when everything is released; closeErr is set before
 	closeErr error
 }
 
-// Start starts an etcd of a single member and returns when it is ready. A
-// start that fails has stopped whatever ran and removed what it made. The
-// context bounds the start, not the server's life.
+// Start starts a single-member etcd and returns when it is ready. A start that fails stops what it
+// started and removes what it created. The context limits the start, not the lifetime of the
+// server.
 //
-// Errors: ErrInUse, ErrForeign and ErrCorrupt, about the data directory, and
-// whatever the operating system says.
+// Errors: ErrInUse, ErrForeign and ErrCorrupt for the data directory, and errors of the operating
+// system.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("start embedded etcd: %w", err)
 	}
-	shrink()
+	setPackageVariables()
 	s := &Server{
 		cfg: cfg.withDefaults(), dir: &dataDir{}, instance: newInstance(), restarted: make(chan struct{}),
 		done: make(chan struct{}), closed: make(chan struct{}),
@@ -71,10 +70,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 }
 
 func (s *Server) start(ctx context.Context) (err error) {
-	if s.instance.front, err = listen(s.cfg.ListenClientURLs); err != nil {
+	if s.instance.clientServer, err = listen(s.cfg.ListenClientURLs); err != nil {
 		return err
 	}
-	s.urls = s.instance.front.urls().StringSlice()
+	s.urls = s.instance.clientServer.urls().StringSlice()
 	if s.dir, err = openDataDir(s.cfg.DataDir); err != nil {
 		return err
 	}
@@ -82,28 +81,26 @@ func (s *Server) start(ctx context.Context) (err error) {
 		return err
 	}
 	s.dir.keep()
-	s.client = newForwarder(s, s.instance.client)
-	go s.watchOver(s.instance) // ends with etcd
+	s.client = newForwardingClient(s, s.instance.client)
+	go s.supervise(s.instance) // ends with etcd
 	return nil
 }
 
-// Client returns a client that calls the server without a connection. It ends
-// with the server and needs no Close.
+// Client returns a client that calls the server without a connection. It ends with the server and
+// needs no Close.
 //
-// Its writes wait for room in the database. An error of one that wraps etcd's
-// ErrNoSpace, other than that error itself, says what to do, and that the write
-// was not sent.
+// Its writes wait for space in the database. If the error of a write wraps etcd's ErrNoSpace and
+// is not that error itself, it describes the remedy, and the write was not sent.
 func (s *Server) Client() *clientv3.Client { return s.client }
 
-// ClientURLs returns where clients outside of this process can connect, with
-// the ports that were really taken. Empty if there is no such place.
+// ClientURLs returns the URLs for clients of other processes, with the ports in use. It is empty
+// if there are none.
 func (s *Server) ClientURLs() []string { return s.urls }
 
 // Done is closed when the server has ended, by Close or by itself.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err returns why the server ended by itself: nil while it runs and after
-// Close.
+// Err returns why the server ended by itself: nil while it runs and after Close.
 func (s *Server) Err() error {
 	select {
 	case <-s.done:
@@ -113,8 +110,8 @@ func (s *Server) Err() error {
 	}
 }
 
-// SpaceProblem returns why writes are refused for lack of space and what to do,
-// nil while they are not refused or room is being made.
+// SpaceProblem returns why writes are rejected for lack of space, and the remedy. It returns nil
+// if they are not rejected or if space is being reclaimed.
 func (s *Server) SpaceProblem() error {
 	i, err := s.running()
 	if err != nil {
@@ -123,11 +120,10 @@ func (s *Server) SpaceProblem() error {
 	return i.space.problem()
 }
 
-// Close stops the server and waits for its end, or that of the context; it
-// goes on then, and Close may be called again to wait for it. Every call
-// returns the same. A temporary directory is removed. It takes a millisecond
-// or two; of a server that ended by itself some goroutines may stay, which is
-// an error.
+// Close stops the server and waits until it has ended or the context ends. In the latter case the
+// stop continues, and Close may be called again to wait for it. All calls return the same error. A
+// temporary directory is removed. Close takes one or two milliseconds. If the server had ended by
+// itself, some goroutines may stay; that is an error.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() { go s.shutdown() }) // ends by itself, see stopTimeout
 	select {
@@ -138,9 +134,8 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// watchOver publishes the end of etcd, unless another instance can take the place
-// of one that has given up.
-func (s *Server) watchOver(i *instance) {
+// supervise publishes the end of etcd, unless another instance can replace one that has given up.
+func (s *Server) supervise(i *instance) {
 	defer close(s.done)
 	for {
 		select {
@@ -149,9 +144,9 @@ func (s *Server) watchOver(i *instance) {
 				s.err = errStopped
 			}
 			return
-		case <-i.guard.failed:
+		case <-i.fatal.failed:
 		}
-		if !isDiskFull(i.guard.err) {
+		if !isDiskFull(i.fatal.err) {
 			s.err = i.failure()
 			return
 		}
@@ -164,15 +159,15 @@ func (s *Server) watchOver(i *instance) {
 	}
 }
 
-// current returns the latest instance, and a channel that is closed when another
-// instance replaces it.
+// current returns the latest instance, and a channel that is closed when that instance is
+// replaced.
 func (s *Server) current() (*instance, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.instance, s.restarted
 }
 
-// running returns the instance unless it has failed.
+// running returns the instance, or an error if it has failed.
 func (s *Server) running() (*instance, error) {
 	i, _ := s.current()
 	if i.hasFailed() {

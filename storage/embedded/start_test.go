@@ -20,7 +20,7 @@ func TestServerIsReadyWhenStartReturns(t *testing.T) {
 		t.Errorf("/a is %q", got)
 	}
 	if urls := server.ClientURLs(); len(urls) != 0 {
-		t.Errorf("listens at %v without being asked to", urls)
+		t.Errorf("listens at %v, want no listeners", urls)
 	}
 }
 
@@ -51,11 +51,11 @@ func TestCloseIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestCloseIsBoundedByItsContext(t *testing.T) {
+func TestCloseReturnsWhenItsContextEnds(t *testing.T) {
 	server := start(t, embedded.Config{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	// Either is right: it may have been quick enough.
+	// Close may finish before it checks the context.
 	if err := server.Close(ended); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -69,11 +69,11 @@ func TestRequestsEndWithTheServer(t *testing.T) {
 	for range watch { // must end
 	}
 	if _, err := server.Client().Put(t.Context(), "/a", "1"); err == nil {
-		t.Error("a closed server has taken a write")
+		t.Error("a closed server accepted a write")
 	}
 }
 
-func TestAnyNumberOfServersInOneProcess(t *testing.T) {
+func TestManyServersInOneProcess(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 24 {
 		wait.Go(func() {
@@ -86,7 +86,7 @@ func TestAnyNumberOfServersInOneProcess(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			} else if response.Header.Revision != 2 {
-				t.Errorf("revision %d: servers are not apart", response.Header.Revision)
+				t.Errorf("revision %d: servers share data", response.Header.Revision)
 			}
 			stop(t, server)
 		})
@@ -107,7 +107,7 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestConfigListsAllFaults(t *testing.T) {
+func TestConfigValidateListsAllErrors(t *testing.T) {
 	err := embedded.Config{
 		QuotaBytes: -1,
 		ListenClientURLs: []string{
@@ -117,10 +117,10 @@ func TestConfigListsAllFaults(t *testing.T) {
 	}.Validate()
 	want := strings.TrimSpace(`
 client URL "https://127.0.0.1:1": the scheme must be http
-client URL "http://0.0.0.0:2": must be a loopback address, for whoever reaches it can read and write everything
+client URL "http://0.0.0.0:2": must be a loopback address, since access is not authenticated
 client URL "http://127.0.0.1": has no port
 client URL "http://127.0.0.1:4/x": must be http://HOST:PORT
-client URL "http://example.com:5": must be a loopback address, for whoever reaches it can read and write everything
+client URL "http://example.com:5": must be a loopback address, since access is not authenticated
 client URL "::8": missing protocol scheme
 quota -1: must not be negative`)
 	if err == nil || err.Error() != want {

@@ -15,7 +15,7 @@ import (
 
 // translations says what errors of etcd mean, the same for reads and writes:
 // where one of these answers a write, nothing was written. etcd's ErrNoSpace is
-// not among them: etcd returns it for writes that it has applied, too (space.go).
+// not among them: etcd returns it for writes that it has applied, too (quota.go).
 var translations = [...]struct{ etcd, storage error }{
 	{rpctypes.ErrCompacted, storage.ErrCompacted},
 	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},

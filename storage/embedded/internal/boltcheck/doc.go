@@ -1,13 +1,10 @@
-// Package boltcheck reads a bbolt database file without mapping it into memory
-// and says whether it is whole. bbolt itself trusts its pages: where a file is
-// damaged it panics, or touches memory that no file stands behind, which ends
-// the process. So whoever does not trust a file calls [Walk] before bbolt opens
-// it.
+// Package boltcheck checks a bbolt database file without mapping it into memory. bbolt itself
+// trusts its pages: if a file is damaged, bbolt panics, or reads mapped memory beyond the end of
+// the file, which ends the process. Call [Walk] before bbolt opens a file that may be damaged.
 //
-// The walk follows every page that the newest transaction reaches, in one
-// reading of the file and with memory for one path through the tree. It holds
-// each page against what bbolt takes for granted: it lies within the file, says
-// its own number, is reached once, its elements lie within it, its keys rise
-// and stay between those of the branch above. bbolt keeps no checksum over the
-// contents of keys and values: what these mean is for the visitor to judge.
+// Walk follows each page that the newest transaction reaches. It reads the file once and needs
+// memory for one path through the tree. It checks what bbolt relies on: a page lies within the
+// file, contains its own number and is reached once; its elements lie within the page; its keys
+// are sorted and within the bounds of the parent branch. bbolt stores no checksum of keys and
+// values, so the visitor checks their content.
 package boltcheck

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// The layout of a meta page: a page header, then these fields in the byte
-// order of the machine, the last one a checksum over those before it.
+// The layout of a meta page: a page header, then these fields in the byte order of the machine.
+// The last field is a checksum of the fields before it.
 const (
 	pageHeaderSize = 16
 	metaSize       = 64
@@ -18,23 +18,23 @@ const (
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
 
-	// noFreelist in place of a page number says that none is kept.
+	// noFreelist instead of a page number means that the file has no free list.
 	noFreelist = ^uint64(0)
 
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 24
 )
 
-// meta is what a transaction leaves behind: where its tree begins.
+// meta describes the tree of one transaction.
 type meta struct {
 	pageSize int64
 	root     uint64 // page of the root bucket
 	freelist uint64 // page of the free list, or noFreelist
-	pages    uint64 // number of pages that were ever in use
+	pages    uint64 // number of pages ever in use
 	txid     uint64
 }
 
-// decodeMeta decodes a meta page. A false: that is none, or a torn one.
+// decodeMeta decodes a meta page. It returns false if the page is not a complete meta page.
 func decodeMeta(page []byte) (meta, bool) {
 	data := page[pageHeaderSize : pageHeaderSize+metaSize]
 	order := binary.NativeEndian
@@ -55,8 +55,8 @@ func decodeMeta(page []byte) (meta, bool) {
 	}, true
 }
 
-// readMeta finds the meta page that bbolt would use: of the two at the start
-// of the file the newer one, or the one that is whole.
+// readMeta returns the meta page that bbolt would use: the newer valid one of the two at the start
+// of the file.
 func readMeta(file io.ReaderAt, size int64) (meta, error) {
 	pageSize, err := findPageSize(file)
 	if err != nil {
@@ -75,8 +75,8 @@ func readMeta(file io.ReaderAt, size int64) (meta, error) {
 	return newest, newest.validate(size)
 }
 
-// findPageSize looks for a meta page: the first is at the start of the file,
-// the second one page on.
+// findPageSize reads the page size from a meta page: the first one is at the start of the file,
+// the second one is the next page.
 func findPageSize(file io.ReaderAt) (int64, error) {
 	page := make([]byte, pageHeaderSize+metaSize)
 	for offset := int64(0); offset <= maxPageSize; offset = max(minPageSize, 2*offset) {
@@ -107,7 +107,7 @@ func (m meta) validate(size int64) error {
 	return nil
 }
 
-// unexpected names the end of a file where more must follow.
+// unexpected replaces io.EOF by io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

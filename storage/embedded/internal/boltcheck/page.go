@@ -5,26 +5,25 @@ import (
 	"fmt"
 )
 
-// The kinds of pages, by their flags.
+// The types of pages, by their flags.
 const (
 	branchPage   = 0x01
 	leafPage     = 0x02
 	freelistPage = 0x10
 )
 
-// The layout of a page after its header: its elements, 16 bytes each, then
-// what they point to.
+// The layout of a page after its header: elements of 16 bytes each, then the data that they point
+// to.
 const (
 	elementSize = 16
 
-	// bucketElement in the flags of a leaf's element: its value is a bucket.
+	// bucketElement is the flag of a leaf element whose value is a bucket.
 	bucketElement = 0x01
-	// bucketHeaderSize is the size of a bucket's value: the page of its root,
-	// and a sequence number. Page 0: the root is in the value, right behind.
+	// bucketHeaderSize is the size of the header of a bucket: the page of its root, and a sequence
+	// number. If the page is 0, the root follows the header.
 	bucketHeaderSize = 16
 
-	// manyFree in place of a free list's count says that the count is the
-	// first element.
+	// manyFree instead of the count of a free list means that the first element is the count.
 	manyFree = 0xFFFF
 )
 
@@ -38,8 +37,7 @@ func (p page) kind() uint16     { return binary.NativeEndian.Uint16(p.data[8:]) 
 func (p page) count() int       { return int(binary.NativeEndian.Uint16(p.data[10:])) }
 func (p page) overflow() uint32 { return binary.NativeEndian.Uint32(p.data[12:]) }
 
-// element is an element of a branch, which has a child, or of a leaf, which
-// has a value.
+// element is an element of a branch, with a child, or of a leaf, with a value.
 type element struct {
 	key    []byte
 	value  []byte
@@ -47,25 +45,25 @@ type element struct {
 	bucket bool
 }
 
-// element returns the i-th element, which must be less than count.
+// element returns the i-th element. i must be less than count.
 func (p page) element(i int) (element, error) {
 	at := pageHeaderSize + i*elementSize
 	if at+elementSize > len(p.data) {
-		return element{}, fmt.Errorf("page %d: element %d lies outside of it", p.id, i)
+		return element{}, fmt.Errorf("page %d: element %d is outside the page", p.id, i)
 	}
 	head, rest := p.data[at:at+elementSize], p.data[at:]
 	order := binary.NativeEndian
 	if p.kind() == branchPage {
 		pos, size := uint64(order.Uint32(head)), uint64(order.Uint32(head[4:]))
 		if pos+size > uint64(len(rest)) {
-			return element{}, fmt.Errorf("page %d: the key of element %d lies outside of it", p.id, i)
+			return element{}, fmt.Errorf("page %d: the key of element %d is outside the page", p.id, i)
 		}
 		return element{key: rest[pos : pos+size], child: order.Uint64(head[8:])}, nil
 	}
 	flags, pos := order.Uint32(head), uint64(order.Uint32(head[4:]))
 	keySize, valueSize := uint64(order.Uint32(head[8:])), uint64(order.Uint32(head[12:]))
 	if pos+keySize+valueSize > uint64(len(rest)) {
-		return element{}, fmt.Errorf("page %d: element %d reaches outside of it", p.id, i)
+		return element{}, fmt.Errorf("page %d: element %d ends outside the page", p.id, i)
 	}
 	if flags&^bucketElement != 0 {
 		return element{}, fmt.Errorf("page %d: element %d has flags %#x", p.id, i, flags)

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// read reads a page and its overflow pages into the buffer for the depth, and
-// notes that they are reached.
+// read reads a page and its overflow pages into the buffer of the depth, and marks them as
+// reached.
 func (w *walk) read(id uint64, depth int) (page, error) {
 	if id >= w.meta.pages {
-		return page{}, fmt.Errorf("page %d: there are only %d", id, w.meta.pages)
+		return page{}, fmt.Errorf("page %d: the file has only %d pages", id, w.meta.pages)
 	}
 	size := int(w.meta.pageSize)
 	buffer := slices.Grow(w.buffers[depth][:0], size)[:size]
@@ -18,11 +18,11 @@ func (w *walk) read(id uint64, depth int) (page, error) {
 		return page{}, err
 	}
 	if own := binary.NativeEndian.Uint64(buffer); own != id {
-		return page{}, fmt.Errorf("page %d: says that it is %d", id, own)
+		return page{}, fmt.Errorf("page %d: contains the page number %d", id, own)
 	}
 	last := id + uint64(page{data: buffer}.overflow())
 	if last >= w.meta.pages {
-		return page{}, fmt.Errorf("page %d: goes on to page %d of %d", id, last, w.meta.pages)
+		return page{}, fmt.Errorf("page %d: overflows to page %d of %d", id, last, w.meta.pages)
 	}
 	for reached := id; reached <= last; reached++ {
 		if err := w.reach(reached); err != nil {
@@ -46,7 +46,7 @@ func (w *walk) fill(buffer []byte, id uint64) error {
 	return nil
 }
 
-// reach notes that a page is in use, which it can be only once.
+// reach marks a page as in use, and returns an error if it is already.
 func (w *walk) reach(id uint64) error {
 	word, bit := &w.seen[id/64], uint64(1)<<(id%64)
 	if *word&bit != 0 {
@@ -56,8 +56,8 @@ func (w *walk) reach(id uint64) error {
 	return nil
 }
 
-// freelist checks the list of free pages where the file keeps one. It comes
-// last: what is free must not be in use.
+// freelist checks the free list of the file, if there is one. It runs last, because free pages
+// must not be in use.
 func (w *walk) freelist() error {
 	if w.meta.freelist == noFreelist {
 		return nil
@@ -67,7 +67,7 @@ func (w *walk) freelist() error {
 		return err
 	}
 	if p.kind() != freelistPage {
-		return fmt.Errorf("page %d: no free list, but %#x", p.id, p.kind())
+		return fmt.Errorf("page %d: has type %#x, not a free list", p.id, p.kind())
 	}
 	ids, err := p.freeIDs()
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// maxDepth is far beyond what a tree of 2^63 bytes needs.
+// maxDepth is far more than a tree of 2^63 bytes needs.
 const maxDepth = 64
 
-// Visit is shown the keys and values of the top-level buckets, in their order.
-// The slices are valid until it returns. Its error ends the walk.
+// Visit is called with the keys and values of the top-level buckets, in their order. The slices
+// are valid until it returns. Its error ends the walk.
 type Visit func(bucket string, key, value []byte) error
 
-// Walk reads a database file of the given size and returns the first fault it
-// finds. Nobody may write to the file meanwhile.
+// Walk reads a database file of the given size and returns the first error that it finds. The file
+// must not be written to during the walk.
 func Walk(ctx context.Context, file io.ReaderAt, size int64, visit Visit) error {
 	m, err := readMeta(file, size)
 	if err != nil {
@@ -39,7 +39,7 @@ type walk struct {
 	buffers [maxDepth][]byte
 }
 
-// place is where a page hangs in the tree.
+// place is the position of a page in the tree.
 type place struct {
 	depth    int
 	bucket   string // "" in the root bucket
@@ -54,7 +54,7 @@ func (pl place) holds(key []byte) bool {
 	return bytes.Compare(key, pl.from) >= 0 && (pl.to == nil || bytes.Compare(key, pl.to) < 0)
 }
 
-// subtree walks what is below a page, and the page.
+// subtree walks a page and the pages below it.
 func (w *walk) subtree(id uint64, at place) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
@@ -72,13 +72,13 @@ func (w *walk) subtree(id uint64, at place) error {
 	case leafPage:
 		return w.leaf(p, at)
 	default:
-		return fmt.Errorf("page %d: neither branch nor leaf, but %#x", id, p.kind())
+		return fmt.Errorf("page %d: has type %#x, neither branch nor leaf", id, p.kind())
 	}
 }
 
 func (w *walk) branch(p page, at place) error {
 	if p.count() == 0 {
-		return fmt.Errorf("page %d: a branch without children", p.id)
+		return fmt.Errorf("page %d: is a branch without children", p.id)
 	}
 	current, err := p.element(0)
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *walk) branch(p page, at place) error {
 			}
 		}
 		if !at.holds(current.key) {
-			return fmt.Errorf("page %d: key %d is outside of the bounds of its parent", p.id, i)
+			return fmt.Errorf("page %d: key %d is outside the bounds of its parent", p.id, i)
 		}
 		if err := w.subtree(current.child, at.below(current.key, next.key)); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (w *walk) leaf(p page, at place) error {
 			return fmt.Errorf("page %d: keys %d and %d are out of order", p.id, i-1, i)
 		}
 		if !at.holds(e.key) {
-			return fmt.Errorf("page %d: key %d is outside of the bounds of its parent", p.id, i)
+			return fmt.Errorf("page %d: key %d is outside the bounds of its parent", p.id, i)
 		}
 		if err := w.element(p, e, at); err != nil {
 			return err
@@ -131,14 +131,13 @@ func (w *walk) element(p page, e element, at place) error {
 	case e.bucket:
 		return w.bucket(p, e, at)
 	case at.bucket == "":
-		return fmt.Errorf("page %d: key %q outside of any bucket", p.id, e.key)
+		return fmt.Errorf("page %d: key %q is outside any bucket", p.id, e.key)
 	default:
 		return w.visit(at.bucket, e.key, e.value)
 	}
 }
 
-// bucket walks a bucket, which has a tree of its own, or one leaf within the
-// value if it is small.
+// bucket walks a bucket. It has a tree of its own or, if it is small, one leaf within the value.
 func (w *walk) bucket(p page, e element, at place) error {
 	if at.bucket != "" {
 		return fmt.Errorf("page %d: bucket %q within bucket %q", p.id, e.key, at.bucket)
@@ -152,7 +151,7 @@ func (w *walk) bucket(p page, e element, at place) error {
 	}
 	inline := page{id: p.id, data: e.value[bucketHeaderSize:]}
 	if len(inline.data) < pageHeaderSize || inline.kind() != leafPage {
-		return fmt.Errorf("page %d: bucket %q is no leaf", p.id, e.key)
+		return fmt.Errorf("page %d: bucket %q is not a leaf", p.id, e.key)
 	}
 	return w.leaf(inline, inner)
 }

@@ -19,12 +19,12 @@ import (
 
 const pageSize = 4096
 
-func TestWalkShowsWhatBboltHolds(t *testing.T) {
+func TestWalkVisitsAllKeys(t *testing.T) {
 	for name, options := range map[string]bolt.Options{
-		"free list kept":     {PageSize: pageSize},
-		"free list not kept": {PageSize: pageSize, NoFreelistSync: true},
-		"small pages":        {PageSize: 1024},
-		"large pages":        {PageSize: 64 << 10, NoFreelistSync: true},
+		"with a free list":    {PageSize: pageSize},
+		"without a free list": {PageSize: pageSize, NoFreelistSync: true},
+		"small pages":         {PageSize: 1024},
+		"large pages":         {PageSize: 64 << 10, NoFreelistSync: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, want := database(t, options)
@@ -54,26 +54,26 @@ func TestWalkFindsDamage(t *testing.T) {
 		want   string
 	}{
 		"empty":                      {func([]byte) []byte { return nil }, "neither of the two meta pages is valid"},
-		"one page":                   {func(b []byte) []byte { return b[:pageSize] }, "meta page 1: unexpected EOF"},
-		"cut off":                    {func(b []byte) []byte { return b[:len(b)/2] }, "truncated: "},
-		"page number":                {set16(leaf, 0, 1), fmt.Sprintf("page %d: says that it is 1", leaf)},
-		"kind":                       {set16(leaf, 8, 0x20), fmt.Sprintf("page %d: neither branch nor leaf, but 0x20", leaf)},
+		"one page only":              {func(b []byte) []byte { return b[:pageSize] }, "meta page 1: unexpected EOF"},
+		"truncated":                  {func(b []byte) []byte { return b[:len(b)/2] }, "truncated: "},
+		"page number":                {set16(leaf, 0, 1), fmt.Sprintf("page %d: contains the page number 1", leaf)},
+		"page type":                  {set16(leaf, 8, 0x20), fmt.Sprintf("page %d: has type 0x20, neither branch nor leaf", leaf)},
 		"too many elements":          {set16(leaf, 10, 0xFFFF), fmt.Sprintf("page %d: element", leaf)},
-		"overflow too large":         {set16(leaf, 12, 0xFFFF), fmt.Sprintf("page %d: goes on to page", leaf)},
+		"overflow too large":         {set16(leaf, 12, 0xFFFF), fmt.Sprintf("page %d: overflows to page", leaf)},
 		"overflow over another page": {set16(leaf, 12, 1), "in use twice"},
 		"element flags":              {set16(leaf, 16, 6), fmt.Sprintf("page %d: element 0 has flags 0x6", leaf)},
 		"value too large": {func(b []byte) []byte {
 			order.PutUint32(b[leaf*pageSize+16+12:], 1<<30)
 			return b
-		}, fmt.Sprintf("page %d: element 0 reaches outside of it", leaf)},
-		"keys out of order":         {swapElements(leaf), fmt.Sprintf("page %d: keys 0 and 1 are out of order", leaf)},
-		"no children":               {set16(branch, 10, 0), fmt.Sprintf("page %d: a branch without children", branch)},
-		"child beyond the file":     {set16(branch, 16+8, 0xFFFF), "page 65535: there are only"},
-		"child is the parent":       {set16(branch, 16+8, uint16(branch)), "in use twice"},
-		"free page beyond the file": {set16(freelist, 16, 0xFFFF), "free page 65535 of"},
-		"free page in use":          {set16(freelist, 16, uint16(leaf)), "in use twice"},
-		"free list too long":        {set16(freelist, 10, 0xFFFE), "a free list of 65534 pages does not fit"},
-		"free list is none":         {set16(freelist, 8, 0x02), "no free list, but 0x2"},
+		}, fmt.Sprintf("page %d: element 0 ends outside the page", leaf)},
+		"keys out of order":              {swapElements(leaf), fmt.Sprintf("page %d: keys 0 and 1 are out of order", leaf)},
+		"no children":                    {set16(branch, 10, 0), fmt.Sprintf("page %d: is a branch without children", branch)},
+		"child beyond the file":          {set16(branch, 16+8, 0xFFFF), "page 65535: the file has only"},
+		"child is the parent":            {set16(branch, 16+8, uint16(branch)), "in use twice"},
+		"free page beyond the file":      {set16(freelist, 16, 0xFFFF), "free page 65535 of"},
+		"free page in use":               {set16(freelist, 16, uint16(leaf)), "in use twice"},
+		"free list too long":             {set16(freelist, 10, 0xFFFE), "a free list of 65534 pages does not fit"},
+		"free list of another page type": {set16(freelist, 8, 0x02), "has type 0x2, not a free list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := walk(t, tc.damage(bytes.Clone(healthy)), ignore)
@@ -84,7 +84,7 @@ func TestWalkFindsDamage(t *testing.T) {
 	}
 }
 
-func TestWalkStops(t *testing.T) {
+func TestWalkEndsWithErrorOfVisitorAndContext(t *testing.T) {
 	path, _ := database(t, bolt.Options{PageSize: pageSize})
 	data := read(t, path)
 	enough := errors.New("enough")
@@ -107,7 +107,7 @@ func FuzzWalk(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, patch []byte) {
 		data := bytes.Clone(healthy)
 		copy(data[int(at)%len(data):], patch)
-		// Must return, whatever it says.
+		// It must return, with or without an error.
 		_ = walk(t, data, ignore)
 	})
 }
@@ -126,8 +126,8 @@ func set16(page, offset int, value uint16) func([]byte) []byte {
 	}
 }
 
-// swapElements swaps the first two elements of a leaf. They say where their
-// keys are relative to themselves.
+// swapElements swaps the first two elements of a leaf. The offsets of their keys are relative to
+// the elements.
 func swapElements(page int) func([]byte) []byte {
 	return func(data []byte) []byte {
 		const first, size, pos = 16, 16, 4
@@ -140,8 +140,8 @@ func swapElements(page int) func([]byte) []byte {
 	}
 }
 
-// find returns the last page of a kind that the tree, or the list, reaches:
-// the one whose damage is noticed.
+// find returns the last page of a type that the tree or the free list reaches, so that Walk
+// detects its damage.
 func find(t *testing.T, data []byte, kind uint16) int {
 	t.Helper()
 	for page := len(data)/pageSize - 1; page > 1; page-- {
@@ -162,8 +162,8 @@ func find(t *testing.T, data []byte, kind uint16) int {
 	return 0
 }
 
-// database makes one with all kinds of pages: buckets large, small and empty,
-// values over several pages, free pages. It returns what is in it.
+// database creates a file with all types of pages: large, small and empty buckets, values over
+// several pages, free pages. It returns the content by bucket and key.
 func database(t testing.TB, options bolt.Options) (string, map[string]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
@@ -174,7 +174,7 @@ func database(t testing.TB, options bolt.Options) (string, map[string]string) {
 	}
 	random, content := rand.New(rand.NewPCG(3, 4)), map[string]string{}
 	for range 30 {
-		if err := db.Update(func(tx *bolt.Tx) error { return scribble(tx, random, content) }); err != nil {
+		if err := db.Update(func(tx *bolt.Tx) error { return writeRandomly(tx, random, content) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +184,7 @@ func database(t testing.TB, options bolt.Options) (string, map[string]string) {
 	return path, content
 }
 
-func scribble(tx *bolt.Tx, random *rand.Rand, content map[string]string) error {
+func writeRandomly(tx *bolt.Tx, random *rand.Rand, content map[string]string) error {
 	for _, name := range []string{"empty", "small", "large"} {
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 			return err
@@ -202,11 +202,11 @@ func scribble(tx *bolt.Tx, random *rand.Rand, content map[string]string) error {
 			return err
 		}
 		content[name+"/"+key] = string(bytes.Repeat([]byte{'v'}, size))
-		gone := fmt.Sprint(random.IntN(1000))
-		if err := tx.Bucket([]byte("large")).Delete([]byte(gone)); err != nil {
+		deleted := fmt.Sprint(random.IntN(1000))
+		if err := tx.Bucket([]byte("large")).Delete([]byte(deleted)); err != nil {
 			return err
 		}
-		delete(content, "large/"+gone)
+		delete(content, "large/"+deleted)
 	}
 	return nil
 }

@@ -6,26 +6,25 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// Rev returns the revision up to which everything is applied: no write was
-// acknowledged, and nothing was read, that is not in it. While etcd is restarted
-// it is the latest that was returned before.
+// Rev returns a revision that is at least as high as that of every acknowledged write and every
+// answered read. While etcd restarts, it is the highest revision returned before.
 func (s *Server) Rev() int64 {
 	i, err := s.running()
 	if err != nil {
 		return s.revision.Load()
 	}
 	revision := i.etcd.KV().Rev()
-	s.raise(revision)
+	s.observeRevision(revision)
 	return revision
 }
 
-// Store returns etcd's store, and a channel that is closed when another has taken
-// its place or the server has ended. It waits for a restart of etcd.
+// Store returns etcd's store, and a channel that is closed when the store is replaced or the
+// server has ended. It waits while etcd restarts.
 func (s *Server) Store(ctx context.Context) (mvcc.WatchableKV, <-chan struct{}, error) {
 	for {
 		i, restarted := s.current()
 		if !i.hasFailed() {
-			return i.etcd.KV(), i.guard.failed, nil
+			return i.etcd.KV(), i.fatal.failed, nil
 		}
 		select {
 		case <-restarted:
@@ -37,8 +36,8 @@ func (s *Server) Store(ctx context.Context) (mvcc.WatchableKV, <-chan struct{}, 
 	}
 }
 
-// raise remembers a revision that is returned to a client.
-func (s *Server) raise(revision int64) {
+// observeRevision records a revision that is returned to a client.
+func (s *Server) observeRevision(revision int64) {
 	for {
 		latest := s.revision.Load()
 		if revision <= latest || s.revision.CompareAndSwap(latest, revision) {

@@ -19,26 +19,25 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// walLog is what the check of etcd's write-ahead log learns.
+// walLog holds the values that the check of the write-ahead log reads.
 type walLog struct {
 	metadata    []byte // the same in all files
-	first, last uint64 // indexes of its entries; 0: none
+	first, last uint64 // indexes of its entries; 0: no entries
 	committed   uint64
-	snapshots   []uint64 // indexes that it has snapshots of
-	torn        bool     // the last record was not written to its end
-	checksum    uint32   // of all so far, carried from file to file
+	snapshots   []uint64 // indexes of its snapshots
+	torn        bool     // the last record is incomplete
+	checksum    uint32   // of all records up to now, continued from file to file
 }
 
-// logFiles returns the files of the write-ahead log in their order, none if
-// there is no log.
+// logFiles returns the files of the write-ahead log in order. Without a log there are none.
 func logFiles(dir string) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.wal"))
 	slices.Sort(paths)
 	return paths, err
 }
 
-// checkLog reads the whole write-ahead log. A torn record at its very end is
-// what a crash leaves behind and no fault in itself: etcd cuts it off.
+// checkLog reads the whole write-ahead log. An incomplete record at its end is the trace of a
+// crash, not damage: etcd truncates it.
 func checkLog(ctx context.Context, paths []string) (*walLog, error) {
 	if err := checkSequence(paths); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func checkLog(ctx context.Context, paths []string) (*walLog, error) {
 	log := &walLog{}
 	for _, path := range paths {
 		if log.torn {
-			return nil, fmt.Errorf("%w: %s goes on after a record that is cut off", ErrCorrupt, path)
+			return nil, fmt.Errorf("%w: %s follows an incomplete record", ErrCorrupt, path)
 		}
 		if err := log.readFile(ctx, path); err != nil {
 			return nil, damaged(ctx, path, err)
@@ -55,16 +54,16 @@ func checkLog(ctx context.Context, paths []string) (*walLog, error) {
 	return log, log.check()
 }
 
-// checkSequence finds files that are missing in between.
+// checkSequence returns an error if a file of the sequence is missing.
 func checkSequence(paths []string) error {
 	var expected uint64
 	for i, path := range paths {
 		var sequence, index uint64
 		if _, err := fmt.Sscanf(filepath.Base(path), "%016x-%016x.wal", &sequence, &index); err != nil {
-			return fmt.Errorf("%w: %s is not named like a file of the log", ErrCorrupt, path)
+			return fmt.Errorf("%w: %s is not the name of a log file", ErrCorrupt, path)
 		}
 		if i > 0 && sequence != expected {
-			return fmt.Errorf("%w: a file of the log is missing before %s", ErrCorrupt, path)
+			return fmt.Errorf("%w: the log file before %s is missing", ErrCorrupt, path)
 		}
 		expected = sequence + 1
 	}
@@ -72,7 +71,7 @@ func checkSequence(paths []string) error {
 }
 
 func (l *walLog) readFile(ctx context.Context, path string) error {
-	// etcd holds such a lock on the files it works on.
+	// etcd holds this lock on each file that it uses.
 	file, err := fileutil.TryLockFile(path, os.O_RDWR, 0o600)
 	if errors.Is(err, fileutil.ErrLocked) {
 		return ErrInUse
@@ -80,7 +79,7 @@ func (l *walLog) readFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // only read from
+	defer file.Close() // opened for reading
 	decoder := wal.NewDecoder(fileutil.NewFileReader(file.File))
 	var record walpb.Record
 	for first := true; ; first = false {
@@ -97,7 +96,7 @@ func (l *walLog) readFile(ctx context.Context, path string) error {
 			return nil
 		}
 		if first && (err != nil || record.GetType() != wal.CrcType || l.broken(&record)) {
-			return errors.Join(errors.New("does not begin where the file before ends"), err)
+			return errors.Join(errors.New("does not continue the previous file"), err)
 		}
 		if err != nil {
 			return err
@@ -108,7 +107,7 @@ func (l *walLog) readFile(ctx context.Context, path string) error {
 	}
 }
 
-// broken tells whether a file's first record does not continue the checksum.
+// broken reports whether the first record of a file does not continue the checksum.
 func (l *walLog) broken(first *walpb.Record) bool {
 	return l.checksum != 0 && first.Validate(l.checksum) != nil
 }
@@ -145,8 +144,8 @@ func (l *walLog) add(decoder wal.Decoder, record *walpb.Record) error {
 	return nil
 }
 
-// addEntry follows the indexes of the entries. They may go back, where a new
-// leader has replaced what was not committed.
+// addEntry checks the sequence of the entries. Indexes may go back: a new leader replaces entries
+// that were not committed.
 func (l *walLog) addEntry(data []byte) error {
 	var entry raftpb.Entry
 	if err := proto.Unmarshal(data, &entry); err != nil {
@@ -162,7 +161,7 @@ func (l *walLog) addEntry(data []byte) error {
 	return nil
 }
 
-// start is the index of the snapshot that etcd will start from.
+// start returns the index of the snapshot that etcd starts from.
 func (l *walLog) start() uint64 {
 	var start uint64
 	for _, index := range l.snapshots {
@@ -173,7 +172,7 @@ func (l *walLog) start() uint64 {
 	return start
 }
 
-// end is the index up to which the log tells everything.
+// end returns the index up to which the log is complete.
 func (l *walLog) end() uint64 { return max(l.last, l.start()) }
 
 func (l *walLog) check() error {
@@ -186,11 +185,11 @@ func (l *walLog) check() error {
 	return nil
 }
 
-// member returns whose log this is.
+// member returns the ID of the member that wrote the log.
 func (l *walLog) member() (types.ID, error) {
 	var metadata etcdserverpb.Metadata
 	if err := proto.Unmarshal(l.metadata, &metadata); err != nil || l.metadata == nil {
-		return 0, fmt.Errorf("%w: the log does not say whose it is", ErrCorrupt)
+		return 0, fmt.Errorf("%w: the log does not contain its member ID", ErrCorrupt)
 	}
 	return types.ID(metadata.GetNodeID()), nil
 }

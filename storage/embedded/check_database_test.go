@@ -19,7 +19,7 @@ func TestDamagedDatabase(t *testing.T) {
 	size := info.Size()
 	for name, damage := range map[string]func(t *testing.T, db string){
 		"missing":                        remove,
-		"truncated to nothing":           truncateTo(0),
+		"empty":                          truncateTo(0),
 		"truncated to a byte":            truncateTo(1),
 		"truncated in the first page":    truncateTo(100),
 		"truncated to a page":            truncateTo(4096),
@@ -40,9 +40,9 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 }
 
-// Pages may be free and values may be anything, so not all damage can be seen.
-// But whatever it is: a clear error, or a server that serves and can be closed.
-func TestRandomDamageNeverHangsNorKills(t *testing.T) {
+// Pages may be free and values may have any content, so not all damage can be detected. Start must
+// return ErrCorrupt, or a server that serves and can be closed.
+func TestRandomDamageIsDetectedOrHarmless(t *testing.T) {
 	healthy := seed(t)
 	const pageSize = 4096
 	pages := used(t, database(healthy)) / pageSize
@@ -70,12 +70,12 @@ func TestRandomDamageNeverHangsNorKills(t *testing.T) {
 		detected++
 	}
 	if detected == 0 {
-		t.Error("none of the damage was found")
+		t.Error("no damage was detected")
 	}
 }
 
-// bbolt writes its two meta pages in turn, so that a torn one does no harm.
-func TestOneTornMetaPageIsNoDamage(t *testing.T) {
+// bbolt alternates between its two meta pages, so an incomplete one is harmless.
+func TestOneTornMetaPageIsHarmless(t *testing.T) {
 	healthy := seed(t)
 	for name, page := range map[string]int64{"first": 0, "second": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestOneTornMetaPageIsNoDamage(t *testing.T) {
 	}
 }
 
-func TestDatabaseWithoutItsLog(t *testing.T) {
+func TestDatabaseWithoutLog(t *testing.T) {
 	dir := seed(t)
 	if err := os.RemoveAll(filepath.Join(dir, "member", "wal")); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestDatabaseOfAnotherServer(t *testing.T) {
 	expectDamaged(t, old)
 }
 
-// A first start may be killed before it got anywhere.
+// The first start may be killed at any time.
 func TestUnfinishedFirstStart(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "member", "snap"), 0o700); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-func TestClientsOfOtherProcessesCanConnect(t *testing.T) {
+func TestClientsConnectOverTCP(t *testing.T) {
 	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0", "http://localhost:0"}})
 	if len(server.ClientURLs()) != 2 {
 		t.Fatalf("listens at %v", server.ClientURLs())
@@ -29,7 +29,7 @@ func TestClientsOfOtherProcessesCanConnect(t *testing.T) {
 			t.Errorf("%s: /a is %q", url, got)
 		}
 		watch := client.Watch(t.Context(), "/b", clientv3.WithCreatedNotify())
-		<-watch // it is there
+		<-watch // the watch is created
 		put(t, server.Client(), "/b", "2")
 		if response := <-watch; len(response.Events) != 1 || string(response.Events[0].Kv.Value) != "2" {
 			t.Errorf("%s: watch has %v", url, response)
@@ -47,14 +47,14 @@ func TestClientsOfOtherProcessesCanConnect(t *testing.T) {
 	}
 }
 
-func TestConnectedClientsDoNotKeepTheServer(t *testing.T) {
+func TestCloseWithConnectedClients(t *testing.T) {
 	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	client := connect(t, server.ClientURLs()[0])
 	<-client.Watch(t.Context(), "/a", clientv3.WithCreatedNotify())
 	stop(t, server)
 }
 
-func TestIdleConnectionsDoNotKeepTheServer(t *testing.T) {
+func TestCloseWithIdleConnections(t *testing.T) {
 	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	for _, beginning := range []string{"", "GET /health", "PRI * HTTP/2.0\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(server.ClientURLs()[0], "http://"))
@@ -73,7 +73,7 @@ func TestIdleConnectionsDoNotKeepTheServer(t *testing.T) {
 	}
 }
 
-func TestPagesShareThePort(t *testing.T) {
+func TestHTTPPagesAndGRPCShareThePort(t *testing.T) {
 	server := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	url := server.ClientURLs()[0]
 	put(t, connect(t, url), "/a", "1")
@@ -96,7 +96,7 @@ func TestPagesShareThePort(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestBusyPortIsAOneLineError(t *testing.T) {
+func TestBusyPort(t *testing.T) {
 	busy := start(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	url := busy.ClientURLs()[0]
 	err := startFails(t, embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0", url}})

@@ -10,23 +10,23 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-func TestDamagedLog(t *testing.T) {
+func TestDamagedWAL(t *testing.T) {
 	healthy := seed(t)
 	_, size := logFile(t, healthy)
 	for name, damage := range map[string]func(t *testing.T, log string){
-		"truncated to nothing":          truncateTo(0),
-		"truncated after a few bytes":   truncateTo(5),
-		"truncated in the first record": truncateTo(20),
-		"truncated to a tenth":          truncateTo(size / 10),
-		"truncated to a half":           truncateTo(size / 2),
-		"truncated by a few entries":    truncateTo(size - 1000),
-		"a bit flipped at the start":    flipBit(9),
-		"a bit flipped early on":        flipBit(size / 10),
-		"a bit flipped in the middle":   flipBit(size / 2),
-		"zeroed from the middle on":     overwrite(size/2, make([]byte, size/2)),
-		"a page zeroed":                 overwrite(size/4, make([]byte, 4096)),
-		"garbage":                       overwrite(0, garbage(int(size))),
-		"missing":                       remove,
+		"empty":                            truncateTo(0),
+		"truncated after a few bytes":      truncateTo(5),
+		"truncated in the first record":    truncateTo(20),
+		"truncated to a tenth":             truncateTo(size / 10),
+		"truncated to a half":              truncateTo(size / 2),
+		"truncated by a few entries":       truncateTo(size - 1000),
+		"a bit flipped at the start":       flipBit(9),
+		"a bit flipped in the first tenth": flipBit(size / 10),
+		"a bit flipped in the middle":      flipBit(size / 2),
+		"zeroed from the middle on":        overwrite(size/2, make([]byte, size/2)),
+		"a page zeroed":                    overwrite(size/4, make([]byte, 4096)),
+		"garbage":                          overwrite(0, garbage(int(size))),
+		"missing":                          remove,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := clone(t, healthy)
@@ -37,7 +37,7 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-func TestFileOfTheLogMissing(t *testing.T) {
+func TestMissingWALFile(t *testing.T) {
 	dir := t.TempDir()
 	server := start(t, embedded.Config{DataDir: dir})
 	value := string(make([]byte, 1<<20))
@@ -53,7 +53,7 @@ func TestFileOfTheLogMissing(t *testing.T) {
 		t.Fatalf("only %d files", len(logs))
 	}
 	for name, missing := range map[string]string{
-		"the first": logs[0], "one between": logs[len(logs)/2], "the last": logs[len(logs)-1],
+		"the first": logs[0], "a middle one": logs[len(logs)/2], "the last": logs[len(logs)-1],
 	} {
 		t.Run(name, func(t *testing.T) {
 			copied := clone(t, dir)
@@ -63,11 +63,11 @@ func TestFileOfTheLogMissing(t *testing.T) {
 	}
 }
 
-// A crash may cut off a record that nobody was told of. That is no damage.
-func TestTornEndOfTheLogIsCutOff(t *testing.T) {
+// A crash may leave an incomplete record of a write that was not acknowledged. The data is intact.
+func TestTornRecordAtEndOfWALIsTruncated(t *testing.T) {
 	dir := seed(t)
 	log, size := logFile(t, dir)
-	// Of a record of 2048 bytes only the first sector got to the disk.
+	// Only the first sector of a record of 2048 bytes is on the disk.
 	const frame = "\x00\x08\x00\x00\x00\x00\x00\x00"
 	overwrite(size, []byte(frame+"the beginning"))(t, log)
 	server := start(t, embedded.Config{DataDir: dir})
@@ -79,7 +79,7 @@ func TestTornEndOfTheLogIsCutOff(t *testing.T) {
 	}
 }
 
-// expectDamaged expects the clear error, and that the directory is let go.
+// expectDamaged expects that Start returns ErrCorrupt and unlocks the directory.
 func expectDamaged(t *testing.T, dir string) {
 	t.Helper()
 	before := list(t, dir)
@@ -89,11 +89,11 @@ func expectDamaged(t *testing.T, dir string) {
 		}
 	}
 	if after := list(t, dir); len(after) != len(before) {
-		t.Errorf("was %v, is %v", before, after)
+		t.Errorf("files before: %v, after: %v", before, after)
 	}
 }
 
-// logFile returns the only file of a log and how much of it is in use.
+// logFile returns the only file of a log, and the size of its content.
 func logFile(t *testing.T, dir string) (string, int64) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
@@ -144,18 +144,18 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-func change(t *testing.T, path string, how func(*os.File) error) {
+func change(t *testing.T, path string, modify func(*os.File) error) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		t.Fatal(err)
 	}
-	if err := errors.Join(err, how(file), file.Close()); err != nil {
+	if err := errors.Join(err, modify(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// garbage is the same each time.
+// garbage returns pseudo-random bytes, the same in each call.
 func garbage(size int) []byte {
 	data, state := make([]byte, size), uint32(1)
 	for i := range data {

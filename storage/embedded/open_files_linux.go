@@ -9,14 +9,13 @@ import (
 	"syscall"
 )
 
-// openFiles lists the file descriptors of the process.
+// openFiles is the directory of the process's file descriptors.
 const openFiles = "/proc/self/fd"
 
-// fence makes all that the process has open of etcd's files in a data directory
-// refer to the null device: an etcd that has failed but not stopped can write to
-// them no more, and its locks are released. The lock of the directory itself
-// stays.
-func fence(dir string) error {
+// detachOpenFiles redirects all file descriptors of the process that refer to etcd's files in a
+// data directory to the null device. A failed etcd that still runs can then no longer write to the
+// files, and its locks are released. The lock of the data directory itself stays.
+func detachOpenFiles(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -32,7 +31,7 @@ func fence(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer null.Close() // the copies stay open
+	defer null.Close() // its duplicates stay open
 	var errs []error
 	for _, entry := range entries {
 		path, err := os.Readlink(filepath.Join(openFiles, entry.Name()))
@@ -48,8 +47,8 @@ func fence(dir string) error {
 	return errors.Join(errs...)
 }
 
-// redirect makes a descriptor refer to another file. A mapping of its own file
-// stays, and would keep the lock that bbolt has on it.
+// redirect makes a descriptor refer to another file. A memory mapping of the old file stays, and
+// would keep bbolt's lock on it.
 func redirect(fd int, to *os.File) error {
 	return errors.Join(syscall.Flock(fd, syscall.LOCK_UN), syscall.Dup3(int(to.Fd()), fd, syscall.O_CLOEXEC))
 }

@@ -7,9 +7,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// newForwarder returns a client that calls the current instance. Requests about
-// clusters and users, which this project does not make, go to the first instance.
-func newForwarder(s *Server, first *clientv3.Client) *clientv3.Client {
+// newForwardingClient returns a client that calls the current instance. Requests about clusters
+// and users, which this project does not send, go to the first instance.
+func newForwardingClient(s *Server, first *clientv3.Client) *clientv3.Client {
 	client := clientv3.NewCtxClient(context.Background(), clientv3.WithZapLogger(zap.NewNop()))
 	client.KV = forwardKV{s}
 	client.Lease = forwardLease{s}
@@ -19,9 +19,9 @@ func newForwarder(s *Server, first *clientv3.Client) *clientv3.Client {
 	return client
 }
 
-// reading calls the instance that runs. It does not wait for one that fails
-// meanwhile, which may never return.
-func reading[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, error) {
+// callRunning calls the running instance. It returns if the instance fails during the call, since
+// the call may then never return.
+func callRunning[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -39,7 +39,7 @@ func reading[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, error
 	select {
 	case r := <-returned:
 		return r.value, r.err
-	case <-i.guard.failed:
+	case <-i.fatal.failed:
 		return none, errRestarting
 	}
 }
@@ -54,12 +54,12 @@ func (f forwardKV) Put(ctx context.Context, key, value string, opts ...clientv3.
 
 // Get implements clientv3.KV.
 func (f forwardKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	return reading(f.s, func(c *clientv3.Client) (*clientv3.GetResponse, error) { return c.Get(ctx, key, opts...) })
+	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.GetResponse, error) { return c.Get(ctx, key, opts...) })
 }
 
 // GetStream implements clientv3.KV.
 func (f forwardKV) GetStream(ctx context.Context, key string, opts ...clientv3.OpOption) (clientv3.GetStreamChan, error) {
-	return reading(f.s, func(c *clientv3.Client) (clientv3.GetStreamChan, error) { return c.GetStream(ctx, key, opts...) })
+	return callRunning(f.s, func(c *clientv3.Client) (clientv3.GetStreamChan, error) { return c.GetStream(ctx, key, opts...) })
 }
 
 // Delete implements clientv3.KV.
@@ -70,21 +70,21 @@ func (f forwardKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOp
 
 // Compact implements clientv3.KV.
 func (f forwardKV) Compact(ctx context.Context, revision int64, opts ...clientv3.CompactOption) (*clientv3.CompactResponse, error) {
-	return reading(f.s, func(c *clientv3.Client) (*clientv3.CompactResponse, error) { return c.Compact(ctx, revision, opts...) })
+	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.CompactResponse, error) { return c.Compact(ctx, revision, opts...) })
 }
 
-// Do implements clientv3.KV. A write that an instance does not answer ends with
-// the time limit that etcd itself has for requests.
+// Do implements clientv3.KV. A write that an instance does not answer ends with etcd's own time
+// limit for requests.
 func (f forwardKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
 	if op.IsGet() {
-		return reading(f.s, func(c *clientv3.Client) (clientv3.OpResponse, error) { return c.Do(ctx, op) })
+		return callRunning(f.s, func(c *clientv3.Client) (clientv3.OpResponse, error) { return c.Do(ctx, op) })
 	}
 	i, err := f.s.running()
 	if err != nil {
 		return clientv3.OpResponse{}, err
 	}
 	resp, err := i.client.Do(ctx, op)
-	f.s.raise(revisionOf(resp))
+	f.s.observeRevision(revisionOf(resp))
 	return resp, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/internal/zaplog"
 )
 
-func TestHarmlessRecordsAreForDebugging(t *testing.T) {
+func TestHarmlessRecordsAreLoweredToDebug(t *testing.T) {
 	missing := errors.New("missing term information")
 	for name, tc := range map[string]struct {
 		log  func(*zap.Logger)
@@ -35,17 +35,17 @@ func TestHarmlessRecordsAreForDebugging(t *testing.T) {
 			},
 			"level=DEBUG",
 		},
-		"a stop before the version is told": {
+		"a stop before the version is published": {
 			func(l *zap.Logger) {
 				l.Warn("failed to update cluster version", zap.Error(errors.New("etcdserver: request cancelled")))
 			},
 			"level=DEBUG",
 		},
-		"any other fault keeps its level": {
+		"other errors keep their level": {
 			func(l *zap.Logger) { l.Error("failed to update storage version", zap.Error(errors.New("disk full"))) },
 			"level=ERROR",
 		},
-		"and so does what has no fault": {
+		"warnings without an error keep their level": {
 			func(l *zap.Logger) { l.Warn("slow") },
 			"level=WARN",
 		},
@@ -56,7 +56,7 @@ func TestHarmlessRecordsAreForDebugging(t *testing.T) {
 			}
 			quiet := logged(slog.LevelWarn, tc.log)
 			if (quiet == "") != (tc.want == "level=DEBUG") {
-				t.Errorf("a log of warnings has %q", quiet)
+				t.Errorf("at level Warn the log contains %q", quiet)
 			}
 		})
 	}
@@ -65,6 +65,6 @@ func TestHarmlessRecordsAreForDebugging(t *testing.T) {
 func logged(level slog.Level, log func(*zap.Logger)) string {
 	var out bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))
-	log(zaplog.New(logger, demoted()))
+	log(zaplog.New(logger, demoteHarmless()))
 	return out.String()
 }

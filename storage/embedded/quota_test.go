@@ -24,8 +24,8 @@ const (
 
 func key(i int) string { return fmt.Sprintf("/%03d", i) }
 
-// fill puts large values under keys of their own until the database is full, and
-// returns their number.
+// fill puts large values under different keys until the database is full, and returns the number
+// of values.
 func fill(t *testing.T, client *clientv3.Client) int {
 	t.Helper()
 	value := string(make([]byte, largeValue))
@@ -36,24 +36,24 @@ func fill(t *testing.T, client *clientv3.Client) int {
 			t.Fatal(err)
 		}
 	}
-	t.Fatal("the quota is not kept")
+	t.Fatal("the quota is not enforced")
 	return 0
 }
 
-func expectRoom(t *testing.T, server *embedded.Server) {
+func expectSpace(t *testing.T, server *embedded.Server) {
 	t.Helper()
 	put(t, server.Client(), "/new", string(make([]byte, largeValue)))
 	if err := server.SpaceProblem(); err != nil {
-		t.Errorf("there is room, but: %v", err)
+		t.Errorf("there is space, but: %v", err)
 	}
 	if status, err := server.Client().Status(t.Context(), ""); err != nil || status.DbSize >= smallQuota || len(status.Errors) > 0 {
-		t.Errorf("there is room, but the status is %v, %v", status, err)
+		t.Errorf("there is space, but the status is %v, %v", status, err)
 	}
 }
 
 func TestFullDatabase(t *testing.T) {
 	want := regexp.MustCompile(`^the objects take \d+\.\d of 16\.0 MiB: delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
-	t.Run("is full as long as the objects need the quota", func(t *testing.T) {
+	t.Run("it rejects writes while the objects need the quota", func(t *testing.T) {
 		server := start(t, embedded.Config{QuotaBytes: smallQuota})
 		n := fill(t, server.Client())
 		if _, err := server.Client().Put(t.Context(), "/new", string(make([]byte, largeValue))); !errors.Is(err, rpctypes.ErrNoSpace) {
@@ -67,21 +67,21 @@ func TestFullDatabase(t *testing.T) {
 			get(t, server.Client(), key(i))
 		}
 	})
-	t.Run("has room once objects are deleted", func(t *testing.T) {
+	t.Run("it accepts writes after objects are deleted", func(t *testing.T) {
 		server := start(t, embedded.Config{QuotaBytes: smallQuota})
 		n := fill(t, server.Client())
-		const kept = 3 // etcd lets more in than its quota, so n is not known
+		const kept = 3 // etcd accepts more than its quota, so n varies
 		for i := kept; i < n; i++ {
 			if _, err := server.Client().Delete(t.Context(), key(i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		expectRoom(t, server)
+		expectSpace(t, server)
 		for i := range kept {
 			get(t, server.Client(), key(i))
 		}
 	})
-	t.Run("makes room by itself when it is opened", func(t *testing.T) {
+	t.Run("it reclaims space when it is opened", func(t *testing.T) {
 		dir := t.TempDir()
 		server := start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true, QuotaBytes: smallQuota})
 		for i := range fill(t, server.Client()) {
@@ -92,11 +92,11 @@ func TestFullDatabase(t *testing.T) {
 		stop(t, server)
 		server = start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true, QuotaBytes: smallQuota})
 		if err := server.SpaceProblem(); err != nil {
-			t.Errorf("room is being made, but: %v", err)
+			t.Errorf("space is being reclaimed, but: %v", err)
 		}
-		expectRoom(t, server)
+		expectSpace(t, server)
 	})
-	t.Run("makes room after writes from outside", func(t *testing.T) {
+	t.Run("it reclaims space after writes over TCP", func(t *testing.T) {
 		server := start(t, embedded.Config{QuotaBytes: smallQuota, ListenClientURLs: []string{"http://127.0.0.1:0"}})
 		remote := connect(t, server.ClientURLs()[0])
 		for i := range fill(t, remote) {
@@ -104,16 +104,16 @@ func TestFullDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		expectRoom(t, server)
+		expectSpace(t, server)
 	})
-	t.Run("is read and closed while room is made", func(t *testing.T) {
+	t.Run("it can be read and closed while it reclaims space", func(t *testing.T) {
 		server := start(t, embedded.Config{QuotaBytes: smallQuota})
 		n := fill(t, server.Client())
 		if _, err := server.Client().Delete(t.Context(), key(0)); err != nil {
 			t.Fatal(err)
 		}
 		var writing sync.WaitGroup
-		writing.Go(func() { _, _ = server.Client().Put(t.Context(), "/new", "x") }) // or else the server ends first
+		writing.Go(func() { _, _ = server.Client().Put(t.Context(), "/new", "x") })
 		for i := 1; i < n; i++ {
 			get(t, server.Client(), key(i))
 		}
@@ -122,8 +122,8 @@ func TestFullDatabase(t *testing.T) {
 	})
 }
 
-// A write that gives up waiting for room has not happened.
-func TestWriteThatWaitsForRoomIsNotSent(t *testing.T) {
+// A write whose context ends while it waits for space is not sent to etcd.
+func TestWriteCancelledWhileWaitingForSpace(t *testing.T) {
 	server := start(t, embedded.Config{QuotaBytes: smallQuota})
 	n := fill(t, server.Client())
 	if _, err := server.Client().Delete(t.Context(), key(0)); err != nil {
@@ -131,14 +131,14 @@ func TestWriteThatWaitsForRoomIsNotSent(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := server.Client().Put(ctx, key(n), string(make([]byte, 1600<<10))) // more than is kept free
+	_, err := server.Client().Put(ctx, key(n), string(make([]byte, 1600<<10)))
 	if !errors.Is(err, context.Canceled) || status.Code(err) != codes.Unavailable {
 		t.Errorf("got %v", err)
 	}
 }
 
-// One value that is replaced all the time never fills a database, and the latest
-// history stays.
+// A value that is replaced again and again never fills the database, and its latest history is
+// kept.
 func TestHistoryIsCompactedBySize(t *testing.T) {
 	server := start(t, embedded.Config{QuotaBytes: smallQuota})
 	client := server.Client()

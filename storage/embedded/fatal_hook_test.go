@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 )
 
-func TestGivingUpEndsTheServerNotTheProcess(t *testing.T) {
+func TestFatalAndPanicEndTheServerOnly(t *testing.T) {
 	cause := errors.New("disk on fire")
 	for name, giveUp := range map[string]func(*zap.Logger){
 		"fatal": func(l *zap.Logger) { l.Fatal("cannot go on", zap.Error(cause)) },
@@ -21,7 +21,7 @@ func TestGivingUpEndsTheServerNotTheProcess(t *testing.T) {
 			if err := server.Err(); err != nil {
 				t.Errorf("running, but Err is %v", err)
 			}
-			go giveUp(server.instance.etcd.Logger().Named("part").With(zap.String("of", "etcd"))) // ends by itself
+			go giveUp(server.instance.etcd.Logger().Named("part").With(zap.String("of", "etcd")))
 			<-server.Done()
 			if err := server.Err(); !errors.Is(err, cause) || err.Error() != "embedded etcd gave up: cannot go on: disk on fire" {
 				t.Errorf("Err is %v", err)

@@ -12,12 +12,12 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// compactionPoll is how often the end of a compaction is looked for. etcd has no
-// way to wait for it that ends with the server.
+// compactionPoll is the interval of polling for the end of a compaction. etcd offers no wait for
+// it that ends with the server.
 const compactionPoll = 2 * time.Millisecond
 
-// run makes room whenever that is requested, until ctx ends.
-func (s *space) run(ctx context.Context) {
+// run reclaims space whenever that is requested, until ctx ends.
+func (s *spaceQuota) run(ctx context.Context) {
 	defer close(s.ended)
 	for {
 		select {
@@ -27,18 +27,18 @@ func (s *space) run(ctx context.Context) {
 		}
 		r := s.begin()
 		if r.requested {
-			r.err = s.makeRoom(ctx)
+			r.err = s.reclaim(ctx)
 		} else {
 			r.err = s.compactBySize(ctx)
 		}
 		if r.err != nil && ctx.Err() == nil && !errors.As(r.err, new(*fullError)) {
-			s.logger.WarnContext(ctx, "room in the database cannot be made", "error", r.err)
+			s.logger.WarnContext(ctx, "cannot reclaim space in the database", "error", r.err)
 		}
 		close(r.done)
 	}
 }
 
-func (s *space) begin() *round {
+func (s *spaceQuota) begin() *round {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.next
@@ -46,9 +46,8 @@ func (s *space) begin() *round {
 	return r
 }
 
-// makeRoom does what is needed for writes to be admitted, and remembers the
-// result.
-func (s *space) makeRoom(ctx context.Context) error {
+// reclaim frees enough space for writes to be admitted, and records the result.
+func (s *spaceQuota) reclaim(ctx context.Context) error {
 	s.mu.Lock()
 	failed, failedAt := s.failed, s.failedAt
 	s.mu.Unlock()
@@ -59,7 +58,7 @@ func (s *space) makeRoom(ctx context.Context) error {
 	err := s.shrinkBelowLimit(ctx, revision)
 	if failed = nil; errors.As(err, new(*fullError)) {
 		failed = err
-		s.logger.WarnContext(ctx, "the database is full, writes are refused", "error", err)
+		s.logger.WarnContext(ctx, "the database is full, writes are rejected", "error", err)
 	}
 	s.mu.Lock()
 	s.failed, s.failedAt = failed, revision
@@ -67,9 +66,9 @@ func (s *space) makeRoom(ctx context.Context) error {
 	return err
 }
 
-// shrinkBelowLimit compacts, defragments and disarms the alarm, none of which
-// puts anything. It keeps the latest history if there is room for that.
-func (s *space) shrinkBelowLimit(ctx context.Context, revision int64) error {
+// shrinkBelowLimit compacts, defragments and disarms the alarm; none of these puts a key. It keeps
+// the latest history if there is space for it.
+func (s *spaceQuota) shrinkBelowLimit(ctx context.Context, revision int64) error {
 	s.refresh()
 	for _, to := range []int64{s.keptFrom(), revision} {
 		if s.hasRoom() {
@@ -88,9 +87,8 @@ func (s *space) shrinkBelowLimit(ctx context.Context, revision int64) error {
 	return s.disarm(ctx)
 }
 
-// refresh makes the size of the database include all writes that are not in
-// flight.
-func (s *space) refresh() {
+// refresh makes the size of the database include all writes that are not in flight.
+func (s *spaceQuota) refresh() {
 	s.mu.Lock()
 	included := s.pending - s.inFlight
 	s.mu.Unlock()
@@ -100,19 +98,18 @@ func (s *space) refresh() {
 	s.mu.Unlock()
 }
 
-// keptFrom returns the revision at which the history begins that a compaction by
-// size keeps, 0 if all of it is kept.
-func (s *space) keptFrom() int64 {
+// keptFrom returns the first revision that a compaction by size keeps, or 0 if it keeps all.
+func (s *spaceQuota) keptFrom() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.history.before(s.quota / keptPart)
 }
 
-// hasRoom reports that a request of the largest size can be admitted as soon as
-// those in flight have come to their end.
-func (s *space) hasRoom() bool { return s.db.Size()+spareBytes < s.limit }
+// hasRoom reports whether a request of the maximum size can be admitted as soon as the requests in
+// flight have ended.
+func (s *spaceQuota) hasRoom() bool { return s.db.Size()+spareBytes < s.limit }
 
-// fullError is the error of a database whose objects need all of the quota.
+// fullError is the error of a database whose objects need the whole quota.
 type fullError struct{ size, quota int64 }
 
 func (e *fullError) Error() string {
@@ -120,8 +117,8 @@ func (e *fullError) Error() string {
 		float64(e.size)/(1<<20), float64(e.quota)/(1<<20))
 }
 
-// shrink compacts to a revision and gives free pages back.
-func (s *space) shrink(ctx context.Context, revision int64) error {
+// shrink compacts to a revision and returns free pages to the file system.
+func (s *spaceQuota) shrink(ctx context.Context, revision int64) error {
 	if err := s.compact(ctx, revision); err != nil {
 		return err
 	}
@@ -131,8 +128,8 @@ func (s *space) shrink(ctx context.Context, revision int64) error {
 	return err
 }
 
-// compactBySize drops all but the latest history.
-func (s *space) compactBySize(ctx context.Context) error {
+// compactBySize removes all but the latest history.
+func (s *spaceQuota) compactBySize(ctx context.Context) error {
 	revision := s.keptFrom()
 	if revision == 0 {
 		return nil
@@ -141,15 +138,15 @@ func (s *space) compactBySize(ctx context.Context) error {
 	return s.compact(ctx, revision)
 }
 
-// compact returns when the history before revision is gone from the database.
-func (s *space) compact(ctx context.Context, revision int64) error {
+// compact returns when the history before revision is removed from the database.
+func (s *spaceQuota) compact(ctx context.Context, revision int64) error {
 	_, err := s.etcd.Compact(ctx, &etcdserverpb.CompactionRequest{Revision: revision})
 	if err != nil && !errors.Is(err, mvcc.ErrCompacted) && !errors.Is(rpctypes.Error(err), rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact to revision %d: %w", revision, err)
 	}
 	ticks := time.NewTicker(compactionPoll)
 	defer ticks.Stop()
-	for s.finished() < revision {
+	for s.finishedCompaction() < revision {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -160,8 +157,8 @@ func (s *space) compact(ctx context.Context, revision int64) error {
 	return nil
 }
 
-// finished returns the revision of the last compaction that has come to its end.
-func (s *space) finished() int64 {
+// finishedCompaction returns the revision of the last compaction that has finished.
+func (s *spaceQuota) finishedCompaction() int64 {
 	tx := s.db.ReadTx()
 	tx.RLock()
 	defer tx.RUnlock()
@@ -169,17 +166,17 @@ func (s *space) finished() int64 {
 	return revision
 }
 
-// alarms returns those that make etcd refuse all puts.
-func (s *space) alarms() []*etcdserverpb.AlarmMember {
+// alarms returns the alarms that make etcd reject all puts.
+func (s *spaceQuota) alarms() []*etcdserverpb.AlarmMember {
 	return slices.DeleteFunc(s.etcd.Alarms(), func(alarm *etcdserverpb.AlarmMember) bool {
 		return alarm.Alarm != etcdserverpb.AlarmType_NOSPACE
 	})
 }
 
-func (s *space) alarmed() bool { return len(s.alarms()) > 0 }
+func (s *spaceQuota) alarmed() bool { return len(s.alarms()) > 0 }
 
-// disarm ends the alarms.
-func (s *space) disarm(ctx context.Context) error {
+// disarm deactivates the alarms.
+func (s *spaceQuota) disarm(ctx context.Context) error {
 	for _, alarm := range s.alarms() {
 		_, err := s.etcd.Alarm(ctx, &etcdserverpb.AlarmRequest{
 			Action: etcdserverpb.AlarmRequest_DEACTIVATE, Alarm: alarm.Alarm, MemberID: alarm.MemberID,

@@ -18,51 +18,48 @@ import (
 
 const (
 	memberName = "miniapi"
-	// peerURL names the only member. It is never dialled and nothing listens
-	// there. An address, not a name: etcd would look a name up.
+	// peerURL is the address of the only member. It is never dialled and has no listener. It is an
+	// address, not a name, because etcd would resolve a name.
 	peerURL = "http://127.0.0.1:2380"
 
-	// A single member waits for nobody, so its election may come after the
-	// fewest ticks that raft allows. Short ticks make it come soon, at the
-	// price of waking up as often.
+	// A single member waits for no votes, so raft's minimum of ticks before an election is
+	// sufficient. Short ticks make the election early, at the price of more wakeups.
 	electionTicks = 2
 	tick          = 5 * time.Millisecond
 
-	// segmentSize is what etcd allocates at once, twice, for its write-ahead
-	// log. Its default of 64 MB is too much for a server that lives for a test.
+	// segmentSize is the size of the segments of the write-ahead log; etcd allocates two at once.
+	// Its default of 64 MB is too large for a server that lives for one test.
 	segmentSize = 4 << 20
 
-	// mappedSize is how much of the database is mapped into memory from the
-	// start. bbolt maps twice as much when it is full, for which a write waits
-	// until no read is under way. Mapping all that the quota allows, as etcd
-	// does, would take gigabytes of address space for every server.
+	// mappedSize is the part of the database that is mapped into memory from the start. bbolt
+	// doubles the mapping when it is full, and a write then waits until no read is in progress.
+	// Mapping the whole quota, as etcd does, would reserve gigabytes of address space per server.
 	mappedSize = 32 << 20
 
-	// keptEntries of raft's log stay in memory after a snapshot. They are for
-	// followers that lag behind, of which there are none.
+	// keptEntries is the number of entries of raft's log that stay in memory after a snapshot.
+	// They serve slow followers, and there are none.
 	keptEntries = 16
 
-	// snapshotEntries is how many entries of the log etcd writes before it makes a
-	// snapshot and needs the log no more, so that it has at most some 500 MB where
-	// objects have 1 MB. etcd's default of 10000 is 20 times as much. A snapshot
-	// costs a sync to disk, also of a temporary directory.
+	// snapshotEntries is the number of log entries after which etcd makes a snapshot and no longer
+	// needs the entries before it. With objects of 1 MB the log then has at most about 500 MB.
+	// etcd's default of 10000 is 20 times as much. A snapshot costs a sync to disk, even in a
+	// temporary directory.
 	snapshotEntries = 500
 )
 
-// MaxRequestBytes is the size of the largest request that a member takes, as etcd
-// has it by default.
+// MaxRequestBytes is the maximum size of a request, which is etcd's default.
 const MaxRequestBytes = 1536 << 10
 
-// shrink sets etcd's package variables. Once, before the first server starts,
-// since etcd reads them without a lock.
-var shrink = sync.OnceFunc(func() {
+// setPackageVariables sets etcd's package variables. It must run before the first server starts,
+// because etcd reads them without a lock.
+var setPackageVariables = sync.OnceFunc(func() {
 	wal.SegmentSizeBytes = segmentSize
 	backend.InitialMmapSize = mappedSize
 })
 
-// memberConfig is etcd's configuration; what it does not name is as etcd's
-// command line has it by default.
-func memberConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.ServerConfig {
+// serverConfig returns etcd's configuration. Fields that it does not derive from cfg have the
+// defaults of etcd's command line.
+func serverConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.ServerConfig {
 	peers := types.URLs{mustParse(peerURL)}
 	return config.ServerConfig{
 		Name:                        memberName,
@@ -80,7 +77,7 @@ func memberConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.
 		SnapshotCount:               snapshotEntries,
 		SnapshotCatchUpEntries:      keptEntries,
 		MaxSnapFiles:                1,
-		MaxWALFiles:                 0, // see trimmer
+		MaxWALFiles:                 0, // see walPurger
 		MaxTxnOps:                   128,
 		MaxRequestBytes:             MaxRequestBytes,
 		MaxConcurrentStreams:        math.MaxUint32,

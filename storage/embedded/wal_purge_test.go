@@ -32,8 +32,8 @@ func logSize(t *testing.T, dir string) int64 {
 	return size
 }
 
-// Large values fill the log long before etcd's own limit of entries is reached.
-func TestLogIsBounded(t *testing.T) {
+// With large values, the log reaches its size limit long before etcd's limit of entries.
+func TestWALSizeIsBounded(t *testing.T) {
 	const limit = 200 << 20
 	dir := t.TempDir()
 	server := start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true})
@@ -52,8 +52,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// etcd works on two segments of its log where a snapshot is older than the
-// second.
+// etcd uses two segments of its log if a snapshot is older than the second segment.
 func TestServerWithTwoSegmentsLogsNoWarning(t *testing.T) {
 	dir := t.TempDir()
 	var log bytes.Buffer

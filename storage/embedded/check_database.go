@@ -17,22 +17,22 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded/internal/boltcheck"
 )
 
-// database is what the check of etcd's database learns.
+// database holds the values that the check of the database reads.
 type database struct {
-	// applied is the index of the last entry of the log that is in it.
+	// applied is the index of the last log entry that the database contains.
 	applied uint64
 	members []types.ID
 }
 
-// checkDatabase reads the whole database file. It refuses what would make etcd
-// panic later on, possibly on a goroutine where nobody can recover. A file that
-// is missing or empty has fs.ErrNotExist.
+// checkDatabase reads the whole database file. It rejects content that would make etcd panic
+// later, possibly on a goroutine that no caller can recover. For a missing or empty file the error
+// is fs.ErrNotExist.
 func checkDatabase(ctx context.Context, path string) (database, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return database{}, err
 	}
-	defer file.Close() // only read from
+	defer file.Close() // opened for reading
 	info, err := file.Stat()
 	if err != nil {
 		return database{}, err
@@ -50,8 +50,7 @@ func checkDatabase(ctx context.Context, path string) (database, error) {
 	return db, nil
 }
 
-// visit checks one key. What etcd would not look at, or would merely complain
-// about, passes.
+// visit checks one key. It accepts content that etcd does not read or only logs.
 func (d *database) visit(bucket string, key, value []byte) error {
 	switch bucket {
 	case string(schema.Key.Name()):
@@ -74,8 +73,8 @@ func (d *database) visit(bucket string, key, value []byte) error {
 	return nil
 }
 
-// revisionSize is the size of a key in the bucket that holds all revisions: two
-// numbers with an underscore between them.
+// revisionSize is the size of a key in the bucket of revisions: two numbers with an underscore
+// between them.
 const revisionSize = 8 + 1 + 8
 
 func (d *database) visitRevision(key, value []byte) error {
@@ -141,8 +140,8 @@ func isRevision(b []byte) bool {
 	return len(b) == revisionSize && b[8] == '_' && b[0] < 0x80 && b[9] < 0x80
 }
 
-// isMessage tells whether b can be decoded as a protobuf message. All that etcd
-// keeps consists of numbers and bytes, so that is a matter of its frame.
+// isMessage reports whether b can be decoded as a protobuf message. All fields of etcd's messages
+// are numbers and bytes, so decoding can only fail at the framing.
 func isMessage(b []byte) bool {
 	for len(b) > 0 {
 		_, _, n := protowire.ConsumeField(b)
