@@ -88,7 +88,7 @@ type secureSide struct {
 	authority *certs.Authority
 	serving   certs.Pair
 	roots     *x509.CertPool // of client certificates
-	users     *authn.Users
+	users     *authn.StaticTokens
 	accounts  *authn.ServiceAccounts
 	// adminToken is that of RESTConfig and Kubeconfig.
 	adminToken string
@@ -100,7 +100,7 @@ func newSecureSide(config *Secure, service netip.Addr, stores storeFunc) (*secur
 	if err != nil {
 		return nil, err
 	}
-	s := &secureSide{config: config, authority: authority, users: &authn.Users{}}
+	s := &secureSide{config: config, authority: authority, users: &authn.StaticTokens{}}
 	if s.serving, err = s.servingPair(service); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *secureSide) servingPair(service netip.Addr) (certs.Pair, error) {
 	case s.config.CertFile != "":
 		return certs.LoadServing(s.config.CertFile, s.config.KeyFile)
 	case s.config.CertDir != "":
-		return certs.LoadOrMake(s.config.CertDir, issue)
+		return certs.LoadOrCreate(s.config.CertDir, issue)
 	default:
 		return issue()
 	}

@@ -17,33 +17,33 @@ const (
 	credentialIDExtra = extraPrefix + "credential-id"
 )
 
-// Authenticator finds out who makes a request. False without an error: the
-// request carries nothing that this authenticator understands.
+// Authenticator returns the user of a request. It returns false and no error if the request has no
+// credentials of its kind.
 type Authenticator func(*http.Request) (*authenticationv1.UserInfo, bool, error)
 
-// Chain asks in order until one knows the user, and puts whoever that is into
-// system:authenticated. What went wrong on the way counts only if nobody does.
+// Chain tries authenticators in order and returns the first user, as a member of
+// system:authenticated. It returns all errors if no authenticator succeeds.
 func Chain(authenticators ...Authenticator) Authenticator {
 	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
-		var faults []error
+		var errs []error
 		for _, authenticate := range authenticators {
 			user, ok, err := authenticate(r)
 			if ok {
 				return withAuthenticatedGroup(user), true, nil
 			}
 			if err != nil {
-				faults = append(faults, err)
+				errs = append(errs, err)
 			}
 		}
-		return nil, false, utilerrors.NewAggregate(faults)
+		return nil, false, utilerrors.NewAggregate(errs)
 	}
 }
 
-// OrAnonymous lets requests that carry no credentials pass as
-// system:anonymous. Credentials that are wrong stay an error.
-func OrAnonymous(known Authenticator) Authenticator {
+// OrAnonymous returns the user system:anonymous for requests without credentials. Invalid
+// credentials remain an error.
+func OrAnonymous(authenticate Authenticator) Authenticator {
 	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
-		if user, ok, err := known(r); ok || err != nil {
+		if user, ok, err := authenticate(r); ok || err != nil {
 			return user, ok, err
 		}
 		return &authenticationv1.UserInfo{Username: anonymousUser, Groups: []string{unauthenticatedGroup}}, true, nil

@@ -31,7 +31,7 @@ func request(headers ...string) *http.Request {
 }
 
 func TestBearer(t *testing.T) {
-	users := &Users{}
+	users := &StaticTokens{}
 	users.Add("secret", authenticationv1.UserInfo{Username: "jane", Groups: []string{"devs"}})
 	authenticate := OrAnonymous(Chain(Bearer(AnyOf(users.Identify))))
 	anonymous := &authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}
@@ -41,12 +41,12 @@ func TestBearer(t *testing.T) {
 		want   *authenticationv1.UserInfo
 		err    string
 	}{
-		"no header":                  {"", anonymous, ""},
-		"a token":                    {"Bearer secret", jane, ""},
-		"the scheme has no case":     {"bEARER secret", jane, ""},
-		"another token":              {"Bearer wrong", nil, "invalid bearer token"},
-		"an empty token is none":     {"Bearer ", anonymous, ""},
-		"another scheme is not ours": {"Basic c2VjcmV0", anonymous, ""},
+		"no header":                      {"", anonymous, ""},
+		"a known token":                  {"Bearer secret", jane, ""},
+		"the scheme is case-insensitive": {"bEARER secret", jane, ""},
+		"an unknown token":               {"Bearer wrong", nil, "invalid bearer token"},
+		"an empty token":                 {"Bearer ", anonymous, ""},
+		"another scheme":                 {"Basic c2VjcmV0", anonymous, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -61,23 +61,23 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-func TestChainTakesTheFirstWhoKnows(t *testing.T) {
-	knows := func(name string) Authenticator {
+func TestChainReturnsTheFirstUser(t *testing.T) {
+	succeeds := func(name string) Authenticator {
 		return func(*http.Request) (*authenticationv1.UserInfo, bool, error) {
 			return &authenticationv1.UserInfo{Username: name}, true, nil
 		}
 	}
-	nobody := func(*http.Request) (*authenticationv1.UserInfo, bool, error) { return nil, false, nil }
+	skips := func(*http.Request) (*authenticationv1.UserInfo, bool, error) { return nil, false, nil }
 	fails := func(*http.Request) (*authenticationv1.UserInfo, bool, error) { return nil, false, errors.New("broken") }
-	user, ok, err := Chain(nobody, fails, knows("jane"), knows("joe"))(request())
+	user, ok, err := Chain(skips, fails, succeeds("jane"), succeeds("joe"))(request())
 	if !ok || err != nil || user.Username != "jane" {
 		t.Errorf("got %v, %v, %v", user, ok, err)
 	}
-	if _, ok, err := Chain(nobody, fails)(request()); ok || err == nil || err.Error() != "broken" {
-		t.Errorf("nobody knows: %v, %v", ok, err)
+	if _, ok, err := Chain(skips, fails)(request()); ok || err == nil || err.Error() != "broken" {
+		t.Errorf("only errors: %v, %v", ok, err)
 	}
-	if _, ok, err := Chain(nobody)(request()); ok || err != nil {
-		t.Errorf("nothing to know: %v, %v", ok, err)
+	if _, ok, err := Chain(skips)(request()); ok || err != nil {
+		t.Errorf("no credentials: %v, %v", ok, err)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestTokenFile(t *testing.T) {
 		}
 		return path
 	}
-	users := &Users{}
+	users := &StaticTokens{}
 	if err := users.AddFile(write("t1,jane,u1,\"devs,ops\"\nt2,joe,u2\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestTokenFile(t *testing.T) {
 		t.Errorf("without groups: %v", identity)
 	}
 	if identity, _ := users.Identify(t.Context(), "", nil); identity != nil {
-		t.Errorf("no token is that of %v", identity.User)
+		t.Errorf("an empty token identifies %v", identity.User)
 	}
 	for content, want := range map[string]string{
 		"t1,jane\n":         "must have at least 3 columns (token, user name, user uid), found 2",
@@ -117,23 +117,23 @@ func TestTokenFile(t *testing.T) {
 		}
 	}
 	if err := users.AddFile("/does/not/exist"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
+		t.Errorf("missing file: %v", err)
 	}
 }
 
 func TestCertificates(t *testing.T) {
-	ours, err := certs.NewAuthority("ours")
+	trusted, err := certs.NewAuthority("trusted")
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := certs.NewAuthority("theirs")
+	untrusted, err := certs.NewAuthority("untrusted")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	ours.AddTo(pool)
+	trusted.AddTo(pool)
 	authenticate := OrAnonymous(Chain(Certificates(pool)))
-	presented := func(pair certs.Pair, err error) *http.Request {
+	requestWith := func(pair certs.Pair, err error) *http.Request {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,29 +152,29 @@ func TestCertificates(t *testing.T) {
 		}
 		return r
 	}
-	user, ok, err := authenticate(presented(ours.IssueClient("jane", "dev", "ops")))
+	user, ok, err := authenticate(requestWith(trusted.IssueClient("jane", "dev", "ops")))
 	if !ok || err != nil || user.Username != "jane" || !cmp.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
-		t.Errorf("ours: %v, %v", user, err)
+		t.Errorf("trusted CA: %v, %v", user, err)
 	}
 	if id := user.Extra["authentication.kubernetes.io/credential-id"]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") || len(id[0]) != len("X509SHA256=")+64 {
 		t.Errorf("credential id %v", id)
 	}
-	if user, ok, err := authenticate(presented(theirs.IssueClient("jane"))); ok || err == nil {
-		t.Errorf("of another CA: %v, %v", user, err)
+	if user, ok, err := authenticate(requestWith(untrusted.IssueClient("jane"))); ok || err == nil {
+		t.Errorf("untrusted CA: %v, %v", user, err)
 	}
-	if user, ok, err := authenticate(presented(ours.IssueServing("jane"))); ok || err == nil {
-		t.Errorf("a serving certificate: %v, %v", user, err)
+	if user, ok, err := authenticate(requestWith(trusted.IssueServing("jane"))); ok || err == nil {
+		t.Errorf("serving certificate: %v, %v", user, err)
 	}
-	if user, ok, err := authenticate(presented(ours.IssueClient(""))); !ok || err != nil || user.Username != "system:anonymous" {
-		t.Errorf("without a name: %v, %v", user, err)
+	if user, ok, err := authenticate(requestWith(trusted.IssueClient(""))); !ok || err != nil || user.Username != "system:anonymous" {
+		t.Errorf("no common name: %v, %v", user, err)
 	}
 }
 
-func TestAnyOfPutsErrorsTogether(t *testing.T) {
+func TestAnyOfReturnsAllErrors(t *testing.T) {
 	expired := func(context.Context, string, []string) (*registry.TokenIdentity, error) {
 		return nil, errors.New("service account token has expired")
 	}
-	_, err := AnyOf((&Users{}).Identify, expired)(t.Context(), "x", nil)
+	_, err := AnyOf((&StaticTokens{}).Identify, expired)(t.Context(), "x", nil)
 	if err == nil || err.Error() != "[invalid bearer token, service account token has expired]" {
 		t.Errorf("got %v", err)
 	}

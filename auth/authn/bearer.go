@@ -12,15 +12,15 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// errInvalidToken is what a client learns of a token that nobody knows.
+// errInvalidToken is the error of an unknown token.
 var errInvalidToken = errors.New("invalid bearer token")
 
-// TokenFunc finds out whose a token is, and for which of the wanted audiences
-// it is meant. Nil without an error: the token is none of those it knows.
+// TokenFunc returns the user of a token, and which of the given audiences the token is valid for.
+// It returns nil and no error if the token is not of its kind.
 type TokenFunc func(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error)
 
-// Bearer knows users by the token in the Authorization header, which must be
-// meant for one of the audiences.
+// Bearer authenticates the bearer token in the Authorization header. The token must be valid for
+// one of the audiences.
 func Bearer(identify TokenFunc, audiences ...string) Authenticator {
 	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
 		scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
@@ -36,21 +36,21 @@ func Bearer(identify TokenFunc, audiences ...string) Authenticator {
 	}
 }
 
-// AnyOf asks in order until one knows the token. If none does that is an
-// error, made of what went wrong on the way.
-func AnyOf(kinds ...TokenFunc) TokenFunc {
+// AnyOf tries functions in order and returns the first identity. If none succeeds, it returns all
+// errors and errInvalidToken.
+func AnyOf(functions ...TokenFunc) TokenFunc {
 	return func(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
-		faults := []error{errInvalidToken}
-		for _, identify := range kinds {
+		errs := []error{errInvalidToken}
+		for _, identify := range functions {
 			identity, err := identify(ctx, token, audiences)
 			if identity != nil {
 				identity.User = withAuthenticatedGroup(identity.User)
 				return identity, nil
 			}
 			if err != nil {
-				faults = append(faults, err)
+				errs = append(errs, err)
 			}
 		}
-		return nil, utilerrors.NewAggregate(faults)
+		return nil, utilerrors.NewAggregate(errs)
 	}
 }

@@ -1,14 +1,14 @@
-// Package authn finds out who makes a request.
+// Package authn authenticates requests.
 //
-// An [Authenticator] is a function; [Chain] asks several in order. There is
-// one for client certificates ([Certificates]), one for bearer tokens
-// ([Bearer]) of whatever kinds a [TokenFunc] knows ([Users], which a token
-// file fills, and [ServiceAccounts]), and [OrAnonymous] for requests without credentials.
+// An [Authenticator] is a function. [Chain] tries several in order. [Certificates] authenticates
+// client certificates, [Bearer] bearer tokens of several kinds, each a [TokenFunc]: [StaticTokens],
+// for example of a token file, and [ServiceAccounts]. [OrAnonymous] accepts requests without
+// credentials.
 //
-// [ServiceAccounts] also issues tokens: [Tokens] puts both sides together as
-// the registry.Tokens which TokenRequest and TokenReview are answered by. What
-// others need to check these tokens is [OpenID].
+// [ServiceAccounts] also issues tokens. [Tokens] implements registry.Tokens with them, which serves
+// TokenRequest and TokenReview. [OpenID] holds the documents with which other parties verify these
+// tokens.
 //
-// What users look like (groups, extra, the credential's id) and what clients
-// see of failures is that of kube-apiserver.
+// Users (groups, extra, credential ids) and the errors that clients see are those of
+// kube-apiserver.
 package authn

@@ -17,7 +17,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// NewKey makes a key to sign tokens with, for a server that was given none.
+// NewKey generates a key that signs tokens.
 func NewKey() (crypto.Signer, error) {
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 }
@@ -33,11 +33,11 @@ func LoadSigningKey(path string) (crypto.Signer, error) {
 			return signer, nil
 		}
 	}
-	return nil, fmt.Errorf("%s holds no RSA or ECDSA private key", path)
+	return nil, fmt.Errorf("%s has no RSA or ECDSA private key", path)
 }
 
-// LoadVerificationKeys reads all keys of a PEM file: public ones, certificates,
-// and the public part of private ones.
+// LoadVerificationKeys reads all keys of a PEM file: public keys, certificates, and the public part
+// of private keys.
 func LoadVerificationKeys(path string) ([]crypto.PublicKey, error) {
 	keys, err := loadKeys(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func loadKeys(path string) ([]any, error) {
 	}
 	var keys []any
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type == "EC PARAMETERS" { // comes before some private keys
+		if block.Type == "EC PARAMETERS" { // precedes some private keys
 			continue
 		}
 		key, err := parseKey(block)
@@ -70,7 +70,7 @@ func loadKeys(path string) ([]any, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("service account key %s: there is no PEM block", path)
+		return nil, fmt.Errorf("service account key %s: no PEM block found", path)
 	}
 	return keys, nil
 }
@@ -95,7 +95,7 @@ func parseKey(block *pem.Block) (any, error) {
 			key = certificate.PublicKey
 		}
 	default:
-		return nil, fmt.Errorf("a PEM block %q is no key", block.Type)
+		return nil, fmt.Errorf("PEM block type %q is not a key", block.Type)
 	}
 	if err != nil {
 		return nil, err
@@ -104,12 +104,12 @@ func parseKey(block *pem.Block) (any, error) {
 	case *rsa.PrivateKey, *ecdsa.PrivateKey, *rsa.PublicKey, *ecdsa.PublicKey:
 		return key, nil
 	default:
-		return nil, fmt.Errorf("a key of type %T cannot be used, RSA and ECDSA can", key)
+		return nil, fmt.Errorf("unsupported key type %T, use RSA or ECDSA", key)
 	}
 }
 
-// methodOf returns the algorithm of a key.
-func methodOf(public crypto.PublicKey) (jwt.SigningMethod, error) {
+// signingMethodOf returns the signing algorithm of a key.
+func signingMethodOf(public crypto.PublicKey) (jwt.SigningMethod, error) {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
 		return jwt.SigningMethodRS256, nil
@@ -124,11 +124,11 @@ func methodOf(public crypto.PublicKey) (jwt.SigningMethod, error) {
 		}
 		return nil, errors.New("unknown elliptic curve")
 	default:
-		return nil, fmt.Errorf("no algorithm for a key of type %T", public)
+		return nil, fmt.Errorf("unsupported key type %T", public)
 	}
 }
 
-// keyID names a key in the tokens that it signs.
+// keyID returns the id of a key in the tokens that it signs.
 func keyID(public crypto.PublicKey) (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {

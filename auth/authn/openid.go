@@ -12,33 +12,33 @@ import (
 	"slices"
 )
 
-// OpenID is how others find out what they need to check the tokens of service
-// accounts, as OpenID Connect Discovery 1.0 has it: two documents in JSON.
+// OpenID holds the JSON documents of OpenID Connect Discovery 1.0, with which other parties verify
+// service account tokens.
 type OpenID struct {
 	Configuration, Keys []byte
 }
 
-// OpenID returns the documents, the second of which is served at keysURL. Others
-// accept no issuer that is not an https URL: for such a one it fails.
+// OpenID returns the documents. keysURL is the URL at which Keys is served. It fails unless the
+// first issuer is an https URL, because other parties accept no other issuer.
 func (s *ServiceAccounts) OpenID(keysURL string) (*OpenID, error) {
 	issuer, err := url.Parse(s.config.Issuers[0])
 	if err != nil {
-		return nil, fmt.Errorf("issuer of tokens: %w", err)
+		return nil, fmt.Errorf("token issuer: %w", err)
 	}
 	if issuer.Scheme != "https" || issuer.RawQuery != "" || issuer.Fragment != "" {
-		return nil, fmt.Errorf("issuer of tokens %q is not an https URL without query and fragment", issuer)
+		return nil, fmt.Errorf("token issuer %q is not an https URL without query and fragment", issuer)
 	}
 	var set struct {
 		Keys []jsonWebKey `json:"keys"`
 	}
 	var algorithms []string
 	for _, key := range s.config.VerificationKeys {
-		described, err := describeKey(key)
+		encoded, err := encodeKey(key)
 		if err != nil {
 			return nil, err
 		}
-		set.Keys = append(set.Keys, described)
-		algorithms = append(algorithms, described.Algorithm)
+		set.Keys = append(set.Keys, encoded)
+		algorithms = append(algorithms, encoded.Algorithm)
 	}
 	slices.Sort(algorithms)
 	configuration, err := json.Marshal(openIDConfiguration{
@@ -63,7 +63,7 @@ type openIDConfiguration struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// jsonWebKey is a public key as RFC 7517 and RFC 7518 write it.
+// jsonWebKey is a public key in the format of RFC 7517 and RFC 7518.
 type jsonWebKey struct {
 	Use       string `json:"use"`
 	Type      string `json:"kty"`
@@ -76,8 +76,8 @@ type jsonWebKey struct {
 	Exponent  string `json:"e,omitempty"`
 }
 
-func describeKey(public crypto.PublicKey) (jsonWebKey, error) {
-	method, err := methodOf(public)
+func encodeKey(public crypto.PublicKey) (jsonWebKey, error) {
+	method, err := signingMethodOf(public)
 	if err != nil {
 		return jsonWebKey{}, err
 	}
@@ -85,21 +85,21 @@ func describeKey(public crypto.PublicKey) (jsonWebKey, error) {
 	if err != nil {
 		return jsonWebKey{}, err
 	}
-	described := jsonWebKey{Use: "sig", ID: id, Algorithm: method.Alg()}
+	encoded := jsonWebKey{Use: "sig", ID: id, Algorithm: method.Alg()}
 	encode := base64.RawURLEncoding.EncodeToString
 	switch key := public.(type) {
 	case *rsa.PublicKey:
-		described.Type = "RSA"
-		described.Modulus = encode(key.N.Bytes())
-		described.Exponent = encode(big.NewInt(int64(key.E)).Bytes())
+		encoded.Type = "RSA"
+		encoded.Modulus = encode(key.N.Bytes())
+		encoded.Exponent = encode(big.NewInt(int64(key.E)).Bytes())
 	case *ecdsa.PublicKey:
-		point, err := key.Bytes() // 4, then both coordinates at full length
+		point, err := key.Bytes() // uncompressed: 4, then both coordinates
 		if err != nil {
 			return jsonWebKey{}, err
 		}
 		half := 1 + len(point)/2
-		described.Type, described.Curve = "EC", key.Params().Name
-		described.X, described.Y = encode(point[1:half]), encode(point[half:])
+		encoded.Type, encoded.Curve = "EC", key.Params().Name
+		encoded.X, encoded.Y = encode(point[1:half]), encode(point[half:])
 	}
-	return described, nil
+	return encoded, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Who reads both documents can check every token, whatever key has signed it.
-func TestOthersCanCheckTokens(t *testing.T) {
+// The documents suffice to verify tokens of every algorithm.
+func TestOpenIDDocumentsVerifyTokens(t *testing.T) {
 	curve384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestOthersCanCheckTokens(t *testing.T) {
 				t.Error(diff)
 			}
 			if _, err := jwt.Parse(a.issue(), func(token *jwt.Token) (any, error) {
-				return published(t, documents.Keys, token.Header["kid"]), nil
+				return publishedKey(t, documents.Keys, token.Header["kid"]), nil
 			}, jwt.WithValidMethods([]string{algorithm})); err != nil {
 				t.Error(err)
 			}
@@ -48,8 +48,8 @@ func TestOthersCanCheckTokens(t *testing.T) {
 	}
 }
 
-// published reads the key with an id out of a key set.
-func published(t *testing.T, document []byte, id any) crypto.PublicKey {
+// publishedKey returns the key with an id from a key set.
+func publishedKey(t *testing.T, document []byte, id any) crypto.PublicKey {
 	t.Helper()
 	var set struct{ Keys []map[string]string }
 	if err := json.Unmarshal(document, &set); err != nil {
@@ -78,7 +78,7 @@ func published(t *testing.T, document []byte, id any) crypto.PublicKey {
 	return public
 }
 
-func TestAllKeysThatCheckArePublished(t *testing.T) {
+func TestOpenIDPublishesAllVerificationKeys(t *testing.T) {
 	old, key := newRSAKey(t), newECKey(t)
 	accounts, err := NewServiceAccounts(ServiceAccountConfig{
 		Issuers: []string{audience}, SigningKey: key, VerificationKeys: []crypto.PublicKey{key.Public(), old.Public()},
@@ -95,14 +95,14 @@ func TestAllKeysThatCheckArePublished(t *testing.T) {
 	}
 }
 
-func TestIssuersThatOthersDoNotAccept(t *testing.T) {
+func TestOpenIDRejectsInvalidIssuers(t *testing.T) {
 	for _, issuer := range []string{"api", "http://api.example", "https://api.example?a", "https://api.example#a"} {
 		accounts, err := NewServiceAccounts(ServiceAccountConfig{Issuers: []string{issuer}, SigningKey: newECKey(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := accounts.OpenID("https://127.0.0.1/keys"); err == nil {
-			t.Errorf("%s is accepted", issuer)
+			t.Errorf("issuer %s was accepted", issuer)
 		}
 	}
 }

@@ -15,26 +15,25 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// leeway is how far clocks may be apart, and for how long what is being
-// deleted still counts.
+// leeway is the tolerated clock skew, and the time for which terminating objects still count as
+// existing.
 const leeway = time.Minute
 
-// ServiceAccountConfig is what ServiceAccounts needs.
+// ServiceAccountConfig configures ServiceAccounts.
 type ServiceAccountConfig struct {
-	// Issuers name this server in tokens: the first one in those that are
-	// issued, all of them in those that are accepted.
+	// Issuers are the accepted issuers of tokens. The first one is the issuer of new tokens.
 	Issuers []string
-	// SigningKey is an RSA or ECDSA key.
+	// SigningKey is the RSA or ECDSA key that signs tokens.
 	SigningKey crypto.Signer
-	// VerificationKeys are accepted; empty: that of SigningKey.
+	// VerificationKeys verify tokens. Empty: the public part of SigningKey.
 	VerificationKeys []crypto.PublicKey
-	// Store finds the stores of serviceaccounts, pods, secrets and nodes.
+	// Store returns the stores of serviceaccounts, pods, secrets and nodes.
 	Store func(schema.GroupResource) (*registry.Store, bool)
-	// Now tells the time. Nil: time.Now.
+	// Now returns the current time. Nil: time.Now.
 	Now func() time.Time
 }
 
-// ServiceAccounts issues and checks the tokens of service accounts.
+// ServiceAccounts issues and verifies service account tokens. It is safe for concurrent use.
 type ServiceAccounts struct {
 	config ServiceAccountConfig
 	method jwt.SigningMethod
@@ -43,7 +42,7 @@ type ServiceAccounts struct {
 	parser *jwt.Parser
 }
 
-// NewServiceAccounts fails where the signing key is of no known kind.
+// NewServiceAccounts returns an error without an issuer, or if the signing key is not supported.
 func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 	if len(config.Issuers) == 0 || config.SigningKey == nil {
 		return nil, errors.New("service account tokens need an issuer and a signing key")
@@ -54,7 +53,7 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 	if len(config.VerificationKeys) == 0 {
 		config.VerificationKeys = []crypto.PublicKey{config.SigningKey.Public()}
 	}
-	method, err := methodOf(config.SigningKey.Public())
+	method, err := signingMethodOf(config.SigningKey.Public())
 	if err != nil {
 		return nil, fmt.Errorf("signing key: %w", err)
 	}
@@ -74,7 +73,7 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 	return s, nil
 }
 
-// claims are the content of a token.
+// claims is the payload of a token.
 type claims struct {
 	jwt.RegisteredClaims
 	Kubernetes kubernetesClaims `json:"kubernetes.io"`
@@ -100,31 +99,31 @@ func referenceTo(object *registry.TokenObject) *reference {
 	return &reference{Name: object.Name, UID: object.UID}
 }
 
-// Issue signs a token.
-func (s *ServiceAccounts) Issue(_ context.Context, wanted registry.TokenClaims) (string, error) {
+// Issue returns a signed token.
+func (s *ServiceAccounts) Issue(_ context.Context, request registry.TokenClaims) (string, error) {
 	token := jwt.NewWithClaims(s.method, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    s.config.Issuers[0],
-			Subject:   userNameOf(wanted.Namespace, wanted.Account.Name),
-			Audience:  wanted.Audiences,
-			ExpiresAt: jwt.NewNumericDate(wanted.IssuedAt.Add(wanted.Lifetime)),
-			NotBefore: jwt.NewNumericDate(wanted.IssuedAt),
-			IssuedAt:  jwt.NewNumericDate(wanted.IssuedAt),
+			Subject:   userNameOf(request.Namespace, request.Account.Name),
+			Audience:  request.Audiences,
+			ExpiresAt: jwt.NewNumericDate(request.IssuedAt.Add(request.Lifetime)),
+			NotBefore: jwt.NewNumericDate(request.IssuedAt),
+			IssuedAt:  jwt.NewNumericDate(request.IssuedAt),
 			ID:        string(uuid.NewUUID()),
 		},
 		Kubernetes: kubernetesClaims{
-			Namespace:      wanted.Namespace,
-			Node:           referenceTo(wanted.Node),
-			Pod:            referenceTo(wanted.Pod),
-			Secret:         referenceTo(wanted.Secret),
-			ServiceAccount: referenceTo(&wanted.Account),
+			Namespace:      request.Namespace,
+			Node:           referenceTo(request.Node),
+			Pod:            referenceTo(request.Pod),
+			Secret:         referenceTo(request.Secret),
+			ServiceAccount: referenceTo(&request.Account),
 		},
 	})
 	token.Header["kid"] = s.keyID
 	return token.SignedString(s.config.SigningKey)
 }
 
-// Identify is a TokenFunc. It knows every token that names one of the issuers.
+// Identify is a TokenFunc for tokens of the issuers.
 func (s *ServiceAccounts) Identify(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
 	var unverified jwt.RegisteredClaims
 	if _, _, err := s.parser.ParseUnverified(token, &unverified); err != nil || !slices.Contains(s.config.Issuers, unverified.Issuer) {
@@ -140,17 +139,17 @@ func (s *ServiceAccounts) Identify(ctx context.Context, token string, audiences 
 	case err != nil:
 		return nil, fmt.Errorf("service account token: %w", err)
 	case content.ExpiresAt == nil, content.Kubernetes.ServiceAccount == nil:
-		return nil, errors.New("service account token lacks claims that all of them have")
+		return nil, errors.New("service account token has no expiry or no service account")
 	}
-	meant := intersection(content.Audience, audiences)
-	if len(meant) == 0 {
+	valid := intersection(content.Audience, audiences)
+	if len(valid) == 0 {
 		return nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", []string(content.Audience), audiences)
 	}
-	user, err := s.owner(ctx, &content)
+	user, err := s.validate(ctx, &content)
 	if err != nil {
 		return nil, err
 	}
-	return &registry.TokenIdentity{User: user, Audiences: meant}, nil
+	return &registry.TokenIdentity{User: user, Audiences: valid}, nil
 }
 
 func intersection(a, b []string) []string {

@@ -69,8 +69,8 @@ func (a *accounts) issue() string {
 	return token
 }
 
-// refused expects a token to be good for nothing.
-func (a *accounts) refused(token, reason string) {
+// expectInvalid checks the error of an invalid token.
+func (a *accounts) expectInvalid(token, reason string) {
 	a.Helper()
 	if _, err := a.Identify(a.Context(), token, []string{audience}); err == nil || err.Error() != reason {
 		a.Errorf("got  %v\nwant %s", err, reason)
@@ -105,7 +105,7 @@ func newECKey(t *testing.T) crypto.Signer {
 	return key
 }
 
-func TestTokensOfServiceAccounts(t *testing.T) {
+func TestServiceAccountTokens(t *testing.T) {
 	for algorithm, key := range map[string]crypto.Signer{"RS256": newRSAKey(t), "ES256": newECKey(t)} {
 		t.Run(algorithm, func(t *testing.T) {
 			a := newAccounts(t, key)
@@ -114,7 +114,7 @@ func TestTokensOfServiceAccounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			header, content := parts(t, token)
+			header, content := decode(t, token)
 			if header["alg"] != algorithm || header["kid"] == "" {
 				t.Errorf("header %v", header)
 			}
@@ -145,8 +145,8 @@ func TestTokensOfServiceAccounts(t *testing.T) {
 	}
 }
 
-// parts decodes what a token says, whoever signed it.
-func parts(t *testing.T, token string) (header, content map[string]any) {
+// decode decodes a token without verifying it.
+func decode(t *testing.T, token string) (header, content map[string]any) {
 	t.Helper()
 	segments := strings.Split(token, ".")
 	for i, into := range []*map[string]any{&header, &content} {
@@ -161,20 +161,20 @@ func parts(t *testing.T, token string) (header, content map[string]any) {
 	return header, content
 }
 
-func TestTokensThatAreRefused(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	a := newAccounts(t, newECKey(t))
 	token := a.issue()
 
-	foreign := newAccounts(t, newECKey(t))
-	foreign.claims = a.claims
-	a.refused(foreign.issue(), "service account token: token signature is invalid: crypto/ecdsa: verification error")
+	other := newAccounts(t, newECKey(t))
+	other.claims = a.claims
+	a.expectInvalid(other.issue(), "service account token: token signature is invalid: crypto/ecdsa: verification error")
 	head, _, _ := strings.Cut(token, ".")
 	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + strings.TrimPrefix(token, head)
 	if _, err := a.Identify(t.Context(), unsigned, []string{audience}); err == nil {
-		t.Error("a token without a signature is believed")
+		t.Error("a token without a signature was accepted")
 	}
-	if identity, err := a.Identify(t.Context(), "no-token", []string{audience}); identity != nil || err != nil {
-		t.Errorf("what is no token at all is not ours to judge: %v, %v", identity, err)
+	if identity, err := a.Identify(t.Context(), "not-a-token", []string{audience}); identity != nil || err != nil {
+		t.Errorf("a malformed token: %v, %v", identity, err)
 	}
 
 	if _, err := a.Identify(t.Context(), token, []string{"other"}); err == nil || err.Error() !=
@@ -182,21 +182,21 @@ func TestTokensThatAreRefused(t *testing.T) {
 		t.Errorf("another audience: %v", err)
 	}
 	a.now = a.now.Add(time.Hour + 2*time.Minute)
-	a.refused(token, "service account token has expired")
+	a.expectInvalid(token, "service account token has expired")
 	a.now = a.now.Add(-2 * time.Hour)
-	a.refused(token, "service account token is not valid yet")
+	a.expectInvalid(token, "service account token is not valid yet")
 }
 
-func TestTokensEndWithTheirAccount(t *testing.T) {
+func TestDeletedServiceAccounts(t *testing.T) {
 	a := newAccounts(t, newECKey(t))
 	token, old := a.issue(), a.claims.Account.UID
 	a.delete("serviceaccounts", "demo", "bot")
-	a.refused(token, `serviceaccounts "bot" not found`)
-	again := a.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "bot"}})
-	a.refused(token, "service account UID ("+string(registrytest.Meta(again).GetUID())+") does not match claim ("+old+")")
+	a.expectInvalid(token, `serviceaccounts "bot" not found`)
+	recreated := a.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "bot"}})
+	a.expectInvalid(token, "service account UID ("+string(registrytest.Meta(recreated).GetUID())+") does not match claim ("+old+")")
 }
 
-func TestTokensEndWithWhatTheyAreBoundTo(t *testing.T) {
+func TestDeletedBoundObjects(t *testing.T) {
 	for resource, bind := range map[string]func(*registry.TokenClaims, *registry.TokenObject){
 		"pods":    func(c *registry.TokenClaims, o *registry.TokenObject) { c.Pod = o },
 		"secrets": func(c *registry.TokenClaims, o *registry.TokenObject) { c.Secret = o },
@@ -227,12 +227,12 @@ func TestTokensEndWithWhatTheyAreBoundTo(t *testing.T) {
 				}
 			}
 			a.delete(resource, namespace, "x")
-			a.refused(token, "service account token has been invalidated")
+			a.expectInvalid(token, "service account token has been invalidated")
 		})
 	}
 }
 
-func TestKeysAreReadFromFiles(t *testing.T) {
+func TestKeyFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, kind string, der []byte, err error) string {
 		if err != nil {
@@ -257,7 +257,7 @@ func TestKeysAreReadFromFiles(t *testing.T) {
 		}
 	}
 	if _, err := LoadSigningKey(public); err == nil {
-		t.Error("a public key signs")
+		t.Error("a public key was accepted as a signing key")
 	}
 	for _, path := range []string{public, private} {
 		keys, err := LoadVerificationKeys(path)
@@ -266,6 +266,6 @@ func TestKeysAreReadFromFiles(t *testing.T) {
 		}
 	}
 	if _, err := LoadVerificationKeys(write("empty", "NONSENSE", nil, nil)); err == nil {
-		t.Error("nonsense is a key")
+		t.Error("an unknown PEM block was accepted as a key")
 	}
 }

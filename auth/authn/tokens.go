@@ -6,17 +6,17 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Tokens is the registry's view of tokens: service accounts issue them, and
-// those of all kinds can be reviewed.
+// Tokens implements registry.Tokens. It issues service account tokens and reviews tokens of all
+// kinds.
 type Tokens struct {
 	*ServiceAccounts
-	// Any checks tokens of all kinds.
+	// Any identifies tokens of all kinds.
 	Any TokenFunc
 }
 
 var _ registry.Tokens = Tokens{}
 
-// Audiences implements registry.Tokens: this server's names.
+// Audiences implements registry.Tokens. It returns the issuers.
 func (t Tokens) Audiences() []string { return t.config.Issuers }
 
 // Identify implements registry.Tokens.

@@ -10,20 +10,20 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Chain is a registry.Authorizer that asks others in order.
+// Chain is a registry.Authorizer that tries others in order.
 type Chain []registry.Authorizer
 
 var _ registry.Authorizer = Chain{}
 
-// Authorize implements registry.Authorizer. The first that allows or denies
-// decides; where nobody does, the reasons and errors are those of all.
+// Authorize implements registry.Authorizer. The first authorizer that allows or denies decides. If
+// none does, the result has the reasons and errors of all.
 func (c Chain) Authorize(ctx context.Context, access registry.Access) (registry.Decision, error) {
 	var reasons []string
-	var faults []error
+	var errs []error
 	for _, authorizer := range c {
 		decision, err := authorizer.Authorize(ctx, access)
 		if err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 			continue
 		}
 		if decision.Allowed || decision.Denied {
@@ -33,21 +33,21 @@ func (c Chain) Authorize(ctx context.Context, access registry.Access) (registry.
 			reasons = append(reasons, decision.Reason)
 		}
 	}
-	return registry.Decision{Reason: strings.Join(reasons, "\n")}, utilerrors.NewAggregate(faults)
+	return registry.Decision{Reason: strings.Join(reasons, "\n")}, utilerrors.NewAggregate(errs)
 }
 
-// Rules implements registry.Authorizer with what all of them allow.
+// Rules implements registry.Authorizer. It returns the rules of all authorizers.
 func (c Chain) Rules(ctx context.Context, user *authenticationv1.UserInfo, namespace string) (registry.RuleSet, error) {
 	var all registry.RuleSet
-	var faults []error
+	var errs []error
 	for _, authorizer := range c {
 		set, err := authorizer.Rules(ctx, user, namespace)
 		if err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 		all.Resource = append(all.Resource, set.Resource...)
 		all.NonResource = append(all.NonResource, set.NonResource...)
 		all.Incomplete = all.Incomplete || set.Incomplete
 	}
-	return all, utilerrors.NewAggregate(faults)
+	return all, utilerrors.NewAggregate(errs)
 }

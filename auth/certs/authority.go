@@ -14,25 +14,24 @@ import (
 )
 
 const (
-	// lifetime of all that is made here.
+	// lifetime is the validity of all certificates.
 	lifetime = 365 * 24 * time.Hour
-	// backdate makes up for clocks that are behind.
+	// backdate allows for clocks that are behind.
 	backdate = time.Hour
 )
 
-// Authority is a CA of its own. Safe for concurrent use.
+// Authority is a certificate authority in memory. It is safe for concurrent use.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// Pair is a certificate and its key in PEM. Behind the certificate come those
-// that vouch for it.
+// Pair is a certificate and its key in PEM. The certificate is followed by its chain.
 type Pair struct {
 	Certificate, Key []byte
 }
 
-// NewAuthority makes a CA.
+// NewAuthority creates a CA with a common name.
 func NewAuthority(name string) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: name},
@@ -49,7 +48,7 @@ func NewAuthority(name string) (*Authority, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("make the certificate authority %s: %w", name, err)
+		return nil, fmt.Errorf("create certificate authority %s: %w", name, err)
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -58,13 +57,14 @@ func NewAuthority(name string) (*Authority, error) {
 	return &Authority{certificate: certificate, key: key}, nil
 }
 
-// CertificatePEM is what clients check certificates of this CA against.
+// CertificatePEM returns the certificate of the CA.
 func (a *Authority) CertificatePEM() []byte { return encodeCertificate(a.certificate.Raw) }
 
-// AddTo makes a pool trust this CA.
+// AddTo adds the CA to a pool.
 func (a *Authority) AddTo(pool *x509.CertPool) { pool.AddCert(a.certificate) }
 
-// IssueServing makes a certificate for a server with these names and addresses.
+// IssueServing issues a serving certificate for names and addresses. The first one is the common
+// name.
 func (a *Authority) IssueServing(hosts ...string) (Pair, error) {
 	template := &x509.Certificate{
 		KeyUsage:    x509.KeyUsageDigitalSignature,
@@ -83,7 +83,7 @@ func (a *Authority) IssueServing(hosts ...string) (Pair, error) {
 	return a.issue(template)
 }
 
-// IssueClient makes a certificate that says who its owner is.
+// IssueClient issues a client certificate for a user with groups.
 func (a *Authority) IssueClient(user string, groups ...string) (Pair, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
@@ -102,7 +102,7 @@ func (a *Authority) issue(template *x509.Certificate) (Pair, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
-		return Pair{}, fmt.Errorf("make the certificate of %s: %w", template.Subject.CommonName, err)
+		return Pair{}, fmt.Errorf("create certificate of %s: %w", template.Subject.CommonName, err)
 	}
 	private, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -114,6 +114,7 @@ func (a *Authority) issue(template *x509.Certificate) (Pair, error) {
 	}, nil
 }
 
+// complete sets the serial number and the validity.
 func complete(template *x509.Certificate) error {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package certs makes and loads the certificates of a server.
+// Package certs creates and loads the certificates of a server.
 //
-// An [Authority] lives in memory and is made with its server: it signs a
-// serving certificate where none is given, and the client certificates of
-// users. What comes from files is loaded by [LoadServing], [LoadOrMake] and
-// [LoadPool].
+// An [Authority] is a CA in memory that is created with its server. It signs the serving
+// certificate, unless one is configured, and the client certificates of users. [LoadServing],
+// [LoadOrCreate] and [LoadPool] load certificates from files.
 package certs

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// The names of a serving certificate and its key in a directory.
+// File names of the serving certificate and its key in a certificate directory.
 const (
 	certificateFile = "apiserver.crt"
 	keyFile         = "apiserver.key"
@@ -32,10 +32,9 @@ func LoadServing(certificate, key string) (Pair, error) {
 	return pair, nil
 }
 
-// LoadOrMake reads apiserver.crt and apiserver.key from a directory. If both are
-// absent, it writes the pair that issue returns; a directory that it creates can
-// be entered by its owner only.
-func LoadOrMake(dir string, issue func() (Pair, error)) (Pair, error) {
+// LoadOrCreate reads apiserver.crt and apiserver.key from a directory. If both are absent, it
+// writes the pair that issue returns. It creates the directory with mode 0700.
+func LoadOrCreate(dir string, issue func() (Pair, error)) (Pair, error) {
 	certificate, key := filepath.Join(dir, certificateFile), filepath.Join(dir, keyFile)
 	if !absent(certificate) || !absent(key) {
 		return LoadServing(certificate, key)
@@ -47,7 +46,7 @@ func LoadOrMake(dir string, issue func() (Pair, error)) (Pair, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Pair{}, fmt.Errorf("certificate directory: %w", err)
 	}
-	// The key comes first: a certificate without one would be half a pair.
+	// The key is written first, so that a certificate always has a key.
 	if err := os.WriteFile(key, pair.Key, 0o600); err != nil {
 		return Pair{}, fmt.Errorf("serving certificate: %w", err)
 	}
@@ -62,7 +61,7 @@ func absent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// LoadPool reads the certificates of the CAs that a file holds.
+// LoadPool reads the CA certificates of a PEM file.
 func LoadPool(path string) (*x509.CertPool, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -70,12 +69,12 @@ func LoadPool(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("client CA %s: there is no certificate in it", path)
+		return nil, fmt.Errorf("client CA %s: no certificate found", path)
 	}
 	return pool, nil
 }
 
-// TLS returns the pair as a listener needs it.
+// TLS returns the pair as a certificate for crypto/tls.
 func (p Pair) TLS() (tls.Certificate, error) {
 	return tls.X509KeyPair(p.Certificate, p.Key)
 }

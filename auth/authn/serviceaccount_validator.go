@@ -14,18 +14,18 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// errInvalidated is all that a client learns of why a token is over.
+// errInvalidated is the error of a token whose bound object is gone. The client sees no reason.
 var errInvalidated = errors.New("service account token has been invalidated")
 
-// owner returns the account that a token belongs to, if that and all that the
-// token is bound to still live.
-func (s *ServiceAccounts) owner(ctx context.Context, content *claims) (*authenticationv1.UserInfo, error) {
+// validate returns the user of a token. It returns an error if the service account or an object
+// that the token is bound to does not exist anymore.
+func (s *ServiceAccounts) validate(ctx context.Context, content *claims) (*authenticationv1.UserInfo, error) {
 	bound := content.Kubernetes
-	account, err := s.find(ctx, "serviceaccounts", bound.Namespace, bound.ServiceAccount)
+	account, err := s.get(ctx, "serviceaccounts", bound.Namespace, bound.ServiceAccount)
 	if err != nil {
 		return nil, err
 	}
-	if s.isGone(account) {
+	if s.isDeleted(account) {
 		return nil, fmt.Errorf("service account %s/%s has been deleted", bound.Namespace, bound.ServiceAccount.Name)
 	}
 	if string(account.GetUID()) != bound.ServiceAccount.UID {
@@ -37,7 +37,7 @@ func (s *ServiceAccounts) owner(ctx context.Context, content *claims) (*authenti
 	if err := s.checkBound(ctx, "pods", "pod", bound.Namespace, bound.Pod); err != nil {
 		return nil, err
 	}
-	if bound.Pod == nil { // the node of a pod may go before the pod does
+	if bound.Pod == nil { // the node of a pod can be deleted before the pod
 		if err := s.checkBound(ctx, "nodes", "node", "", bound.Node); err != nil {
 			return nil, err
 		}
@@ -45,37 +45,38 @@ func (s *ServiceAccounts) owner(ctx context.Context, content *claims) (*authenti
 	return userOf(content), nil
 }
 
-// checkBound expects an object that a token is bound to; nil: it is not.
-func (s *ServiceAccounts) checkBound(ctx context.Context, resource, kind, namespace string, wanted *reference) error {
-	if wanted == nil {
+// checkBound checks that an object that a token is bound to exists. ref is nil if the token is not
+// bound to an object of this kind.
+func (s *ServiceAccounts) checkBound(ctx context.Context, resource, kind, namespace string, ref *reference) error {
+	if ref == nil {
 		return nil
 	}
-	object, err := s.find(ctx, resource, namespace, wanted)
+	object, err := s.get(ctx, resource, namespace, ref)
 	if apierrors.IsNotFound(err) {
 		return errInvalidated
 	}
 	if err != nil {
 		return err
 	}
-	if s.isGone(object) {
+	if s.isDeleted(object) {
 		return errInvalidated
 	}
-	if string(object.GetUID()) != wanted.UID {
-		return fmt.Errorf("%s UID (%s) does not match service account %s ref claim (%s)", kind, object.GetUID(), kind, wanted.UID)
+	if string(object.GetUID()) != ref.UID {
+		return fmt.Errorf("%s UID (%s) does not match service account %s ref claim (%s)", kind, object.GetUID(), kind, ref.UID)
 	}
 	return nil
 }
 
-// find reads what is at hand. That something is not there, or is another
-// incarnation, counts only if a consistent read says so too.
-func (s *ServiceAccounts) find(ctx context.Context, resource, namespace string, wanted *reference) (metav1.Object, error) {
+// get returns an object from the watch cache. If the cache does not have it or has another UID, a
+// consistent read decides.
+func (s *ServiceAccounts) get(ctx context.Context, resource, namespace string, ref *reference) (metav1.Object, error) {
 	store, ok := s.config.Store(corev1.Resource(resource))
 	if !ok {
-		return nil, fmt.Errorf("this server has no %s", resource)
+		return nil, fmt.Errorf("resource %s is not served", resource)
 	}
-	object, err := read(ctx, store, namespace, wanted.Name, "0")
-	if apierrors.IsNotFound(err) || err == nil && string(object.GetUID()) != wanted.UID {
-		object, err = read(ctx, store, namespace, wanted.Name, "")
+	object, err := read(ctx, store, namespace, ref.Name, "0")
+	if apierrors.IsNotFound(err) || err == nil && string(object.GetUID()) != ref.UID {
+		object, err = read(ctx, store, namespace, ref.Name, "")
 	}
 	return object, err
 }
@@ -92,7 +93,8 @@ func read(ctx context.Context, store *registry.Store, namespace, name, version s
 	return meta.Accessor(obj)
 }
 
-func (s *ServiceAccounts) isGone(object metav1.Object) bool {
+// isDeleted reports whether an object has been terminating for longer than leeway.
+func (s *ServiceAccounts) isDeleted(object metav1.Object) bool {
 	deleted := object.GetDeletionTimestamp()
 	return deleted != nil && deleted.Time.Before(s.config.Now().Add(-leeway))
 }

@@ -51,7 +51,7 @@ func TestHandshake(t *testing.T) {
 	if got := get(t, server.URL, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
 		t.Errorf("got %q", got)
 	}
-	// The file of the certificate itself is enough to trust it.
+	// The file of the serving certificate includes the CA.
 	own := x509.NewCertPool()
 	own.AppendCertsFromPEM(serving.Certificate)
 	if got := get(t, server.URL, &tls.Config{RootCAs: own, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
@@ -84,10 +84,10 @@ func mustTLS(t *testing.T, pair Pair) tls.Certificate {
 	return certificate
 }
 
-func TestDirectoryKeepsTheCertificate(t *testing.T) {
+func TestLoadOrCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	issue := func() (Pair, error) { return newAuthority(t).IssueServing("localhost") }
-	made, err := LoadOrMake(dir, issue)
+	created, err := LoadOrCreate(dir, issue)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,30 +95,30 @@ func TestDirectoryKeepsTheCertificate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key: %v, %v", info, err)
 	}
-	again, err := LoadOrMake(dir, func() (Pair, error) { return Pair{}, errors.New("asked for another one") })
-	if err != nil || string(again.Certificate) != string(made.Certificate) || string(again.Key) != string(made.Key) {
-		t.Errorf("the second start got another pair: %v", err)
+	loaded, err := LoadOrCreate(dir, func() (Pair, error) { return Pair{}, errors.New("issued a second pair") })
+	if err != nil || string(loaded.Certificate) != string(created.Certificate) || string(loaded.Key) != string(created.Key) {
+		t.Errorf("the loaded pair differs: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "apiserver.key")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadOrMake(dir, issue); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a certificate without its key: %v", err)
+	if _, err := LoadOrCreate(dir, issue); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing key: %v", err)
 	}
 }
 
-func TestFaultyFilesAreNamed(t *testing.T) {
-	junk := filepath.Join(t.TempDir(), "junk")
-	if err := os.WriteFile(junk, []byte("junk"), 0o600); err != nil {
+func TestLoadErrorsNameTheFile(t *testing.T) {
+	invalid := filepath.Join(t.TempDir(), "invalid")
+	if err := os.WriteFile(invalid, []byte("junk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadPool(junk); err == nil || !strings.Contains(err.Error(), junk) {
+	if _, err := LoadPool(invalid); err == nil || !strings.Contains(err.Error(), invalid) {
 		t.Errorf("client CA: %v", err)
 	}
-	if _, err := LoadServing(junk, junk); err == nil || !strings.Contains(err.Error(), junk) {
+	if _, err := LoadServing(invalid, invalid); err == nil || !strings.Contains(err.Error(), invalid) {
 		t.Errorf("serving certificate: %v", err)
 	}
 	if _, err := LoadPool(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no client CA: %v", err)
+		t.Errorf("missing client CA: %v", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// Certificates knows the owners of client certificates that a CA of the pool
-// has signed: the common name is the user, each organization a group. The
-// listener must ask for certificates and leave them to be verified here.
+// Certificates authenticates client certificates that a CA of the pool has signed. The common name
+// is the user, each organization is a group. The listener must request client certificates and need
+// not verify them.
 func Certificates(roots *x509.CertPool) Authenticator {
 	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {

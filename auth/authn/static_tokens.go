@@ -16,37 +16,36 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Users knows users by tokens that say nothing by themselves. The zero value
-// knows nobody. Safe for concurrent use.
-type Users struct {
+// StaticTokens maps opaque tokens to users. The zero value is empty. It is safe for concurrent use.
+type StaticTokens struct {
 	mu      sync.RWMutex // guards byToken
 	byToken map[[sha256.Size]byte]*authenticationv1.UserInfo
 }
 
-// Add makes a token that of user; one that was added before is replaced.
-func (u *Users) Add(token string, user authenticationv1.UserInfo) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.byToken == nil {
-		u.byToken = map[[sha256.Size]byte]*authenticationv1.UserInfo{}
+// Add maps a token to a user. It replaces an earlier entry of the token.
+func (s *StaticTokens) Add(token string, user authenticationv1.UserInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byToken == nil {
+		s.byToken = map[[sha256.Size]byte]*authenticationv1.UserInfo{}
 	}
-	u.byToken[sha256.Sum256([]byte(token))] = user.DeepCopy()
+	s.byToken[sha256.Sum256([]byte(token))] = user.DeepCopy()
 }
 
-// Identify is a TokenFunc. These tokens are meant for every audience.
-func (u *Users) Identify(_ context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
-	u.mu.RLock()
-	defer u.mu.RUnlock()
-	user, ok := u.byToken[sha256.Sum256([]byte(token))]
+// Identify is a TokenFunc. Static tokens are valid for every audience.
+func (s *StaticTokens) Identify(_ context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	user, ok := s.byToken[sha256.Sum256([]byte(token))]
 	if !ok {
 		return nil, nil
 	}
 	return &registry.TokenIdentity{User: user.DeepCopy(), Audiences: audiences}, nil
 }
 
-// AddFile adds the tokens of a file as kube-apiserver reads it: lines of token,
-// user name, uid and, as one quoted column, the groups.
-func (u *Users) AddFile(path string) error {
+// AddFile adds the tokens of a CSV file in the format of kube-apiserver: token, user name, uid, and
+// optionally the groups as one quoted column.
+func (s *StaticTokens) AddFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("token file: %w", err)
@@ -73,6 +72,6 @@ func (u *Users) AddFile(path string) error {
 		if len(record) >= 4 {
 			user.Groups = strings.Split(record[3], ",")
 		}
-		u.Add(record[0], user)
+		s.Add(record[0], user)
 	}
 }

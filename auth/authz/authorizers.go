@@ -11,8 +11,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Masters lets the group system:masters do everything, and has no opinion on
-// others. It comes first, so that no mode locks administrators out.
+// Masters allows everything to the group system:masters, and has no opinion on other users. It is
+// the first of a chain, so that no authorization mode locks administrators out.
 type Masters struct{}
 
 // Authorize implements registry.Authorizer.
@@ -20,12 +20,12 @@ func (Masters) Authorize(_ context.Context, access registry.Access) (registry.De
 	return registry.Decision{Allowed: inGroup(access.User, "system:masters")}, nil
 }
 
-// Rules implements registry.Authorizer. As in kube-apiserver it lists none.
+// Rules implements registry.Authorizer. As in kube-apiserver, it returns none.
 func (Masters) Rules(context.Context, *authenticationv1.UserInfo, string) (registry.RuleSet, error) {
 	return registry.RuleSet{}, nil
 }
 
-// AlwaysDeny allows nothing. As in kube-apiserver, others may.
+// AlwaysDeny allows nothing. As in kube-apiserver, it leaves the decision to the next authorizer.
 type AlwaysDeny struct{}
 
 // Authorize implements registry.Authorizer.
@@ -38,10 +38,9 @@ func (AlwaysDeny) Rules(context.Context, *authenticationv1.UserInfo, string) (re
 	return registry.RuleSet{}, nil
 }
 
-// Node stands where kube-apiserver's authorizer of nodes stands, which allows a
-// node what the pods bound to it need. Nobody follows here which those are, so
-// it has no opinion, and tells a node what to do about that: it never allows
-// more than the original does.
+// Node replaces the node authorizer of kube-apiserver, which allows a node to access the objects
+// that the pods bound to it use. Node does not track these objects. It has no opinion, so that it
+// never allows more than the original, and gives nodes a reason with a workaround.
 type Node struct{}
 
 // Authorize implements registry.Authorizer.

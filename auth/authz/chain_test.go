@@ -1,0 +1,94 @@
+package authz
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// fixed is an authorizer with a constant result.
+type fixed struct {
+	registry.Decision
+	registry.RuleSet
+	err error
+}
+
+func (f fixed) Authorize(context.Context, registry.Access) (registry.Decision, error) {
+	return f.Decision, f.err
+}
+
+func (f fixed) Rules(context.Context, *authenticationv1.UserInfo, string) (registry.RuleSet, error) {
+	return f.RuleSet, f.err
+}
+
+var (
+	joe    = &authenticationv1.UserInfo{Username: "joe", Groups: []string{"system:authenticated"}}
+	master = &authenticationv1.UserInfo{Username: "root", Groups: []string{"system:masters"}}
+	node   = &authenticationv1.UserInfo{Username: "system:node:n1", Groups: []string{"system:nodes"}}
+
+	broken  = fixed{err: errors.New("broken")}
+	denying = fixed{Decision: registry.Decision{Denied: true, Reason: "no"}}
+)
+
+func TestAuthorize(t *testing.T) {
+	const nodeReason = `the Node authorizer of this server allows nothing: bind a role to the group "system:nodes"`
+	allowed := registry.Decision{Allowed: true}
+	for name, tc := range map[string]struct {
+		chain Chain
+		user  *authenticationv1.UserInfo
+		want  registry.Decision
+		err   string
+	}{
+		"an empty chain":                                   {Chain{}, joe, registry.Decision{}, ""},
+		"system:masters is allowed":                        {Chain{Masters{}, AlwaysDeny{}}, master, allowed, ""},
+		"other users have no opinion of Masters":           {Chain{Masters{}, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, ""},
+		"no user":                                          {Chain{Masters{}, Node{}}, nil, registry.Decision{}, ""},
+		"AlwaysDeny has no opinion":                        {Chain{AlwaysDeny{}, registry.AlwaysAllow{}}, joe, allowed, ""},
+		"a denial is final":                                {Chain{denying, registry.AlwaysAllow{}}, joe, denying.Decision, ""},
+		"an approval is final":                             {Chain{registry.AlwaysAllow{}, denying}, joe, allowed, ""},
+		"an error is ignored if a later authorizer allows": {Chain{broken, registry.AlwaysAllow{}}, joe, allowed, ""},
+		"an error is returned if no authorizer decides":    {Chain{broken, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, "broken"},
+		"Node has no opinion on other users":               {Chain{Node{}}, joe, registry.Decision{}, ""},
+		"reasons are joined":                               {Chain{Node{}, AlwaysDeny{}}, node, registry.Decision{Reason: nodeReason + "\nEverything is forbidden."}, ""},
+		"a node must be in the group system:nodes":         {Chain{Node{}}, &authenticationv1.UserInfo{Username: "system:node:n1"}, registry.Decision{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.chain.Authorize(t.Context(), registry.Access{User: tc.user})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if (err != nil || tc.err != "") && (err == nil || err.Error() != tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+		})
+	}
+}
+
+func TestRules(t *testing.T) {
+	rule := func(verb string) fixed {
+		return fixed{RuleSet: registry.RuleSet{
+			Resource:    []authorizationv1.ResourceRule{{Verbs: []string{verb}}},
+			NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{verb}}},
+		}}
+	}
+	chain := Chain{Masters{}, Node{}, rule("get"), AlwaysDeny{}, rule("list")}
+	want := registry.RuleSet{
+		Resource:    []authorizationv1.ResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
+		NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
+	}
+	got, err := chain.Rules(t.Context(), joe, "default")
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	want.Incomplete = true
+	got, err = chain.Rules(t.Context(), node, "default")
+	if diff := cmp.Diff(want, got); diff != "" || err == nil {
+		t.Errorf("rules of a node: %v\n%s", err, diff)
+	}
+}
