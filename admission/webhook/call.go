@@ -44,7 +44,8 @@ func (h *hook) checkDryRun(options registry.WriteOptions) error {
 		return nil
 	}
 	if h.sideEffects == nil {
-		return &callError{webhook: h.name, reason: errors.New("Webhook SideEffects is nil")} // the text of kube-apiserver
+		// The text of kube-apiserver.
+		return &callError{webhook: h.name, reason: errors.New("Webhook SideEffects is nil")}
 	}
 	switch *h.sideEffects {
 	case admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.SideEffectClassNoneOnDryRun:

@@ -13,23 +13,22 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// leakedAfter is how long something may be claimed that no service has: longer
-// than a request, which may be about to write the service.
+// leakedAfter is the time after which a claim without a service has leaked. It is longer than any
+// request that may still store the service.
 const leakedAfter = 2 * time.Minute
 
-// Config is what there is to hand out.
+// Config configures an Allocator.
 type Config struct {
-	// ServiceRanges of the services' addresses, one or two of different families,
-	// the primary one first. Beside them there are those of ServiceCIDR objects.
+	// ServiceRanges are the ranges of cluster IPs: one or two of different families, the primary
+	// family first. ServiceCIDR objects add to them.
 	ServiceRanges []netip.Prefix
-	// NodePorts of services that are reached through every node.
+	// NodePorts is the range of node ports.
 	NodePorts utilnet.PortRange
-	// Now tells the time. Nil: time.Now.
+	// Now returns the current time. Nil: time.Now.
 	Now func() time.Time
 }
 
-// Allocator allocates for one server. It has no state, and is safe for concurrent
-// use.
+// Allocator allocates cluster IPs and node ports. It has no state and is safe for concurrent use.
 type Allocator struct {
 	config Config
 }
@@ -42,7 +41,7 @@ func New(config Config) *Allocator {
 	return &Allocator{config: config}
 }
 
-// Hooks are those of the resource "services".
+// Hooks returns the hooks of the resource "services".
 func (a *Allocator) Hooks() registry.Hooks {
 	return registry.Hooks{BeginCreate: a.beginCreate, BeginUpdate: a.beginUpdate, BeginDelete: a.beginDelete}
 }
@@ -51,33 +50,34 @@ func (a *Allocator) beginCreate(ctx context.Context, store *registry.Store, obj 
 	tx := a.begin(store, obj, opts)
 	core.LinkServiceFields(tx.service, nil)
 	if validate := store.Resource().Strategy.Create.ValidateName; len(validate(tx.service.Name, false)) > 0 {
-		return registry.Transaction{}, nil // it is about to be refused, and no address could name it as its holder
+		// The service will be rejected, and an IPAddress cannot refer to an invalid name.
+		return registry.Transaction{}, nil
 	}
-	err := tx.settleFamilies(nil)
+	err := tx.initIPFamilies(nil)
 	if err == nil {
-		err = tx.takeAddresses(ctx, 0)
+		err = tx.allocateClusterIPs(ctx, 0)
 	}
 	if err == nil {
-		err = tx.takePorts(ctx, newPorts(tx.service))
+		err = tx.allocatePorts(ctx, newPorts(tx.service))
 	}
 	return tx.result(), err
 }
 
 func (a *Allocator) beginUpdate(ctx context.Context, store *registry.Store, obj, old runtime.Object, opts registry.WriteOptions) (registry.Transaction, error) {
-	tx, was := a.begin(store, obj, opts), old.(*corev1.Service)
-	core.LinkServiceFields(tx.service, was)
-	err := tx.settleFamilies(was)
+	tx, oldService := a.begin(store, obj, opts), old.(*corev1.Service)
+	core.LinkServiceFields(tx.service, oldService)
+	err := tx.initIPFamilies(oldService)
 	if err == nil {
-		err = tx.changeAddresses(ctx, was)
+		err = tx.updateClusterIPs(ctx, oldService)
 	}
 	if err == nil {
-		err = tx.takePorts(ctx, changedPorts(tx.service, was))
+		err = tx.allocatePorts(ctx, changedPorts(tx.service, oldService))
 	}
 	return tx.result(), err
 }
 
-// beginDelete releases everything after the deletion, and removes the endpoints,
-// so that a service of the same name does not begin with those of this one.
+// beginDelete releases all addresses and ports after the deletion. It also deletes the endpoints,
+// so that a new service with the same name does not start with them.
 func (a *Allocator) beginDelete(_ context.Context, store *registry.Store, old runtime.Object) registry.Transaction {
 	tx := a.begin(store, old, registry.WriteOptions{})
 	tx.releaseAddresses(tx.service.Spec.ClusterIPs, tx.service.ResourceVersion)
@@ -92,7 +92,7 @@ func (tx *transaction) removeEndpoints(ctx context.Context) error {
 		return nil
 	}
 	if _, err := tx.store.Get(ctx, tx.service.Namespace, tx.service.Name, ""); err == nil {
-		return nil // they may be those of another service of that name already
+		return nil // the endpoints may belong to a new service with the same name
 	}
 	_, _ = endpoints.Delete(ctx, registry.DeleteRequest{Namespace: tx.service.Namespace, Name: tx.service.Name})
 	return nil

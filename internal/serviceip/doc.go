@@ -1,17 +1,14 @@
-// Package serviceip allocates what no two services may have: cluster addresses
-// and node ports. [Allocator.Hooks] surround the writes of services with a
-// transaction: what a write needs is claimed before it and released by the
-// rollback, if the write does not happen; what the service no longer needs is
-// released by the commit. Both are repeated until they succeed.
+// Package serviceip allocates cluster IPs and node ports of services. [Allocator.Hooks] run a
+// transaction around each write of a service. It claims addresses and ports before the write. The
+// rollback releases these claims if the write fails. The commit releases what the service no
+// longer has. Both are repeated until they succeed.
 //
-// etcd is the arbiter, so that several servers never hand out one thing twice. An
-// address is taken by creating the IPAddress of its name, which fails if it is
-// there. Node ports are bits of one object, as kube-apiserver keeps them
-// (/ranges/servicenodeports), updated like every other object: a lost race is
-// decided again on what the winner has left.
+// etcd ensures that several servers never allocate an address or a port twice. An address is
+// claimed by creating the IPAddress object with its name, which fails if it exists. Node ports are
+// bits of one object in the format of kube-apiserver (/ranges/servicenodeports), which is updated
+// with optimistic concurrency.
 //
-// It is better to lose an address than to allocate it twice: the unfinished claims
-// of a server that died stay. They are checked when they are asked for, or when
-// nothing else is free: what no service has had for longer than any request takes
-// is free again.
+// A leaked address is better than an address that is allocated twice: unfinished claims of a server
+// that crashed remain. They are checked when they are requested or when nothing else is free. A
+// claim that no service has used for longer than any request takes is free again.
 package serviceip

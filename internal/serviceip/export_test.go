@@ -8,11 +8,11 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-var AccountCodec = accountCodec
+var RangeAllocationCodec = rangeAllocationCodec
 
-// Ports are those that an account says are taken.
-func Ports(account *corev1.RangeAllocation) []int {
-	set := newPortSet(*utilnet.ParsePortRangeOrDie(account.Range), time.Time{})
-	set.restore(account)
-	return slices.AppendSeq([]int{}, set.taken())
+// Ports returns the allocated ports.
+func Ports(allocation *corev1.RangeAllocation) []int {
+	bitmap := newPortBitmap(*utilnet.ParsePortRangeOrDie(allocation.Range), time.Time{})
+	bitmap.restore(allocation)
+	return slices.AppendSeq([]int{}, bitmap.allocated())
 }

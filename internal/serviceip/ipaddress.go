@@ -15,10 +15,10 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// manager marks the IPAddresses that are allocated, as kube-apiserver does.
+// manager is the value of the managed-by label of allocated IPAddresses, as in kube-apiserver.
 const manager = "ipallocator.k8s.io"
 
-// NewIPAddress returns the object that stands for an address of a service.
+// NewIPAddress returns the IPAddress object of a service address.
 func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.IPAddress {
 	return &networkingv1.IPAddress{
 		ObjectMeta: metav1.ObjectMeta{
@@ -34,8 +34,8 @@ func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.I
 	}
 }
 
-// claim takes an address by creating its object: it is an AlreadyExists if
-// somebody has it.
+// claim claims an address by creating its IPAddress object. It returns AlreadyExists if the address
+// is claimed.
 func (tx *transaction) claim(ctx context.Context, address netip.Addr) error {
 	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
@@ -50,14 +50,14 @@ func (tx *transaction) claim(ctx context.Context, address netip.Addr) error {
 	return err
 }
 
-// releaseAddresses gives addresses back after the write, as far as the service
-// had taken them before the given version of it. A later claim is that of
-// another write, which may have found the address lost.
+// releaseAddresses releases addresses at the commit, if they were claimed before the given
+// resourceVersion of the service. A later claim belongs to another write, which may have reclaimed
+// the address.
 func (tx *transaction) releaseAddresses(ips []string, version string) {
 	for _, ip := range ips {
 		address, err := netip.ParseAddr(ip)
 		if err != nil {
-			continue // such as None
+			continue // None
 		}
 		tx.onCommit(func(ctx context.Context) error { return tx.releaseAddress(ctx, address, version) })
 	}
@@ -70,7 +70,7 @@ func (tx *transaction) releaseAddress(ctx context.Context, address netip.Addr, v
 	}
 	claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
 	if err != nil {
-		return ignoreAbsent(err)
+		return ignoreNotFound(err)
 	}
 	if !isParent(claim.Spec.ParentRef, tx.service) || !isOlder(claim.ResourceVersion, version) {
 		return nil
@@ -78,16 +78,16 @@ func (tx *transaction) releaseAddress(ctx context.Context, address netip.Addr, v
 	return release(ctx, store, claim)
 }
 
-// release removes a claim unless it is gone already.
+// release deletes a claim, if it still exists.
 func release(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
 	err := remove(ctx, store, claim)
 	if apierrors.IsConflict(err) {
-		return nil // another claim of the address
+		return nil // a newer claim of the address
 	}
-	return ignoreAbsent(err)
+	return ignoreNotFound(err)
 }
 
-// remove deletes one incarnation of an IPAddress.
+// remove deletes the IPAddress with the UID of the claim.
 func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
 	uid := claim.UID
 	_, err := store.Delete(ctx, registry.DeleteRequest{
@@ -96,7 +96,7 @@ func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAd
 	return err
 }
 
-// isOlder compares versions of objects of one etcd.
+// isOlder compares two resourceVersions.
 func isOlder(a, b string) bool {
 	x, xErr := strconv.ParseInt(a, 10, 64)
 	y, yErr := strconv.ParseInt(b, 10, 64)
@@ -107,16 +107,15 @@ func isParent(ref *networkingv1.ParentReference, s *corev1.Service) bool {
 	return ref != nil && ref.Group == "" && ref.Resource == "services" && ref.Namespace == s.Namespace && ref.Name == s.Name
 }
 
-// mayBeLost tells whether an address was taken, by an allocator, too long ago for
-// the request to be still on its way.
-func (tx *transaction) mayBeLost(claim *networkingv1.IPAddress) bool {
+// mayBeLeaked reports whether an allocator claimed an address so long ago that the request cannot
+// be in flight anymore.
+func (tx *transaction) mayBeLeaked(claim *networkingv1.IPAddress) bool {
 	ref := claim.Spec.ParentRef
 	return claim.Labels[networkingv1.LabelManagedBy] == manager && ref != nil && ref.Resource == "services" &&
 		tx.config.Now().Sub(claim.CreationTimestamp.Time) > leakedAfter
 }
 
-// reclaim removes the claim to an address that its service does not use, and
-// tells whether the address is free now.
+// reclaim deletes a leaked claim of an address, and reports whether the address is free now.
 func (tx *transaction) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
 	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
 	if err != nil {
@@ -124,26 +123,26 @@ func (tx *transaction) reclaim(ctx context.Context, address netip.Addr) (bool, e
 	}
 	claim, err := registry.Read[*networkingv1.IPAddress](ctx, store, "", address.String(), "")
 	if err != nil {
-		return apierrors.IsNotFound(err), ignoreAbsent(err)
+		return apierrors.IsNotFound(err), ignoreNotFound(err)
 	}
-	if tx.dry || !tx.mayBeLost(claim) {
+	if tx.dry || !tx.mayBeLeaked(claim) {
 		return false, nil
 	}
 	service, err := registry.Read[*corev1.Service](ctx, tx.store, claim.Spec.ParentRef.Namespace, claim.Spec.ParentRef.Name, "")
 	if err == nil && slices.Contains(addressesOf(service), address) {
 		return false, nil
 	}
-	if ignoreAbsent(err) != nil {
+	if ignoreNotFound(err) != nil {
 		return false, err
 	}
 	err = remove(ctx, store, claim)
 	if apierrors.IsConflict(err) {
-		return false, nil // somebody else was faster
+		return false, nil // another request was faster
 	}
-	return err == nil || apierrors.IsNotFound(err), ignoreAbsent(err)
+	return err == nil || apierrors.IsNotFound(err), ignoreNotFound(err)
 }
 
-func ignoreAbsent(err error) error {
+func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -14,14 +14,13 @@ import (
 // step is a part of a commit or a rollback. It is called until it succeeds.
 type step = func(ctx context.Context) error
 
-// transaction is what one write of a service claims and releases.
+// transaction tracks the claims and releases of one write of a service.
 type transaction struct {
 	*Allocator
 	store   *registry.Store // of the services
 	service *corev1.Service
 	dry     bool
-	// commit releases what the service no longer needs, rollback what the write
-	// has claimed.
+	// commit releases what the service no longer has, rollback what the write claimed.
 	commit, rollback []step
 }
 
@@ -31,8 +30,8 @@ func (a *Allocator) begin(store *registry.Store, obj runtime.Object, opts regist
 
 func (tx *transaction) onCommit(s step) { tx.commit = append(tx.commit, s) }
 
-// onRollback adds the step that undoes a claim which returned err, if the claim
-// has happened.
+// onRollback adds a step that undoes a claim. err is the result of the claim. The step runs only if
+// the claim was written.
 func (tx *transaction) onRollback(err error, undo step) {
 	if tx.dry {
 		return
@@ -50,7 +49,7 @@ func (tx *transaction) result() registry.Transaction {
 	return registry.Transaction{Commit: inOrder(tx.commit), Rollback: inOrder(tx.rollback)}
 }
 
-// inOrder joins steps. When it is called again only those run that have failed.
+// inOrder joins steps. A repeated call runs only the steps that failed.
 func inOrder(steps []step) step {
 	if len(steps) == 0 {
 		return nil

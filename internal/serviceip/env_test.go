@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// env is a catalog of the built-in kinds, in which services get what they need.
+// env is a catalog of the built-in kinds with an allocator.
 type env struct {
 	*registrytest.Env
 	clock *time.Time
@@ -60,7 +60,7 @@ func (e env) create(name string, change func(*corev1.ServiceSpec)) *corev1.Servi
 	return e.Create("services", newService(name, change)).(*corev1.Service)
 }
 
-// try creates a service that may be refused, and returns the refusal's text.
+// try creates a service, and returns it or the error text.
 func (e env) try(name string, change func(*corev1.ServiceSpec), options registry.WriteOptions) (*corev1.Service, string) {
 	e.Helper()
 	s := newService(name, change)
@@ -72,7 +72,7 @@ func (e env) try(name string, change func(*corev1.ServiceSpec), options registry
 	return registrytest.Object(result.Entry).(*corev1.Service), ""
 }
 
-// change updates a service, and returns the refusal's text, if it is refused.
+// change updates a service, and returns it or the error text.
 func (e env) change(name string, change func(*corev1.ServiceSpec)) (*corev1.Service, string) {
 	e.Helper()
 	result, err := e.Store("services").Update(e.Context(), registry.UpdateRequest{
@@ -97,7 +97,7 @@ func (e env) remove(name string) {
 	}
 }
 
-// addresses are those that are taken.
+// addresses returns the allocated addresses.
 func (e env) addresses() []string {
 	e.Helper()
 	page, err := e.Store("ipaddresses.networking.k8s.io").List(e.Context(), registry.ListRequest{})
@@ -115,10 +115,10 @@ func (e env) addresses() []string {
 	return names
 }
 
-// ports are those that are taken.
+// ports returns the allocated ports.
 func (e env) ports() []int {
 	e.Helper()
-	entry, err := e.Store("services").Storage(serviceip.AccountCodec()).Get(e.Context(), "/ranges/servicenodeports", storage.GetOptions{})
+	entry, err := e.Store("services").Storage(serviceip.RangeAllocationCodec()).Get(e.Context(), "/ranges/servicenodeports", storage.GetOptions{})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -129,6 +129,7 @@ func (e env) ports() []int {
 	return serviceip.Ports(obj.(*corev1.RangeAllocation))
 }
 
+// expect checks the allocated addresses and, unless nil, the allocated ports.
 func (e env) expect(rule string, addresses []string, ports []int) {
 	e.Helper()
 	if got := e.addresses(); !slices.Equal(got, addresses) {

@@ -22,30 +22,30 @@ func TestFamilies(t *testing.T) {
 		ranges  []string
 		change  func(*corev1.ServiceSpec)
 		want    string // families, the policy
-		refusal string
+		failure string
 	}{
 		{"the primary family is the default", both, nil, "IPv6 SingleStack", ""},
-		{"another one can be named", both, policy(single, v4), "IPv4 SingleStack", ""},
-		{"two are preferred where there are two", both, policy(prefer), "IPv6 IPv4 PreferDualStack", ""},
-		{"and one is taken where there is one", one, policy(prefer), "IPv4 PreferDualStack", ""},
-		{"the order can be named", both, policy(require, v4), "IPv4 IPv6 RequireDualStack", ""},
-		{"two are not to be had of one", one, policy(require), "",
+		{"the other family can be requested", both, policy(single, v4), "IPv4 SingleStack", ""},
+		{"PreferDualStack with two families", both, policy(prefer), "IPv6 IPv4 PreferDualStack", ""},
+		{"PreferDualStack with one family", one, policy(prefer), "IPv4 PreferDualStack", ""},
+		{"the order of families can be requested", both, policy(require, v4), "IPv4 IPv6 RequireDualStack", ""},
+		{"RequireDualStack with one family", one, policy(require), "",
 			`Service "s" is invalid: spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services`},
-		{"nor is the other one", one, policy(single, v6), "",
+		{"a family that is not configured", one, policy(single, v6), "",
 			`Service "s" is invalid: spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster`},
-		{"two families need a policy that says so", both, func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{v4, v6} }, "",
+		{"two families with the default policy", both, func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{v4, v6} }, "",
 			`Service "s" is invalid: spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`},
 		{"families are inferred from addresses", both, func(s *corev1.ServiceSpec) { s.ClusterIP = "10.0.0.9" }, "IPv4 SingleStack", ""},
-		{"and have to be theirs", both, func(s *corev1.ServiceSpec) { policy(single, v6)(s); s.ClusterIP = "10.0.0.9" }, "",
+		{"an address of another family than requested", both, func(s *corev1.ServiceSpec) { policy(single, v6)(s); s.ClusterIP = "10.0.0.9" }, "",
 			"Service \"s\" is invalid: spec.clusterIPs[0]: Invalid value: \"10.0.0.9\": expected an IPv6 value as indicated by `ipFamilies[0]`"},
-		{"the older field is the first of the newer one", both, func(s *corev1.ServiceSpec) { s.ClusterIPs = []string{"10.0.0.9"} }, "",
+		{"clusterIPs without clusterIP", both, func(s *corev1.ServiceSpec) { s.ClusterIPs = []string{"10.0.0.9"} }, "",
 			"Service \"s\" is invalid: spec.clusterIPs: Invalid value: [\"10.0.0.9\"]: must be empty when `clusterIP` is not specified"},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			e := newEnv(t, tc.ranges...)
-			s, refusal := e.try("s", tc.change, registry.WriteOptions{})
-			if refusal != tc.refusal {
-				t.Fatalf("got  %s\nwant %s", refusal, tc.refusal)
+			s, failure := e.try("s", tc.change, registry.WriteOptions{})
+			if failure != tc.failure {
+				t.Fatalf("got  %s\nwant %s", failure, tc.failure)
 			}
 			if s == nil {
 				return
@@ -64,21 +64,21 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-func TestTheSecondAddressComesAndGoes(t *testing.T) {
+func TestSecondaryAddress(t *testing.T) {
 	e := newEnv(t, "10.0.0.0/24", "fd00::/112")
 	first := e.create("s", nil).Spec.ClusterIP
-	s, refusal := e.change("s", policy(corev1.IPFamilyPolicyRequireDualStack, corev1.IPv4Protocol))
-	if refusal != "" || len(s.Spec.ClusterIPs) != 2 || s.Spec.ClusterIP != first {
-		t.Fatalf("service %v, refusal %q", s, refusal)
+	s, failure := e.change("s", policy(corev1.IPFamilyPolicyRequireDualStack, corev1.IPv4Protocol))
+	if failure != "" || len(s.Spec.ClusterIPs) != 2 || s.Spec.ClusterIP != first {
+		t.Fatalf("service %v, failure %q", s, failure)
 	}
-	e.expect("both are taken", s.Spec.ClusterIPs, nil)
-	_, refusal = e.change("s", func(s *corev1.ServiceSpec) { s.ClusterIPs = s.ClusterIPs[:1] })
-	if want := `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary cluster IP`; !strings.Contains(refusal, want) {
-		t.Errorf("got %q", refusal)
+	e.expect("RequireDualStack", s.Spec.ClusterIPs, nil)
+	_, failure = e.change("s", func(s *corev1.ServiceSpec) { s.ClusterIPs = s.ClusterIPs[:1] })
+	if want := `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary cluster IP`; !strings.Contains(failure, want) {
+		t.Errorf("got %q", failure)
 	}
-	s, refusal = e.change("s", func(s *corev1.ServiceSpec) { s.IPFamilyPolicy = new(corev1.IPFamilyPolicySingleStack) })
-	if refusal != "" || len(s.Spec.ClusterIPs) != 1 || len(s.Spec.IPFamilies) != 1 {
-		t.Fatalf("service %v, refusal %q", s, refusal)
+	s, failure = e.change("s", func(s *corev1.ServiceSpec) { s.IPFamilyPolicy = new(corev1.IPFamilyPolicySingleStack) })
+	if failure != "" || len(s.Spec.ClusterIPs) != 1 || len(s.Spec.IPFamilies) != 1 {
+		t.Fatalf("service %v, failure %q", s, failure)
 	}
-	e.expect("the second one is free", []string{first}, nil)
+	e.expect("SingleStack", []string{first}, nil)
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest"
 )
 
-// Whatever becomes of writes whose answers are lost, among them those that
-// allocate and charge, in the end all is held that a service has, and no more.
-func TestLostAnswersLoseNothing(t *testing.T) {
+// Writes whose answers are lost, those of allocations and quotas included, leak nothing and release
+// nothing that is in use: in the end exactly the addresses and ports of services are allocated.
+func TestLostAnswers(t *testing.T) {
 	e := newEnv(t)
 	seed := rand.Uint64()
-	t.Logf("the seed of the losses is %d", seed)
+	t.Logf("seed %d", seed)
 	quota := e.Create("resourcequotas", &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "q"}}).(*corev1.ResourceQuota)
 	e.setStatus(quota, corev1.ResourceQuotaStatus{
 		Hard: corev1.ResourceList{corev1.ResourceConfigMaps: resource.MustParse("1000")},
@@ -35,14 +35,14 @@ func TestLostAnswersLoseNothing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, uint64(worker)))
 		workers.Go(func() {
 			for i := range 12 {
-				e.live(random, fmt.Sprintf("s%d-%d", worker, i))
+				e.runLifecycle(random, fmt.Sprintf("s%d-%d", worker, i))
 			}
 		})
 	}
 	workers.Wait()
 	end()
 	e.EndTransactions()
-	e.expectHeld()
+	e.expectConsistent()
 }
 
 func (e env) setStatus(quota *corev1.ResourceQuota, status corev1.ResourceQuotaStatus) {
@@ -60,9 +60,8 @@ func (e env) setStatus(quota *corev1.ResourceQuota, status corev1.ResourceQuotaS
 	}
 }
 
-// live is the life of a service, any step of which may fail, and the creation of
-// a ConfigMap.
-func (e env) live(random *rand.Rand, name string) {
+// runLifecycle creates, updates and deletes a service, and creates a ConfigMap. Any write may fail.
+func (e env) runLifecycle(random *rand.Rand, name string) {
 	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: name}}
 	_, _ = e.Store("configmaps").Create(e.Context(), registry.CreateRequest{Namespace: "x", Object: c})
 	to := func(s *corev1.ServiceSpec) {
@@ -80,8 +79,8 @@ func (e env) live(random *rand.Rand, name string) {
 	}
 }
 
-// expectHeld compares what is held with what the stored objects have.
-func (e env) expectHeld() {
+// expectConsistent compares allocations and quota usage with the stored objects.
+func (e env) expectConsistent() {
 	e.Helper()
 	services, err := registry.ReadAll[*corev1.Service](e.Context(), e.Store("services"), registry.ListRequest{})
 	if err != nil {
@@ -98,7 +97,7 @@ func (e env) expectHeld() {
 		}
 	}
 	slices.Sort(addresses)
-	e.expect("what services have", addresses, slices.Sorted(maps.Keys(ports)))
+	e.expect("addresses and ports of services", addresses, slices.Sorted(maps.Keys(ports)))
 	configMaps, err := registry.ReadAll[*corev1.ConfigMap](e.Context(), e.Store("configmaps"), registry.ListRequest{})
 	if err != nil {
 		e.Fatal(err)

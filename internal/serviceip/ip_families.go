@@ -12,41 +12,40 @@ import (
 	"github.com/miniapi/miniapi/kinds/core"
 )
 
-// settleFamilies fills in which families of addresses a service has, as far as
-// it does not say, and refuses what it says if that does not fit together or is
-// not to be had. old is nil for a new service.
-func (tx *transaction) settleFamilies(old *corev1.Service) error {
+// initIPFamilies sets the default IP family policy and IP families of a service. It returns an
+// error if the given ones are inconsistent or not configured. old is nil for a new service.
+func (tx *transaction) initIPFamilies(old *corev1.Service) error {
 	s, spec := tx.service, &tx.service.Spec
-	if spec.Type == corev1.ServiceTypeExternalName || staysDual(s, old) {
+	if spec.Type == corev1.ServiceTypeExternalName || keepsDualStack(s, old) {
 		return nil
 	}
-	settlePolicy(s, old)
-	faults := core.ValidateServiceAddresses(s, old)
-	if len(faults) == 0 {
-		faults = slices.Concat(narrow(s, old), tx.inferFamilies(spec))
+	defaultIPFamilyPolicy(s, old)
+	errs := core.ValidateServiceAddresses(s, old)
+	if len(errs) == 0 {
+		errs = slices.Concat(trimToSingleStack(s, old), tx.inferFamilies(spec))
 	}
-	// A headless service that leads to somebody else's endpoints may have any.
-	anywhere := spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0
-	if len(faults) == 0 && !anywhere {
-		faults = tx.missingFamilies(spec)
+	// A headless service without a selector may have any IP families.
+	anyFamily := spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0
+	if len(errs) == 0 && !anyFamily {
+		errs = tx.missingFamilies(spec)
 	}
-	if len(faults) > 0 {
-		return tx.invalid(faults)
+	if len(errs) > 0 {
+		return tx.invalid(errs)
 	}
 	if len(spec.IPFamilies) == 0 {
 		spec.IPFamilies = []corev1.IPFamily{tx.families()[0]}
 	}
-	if *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(spec.IPFamilies) == 1 && (anywhere || len(tx.families()) == 2) {
+	if *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(spec.IPFamilies) == 1 && (anyFamily || len(tx.families()) == 2) {
 		spec.IPFamilies = append(spec.IPFamilies, other(spec.IPFamilies[0]))
 	}
 	return nil
 }
 
-func (tx *transaction) invalid(faults field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, tx.service.Name, faults)
+func (tx *transaction) invalid(errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, tx.service.Name, errs)
 }
 
-// families that addresses are handed out of, the primary one first.
+// families returns the configured IP families, the primary family first.
 func (a *Allocator) families() []corev1.IPFamily {
 	var families []corev1.IPFamily
 	for _, r := range a.config.ServiceRanges {
@@ -62,20 +61,20 @@ func other(family corev1.IPFamily) corev1.IPFamily {
 	return corev1.IPv4Protocol
 }
 
-// staysDual: a service that takes two families where it can get them keeps what
-// it got, whatever the cluster has become.
-func staysDual(s, old *corev1.Service) bool {
-	return old != nil && s.Spec.Type == old.Spec.Type && prefersDual(s) && s.Spec.IPFamilyPolicy != nil &&
-		(prefersDual(old) || old.Spec.IPFamilyPolicy == nil) &&
+// keepsDualStack reports whether an update leaves the families and addresses of a PreferDualStack
+// service unchanged. They remain valid even if the configured families have changed.
+func keepsDualStack(s, old *corev1.Service) bool {
+	return old != nil && s.Spec.Type == old.Spec.Type && prefersDualStack(s) && s.Spec.IPFamilyPolicy != nil &&
+		(prefersDualStack(old) || old.Spec.IPFamilyPolicy == nil) &&
 		s.Spec.ClusterIP == old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) &&
 		slices.Equal(s.Spec.IPFamilies, old.Spec.IPFamilies)
 }
 
-func prefersDual(s *corev1.Service) bool {
+func prefersDualStack(s *corev1.Service) bool {
 	return s.Spec.IPFamilyPolicy != nil && *s.Spec.IPFamilyPolicy == corev1.IPFamilyPolicyPreferDualStack
 }
 
-func settlePolicy(s, old *corev1.Service) {
+func defaultIPFamilyPolicy(s, old *corev1.Service) {
 	switch spec := &s.Spec; {
 	case spec.IPFamilyPolicy != nil:
 	case old != nil && old.Spec.IPFamilyPolicy != nil:
@@ -87,12 +86,12 @@ func settlePolicy(s, old *corev1.Service) {
 	}
 }
 
-// narrow drops the second address and family of a service that has become one of
-// a single family, and finds fault with one that drops them without saying so.
-func narrow(s, old *corev1.Service) field.ErrorList {
+// trimToSingleStack drops the secondary address and family when the policy becomes SingleStack. It
+// returns an error if they are dropped, or specified, with an inconsistent policy.
+func trimToSingleStack(s, old *corev1.Service) field.ErrorList {
 	spec, at := &s.Spec, field.NewPath("spec", "ipFamilyPolicy")
 	single := *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
-	fault := func(text string) field.ErrorList {
+	policyError := func(text string) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, *spec.IPFamilyPolicy, text)}
 	}
 	var errs field.ErrorList
@@ -106,22 +105,22 @@ func narrow(s, old *corev1.Service) field.ErrorList {
 	}
 	if old != nil && !single {
 		if n := len(spec.ClusterIPs); n > 0 && n < len(old.Spec.ClusterIPs) {
-			errs = append(errs, fault("must be 'SingleStack' to release the secondary cluster IP")...)
+			errs = append(errs, policyError("must be 'SingleStack' to release the secondary cluster IP")...)
 		}
 		if n := len(spec.IPFamilies); n > 0 && n < len(old.Spec.IPFamilies) {
-			errs = append(errs, fault("must be 'SingleStack' to release the secondary IP family")...)
+			errs = append(errs, policyError("must be 'SingleStack' to release the secondary IP family")...)
 		}
 	}
 	if single && len(spec.ClusterIPs) == 2 {
-		errs = append(errs, fault("must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified")...)
+		errs = append(errs, policyError("must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified")...)
 	}
 	if single && len(spec.IPFamilies) == 2 {
-		errs = append(errs, fault("must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified")...)
+		errs = append(errs, policyError("must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified")...)
 	}
 	return errs
 }
 
-// inferFamilies takes those that are not named from the addresses.
+// inferFamilies appends the families of the given addresses to spec.ipFamilies.
 func (tx *transaction) inferFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 	var errs field.ErrorList
 	for i, ip := range spec.ClusterIPs {
@@ -138,7 +137,7 @@ func (tx *transaction) inferFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 	return errs
 }
 
-// missingFamilies tells which of those that a service wants are not to be had.
+// missingFamilies returns an error for each requested family that is not configured.
 func (tx *transaction) missingFamilies(spec *corev1.ServiceSpec) field.ErrorList {
 	var errs field.ErrorList
 	if *spec.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(tx.families()) < 2 {

@@ -9,9 +9,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// all returns the objects of a resource at a version, in all namespaces. They
-// must not be written to.
-func all[T runtime.Object](ctx context.Context, store *registry.Store, resource schema.GroupResource, resourceVersion string) ([]T, error) {
+// listAll returns the objects of a resource in all namespaces, at a resourceVersion. They must not
+// be modified.
+func listAll[T runtime.Object](ctx context.Context, store *registry.Store, resource schema.GroupResource, resourceVersion string) ([]T, error) {
 	store, err := store.Require(resource)
 	if err != nil {
 		return nil, err

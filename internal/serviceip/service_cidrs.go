@@ -16,11 +16,11 @@ import (
 	"github.com/miniapi/miniapi/kinds/core"
 )
 
-// ranges returns those of a family: the configured ones, then those of
-// ServiceCIDR objects.
+// ranges returns the address ranges of a family: the configured ones, then those of ServiceCIDR
+// objects.
 func (tx *transaction) ranges(ctx context.Context, family corev1.IPFamily) ([]addressRange, error) {
 	prefixes := slices.Clone(tx.config.ServiceRanges)
-	cidrs, err := all[*networkingv1.ServiceCIDR](ctx, tx.store, networkingv1.Resource("servicecidrs"), "0")
+	cidrs, err := listAll[*networkingv1.ServiceCIDR](ctx, tx.store, networkingv1.Resource("servicecidrs"), "0")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (tx *transaction) ranges(ctx context.Context, family corev1.IPFamily) ([]ad
 	return ranges, nil
 }
 
-// isReady: where no controller says so, it is.
+// isReady reports whether a ServiceCIDR is ready. Without a Ready condition it is.
 func isReady(cidr *networkingv1.ServiceCIDR) bool {
 	notReady := func(c metav1.Condition) bool {
 		return c.Type == networkingv1.ServiceCIDRConditionReady && c.Status != metav1.ConditionTrue
@@ -49,9 +49,8 @@ func isReady(cidr *networkingv1.ServiceCIDR) bool {
 	return cidr.DeletionTimestamp == nil && !slices.ContainsFunc(cidr.Status.Conditions, notReady)
 }
 
-// addressRange is what can be handed out of a network: not the address of the
-// network itself, and of IPv4 not the last one. Those before dynamic are for
-// services that ask for them, as long as there are others.
+// addressRange holds the usable addresses of a network: all except the network address and, for
+// IPv4, the broadcast address. The addresses before dynamic are preferred for explicit requests.
 type addressRange struct {
 	first, dynamic, last netip.Addr
 }
@@ -83,7 +82,7 @@ func plus(address netip.Addr, n *big.Int) netip.Addr {
 	return result
 }
 
-// distance is how many addresses are from one to another, at most MaxInt64.
+// distance returns the number of addresses between two addresses, at most MaxInt64.
 func distance(from, to netip.Addr) int64 {
 	n := new(big.Int).Sub(new(big.Int).SetBytes(to.AsSlice()), new(big.Int).SetBytes(from.AsSlice()))
 	if !n.IsInt64() {
@@ -96,20 +95,21 @@ func (r addressRange) contains(address netip.Addr) bool {
 	return address.BitLen() == r.first.BitLen() && !address.Less(r.first) && !r.last.Less(address)
 }
 
-// candidates are all addresses of a range, each part of it from a random place
-// on: two servers seldom try the same one.
+// candidates returns all addresses of a range: first the dynamic part, then the static one, each
+// from a random start, so that two servers seldom try the same address.
 func (r addressRange) candidates() iter.Seq[netip.Addr] {
 	return func(yield func(netip.Addr) bool) {
-		if !r.last.Less(r.dynamic) && !around(r.dynamic, r.last, yield) {
+		if !r.last.Less(r.dynamic) && !eachFromRandom(r.dynamic, r.last, yield) {
 			return
 		}
 		if r.first.Less(r.dynamic) {
-			around(r.first, r.dynamic.Prev(), yield)
+			eachFromRandom(r.first, r.dynamic.Prev(), yield)
 		}
 	}
 }
 
-func around(first, last netip.Addr, yield func(netip.Addr) bool) bool {
+// eachFromRandom yields all addresses from first to last, starting at a random one.
+func eachFromRandom(first, last netip.Addr, yield func(netip.Addr) bool) bool {
 	start := first
 	if n := distance(first, last); n > 0 {
 		start = plus(first, big.NewInt(rand.Int64N(n)))
