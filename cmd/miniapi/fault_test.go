@@ -57,7 +57,7 @@ func TestFaults(t *testing.T) {
 		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
 		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is kube-apiserver's alone: here users can be given rights by RBAC`},
 		"definitions that are not there":     {[]string{"--crds", "/nowhere"}, "definitions to serve (--crds): stat /nowhere: no such file or directory"},
-		"definitions that are no YAML":       {[]string{"--crds", broken}, broken + ": document 1 is no object in YAML or JSON: "},
+		"definitions that are no YAML":       {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
 		"manifests that are no folder":       {[]string{"--manifests", file}, "manifests to apply (--manifests): " + file + " is not a folder of manifests"},
 		"a certificate that is not there": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},

@@ -8,48 +8,43 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Mode says how much there is from the start.
+// Mode selects the bootstrap objects.
 type Mode string
 
 const (
-	// Minimal has the namespaces, the Service default/kubernetes and the
-	// IPAddress that it has taken.
+	// Minimal selects the namespaces, the Service default/kubernetes and its IPAddress.
 	Minimal Mode = "minimal"
-	// Full has what a fresh kube-apiserver creates.
+	// Full selects all objects that a new kube-apiserver creates.
 	Full Mode = "full"
 )
 
-// Config is what the objects depend on. The zero value is usable.
+// Config configures the bootstrap objects. The zero value is usable.
 type Config struct {
-	// ServiceRanges give services their addresses, the primary one first.
-	// Empty: 10.0.0.0/24. The first address of the primary one is that of the
-	// Service default/kubernetes.
+	// ServiceRanges are the ranges of cluster IPs, the primary one first. Empty: 10.0.0.0/24. The
+	// Service default/kubernetes gets the first address of the primary range.
 	ServiceRanges []netip.Prefix
-	// AccessRoles adds to mode Minimal the roles that people are given, those
-	// that everybody has, and their bindings: what a server needs that decides
-	// by roles. Full has them among all others.
+	// AccessRoles adds the RBAC roles of users and their default bindings to mode Minimal. Full
+	// includes them.
 	AccessRoles bool
-	// Port that the server listens on. 0: 443.
+	// Port is the port of the server. 0: 443.
 	Port int
-	// Advertise is where clients inside a cluster reach the server: the
-	// endpoint of the Service in mode Full. Where it is not valid, or a
-	// loopback address, which no endpoint may have, there are no Endpoints and
-	// EndpointSlice.
+	// Advertise is the address of the server for clients inside of the cluster. Mode Full creates
+	// Endpoints and an EndpointSlice of the Service with it, unless it is invalid or a loopback
+	// address, which validation of endpoints rejects.
 	Advertise netip.Addr
-	// Now returns the time of creation. Nil: time.Now.
+	// Now returns the creation time. Nil: time.Now.
 	Now func() time.Time
 }
 
-// Object is one object as it lies in storage.
+// Object is one object as it is stored.
 type Object struct {
-	// Key such as /namespaces/default, without the prefix of the storage.
+	// Key is a key such as /namespaces/default, without the prefix of the storage.
 	Key string
-	// Value as the codec of its kind writes it.
+	// Value is the stored value, encoded with the codec of its kind.
 	Value []byte
 }
 
-// Objects returns what exists from the start, namespaces first, each object
-// with a uid of its own.
+// Objects returns the bootstrap objects, namespaces first. Each has a new UID.
 func Objects(mode Mode, cfg Config) ([]Object, error) {
 	if mode != Minimal && mode != Full {
 		return nil, fmt.Errorf("bootstrap: mode %q is neither %q nor %q", mode, Minimal, Full)
@@ -90,7 +85,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// firstAddress returns the address behind that of the network itself.
+// firstAddress returns the first address after the network address.
 func firstAddress(services netip.Prefix) (netip.Addr, error) {
 	first := services.Masked().Addr().Next()
 	if !services.Contains(first) {

@@ -20,9 +20,9 @@ import (
 	"github.com/miniapi/miniapi/kinds"
 )
 
-var update = flag.Bool("update", false, "make objects.pb.gz of testdata/recorded.json")
+var update = flag.Bool("update", false, "write objects.pb.gz from testdata/recorded.json")
 
-// recordedConfig is that of the server which was recorded.
+// recordedConfig returns the config of the recorded server.
 func recordedConfig() Config {
 	return Config{
 		Port:      35145,
@@ -31,7 +31,7 @@ func recordedConfig() Config {
 	}
 }
 
-func TestFullHasWhatKubeAPIServerCreates(t *testing.T) {
+func TestFullMatchesKubeAPIServer(t *testing.T) {
 	recorded := readRecorded(t)
 	if *update {
 		prepared = pack(t, recorded)
@@ -46,7 +46,7 @@ func TestFullHasWhatKubeAPIServerCreates(t *testing.T) {
 	compare(t, recorded, objects)
 }
 
-func TestMinimalHasNamespacesAndTheService(t *testing.T) {
+func TestMinimal(t *testing.T) {
 	recorded := readRecorded(t)
 	for key := range recorded {
 		if !strings.HasPrefix(key, "/namespaces/") && key != "/services/specs/default/kubernetes" && key != "/ipaddresses/10.0.0.1" {
@@ -60,7 +60,7 @@ func TestMinimalHasNamespacesAndTheService(t *testing.T) {
 	compare(t, recorded, objects)
 }
 
-func TestObjectsDifferOnlyInWhatIsFresh(t *testing.T) {
+func TestObjectsHaveNewUIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for range 2 {
 		objects, err := Objects(Full, Config{})
@@ -77,28 +77,27 @@ func TestObjectsDifferOnlyInWhatIsFresh(t *testing.T) {
 				t.Fatal(err)
 			}
 			if uid := string(accessor.GetUID()); uid == "" || seen[uid] {
-				t.Errorf("%s: uid %q is not fresh", o.Key, uid)
+				t.Errorf("%s: uid %q is not new", o.Key, uid)
 			}
 			seen[string(accessor.GetUID())] = true
 			if created := accessor.GetCreationTimestamp(); created.IsZero() {
-				t.Errorf("%s has no time of creation", o.Key)
+				t.Errorf("%s has no creation time", o.Key)
 			}
 		}
 	}
 }
 
-func TestAddressesFollowTheConfig(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	cases := []struct {
 		name    string
 		config  Config
 		address string
-		// absent are keys that must not be there.
-		absent []string
+		absent  []string // keys
 	}{
 		{"the default range is 10.0.0.0/24", Config{}, "10.0.0.1", []string{"/services/endpoints/default/kubernetes", "/endpointslices/default/kubernetes"}},
-		{"the address of the network is not used", Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("172.20.16.9/20")}}, "172.20.16.1", nil},
-		{"the first range is the primary one", Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("fd00::/108"), netip.MustParsePrefix("10.0.0.0/24")}}, "fd00::1", nil},
-		{"no endpoint has a loopback address", Config{Advertise: netip.MustParseAddr("127.0.0.1")}, "10.0.0.1", []string{"/services/endpoints/default/kubernetes", "/endpointslices/default/kubernetes"}},
+		{"the network address is not used", Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("172.20.16.9/20")}}, "172.20.16.1", nil},
+		{"the first range is the primary range", Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("fd00::/108"), netip.MustParsePrefix("10.0.0.0/24")}}, "fd00::1", nil},
+		{"a loopback address has no endpoints", Config{Advertise: netip.MustParseAddr("127.0.0.1")}, "10.0.0.1", []string{"/services/endpoints/default/kubernetes", "/endpointslices/default/kubernetes"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,25 +109,25 @@ func TestAddressesFollowTheConfig(t *testing.T) {
 				return slices.ContainsFunc(objects, func(o Object) bool { return o.Key == key })
 			}
 			if !has("/ipaddresses/" + c.address) {
-				t.Errorf("there is no IPAddress %s", c.address)
+				t.Errorf("IPAddress %s is missing", c.address)
 			}
 			for _, key := range c.absent {
 				if has(key) {
-					t.Errorf("%s is there", key)
+					t.Errorf("%s exists", key)
 				}
 			}
 		})
 	}
 }
 
-func TestFaultyRequestsAreRefused(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	cases := map[string]struct {
 		mode   Mode
 		config Config
 	}{
-		"an unknown mode":                  {mode: "some"},
-		"a range of one address":           {mode: Minimal, config: Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/32")}}},
-		"a range that was never filled in": {mode: Minimal, config: Config{ServiceRanges: []netip.Prefix{{}}}},
+		"an unknown mode":        {mode: "some"},
+		"a range of one address": {mode: Minimal, config: Config{ServiceRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/32")}}},
+		"the zero range":         {mode: Minimal, config: Config{ServiceRanges: []netip.Prefix{{}}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +154,7 @@ func BenchmarkFull(b *testing.B) {
 	}
 }
 
-// compare expects objects to be those of want, by key, but for what is fresh.
+// compare compares objects with want, by key, except for UIDs and times.
 func compare(t *testing.T, want map[string]runtime.Object, objects []Object) {
 	t.Helper()
 	got := map[string]runtime.Object{}
@@ -165,19 +164,19 @@ func compare(t *testing.T, want map[string]runtime.Object, objects []Object) {
 			t.Fatalf("%s: %v", o.Key, err)
 		}
 		if _, twice := got[o.Key]; twice {
-			t.Errorf("%s is there twice", o.Key)
+			t.Errorf("%s exists twice", o.Key)
 		}
 		got[o.Key] = obj
 	}
-	fresh := cmpopts.IgnoreFields(metav1.ObjectMeta{}, "UID", "CreationTimestamp", "ResourceVersion")
-	if diff := cmp.Diff(want, got, fresh, cmpopts.IgnoreTypes(metav1.Time{}), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("recorded (-), made (+):\n%s", diff)
+	generated := cmpopts.IgnoreFields(metav1.ObjectMeta{}, "UID", "CreationTimestamp", "ResourceVersion")
+	if diff := cmp.Diff(want, got, generated, cmpopts.IgnoreTypes(metav1.Time{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("objects (-recorded +created):\n%s", diff)
 	}
 }
 
-// decodeAny finds the codec by key, as the server does.
+// decodeAny decodes an object with the codec of its key, as the server does.
 func decodeAny(o Object) (runtime.Object, error) {
-	for _, r := range stored() {
+	for _, r := range storedResources() {
 		if strings.HasPrefix(o.Key, "/"+r.StoragePath+"/") {
 			return r.Codec.Decode(o.Value)
 		}
@@ -185,7 +184,7 @@ func decodeAny(o Object) (runtime.Object, error) {
 	return nil, os.ErrNotExist
 }
 
-// readRecorded returns the recorded objects by the keys they are stored under.
+// readRecorded returns the recorded objects by their keys.
 func readRecorded(t *testing.T) map[string]runtime.Object {
 	t.Helper()
 	data, err := os.ReadFile("testdata/recorded.json")
@@ -241,9 +240,9 @@ func TestAccessRoles(t *testing.T) {
 		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
 	}
 	compare(t, want, objects[len(minimal):])
-	again, err := Objects(Minimal, Config{AccessRoles: true})
-	if err != nil || string(again[len(minimal)].Value) == string(objects[len(minimal)].Value) {
-		t.Errorf("two servers got one uid (%v)", err)
+	second, err := Objects(Minimal, Config{AccessRoles: true})
+	if err != nil || string(second[len(minimal)].Value) == string(objects[len(minimal)].Value) {
+		t.Errorf("two servers got the same UID (%v)", err)
 	}
 }
 

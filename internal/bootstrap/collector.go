@@ -14,14 +14,14 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// collector turns objects into what is stored. It keeps the first error.
+// collector encodes objects. It keeps the first error.
 type collector struct {
 	now     metav1.Time
 	objects []Object
 	err     error
 }
 
-// add stamps obj as newly created and encodes it.
+// add sets the UID and creation time of obj and encodes it.
 func (c *collector) add(obj runtime.Object) {
 	if c.err != nil {
 		return
@@ -65,15 +65,15 @@ func resourceOf(obj runtime.Object) (*registry.Resource, error) {
 }
 
 func resourceOfKind(kind schema.GroupKind) (*registry.Resource, error) {
-	resource, ok := stored()[kind]
+	resource, ok := storedResources()[kind]
 	if !ok {
 		return nil, fmt.Errorf("no resource stores the kind %s", kind)
 	}
 	return resource, nil
 }
 
-// stored finds the built-in resources by kind. It is not written to.
-var stored = sync.OnceValue(func() map[schema.GroupKind]*registry.Resource {
+// storedResources maps kinds to the built-in resources that are stored. It must not be modified.
+var storedResources = sync.OnceValue(func() map[schema.GroupKind]*registry.Resource {
 	index := map[schema.GroupKind]*registry.Resource{}
 	for _, r := range kinds.Resources() {
 		if r.Virtual == nil {

@@ -1,17 +1,14 @@
-// Package bootstrap knows what a cluster holds before anybody has written to
-// it. [Objects] returns it as keys and encoded values, for the root package to
-// write where they are absent.
+// Package bootstrap provides the objects of a new cluster. [Objects] returns their keys and encoded
+// values. The root package writes those that are absent.
 //
-// [Minimal] is what the server itself relies on: the namespaces, and the
-// Service through which the API is reached, with its address. [Full] is all that a fresh
-// kube-apiserver creates, some 190 objects. Those that are the same in every
-// cluster, such as the roles of RBAC, come from objects.pb.gz: a gzipped
-// metav1.List of values at rest, made of testdata/recorded.json, which holds
-// what kube-apiserver v1.36.3 answered. To make it anew:
+// [Minimal] has the objects that the server itself relies on: the namespaces, and the Service of
+// the API with its address. [Full] has all objects that a new kube-apiserver creates, about 190.
+// The objects that are the same in every cluster, such as the RBAC roles, come from objects.pb.gz:
+// a gzipped metav1.List of stored values, created from testdata/recorded.json, which was recorded
+// from kube-apiserver v1.36.3. To create it again:
 //
 //	go test ./internal/bootstrap -run TestFull -update
 //
-// What follows from the server's own addresses is put together here. The lease
-// by which kube-apiserver tells its peers that it lives is left out: nobody
-// here renews it.
+// The objects that depend on the addresses of the server are created here. The identity lease of
+// kube-apiserver is omitted, because no controller renews it.
 package bootstrap

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/core"
 )
 
-// networkObjects follow from the server's addresses.
+// networkObjects returns the objects that depend on the addresses of the server.
 func networkObjects(now metav1.Time, cfg Config) []runtime.Object {
 	objects := []runtime.Object{serviceCIDR(now, cfg.ServiceRanges)}
 	if cfg.Advertise.IsValid() && !cfg.Advertise.IsLoopback() {

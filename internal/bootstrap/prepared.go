@@ -35,13 +35,12 @@ func (c *collector) addPrepared() {
 		return
 	}
 	for _, obj := range objects {
-		c.date(obj)
+		c.setTimes(obj)
 		c.add(obj)
 	}
 }
 
-// addAccessRoles adds those of the prepared objects that Config.AccessRoles
-// speaks of.
+// addAccessRoles adds the prepared objects of Config.AccessRoles.
 func (c *collector) addAccessRoles() {
 	if c.err != nil {
 		return
@@ -56,7 +55,8 @@ func (c *collector) addAccessRoles() {
 	}
 }
 
-// accessRoles finds them once for all servers. They must not be written to.
+// accessRoles returns the prepared objects of Config.AccessRoles. The process shares them. They
+// must not be modified.
 var accessRoles = sync.OnceValues(func() ([]runtime.Object, error) {
 	objects, err := unpack(prepared)
 	return slices.DeleteFunc(objects, func(obj runtime.Object) bool { return !isAccessRole(obj) }), err
@@ -102,7 +102,7 @@ func unpack(data []byte) ([]runtime.Object, error) {
 	return objects, nil
 }
 
-// decode reads a value whose envelope names its kind.
+// decode decodes a value with the codec of the kind in its envelope.
 func decode(value []byte) (runtime.Object, error) {
 	var unknown runtime.Unknown
 	if err := unknown.Unmarshal(bytes.TrimPrefix(value, []byte("k8s\x00"))); err != nil {
@@ -116,8 +116,8 @@ func decode(value []byte) (runtime.Object, error) {
 	return resource.Codec.Decode(value)
 }
 
-// date sets the times which objects carry outside of their metadata.
-func (c *collector) date(obj runtime.Object) {
+// setTimes sets the times of objects outside of their metadata.
+func (c *collector) setTimes(obj runtime.Object) {
 	switch obj := obj.(type) {
 	case *corev1.ConfigMap:
 		obj.Data["since"] = c.now.UTC().Format(time.DateOnly)

@@ -12,18 +12,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Manager is who owns the fields that are applied.
-const Manager = "miniapi"
+// FieldManager is the manager of applied fields.
+const FieldManager = "miniapi"
 
-// Applier applies objects to a server. Safe for concurrent use.
+// Applier applies objects to a server. It is safe for concurrent use.
 type Applier struct {
 	objects dynamic.Interface
 	client  *http.Client
 	url     string
 }
 
-// NewApplier returns one for the server and the user of a config, whose Host is a
-// URL.
+// NewApplier returns an applier for the server and the user of a config. The Host of the config
+// must be a URL.
 func NewApplier(config *rest.Config) (*Applier, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -36,15 +36,14 @@ func NewApplier(config *rest.Config) (*Applier, error) {
 	return &Applier{objects: objects, client: client, url: config.Host}, nil
 }
 
-// Apply creates the objects, or changes them to what is said here, whoever owned
-// the fields before. CustomResourceDefinitions and Namespaces come first, and
-// what they define is served before the rest comes; what failed is tried again as
-// long as something else succeeds. The error joins those of all objects that
-// could not be applied, a line for each.
+// Apply creates or changes objects with server-side apply, and takes over fields of other managers.
+// It applies CustomResourceDefinitions and Namespaces first, and waits until the defined resources
+// are served. It retries failed objects as long as other objects succeed. The error has a line for
+// each object that could not be applied.
 func (a *Applier) Apply(ctx context.Context, objects []Object) error {
 	pending := inOrder(objects)
 	for {
-		failed, err := a.round(ctx, pending)
+		failed, err := a.applyOnce(ctx, pending)
 		if len(failed) == 0 || len(failed) == len(pending) || ctx.Err() != nil {
 			return err
 		}
@@ -52,8 +51,8 @@ func (a *Applier) Apply(ctx context.Context, objects []Object) error {
 	}
 }
 
-// round tries each object once, and returns those that failed.
-func (a *Applier) round(ctx context.Context, objects []Object) ([]Object, error) {
+// applyOnce applies each object once, and returns those that failed.
+func (a *Applier) applyOnce(ctx context.Context, objects []Object) ([]Object, error) {
 	var failed []Object
 	var errs []error
 	served := servedResources{}
@@ -71,7 +70,7 @@ func (a *Applier) apply(ctx context.Context, object Object, served servedResourc
 	if err != nil {
 		return err
 	}
-	applied, err := resource.Apply(ctx, object.GetName(), object.Unstructured, metav1.ApplyOptions{FieldManager: Manager, Force: true})
+	applied, err := resource.Apply(ctx, object.GetName(), object.Unstructured, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package manifests brings what files describe into a server, as a client of it.
+// Package manifests applies manifest files to a server, as a client.
 //
-// [Read] takes objects from files and folders, [Applier] applies them on the
-// server's side in an order that suits them, and [Folder] does so again whenever
-// a file changes. What a file no longer names stays: nothing is deleted.
+// [Read] reads objects from files and folders. [Applier] applies them on the server side, in the
+// order of their dependencies. [Folder] applies files again when they change. Objects that are
+// removed from the files are not deleted.
 package manifests

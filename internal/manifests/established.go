@@ -16,8 +16,8 @@ import (
 
 var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// awaitEstablished returns when what a definition defines is served, or with the
-// reason why it will not be.
+// awaitEstablished blocks until the resource of a definition is served. It returns an error if the
+// definition is not accepted or is being deleted.
 func (a *Applier) awaitEstablished(ctx context.Context, definition *unstructured.Unstructured) error {
 	watcher, err := a.objects.Resource(definitions).Watch(ctx, metav1.ListOptions{
 		FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, definition.GetName()).String(),
@@ -28,8 +28,8 @@ func (a *Applier) awaitEstablished(ctx context.Context, definition *unstructured
 	}
 	defer watcher.Stop()
 	for {
-		settled, err := isSettled(definition)
-		if settled || err != nil {
+		established, err := isEstablished(definition)
+		if established || err != nil {
 			return err
 		}
 		event, open := <-watcher.ResultChan()
@@ -38,7 +38,7 @@ func (a *Applier) awaitEstablished(ctx context.Context, definition *unstructured
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !open || !ok:
-			return errors.New("the watch for its status has ended")
+			return errors.New("the watch of its status has ended")
 		case event.Type == watch.Deleted:
 			return errDeleted
 		}
@@ -46,11 +46,10 @@ func (a *Applier) awaitEstablished(ctx context.Context, definition *unstructured
 	}
 }
 
-var errDeleted = errors.New("it is being deleted: try again when it is gone")
+var errDeleted = errors.New("it is being deleted: retry after the deletion")
 
-// isSettled tells whether a definition is served; an error says that it will not
-// be.
-func isSettled(definition *unstructured.Unstructured) (bool, error) {
+// isEstablished reports whether a definition is served. It returns an error if it will not be.
+func isEstablished(definition *unstructured.Unstructured) (bool, error) {
 	if definition.GetDeletionTimestamp() != nil {
 		return false, errDeleted
 	}

@@ -14,22 +14,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long nothing must happen to the files before they are read: to
-// save one takes an editor several steps.
-const quiet = 50 * time.Millisecond
+// debounce is the time without events after which changed files are read. Editors save a file in
+// several steps.
+const debounce = 50 * time.Millisecond
 
-// Folder keeps a server in step with a folder of manifests.
+// Folder applies the manifests of a folder, also when they change.
 type Folder struct {
 	dir     string
 	applier *Applier
 	logger  *slog.Logger
 	loaded  chan struct{} // closed when Load has succeeded
-	// applied are the contents of the files that were applied, by name.
+	// applied holds the contents of the applied files, by name.
 	applied map[string][]byte
 }
 
-// NewFolder returns a folder whose manifests an applier applies. It starts
-// nothing.
+// NewFolder returns a folder whose manifests an applier applies. It starts no goroutine.
 func NewFolder(dir string, applier *Applier, logger *slog.Logger) *Folder {
 	return &Folder{dir: dir, applier: applier, logger: logger, loaded: make(chan struct{}), applied: map[string][]byte{}}
 }
@@ -43,7 +42,7 @@ func CheckFolder(path string) error {
 	return err
 }
 
-// Load applies everything that is in the folder. It is called once.
+// Load applies all files of the folder. It must be called once.
 func (f *Folder) Load(ctx context.Context) error {
 	if err := CheckFolder(f.dir); err != nil {
 		return err
@@ -55,9 +54,8 @@ func (f *Folder) Load(ctx context.Context) error {
 	return nil
 }
 
-// Run applies, once Load has succeeded, the files that change, until ctx ends,
-// which is no error. What is wrong with a file is logged, and tried again with
-// the next change.
+// Run waits until Load has succeeded, and then applies changed files until ctx ends, and returns
+// nil. It logs errors. A file with an error is retried at the next change.
 func (f *Folder) Run(ctx context.Context) error {
 	select {
 	case <-f.loaded:
@@ -69,33 +67,33 @@ func (f *Folder) Run(ctx context.Context) error {
 		defer watcher.Close()
 		err = watcher.Add(f.dir)
 	}
-	if err != nil { // no reason for a server to end
-		f.logger.ErrorContext(ctx, "manifests: changes will not be noticed", "folder", f.dir, "error", err)
+	if err != nil { // must not stop the server
+		f.logger.ErrorContext(ctx, "manifests: cannot watch the folder for changes", "folder", f.dir, "error", err)
 		return nil
 	}
-	f.follow(ctx, watcher)
+	f.watch(ctx, watcher)
 	return nil
 }
 
-func (f *Folder) follow(ctx context.Context, watcher *fsnotify.Watcher) {
-	changed := time.NewTimer(0) // at once: for what changed since Load
+func (f *Folder) watch(ctx context.Context, watcher *fsnotify.Watcher) {
+	changed := time.NewTimer(0) // fires at once, for changes since Load
 	defer changed.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-watcher.Events:
-			changed.Reset(quiet)
+			changed.Reset(debounce)
 		case err := <-watcher.Errors:
 			f.logger.WarnContext(ctx, "manifests: changes may have been missed", "folder", f.dir, "error", err)
-			changed.Reset(quiet)
+			changed.Reset(debounce)
 		case <-changed.C:
 			f.log(ctx, f.applyChanges(ctx))
 		}
 	}
 }
 
-// log writes a line for each error that was joined.
+// log logs each joined error separately.
 func (f *Folder) log(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -111,7 +109,7 @@ func (f *Folder) log(ctx context.Context, err error) {
 	}
 }
 
-// applyChanges applies the files whose content is not what was applied last.
+// applyChanges applies the files whose content differs from the content applied last.
 func (f *Folder) applyChanges(ctx context.Context) error {
 	contents, err := f.read()
 	if err != nil {
@@ -146,7 +144,7 @@ func (f *Folder) read() (map[string][]byte, error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		switch {
-		case errors.Is(err, os.ErrNotExist): // it went in between
+		case errors.Is(err, os.ErrNotExist): // deleted since the listing
 		case err != nil:
 			return nil, err
 		default:

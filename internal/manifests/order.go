@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// early are the kinds that others rely on, each behind what it relies on itself.
-var early = []string{
+// firstKinds are applied first, in this order, because other kinds depend on them.
+var firstKinds = []string{
 	"CustomResourceDefinition", "Namespace", "ResourceQuota", "LimitRange",
 	"PriorityClass", "RuntimeClass", "StorageClass", "IngressClass",
 	"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
 	"ConfigMap", "Secret", "PersistentVolume", "PersistentVolumeClaim", "Service",
 }
 
-// late are those that have a say in every write that comes after them.
-var late = []string{
+// lastKinds are applied last, because they affect all later writes.
+var lastKinds = []string{
 	"APIService",
 	"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
 	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
 }
 
-// inOrder returns the objects in the order to apply them in; those of a kind stay
-// as they are.
+// inOrder returns the objects in the order to apply them. Objects of the same kind keep their
+// order.
 func inOrder(objects []Object) []Object {
 	return slices.SortedStableFunc(slices.Values(objects), func(a, b Object) int {
 		return cmp.Compare(rank(a.GetKind()), rank(b.GetKind()))
@@ -29,8 +29,8 @@ func inOrder(objects []Object) []Object {
 }
 
 func rank(kind string) int {
-	if i := slices.Index(early, kind); i >= 0 {
+	if i := slices.Index(firstKinds, kind); i >= 0 {
 		return i
 	}
-	return len(early) + slices.Index(late, kind) + 1
+	return len(firstKinds) + slices.Index(lastKinds, kind) + 1
 }

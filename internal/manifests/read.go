@@ -16,14 +16,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Object is what a file says of an object.
+// Object is an object of a manifest file.
 type Object struct {
 	*unstructured.Unstructured
-	// File is where it stands.
+	// File is the path of the file.
 	File string
 }
 
-// String names the object, for those who have to find it.
+// String returns the file, kind and name of the object.
 func (o Object) String() string {
 	name := o.GetName()
 	if namespace := o.GetNamespace(); namespace != "" {
@@ -32,10 +32,9 @@ func (o Object) String() string {
 	return fmt.Sprintf("%s: %s %s", o.File, o.GetKind(), name)
 }
 
-// Read returns the objects of files and folders. A file has one document of JSON,
-// or any number of YAML; the items of a List stand for themselves. Of a folder
-// those files are read whose names end in .yaml, .yml or .json, but not what is
-// in folders below it.
+// Read returns the objects of files and folders. A file has one JSON document or any number of YAML
+// documents. A List is replaced by its items. In a folder, Read reads the files ending in .yaml,
+// .yml or .json, but no subfolders.
 func Read(paths ...string) ([]Object, error) {
 	var objects []Object
 	for _, path := range paths {
@@ -58,7 +57,7 @@ func Read(paths ...string) ([]Object, error) {
 	return objects, nil
 }
 
-// Definitions returns those objects which are CustomResourceDefinitions.
+// Definitions returns the CustomResourceDefinitions among objects.
 func Definitions(objects []Object) []Object {
 	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !isDefinition(o) })
 }
@@ -67,7 +66,7 @@ func isDefinition(o Object) bool {
 	return o.GroupVersionKind().Group == definitions.Group && o.GetKind() == "CustomResourceDefinition"
 }
 
-// filesOf returns a file as it is, and of a folder those that are manifests.
+// filesOf returns the path of a file, or the manifests of a folder.
 func filesOf(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -94,8 +93,8 @@ func filesOf(path string) ([]string, error) {
 	return files, nil
 }
 
-// checkRegular refuses named pipes and the like, whose readers may wait for ever.
-// A file that has gone is for its reader to notice.
+// checkRegular returns an error for named pipes and other special files, because reading them can
+// block forever. It returns nil for a file that does not exist.
 func checkRegular(file string) error {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -122,9 +121,9 @@ func parse(file string, data []byte) ([]Object, error) {
 			err = yaml.Unmarshal(document, &content)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: document %d is no object in YAML or JSON: %w", file, n, err)
+			return nil, fmt.Errorf("%s: document %d is not an object in YAML or JSON: %w", file, n, err)
 		}
-		if len(content) == 0 { // nothing but comments
+		if len(content) == 0 { // only comments
 			continue
 		}
 		found, err := expand(&unstructured.Unstructured{Object: content})

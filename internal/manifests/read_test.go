@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// folder writes files, given by name and content.
+// folder creates a folder with files, given by name and content.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,22 +35,22 @@ func TestRead(t *testing.T) {
 		path  string
 		want  []string
 	}{
-		"the files of a folder by name, and by what they end in": {
+		"files of a folder in the order of their names, filtered by extension": {
 			files: map[string]string{"b.yaml": object, "a.json": object, "c.yml": object, "d.txt": object, "e": object},
 			want:  []string{"a.json: A a", "b.yaml: A a", "c.yml: A a"},
 		},
-		"not the folders of a folder": {
+		"no subfolders": {
 			files: map[string]string{"a/b.yaml": object, "c.yaml/d.yaml": object},
 		},
-		"a file whatever its name": {
+		"a file with any extension": {
 			files: map[string]string{"a.txt": object}, path: "a.txt",
 			want: []string{"a.txt: A a"},
 		},
-		"every document": {
+		"all documents of a file": {
 			files: map[string]string{"a.yaml": "# head\n---\nkind: A\nmetadata: {name: a}\n---\n---\n# nothing\n---\nkind: B\nmetadata: {name: b, namespace: ns}\n"},
 			want:  []string{"a.yaml: A a", "a.yaml: B ns/b"},
 		},
-		"the items of a list": {
+		"items of a list": {
 			files: map[string]string{"a.yaml": "apiVersion: v1\nkind: List\nitems: [" + object + "," + object + "]"},
 			want:  []string{"a.yaml: A a", "a.yaml: A a"},
 		},
@@ -72,8 +72,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A reader of a named pipe would wait for a writer.
-func TestPipesAreRefused(t *testing.T) {
+// Reading a named pipe blocks until a process writes to it.
+func TestReadRejectsPipes(t *testing.T) {
 	dir := folder(t, map[string]string{"a.yaml": "kind: A"})
 	pipe := filepath.Join(dir, "b.yaml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -86,15 +86,15 @@ func TestPipesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Read(dir); err != nil {
-		t.Errorf("a pipe that is no manifest: %v", err)
+		t.Errorf("a pipe without the extension of a manifest: %v", err)
 	}
 }
 
-func TestReadSaysWhereAFaultIs(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	dir := folder(t, map[string]string{"a.yaml": "kind: A\n---\nkind: [\n", "b.json": `"text"`})
 	for path, want := range map[string]string{
-		"a.yaml":  "a.yaml: document 2 is no object in YAML or JSON: ",
-		"b.json":  "b.json: document 1 is no object in YAML or JSON: ",
+		"a.yaml":  "a.yaml: document 2 is not an object in YAML or JSON: ",
+		"b.json":  "b.json: document 1 is not an object in YAML or JSON: ",
 		"nowhere": "nowhere: no such file or directory",
 	} {
 		_, err := Read(filepath.Join(dir, path))

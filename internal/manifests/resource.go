@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// servedResources are those of each group version that was asked for.
+// servedResources caches the resources of group versions.
 type servedResources map[schema.GroupVersion][]metav1.APIResource
 
-// resource finds where objects of a kind are served.
+// resource returns the client for the resource of an object.
 func (a *Applier) resource(ctx context.Context, object Object, served servedResources) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	if kind.Version == "" || kind.Kind == "" {
-		return nil, errors.New("apiVersion and kind are needed to say what it is")
+		return nil, errors.New("apiVersion and kind are required")
 	}
 	gv := kind.GroupVersion()
 	if _, known := served[gv]; !known {
@@ -45,9 +45,8 @@ func (a *Applier) resource(ctx context.Context, object Object, served servedReso
 	return all.Namespace(object.GetNamespace()), nil
 }
 
-// resources asks the server for those of a group version, of which there are none
-// where it has no such version. The discovery client of client-go would bring all
-// types of the API along.
+// resources returns the resources of a group version, none if the server does not have it. It does
+// not use the discovery client of client-go, which imports all types of the API.
 func (a *Applier) resources(ctx context.Context, gv schema.GroupVersion) ([]metav1.APIResource, error) {
 	path := "/apis/" + gv.String()
 	if gv.Group == "" {

@@ -7,37 +7,35 @@ import (
 	"weak"
 )
 
-// Map holds weak references to its values. The zero value is empty. It is safe for
-// concurrent use.
+// Map holds weak references to its values. The zero value is empty. It is safe for concurrent use.
 type Map[K comparable, V any] struct {
-	mu    sync.Mutex // guards known
-	known map[K]weak.Pointer[V]
+	mu      sync.Mutex // guards entries
+	entries map[K]weak.Pointer[V]
 }
 
-// Of returns the value of a key. If no referenced value exists it calls build, with
-// the map locked, so there are never two values of a key. A key must not reference
-// its value.
+// Of returns the value of a key. If no referenced value exists, it calls build with the map locked,
+// so that a key never has two values. A key must not reference its value.
 func (m *Map[K, V]) Of(key K, build func() *V) *V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if v := m.known[key].Value(); v != nil {
+	if v := m.entries[key].Value(); v != nil {
 		return v
 	}
 	v := build()
-	if m.known == nil {
-		m.known = map[K]weak.Pointer[V]{}
+	if m.entries == nil {
+		m.entries = map[K]weak.Pointer[V]{}
 	}
-	m.known[key] = weak.Make(v)
-	runtime.AddCleanup(v, m.forget, key)
+	m.entries[key] = weak.Make(v)
+	runtime.AddCleanup(v, m.remove, key)
 	return v
 }
 
-// forget deletes a key unless it has a new value.
-func (m *Map[K, V]) forget(key K) {
+// remove deletes a key unless it has a new value.
+func (m *Map[K, V]) remove(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.known[key].Value() == nil {
-		delete(m.known, key)
+	if m.entries[key].Value() == nil {
+		delete(m.entries, key)
 	}
 }
 
@@ -45,5 +43,5 @@ func (m *Map[K, V]) forget(key K) {
 func (m *Map[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.known)
+	return len(m.entries)
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/miniapi/miniapi/internal/loopback"
 )
 
-// Clients make one HTTP client for all webhooks that are reached the same way,
-// so that they share connections. Safe for concurrent use.
+// Clients creates clients of webhooks. Webhooks with the same endpoint share an HTTP client and its
+// connections. It is safe for concurrent use.
 type Clients struct {
 	resolve ResolveFunc
 	conns   *connections
 
-	mu    sync.Mutex // guards known
-	known map[endpoint]*http.Client
+	mu    sync.Mutex // guards cache
+	cache map[endpoint]*http.Client
 }
 
-// NewClients returns clients that find Services by resolve.
+// NewClients returns clients that resolve Services with a function.
 func NewClients(resolve ResolveFunc) *Clients {
-	return &Clients{resolve: resolve, conns: newConnections(), known: map[endpoint]*http.Client{}}
+	return &Clients{resolve: resolve, conns: newConnections(), cache: map[endpoint]*http.Client{}}
 }
 
-// Client returns a client of a webhook, whose answers the serializer reads.
-func (c *Clients) Client(target Target, answers runtime.NegotiatedSerializer) (*rest.RESTClient, error) {
+// Client returns a client of a webhook. The serializer decodes the responses.
+func (c *Clients) Client(target Target, serializer runtime.NegotiatedSerializer) (*rest.RESTClient, error) {
 	to, path, err := target.endpoint()
 	if err != nil {
 		return nil, err
@@ -44,41 +44,42 @@ func (c *Clients) Client(target Target, answers runtime.NegotiatedSerializer) (*
 		APIPath:        path,
 		QPS:            -1, // no limit
 		WarningHandler: rest.NoWarnings{},
-		ContentConfig:  rest.ContentConfig{ContentType: runtime.ContentTypeJSON, NegotiatedSerializer: answers},
+		ContentConfig:  rest.ContentConfig{ContentType: runtime.ContentTypeJSON, NegotiatedSerializer: serializer},
 	}, shared)
 }
 
-// Forget closes idle connections to a webhook. Clients of it may go on.
+// Forget removes a webhook from the cache and closes its idle connections. Existing clients remain
+// usable.
 func (c *Clients) Forget(target Target) {
 	to, _, err := target.endpoint()
 	if err != nil {
 		return
 	}
 	c.mu.Lock()
-	known := c.known[to]
-	delete(c.known, to)
+	client := c.cache[to]
+	delete(c.cache, to)
 	c.mu.Unlock()
-	if known != nil {
-		known.CloseIdleConnections()
+	if client != nil {
+		client.CloseIdleConnections()
 	}
 }
 
 func (c *Clients) shared(to endpoint) (*http.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.known[to]; ok {
-		return known, nil
+	if client, ok := c.cache[to]; ok {
+		return client, nil
 	}
 	transport, err := c.transport(to)
 	if err != nil {
 		return nil, err
 	}
-	c.known[to] = newClient(transport)
-	return c.known[to], nil
+	c.cache[to] = newClient(transport)
+	return c.cache[to], nil
 }
 
-// transport speaks HTTP/2 on loopback only: behind any other name there may be
-// several servers, which one connection would not reach.
+// transport returns a transport for an endpoint. It uses HTTP/2 only for loopback hosts. Other
+// names may have several servers, and a single HTTP/2 connection would reach only one of them.
 func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: to.name}
 	if to.roots != "" {
@@ -94,7 +95,7 @@ func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxIdleConnsPerHost: 25,
 
-		MaxResponseHeaderBytes: maxAnswerHeader,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 		IdleConnTimeout:        90 * time.Second,
 		ForceAttemptHTTP2:      loopback.IsHost(to.name),
 	}
@@ -104,12 +105,12 @@ func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 	return t, nil
 }
 
-// Close ends all connections, those that are being made too. There are no new
-// ones afterwards.
+// Close closes all connections and aborts those being established. Clients cannot connect
+// afterwards.
 func (c *Clients) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, client := range c.known {
+	for _, client := range c.cache {
 		client.CloseIdleConnections()
 	}
 	c.conns.close()

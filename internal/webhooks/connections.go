@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// connections are those to all webhooks. http.Transport alone would leave behind
-// what it is still connecting to when it is closed.
+// connections is the set of connections to all webhooks. An http.Transport alone does not abort the
+// connections that are being established when it is closed.
 type connections struct {
 	dialer net.Dialer
-	// ending is done when close is called, and ends what is being dialled.
-	ending context.Context
-	end    context.CancelFunc
+	// closing is done when close is called. It aborts dials.
+	closing context.Context
+	cancel  context.CancelFunc
 
 	mu   sync.Mutex // guards open
 	open map[*connection]struct{}
 }
 
-// connection leaves its set when it is closed.
+// connection removes itself from its set when it is closed.
 type connection struct {
 	net.Conn
-	of *connections
+	set *connections
 }
 
 func newConnections() *connections {
@@ -30,30 +30,30 @@ func newConnections() *connections {
 		dialer: net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second},
 		open:   map[*connection]struct{}{},
 	}
-	c.ending, c.end = context.WithCancel(context.Background())
+	c.closing, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
 func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.ending, cancel)()
+	defer context.AfterFunc(c.closing, cancel)()
 	conn, err := c.dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	made := &connection{Conn: conn, of: c}
+	wrapped := &connection{Conn: conn, set: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.ending.Err(); err != nil {
+	if err := c.closing.Err(); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	c.open[made] = struct{}{}
-	return made, nil
+	c.open[wrapped] = struct{}{}
+	return wrapped, nil
 }
 
-// dialService dials a Service, wherever it is at that time.
+// dialService returns a function that resolves a Service and dials its address.
 func (c *connections) dialService(resolve ResolveFunc, service Service) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		address, err := resolve(ctx, service)
@@ -65,20 +65,20 @@ func (c *connections) dialService(resolve ResolveFunc, service Service) func(con
 }
 
 func (c *connections) close() {
-	c.end()
+	c.cancel()
 	c.mu.Lock()
-	left := c.open
+	open := c.open
 	c.open = map[*connection]struct{}{}
 	c.mu.Unlock()
-	for conn := range left {
+	for conn := range open {
 		conn.Conn.Close()
 	}
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
+	c.set.mu.Lock()
+	delete(c.set.open, c)
+	c.set.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -1,7 +1,7 @@
-// Package webhooks reaches webhooks over HTTPS, as kube-apiserver does: at a URL
-// or behind a Service, trusting the CA that comes with it.
+// Package webhooks calls webhooks over HTTPS, as kube-apiserver does: by URL or through a Service,
+// with the CA bundle of the configuration.
 //
-// [Clients] makes clients that share connections, and ends them all at once.
-// The callers define requests and read answers. An answer has a bound, and redirects
-// are not followed: kube-apiserver reads any answer and follows redirects.
+// [Clients] creates clients that share connections, and closes all connections at once. The callers
+// define requests and responses. Unlike in kube-apiserver, the size of a response is limited and
+// redirects are not followed.
 package webhooks

@@ -10,15 +10,15 @@ import (
 	"strconv"
 )
 
-// Target says where a webhook is.
+// Target is the location of a webhook.
 type Target struct {
 	URL      *string
 	Service  *Service // instead of URL
 	Path     string   // of the Service
-	CABundle []byte   // empty: the CAs of the system
+	CABundle []byte   // empty: the system CAs
 }
 
-// Service is what a webhook may name instead of a URL.
+// Service is a reference to a port of a Service.
 type Service struct {
 	Namespace, Name string
 	Port            int32
@@ -27,16 +27,16 @@ type Service struct {
 // ResolveFunc returns the host:port of a Service.
 type ResolveFunc func(ctx context.Context, service Service) (address string, err error)
 
-// endpoint is what connections can be shared by.
+// endpoint identifies webhooks that can share connections.
 type endpoint struct {
 	scheme  string
 	host    string // with a port, if there is one
-	name    string // in the certificate
-	roots   string // the CA bundle; "": those of the system
+	name    string // server name in the certificate
+	roots   string // CA bundle; "": the system CAs
 	service Service
 }
 
-// endpoint returns where the webhook is, and the path there.
+// endpoint returns the endpoint and the path of the webhook.
 func (t Target) endpoint() (endpoint, string, error) {
 	to := endpoint{scheme: "https", roots: string(bytes.TrimSpace(t.CABundle))}
 	if t.Service != nil {
@@ -50,7 +50,7 @@ func (t Target) endpoint() (endpoint, string, error) {
 	}
 	u, err := url.Parse(*t.URL)
 	if err != nil {
-		return to, "", fmt.Errorf("Unparsable URL: %v", err) // the text of kube-apiserver
+		return to, "", fmt.Errorf("Unparsable URL: %v", err) // text of kube-apiserver
 	}
 	to.scheme, to.host, to.name = u.Scheme, u.Host, u.Hostname()
 	return to, u.Path, nil

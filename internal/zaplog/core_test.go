@@ -20,50 +20,50 @@ func TestEntries(t *testing.T) {
 		log  func(*zap.Logger)
 		want string
 	}{
-		"debug stays debug": {
+		"debug": {
 			func(l *zap.Logger) { l.Debug("m") },
 			`level=DEBUG msg=m`,
 		},
-		"info stays info": {
+		"info": {
 			func(l *zap.Logger) { l.Info("m") },
 			`level=INFO msg=m`,
 		},
-		"warn stays warn": {
+		"warn": {
 			func(l *zap.Logger) { l.Warn("m") },
 			`level=WARN msg=m`,
 		},
-		"error stays error": {
+		"error": {
 			func(l *zap.Logger) { l.Error("m") },
 			`level=ERROR msg=m`,
 		},
-		"what is above error is error": {
+		"levels above error become error": {
 			func(l *zap.Logger) { l.DPanic("m") },
 			`level=ERROR msg=m`,
 		},
-		"fields keep their order and kind": {
+		"fields keep their order and type": {
 			func(l *zap.Logger) {
 				l.Info("m", zap.String("s", "a b"), zap.Int("i", -1), zap.Uint64("u", 1), zap.Bool("b", true),
 					zap.Duration("d", time.Second), zap.Strings("l", []string{"x", "y"}), zap.Error(errors.New("e")))
 			},
 			`level=INFO msg=m s="a b" i=-1 u=1 b=true d=1s l="[x y]" error=e`,
 		},
-		"skipped fields and nil errors are left out": {
+		"skipped fields and nil errors are omitted": {
 			func(l *zap.Logger) { l.Info("m", zap.Skip(), zap.Error(nil), zap.Int("i", 1)) },
 			`level=INFO msg=m i=1`,
 		},
-		"a namespace groups what follows": {
+		"a namespace groups the fields after it": {
 			func(l *zap.Logger) { l.Info("m", zap.Int("a", 1), zap.Namespace("n"), zap.Int("b", 2)) },
 			`level=INFO msg=m a=1 n.b=2`,
 		},
-		"a logger's fields come first": {
+		"fields of the logger come first": {
 			func(l *zap.Logger) { l.With(zap.Int("a", 1)).Info("m", zap.Int("b", 2)) },
 			`level=INFO msg=m a=1 b=2`,
 		},
-		"a logger's namespace groups what follows": {
+		"a namespace of the logger groups the fields after it": {
 			func(l *zap.Logger) { l.With(zap.Namespace("n"), zap.Int("a", 1)).Info("m", zap.Int("b", 2)) },
 			`level=INFO msg=m n.a=1 n.b=2`,
 		},
-		"a logger's name is an attribute": {
+		"the name of the logger is an attribute": {
 			func(l *zap.Logger) { l.Named("raft").Info("m") },
 			`level=INFO msg=m logger=raft`,
 		},
@@ -80,7 +80,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-func TestLevelOfTheHandlerHolds(t *testing.T) {
+func TestLevelOfTheHandlerApplies(t *testing.T) {
 	got := record(slog.LevelWarn, func(l *zap.Logger) {
 		l.Info("no")
 		l.Warn("yes")
@@ -99,7 +99,7 @@ func TestHooksRunEvenIfNothingIsLogged(t *testing.T) {
 	}
 }
 
-func TestCallerIsPassedOn(t *testing.T) {
+func TestCaller(t *testing.T) {
 	var out bytes.Buffer
 	handler := slog.NewTextHandler(&out, &slog.HandlerOptions{AddSource: true})
 	zaplog.New(slog.New(handler), zap.AddCaller()).Info("m")

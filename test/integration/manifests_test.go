@@ -105,7 +105,7 @@ func TestCRDsThatCannotBeServedAreNamed(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"invalid":      {strings.ReplaceAll(definition("widgets", "Widget"), "scope: Namespaced", "scope: Nowhere"), `crd.yaml: CustomResourceDefinition widgets.example.org: CustomResourceDefinition.apiextensions.k8s.io "widgets.example.org" is invalid: spec.scope: Unsupported value: "Nowhere"`},
 		"not accepted": {definition("widgets", "Widget") + "---\n" + definition("others", "Widget"), `crd.yaml: CustomResourceDefinition others.example.org: its names are not accepted: "WidgetList" is already in use`},
-		"not YAML":     {"a: b: c", "crd.yaml: document 1 is no object in YAML or JSON"},
+		"not YAML":     {"a: b: c", "crd.yaml: document 1 is not an object in YAML or JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := miniapi.Start(t.Context(), miniapi.Config{CRDs: []string{write(t, dir, "crd.yaml", c.content)}})
@@ -142,7 +142,7 @@ func TestManifestsThatCannotBeAppliedAreNamed(t *testing.T) {
 	for _, want := range []string{
 		`a.yaml: ConfigMap ours/listed: namespaces "ours" not found`,
 		"a.yaml: Widget one: the server has no kind Widget in example.org/v1: is its CustomResourceDefinition missing?",
-		"a.yaml: Nothing none: apiVersion and kind are needed to say what it is",
+		"a.yaml: Nothing none: apiVersion and kind are required",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant a line with %s", err, want)

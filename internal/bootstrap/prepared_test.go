@@ -18,7 +18,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// pack makes the content of objects.pb.gz.
+// pack returns the content of objects.pb.gz.
 func pack(t *testing.T, recorded map[string]runtime.Object) []byte {
 	t.Helper()
 	var list metav1.List
@@ -45,7 +45,7 @@ func pack(t *testing.T, recorded map[string]runtime.Object) []byte {
 	return packed.Bytes()
 }
 
-// isPrepared is false for what minimalObjects and networkObjects make.
+// isPrepared reports whether an object is not created by minimalObjects or networkObjects.
 func isPrepared(obj runtime.Object) bool {
 	switch obj.(type) {
 	case *corev1.Namespace, *corev1.Service, *corev1.Endpoints,
@@ -55,7 +55,7 @@ func isPrepared(obj runtime.Object) bool {
 	return true
 }
 
-// value encodes obj in the protobuf envelope, whatever its kind is stored in.
+// value encodes obj in the protobuf envelope, even if its kind is stored in JSON.
 func value(t *testing.T, obj runtime.Object) []byte {
 	t.Helper()
 	obj = obj.DeepCopyObject()

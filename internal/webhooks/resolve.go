@@ -14,23 +14,24 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// ClusterIP resolves a Service to its cluster IP or its external name, as
+// ClusterIP returns a function that resolves a Service to its cluster IP or its external name, as
 // kube-apiserver does. find returns the store of Services.
 func ClusterIP(find func() (*registry.Store, bool)) ResolveFunc {
-	return func(ctx context.Context, wanted Service) (string, error) {
+	return func(ctx context.Context, ref Service) (string, error) {
 		store, ok := find()
 		if !ok {
-			return "", errors.New("there are no services")
+			return "", errors.New("resource services is not served")
 		}
-		service, err := registry.Read[*corev1.Service](ctx, store, wanted.Namespace, wanted.Name, "")
+		service, err := registry.Read[*corev1.Service](ctx, store, ref.Namespace, ref.Name, "")
 		if apierrors.IsNotFound(err) {
-			return "", apierrors.NewNotFound(corev1.Resource("service"), wanted.Name) // not the plural, as in kube-apiserver
+			// Singular, as in kube-apiserver.
+			return "", apierrors.NewNotFound(corev1.Resource("service"), ref.Name)
 		}
 		if err != nil {
 			return "", err
 		}
-		host, err := hostOf(service, wanted.Port)
-		return net.JoinHostPort(host, strconv.Itoa(int(wanted.Port))), err
+		host, err := hostOf(service, ref.Port)
+		return net.JoinHostPort(host, strconv.Itoa(int(ref.Port))), err
 	}
 }
 
