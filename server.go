@@ -34,6 +34,8 @@ const (
 	// closeTimeout is the part of that which is kept for closing the store, so that
 	// a request which does not end leaves the data as they should be.
 	closeTimeout = 3 * time.Second
+	// syncTimeout bounds the time that a request waits for changes of the catalog.
+	syncTimeout = 5 * time.Second
 )
 
 // Server is a running API server. Its methods are safe for concurrent use.
@@ -115,8 +117,12 @@ func (s *Server) build(context.Context) error {
 		Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(),
 		MaxObjectBytes: s.store.maxObjectBytes(), Logger: s.config.Logger.With("component", "registry"),
 	}
-	s.policies = policy.New(policy.Config{Logger: s.config.Logger.With("component", "policies"), Sync: s.settle})
-	s.webhooks = webhook.New(webhook.Config{Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks")})
+	s.policies = policy.New(policy.Config{
+		Store: s.storeOf, Logger: s.config.Logger.With("component", "policies"), Sync: s.settle,
+	})
+	s.webhooks = webhook.New(webhook.Config{
+		Store: s.storeOf, Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks"),
+	})
 	s.accessControl(&config)
 	if config.Hooks, err = s.hooks(); err != nil {
 		return err
@@ -164,6 +170,8 @@ func (s *Server) run() {
 	s.group, ctx = errgroup.WithContext(ctx)
 	s.group.Go(func() error { return s.cache.Run(ctx) })
 	s.group.Go(func() error { return s.catalog.Run(ctx) })
+	s.group.Go(func() error { return s.policies.Run(ctx) })
+	s.group.Go(func() error { return s.webhooks.Run(ctx) })
 	s.group.Go(func() error { return s.custom.Run(ctx) })
 	s.group.Go(func() error { return s.others.Run(ctx) })
 	if s.config.Bootstrap == bootstrap.Full { // which has APIServices
@@ -199,8 +207,13 @@ func (s *Server) run() {
 
 // settle returns when the catalog has what was stored before the call.
 func (s *Server) settle(ctx context.Context) {
-	s.custom.Settle(ctx)
-	s.others.Settle(ctx)
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	for _, update := range []func(context.Context) error{s.custom.Sync, s.others.Sync} {
+		if err := update(ctx); err != nil && ctx.Err() == nil {
+			s.config.Logger.WarnContext(ctx, "the catalog may be outdated", "error", err)
+		}
+	}
 }
 
 // EtcdClient is the client of the etcd behind the server, for looking at keys

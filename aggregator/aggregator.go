@@ -3,58 +3,44 @@ package aggregator
 import (
 	"context"
 	"crypto/tls"
-	"errors"
+	"fmt"
 	"log/slog"
-	"path"
 	"sync"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/registry/informer"
 )
 
-const (
-	// retryAfter is how long to wait before a watch is begun anew.
-	retryAfter = 100 * time.Millisecond
-	// settleTimeout is how long somebody waits for APIServices at most.
-	settleTimeout = 5 * time.Second
-	// manager is who writes the status of APIServices.
-	manager = "kube-apiserver"
-)
+// fieldManager of the writes to APIServices, as in kube-apiserver.
+const fieldManager = "kube-apiserver"
 
-// Config is what an Aggregator is made of. The catalog must have the resources of
-// APIServices, Services and EndpointSlices when it runs.
+var apiServices = apiregistrationv1.Resource("apiservices")
+
+// Config configures an Aggregator.
 type Config struct {
+	// Catalog must have the resources of APIServices, Services and EndpointSlices when the
+	// aggregator runs.
 	Catalog *registry.Catalog
-	// Certificate is what other servers know this one by. Nil: nothing, and what
-	// they are told about users is theirs to believe.
+	// Certificate returns the client certificate for connections to other servers. Nil: none, and
+	// the other servers cannot verify the user headers.
 	Certificate func() (*tls.Certificate, error)
-	// Logger takes what operators should know. Nil discards it.
+	// Logger is for operators. Nil discards its output.
 	Logger *slog.Logger
 }
 
-// Aggregator keeps a catalog in step with the APIServices. Several may run on one
-// store.
+// Aggregator keeps the remote group versions of a catalog in sync with the APIServices. Several
+// aggregators may run on one store.
 type Aggregator struct {
-	config Config
+	config   Config
+	services *informer.Informer
+	running  sync.WaitGroup // the goroutines of servers
 
-	mu sync.Mutex // guards what follows
-	// known are the APIServices that have been seen, by name.
-	known map[string]*known
-	// changed is closed when known has changed.
-	changed chan struct{}
-}
-
-// known is what has become of an APIService.
-type known struct {
-	// revision of it that was seen last.
-	revision int64
-	// server that it names; nil where that is this one.
-	server *server
+	mu sync.Mutex // guards servers
+	// servers by the name of their APIService.
+	servers map[string]*server
 }
 
 // New returns an aggregator. It starts nothing.
@@ -62,86 +48,42 @@ func New(config Config) *Aggregator {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Aggregator{config: config, known: map[string]*known{}, changed: make(chan struct{})}
+	a := &Aggregator{config: config, servers: map[string]*server{}}
+	a.services = a.newInformer(apiServices, registry.ListRequest{}, a.handle)
+	return a
 }
 
-// Run follows the APIServices until ctx ends, which is no error.
+// Run handles the APIServices until ctx ends, and returns nil then.
 func (a *Aggregator) Run(ctx context.Context) error {
-	ctx = asServer(ctx)
-	var servers sync.WaitGroup
-	defer servers.Wait()
-	for ctx.Err() == nil {
-		err := a.follow(ctx, &servers)
-		if ctx.Err() != nil {
-			break
-		}
-		a.config.Logger.WarnContext(ctx, "aggregator: APIServices are read anew", "error", err)
+	defer a.running.Wait()
+	return a.services.Run(ctx)
+}
+
+// Sync blocks until every change of an APIService before the call is handled. The availability of
+// the servers may be checked later. Run must be running.
+func (a *Aggregator) Sync(ctx context.Context) error { return a.services.Sync(ctx) }
+
+func (a *Aggregator) newInformer(resource schema.GroupResource, selection registry.ListRequest, handle func(context.Context, informer.Change)) *informer.Informer {
+	return informer.New(informer.Config{
+		Resource: resource, Lookup: a.config.Catalog.Lookup, Selection: selection, Handle: handle, Logger: a.config.Logger,
+	})
+}
+
+// notify sends to changed, which has a buffer of one, after changes of the selected objects. It
+// runs until ctx ends.
+func (a *Aggregator) notify(ctx context.Context, resource schema.GroupResource, selection registry.ListRequest, changed chan<- struct{}) {
+	_ = a.newInformer(resource, selection, func(context.Context, informer.Change) {
 		select {
-		case <-ctx.Done():
-		case <-time.After(retryAfter):
+		case changed <- struct{}{}:
+		default:
 		}
-	}
-	return nil
-}
-
-// asServer returns a context in which this server itself asks.
-func asServer(ctx context.Context) context.Context {
-	return registry.WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
-}
-
-// Settle returns when every APIService that was there before the call has been
-// looked at, or ctx ends. Whether the server behind one answers is found out
-// later.
-func (a *Aggregator) Settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
-	defer cancel()
-	store, err := a.store(apiregistrationv1.Resource("apiservices"))
-	if err != nil {
-		return
-	}
-	page, err := store.List(ctx, registry.ListRequest{})
-	if err != nil {
-		return
-	}
-	for {
-		a.mu.Lock()
-		changed := a.changed
-		lags := a.lags(page)
-		a.mu.Unlock()
-		if !lags {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// lags tells whether a state is still ahead of what is known. It is called with mu
-// held.
-func (a *Aggregator) lags(page *storage.Page) bool {
-	there := make(map[string]bool, len(page.Entries))
-	for _, entry := range page.Entries {
-		name := path.Base(entry.Key)
-		there[name] = true
-		if k := a.known[name]; k == nil || k.revision < entry.Revision {
-			return true
-		}
-	}
-	for name, k := range a.known {
-		if !there[name] && k.revision <= page.Revision {
-			return true
-		}
-	}
-	return false
+	}).Run(ctx)
 }
 
 func (a *Aggregator) store(name schema.GroupResource) (*registry.Store, error) {
-	store, ok := a.config.Catalog.Snapshot().Store(name)
+	store, ok := a.config.Catalog.Lookup(name)
 	if !ok {
-		return nil, errors.New("the catalog has no " + name.String())
+		return nil, fmt.Errorf("the catalog has no %s", name)
 	}
 	return store, nil
 }

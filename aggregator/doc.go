@@ -1,11 +1,10 @@
-// Package aggregator brings in the group versions that other API servers serve.
+// Package aggregator adds the group versions of other API servers to the catalog.
 //
-// An [Aggregator] watches the APIServices: for each that names a Service it finds
-// out whether that answers, says so in the status, tells the catalog what is
-// served there, and passes requests on, with the user's name in headers that the
-// other server trusts because of the certificate that comes with them.
+// An [Aggregator] watches the APIServices. For each one that names a Service it checks the
+// availability of the server behind it, writes the condition Available, publishes the resources of
+// the server in the catalog, and proxies requests. The proxied request has the user in headers,
+// which the other server trusts because of the client certificate.
 //
-// A Service leads to the ready endpoints of its EndpointSlices, since nothing here
-// routes cluster addresses, or to its externalName: 127.0.0.1 or localhost for a
-// server that runs beside a test.
+// No network routes cluster addresses here. A Service is resolved to the ready endpoints of its
+// EndpointSlices, or to its externalName: 127.0.0.1 or localhost for a server on this host.
 package aggregator

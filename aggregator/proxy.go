@@ -20,8 +20,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// newTransport returns what reaches the server of an APIService. It speaks
-// HTTP/1.1 only: streams that are opened by an upgrade need that.
+// newTransport returns the transport to the server of an APIService. It uses HTTP/1.1 only, because
+// upgraded connections need it.
 func newTransport(service *apiregistrationv1.APIService, certificate func() (*tls.Certificate, error)) (*http.Transport, error) {
 	config := &tls.Config{
 		ServerName:         service.Spec.Service.Name + "." + service.Spec.Service.Namespace + ".svc",
@@ -40,15 +40,15 @@ func newTransport(service *apiregistrationv1.APIService, certificate func() (*tl
 	return &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: 25}, nil
 }
 
-// ServeHTTP passes a request on.
+// ServeHTTP proxies a request.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	address, fault := s.resolve(r.Context())
+	address, problem := s.resolve(r.Context())
 	switch {
-	case !s.available.Load() || fault != nil:
+	case !s.available.Load() || problem != nil:
 		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
 		return
-	case s.unusable != nil:
-		http.Error(w, s.unusable.Error(), http.StatusInternalServerError)
+	case s.transportErr != nil:
+		http.Error(w, s.transportErr.Error(), http.StatusInternalServerError)
 		return
 	}
 	proxy := httputil.ReverseProxy{
@@ -56,10 +56,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "https", address, address
 			p.SetXForwarded()
 			p.Out.Header.Set("Audit-Id", w.Header().Get("Audit-Id"))
-			introduce(p.Out, registry.UserFrom(r.Context()))
+			setUserHeaders(p.Out, registry.UserFrom(r.Context()))
 		},
 		Transport:      s.transport,
-		FlushInterval:  -1, // a watch is read as it comes
+		FlushInterval:  -1, // the events of a watch are not delayed
 		ErrorLog:       slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 		ModifyResponse: refuseRedirect,
 		ErrorHandler:   answerError,
@@ -113,9 +113,8 @@ func answerError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// introduce says who makes a request, in the place of what the user proved that
-// with.
-func introduce(r *http.Request, user *authenticationv1.UserInfo) {
+// setUserHeaders replaces the credentials of a request by headers with the user.
+func setUserHeaders(r *http.Request, user *authenticationv1.UserInfo) {
 	r.Header.Del("Authorization")
 	for name := range r.Header {
 		if strings.HasPrefix(name, "Impersonate-") {

@@ -16,8 +16,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// resolve returns where the server listens, HOST:PORT, or the condition that says
-// why that is not known.
+// resolve returns the address of the server, HOST:PORT, or a condition with the reason why it has
+// none.
 func (s *server) resolve(ctx context.Context) (string, *apiregistrationv1.APIServiceCondition) {
 	ref := s.service.Spec.Service
 	port := ptr.Deref(ref.Port, 443)
@@ -51,7 +51,7 @@ func (s *server) serviceOf(ctx context.Context) (*corev1.Service, error) {
 	return registry.Read[*corev1.Service](ctx, store, s.service.Spec.Service.Namespace, s.service.Spec.Service.Name, "")
 }
 
-// endpoint returns the address of an endpoint that is ready.
+// endpoint returns the address of a ready endpoint, or a condition as resolve does.
 func (s *server) endpoint(ctx context.Context, portName string) (string, *apiregistrationv1.APIServiceCondition) {
 	ref := s.service.Spec.Service
 	found, err := s.listEndpointSlices(ctx)

@@ -22,44 +22,45 @@ import (
 )
 
 const (
-	// recheckAfter is how long an answer of another server is taken for the truth.
-	recheckAfter = 30 * time.Second
-	// firstRetry is how long to wait after the first failure; it doubles with each.
+	// checkInterval is the interval of availability checks.
+	checkInterval = 30 * time.Second
+	// firstRetry is the pause after the first failed check. It doubles with each further one.
 	firstRetry = 20 * time.Millisecond
 )
 
-// server is the one that an APIService names, as long as that stays the same. It
-// passes requests on.
+// server is the API server behind an APIService, for one spec of it. It is the handler of requests
+// to its group version.
 type server struct {
 	*Aggregator
-	service   *apiregistrationv1.APIService // as it was first seen
-	transport *http.Transport
-	unusable  error // why there is no transport
-	available atomic.Bool
-	stop      context.CancelFunc
+	service      *apiregistrationv1.APIService // of the first event
+	transport    *http.Transport               // nil if transportErr is not
+	transportErr error
+	available    atomic.Bool
+	stop         context.CancelFunc
 
-	mu sync.Mutex // guards what follows
-	// condition is what was found out last.
+	mu sync.Mutex // guards the fields below
+	// condition is the result of the last check.
 	condition *apiregistrationv1.APIServiceCondition
-	// described is what it said last; stale if it does not answer any more.
+	// described is the last discovery; stale is set if a check has failed since.
 	described description
 	stale     bool
 }
 
 func newServer(a *Aggregator, service *apiregistrationv1.APIService) *server {
 	s := &server{Aggregator: a, service: service, stale: true}
-	s.transport, s.unusable = newTransport(service, a.config.Certificate)
+	s.transport, s.transportErr = newTransport(service, a.config.Certificate)
 	s.available.Store(helper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available))
 	return s
 }
 
-// isOf tells whether it is the server of an APIService.
+// isOf reports whether it is the server of an APIService.
 func (s *server) isOf(service *apiregistrationv1.APIService) bool {
 	return s.service.UID == service.UID && equality.Semantic.DeepEqual(s.service.Spec, service.Spec)
 }
 
-// see takes over what the status says of it.
-func (s *server) see(ctx context.Context, service *apiregistrationv1.APIService) {
+// observeStatus adopts the condition Available in the status, which another aggregator may have
+// written. If it is missing, it is written again.
+func (s *server) observeStatus(ctx context.Context, service *apiregistrationv1.APIService) {
 	if helper.GetAPIServiceConditionByType(service, apiregistrationv1.Available) != nil {
 		s.available.Store(helper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available))
 		return
@@ -67,12 +68,12 @@ func (s *server) see(ctx context.Context, service *apiregistrationv1.APIService)
 	s.mu.Lock()
 	condition := s.condition
 	s.mu.Unlock()
-	if condition != nil { // somebody took it away
+	if condition != nil {
 		s.writeCondition(ctx, service, *condition)
 	}
 }
 
-// describe says what the catalog should know.
+// describe returns the group version for the catalog.
 func (s *server) describe() *registry.Remote {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,16 +92,17 @@ func (s *server) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: s.service.Spec.Group, Version: s.service.Spec.Version}
 }
 
-// begin finds out at once what needs no network, and goes on until it is stopped.
-func (s *server) begin(ctx context.Context, servers *sync.WaitGroup) {
+// start checks the availability of the server until it is stopped. A Service that cannot be resolved
+// is reported before start returns.
+func (s *server) start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
-	if _, fault := s.resolve(ctx); fault != nil {
-		s.conclude(ctx, *fault)
+	if _, problem := s.resolve(ctx); problem != nil {
+		s.setCondition(ctx, *problem)
 	}
-	servers.Go(func() { s.run(ctx) })
+	s.running.Go(func() { s.run(ctx) })
 }
 
-// run checks the server from time to time, and whenever its Service changes.
+// run checks the server at intervals and after each change of its Service.
 func (s *server) run(ctx context.Context) {
 	changed := make(chan struct{}, 1)
 	var watches sync.WaitGroup
@@ -111,11 +113,11 @@ func (s *server) run(ctx context.Context) {
 	}
 	retry := firstRetry
 	for ctx.Err() == nil {
-		wait := recheckAfter
+		wait := checkInterval
 		if s.check(ctx) {
 			retry = firstRetry
 		} else {
-			wait, retry = retry, min(2*retry, recheckAfter)
+			wait, retry = retry, min(2*retry, checkInterval)
 		}
 		select {
 		case <-ctx.Done():
@@ -126,7 +128,7 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// watchService says when the Service may lead somewhere else.
+// watchService sends to changed when the address of the Service may have changed.
 func (s *server) watchService(ctx context.Context, watches *sync.WaitGroup, changed chan<- struct{}) {
 	namespace, name := s.service.Spec.Service.Namespace, s.service.Spec.Service.Name
 	watches.Go(func() {
@@ -141,28 +143,28 @@ func (s *server) watchService(ctx context.Context, watches *sync.WaitGroup, chan
 
 var endpointSlices = schema.GroupResource{Group: discoveryv1.GroupName, Resource: "endpointslices"}
 
-// check finds out whether the server answers, and notes what it says.
+// check reports whether the server is available, and updates the catalog and the status.
 func (s *server) check(ctx context.Context) bool {
-	address, fault := s.resolve(ctx)
-	if fault != nil {
-		s.note(nil)
-		s.conclude(ctx, *fault)
+	address, problem := s.resolve(ctx)
+	if problem != nil {
+		s.setDescription(nil)
+		s.setCondition(ctx, *problem)
 		return false
 	}
 	found, err := s.discover(ctx, address)
-	s.note(found)
+	s.setDescription(found)
 	if err != nil {
-		s.conclude(ctx, *unavailable("FailedDiscoveryCheck", "%v", err))
+		s.setCondition(ctx, *unavailable("FailedDiscoveryCheck", "%v", err))
 		return false
 	}
-	s.conclude(ctx, apiregistrationv1.APIServiceCondition{
+	s.setCondition(ctx, apiregistrationv1.APIServiceCondition{
 		Status: apiregistrationv1.ConditionTrue, Reason: "Passed", Message: "all checks passed",
 	})
 	return true
 }
 
-// note takes what the server said, nil if it did not answer, into the catalog.
-func (s *server) note(found *description) {
+// setDescription updates the catalog with the discovery of the server, nil for a failed one.
+func (s *server) setDescription(found *description) {
 	s.mu.Lock()
 	same := s.stale == (found == nil) && (found == nil || s.described.equal(found))
 	s.stale = found == nil
@@ -178,11 +180,10 @@ func (s *server) note(found *description) {
 	s.publish()
 }
 
-// conclude says in the status what was found out. Without a Status the condition
-// is false.
-func (s *server) conclude(ctx context.Context, condition apiregistrationv1.APIServiceCondition) {
+// setCondition writes the result of a check to the status. The default of its Status is False.
+func (s *server) setCondition(ctx context.Context, condition apiregistrationv1.APIServiceCondition) {
 	if ctx.Err() != nil {
-		return // which says nothing of the server
+		return // the check was cancelled
 	}
 	condition.Type, condition.LastTransitionTime = apiregistrationv1.Available, metav1.Now()
 	if condition.Status == "" {

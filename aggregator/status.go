@@ -11,9 +11,9 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// writeCondition writes a condition of an APIService, unless it is there.
+// writeCondition sets a condition in the status of an APIService. Errors are logged.
 func (a *Aggregator) writeCondition(ctx context.Context, service *apiregistrationv1.APIService, condition apiregistrationv1.APIServiceCondition) {
-	store, err := a.store(apiregistrationv1.Resource("apiservices"))
+	store, err := a.store(apiServices)
 	if err == nil {
 		_, err = store.Update(ctx, registry.UpdateRequest{
 			Name: service.Name, Subresource: "status", UID: service.UID,
@@ -22,11 +22,11 @@ func (a *Aggregator) writeCondition(ctx context.Context, service *apiregistratio
 				helper.SetAPIServiceCondition(next, condition)
 				return next, nil
 			},
-			Options: registry.WriteOptions{FieldManager: manager},
+			Options: registry.WriteOptions{FieldManager: fieldManager},
 		})
 	}
-	gone := apierrors.IsNotFound(err) || apierrors.IsConflict(err) // another one has the name
-	if err != nil && !gone && ctx.Err() == nil {
+	deleted := apierrors.IsNotFound(err) || apierrors.IsConflict(err) // a conflict: the UID differs
+	if err != nil && !deleted && ctx.Err() == nil {
 		a.config.Logger.WarnContext(ctx, "aggregator: the status of an APIService cannot be written", "name", service.Name, "error", err)
 	}
 }

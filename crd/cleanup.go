@@ -14,48 +14,43 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/informer"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// beginCleanup deletes the objects of a definition that is being deleted, beside
-// everything else that happens, unless somebody does already.
-func (f *follower) beginCleanup(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
-	if !slices.Contains(crd.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+// startCleanup starts a goroutine that deletes the objects of a definition that is being deleted,
+// unless it has been started before. Run waits for it.
+func (c *Controller) startCleanup(ctx context.Context, r *registration) {
+	crd := r.crd
+	if r.cleaning || !slices.Contains(crd.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		return
 	}
-	f.mu.Lock()
-	k := f.known[crd.Name]
-	begun := k.cleaning
-	k.cleaning = true
-	f.mu.Unlock()
-	if begun {
-		return
-	}
-	f.cleanups.Go(func() {
+	r.cleaning = true
+	c.cleanups.Go(func() {
 		for ctx.Err() == nil {
-			err := f.cleanUp(ctx, crd)
+			err := c.cleanUp(ctx, crd)
 			if err == nil || ctx.Err() != nil {
 				break
 			}
-			f.config.Logger.WarnContext(ctx, "custom resources: objects of a definition cannot be deleted", "name", crd.Name, "error", err)
+			c.config.Logger.WarnContext(ctx, "custom resources: objects of a definition cannot be deleted", "name", crd.Name, "error", err)
 			select {
 			case <-ctx.Done():
-			case <-time.After(retryRefusedAfter):
+			case <-time.After(informer.RetryInterval):
 			}
 		}
 	})
 }
 
-// cleanUp deletes the objects, waits until they are gone, and lets the definition
-// go.
-func (f *follower) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+// cleanUp deletes the objects, waits for the end of the deletion, and removes the finalizer of the
+// definition.
+func (c *Controller) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	done := apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionFalse,
 		Reason: "NeverEstablished", Message: "resource was never established",
 	}
-	if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
-		err := f.deleteObjects(ctx, crd)
+	if isEstablished(crd) {
+		err := c.deleteObjects(ctx, crd)
 		if errors.Is(err, errReplaced) || apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -64,17 +59,17 @@ func (f *follower) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResou
 		}
 		done.Reason, done.Message = "InstanceDeletionCompleted", "removed all instances"
 	}
-	return f.change(ctx, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
+	return c.updateStatus(ctx, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		apihelpers.SetCRDCondition(crd, done)
 		apihelpers.CRDRemoveFinalizer(crd, apiextensionsv1.CustomResourceCleanupFinalizer)
 	})
 }
 
-// deleteObjects returns when there are no objects any more.
-func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
-	definition := newDefinition(crd, f.webhooks)
+// deleteObjects deletes all objects and returns when none is left.
+func (c *Controller) deleteObjects(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	definition := newDefinition(crd, c.webhooks)
 	defer definition.converter.close()
-	store, end := f.config.Catalog.Detached(definition.storage.resource())
+	store, end := c.config.Catalog.Detached(definition.storage.resource())
 	defer end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,9 +85,9 @@ func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.Custo
 		}
 		switch round {
 		case 0:
-			err = f.deleteAt(ctx, store, crd, page.Revision)
-		case 1: // finalizers keep what is left
-			err = f.change(ctx, crd, tellProgress)
+			err = c.deleteObjectsAt(ctx, store, crd, page.Revision)
+		case 1: // the objects that are left have finalizers
+			err = c.updateStatus(ctx, crd, setDeletionInProgress)
 		default:
 			err = awaitDeletion(watcher.Events())
 		}
@@ -102,11 +97,15 @@ func (f *follower) deleteObjects(ctx context.Context, crd *apiextensionsv1.Custo
 	}
 }
 
-// deleteAt deletes the objects that there were at a revision, if the definition
-// has outlived that. If not, another server has done it, and they may be those of
-// a new definition of the name.
-func (f *follower) deleteAt(ctx context.Context, objects *registry.Store, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
-	current, err := registry.Read[*apiextensionsv1.CustomResourceDefinition](ctx, f.store, "", crd.Name, "")
+// deleteObjectsAt deletes the objects that existed at a revision, if the definition still exists
+// after it. If not, another server has deleted them, and these may be objects of a new definition
+// of the same name: errReplaced.
+func (c *Controller) deleteObjectsAt(ctx context.Context, objects *registry.Store, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
+	store, err := c.store()
+	if err != nil {
+		return err
+	}
+	current, err := registry.Read[*apiextensionsv1.CustomResourceDefinition](ctx, store, "", crd.Name, "")
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (f *follower) deleteAt(ctx context.Context, objects *registry.Store, crd *a
 	return err
 }
 
-func tellProgress(crd *apiextensionsv1.CustomResourceDefinition) {
+func setDeletionInProgress(crd *apiextensionsv1.CustomResourceDefinition) {
 	apihelpers.SetCRDCondition(crd, apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue,
 		Reason: "InstanceDeletionInProgress", Message: "CustomResource deletion is in progress",
@@ -127,11 +126,11 @@ func tellProgress(crd *apiextensionsv1.CustomResourceDefinition) {
 }
 
 var (
-	errWatchEnded = errors.New("the watch ended")
-	errReplaced   = errors.New("there is another definition of that name")
+	errWatchEnded = errors.New("the watch has ended")
+	errReplaced   = errors.New("another definition has the same name")
 )
 
-// awaitDeletion returns when an object is gone.
+// awaitDeletion returns after the next deletion of an object.
 func awaitDeletion(events <-chan storage.Event) error {
 	for event := range events {
 		switch event.Type {
@@ -144,19 +143,23 @@ func awaitDeletion(events <-chan storage.Event) error {
 	return errWatchEnded
 }
 
-// change writes to the status and the finalizers of a definition, whatever its
-// latest state is. One that is gone needs no change.
-func (f *follower) change(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, edit func(*apiextensionsv1.CustomResourceDefinition)) error {
-	_, err := f.store.Update(ctx, registry.UpdateRequest{
+// updateStatus applies an edit of the status and the finalizers to the latest state of a
+// definition, if it still exists.
+func (c *Controller) updateStatus(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, edit func(*apiextensionsv1.CustomResourceDefinition)) error {
+	store, err := c.store()
+	if err != nil {
+		return err
+	}
+	_, err = store.Update(ctx, registry.UpdateRequest{
 		Name: crd.Name, Subresource: "status", UID: crd.UID,
 		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
 			next := current.(*apiextensionsv1.CustomResourceDefinition).DeepCopy()
 			edit(next)
 			return next, nil
 		},
-		Options: registry.WriteOptions{FieldManager: manager},
+		Options: registry.WriteOptions{FieldManager: fieldManager},
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or another one of its name
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // the UID differs
 		return nil
 	}
 	return err

@@ -10,13 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// settle writes into the status of a definition which names it gets, and what
-// that means.
-func settle(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNames) {
+// resolveStatus sets the accepted names and the conditions in the status of a definition.
+func resolveStatus(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNames) {
 	names, condition := taken.accept(crd.Spec.Names, crd.Status.AcceptedNames)
 	crd.Status.AcceptedNames = names
 	apihelpers.SetCRDCondition(crd, condition)
-	if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+	if !isEstablished(crd) {
 		apihelpers.SetCRDCondition(crd, established(condition.Status == apiextensionsv1.ConditionTrue))
 	}
 	if approval := approved(crd); approval != nil {

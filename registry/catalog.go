@@ -97,6 +97,9 @@ func (c *Catalog) Snapshot() *Snapshot {
 	return c.current.Load()
 }
 
+// Lookup returns the store of a resource in the current content.
+func (c *Catalog) Lookup(name schema.GroupResource) (*Store, bool) { return c.Snapshot().Store(name) }
+
 // Authorizer returns who decides on access.
 func (c *Catalog) Authorizer() Authorizer { return c.config.Authorizer }
 

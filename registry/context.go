@@ -20,6 +20,11 @@ func WithUser(ctx context.Context, user *authenticationv1.UserInfo) context.Cont
 	return context.WithValue(ctx, userKey, user)
 }
 
+// WithServerUser returns a context whose requests are made by the server itself.
+func WithServerUser(ctx context.Context) context.Context {
+	return WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
+}
+
 // UserFrom returns who makes the request, nil if nobody said so.
 func UserFrom(ctx context.Context) *authenticationv1.UserInfo {
 	user, _ := ctx.Value(userKey).(*authenticationv1.UserInfo)

@@ -93,6 +93,9 @@ type ListRequest struct {
 	// KnownRevision of an earlier answer to the same list: if nothing has changed
 	// since, the page may say so and have no entries, see storage.Page. 0 for none.
 	KnownRevision int64
+	// IncludeCorrupt lists and watches objects that cannot be decoded too, unless Label or Field
+	// select: the error is that of their entry. Without it they are an error of the list or watch.
+	IncludeCorrupt bool
 	// SendInitialEvents and AllowWatchBookmarks concern Watch only.
 	SendInitialEvents   *bool
 	AllowWatchBookmarks bool

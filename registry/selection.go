@@ -35,7 +35,7 @@ func (s *Store) selection(req ListRequest) (selection, error) {
 			namespace = asked
 		}
 	}
-	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.attributes}
+	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.attributes, IncludeCorrupt: req.IncludeCorrupt}
 	if name, ok := exactField(req.Field, fieldName); ok && req.Continue == "" {
 		if key, err := s.key(namespace, name); err == nil {
 			return selection{key: key, predicate: predicate}, nil

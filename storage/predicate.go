@@ -19,6 +19,9 @@ type Predicate struct {
 	Field fields.Selector
 	// Attrs is needed unless the predicate is empty.
 	Attrs AttrFunc
+	// IncludeCorrupt makes MatchesEntry report no error for an object that cannot be decoded. It
+	// matches if the predicate is empty.
+	IncludeCorrupt bool
 }
 
 // Empty tells whether everything matches.
@@ -44,10 +47,16 @@ func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 // that an entry meets must have the same Attrs. It waits no longer than ctx.
 func (p Predicate) MatchesEntry(ctx context.Context, e *Entry) (bool, error) {
 	if p.Empty() {
+		if p.IncludeCorrupt {
+			return true, nil
+		}
 		err := e.Verify(ctx)
 		return err == nil, err
 	}
 	labelSet, fieldSet, err := e.Attributes(ctx, p.Attrs)
+	if p.IncludeCorrupt && errors.Is(err, ErrCorrupt) {
+		return false, nil
+	}
 	return err == nil && p.selects(labelSet, fieldSet), err
 }
 

@@ -91,6 +91,23 @@ func TestPredicateReportsWhatItCannotRead(t *testing.T) {
 	}
 }
 
+func TestPredicateThatIncludesCorruptObjects(t *testing.T) {
+	n1 := fields.OneTermEqualSelector("spec.nodeName", "n1")
+	entry := storage.NewEntry("/pods/a", 1, func() (runtime.Object, error) { return nil, storage.ErrCorrupt })
+	for name, c := range map[string]struct {
+		predicate storage.Predicate
+		matches   bool
+	}{
+		"the empty predicate matches":    {storage.Predicate{IncludeCorrupt: true}, true},
+		"another predicate does not":     {storage.Predicate{IncludeCorrupt: true, Field: n1, Attrs: podAttrs}, false},
+		"it needs no label to select by": {storage.Predicate{IncludeCorrupt: true, Label: labels.Everything()}, true},
+	} {
+		if matches, err := c.predicate.MatchesEntry(t.Context(), entry); err != nil || matches != c.matches {
+			t.Errorf("%s: MatchesEntry is %v (%v)", name, matches, err)
+		}
+	}
+}
+
 func TestEntryDecodesOnce(t *testing.T) {
 	runs := 0
 	entry := storage.NewEntry("/pods/a", 1, func() (runtime.Object, error) {

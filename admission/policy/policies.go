@@ -12,6 +12,7 @@ import (
 	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/admission/source"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/informer"
 )
 
 var (
@@ -21,8 +22,10 @@ var (
 	mutatingBindings   = admissionregistrationv1.Resource("mutatingadmissionpolicybindings")
 )
 
-// Config configures Policies. The zero value is usable.
+// Config configures Policies.
 type Config struct {
+	// Store returns the stores of policies and bindings, see informer.Config.
+	Store func(schema.GroupResource) (*registry.Store, bool)
 	// Logger logs audit annotations at debug level. Nil: no logs.
 	Logger *slog.Logger
 	// Sync blocks until the catalog serves every resource defined before the call. Nil: the
@@ -68,14 +71,23 @@ func New(config Config) *Policies {
 		log:  cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		sync: config.Sync,
 		validating: set[*validator]{
-			source.New(validatingPolicies, newValidatingPolicy),
-			source.New(validatingBindings, newValidatingBinding),
+			source.New(config.informer(validatingPolicies), newValidatingPolicy),
+			source.New(config.informer(validatingBindings), newValidatingBinding),
 		},
 		mutating: set[*mutator]{
-			source.New(mutatingPolicies, newMutatingPolicy),
-			source.New(mutatingBindings, newMutatingBinding),
+			source.New(config.informer(mutatingPolicies), newMutatingPolicy),
+			source.New(config.informer(mutatingBindings), newMutatingBinding),
 		},
 	}
+}
+
+func (c Config) informer(resource schema.GroupResource) informer.Config {
+	return informer.Config{Resource: resource, Lookup: c.Store, Logger: c.Logger}
+}
+
+// Run watches the policies and bindings until ctx ends, and returns nil then.
+func (p *Policies) Run(ctx context.Context) error {
+	return informer.RunAll(ctx, p.validating.policies, p.validating.bindings, p.mutating.policies, p.mutating.bindings)
 }
 
 // Hooks returns the hooks of policies and bindings. They check that the user may read the params
@@ -92,7 +104,7 @@ func (p *Policies) Hooks() map[schema.GroupResource]registry.Hooks {
 // bound returns the request, the policies, and the bindings by the name of their policy. They are
 // nil without policies and for requests that are exempt from policies.
 func (s *set[P]) bound(ctx context.Context, a *registry.Attributes) (*match.Request, []policy[P], map[string][]*binding, error) {
-	policies, err := s.policies.Current(ctx, a.Store)
+	policies, err := s.policies.Current(ctx)
 	if err != nil || len(policies) == 0 {
 		return nil, nil, nil, err
 	}
@@ -100,7 +112,7 @@ func (s *set[P]) bound(ctx context.Context, a *registry.Attributes) (*match.Requ
 	if !ok {
 		return nil, nil, nil, nil
 	}
-	all, err := s.bindings.Current(ctx, a.Store)
+	all, err := s.bindings.Current(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}

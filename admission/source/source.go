@@ -3,94 +3,101 @@ package source
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/registry/informer"
 )
 
 // Source holds the compiled form of each object of a resource, one per version of the object.
 // It is safe for concurrent use.
 type Source[T any] struct {
-	resource schema.GroupResource
-	make     func(obj runtime.Object) T
+	config   informer.Config
+	informer *informer.Informer
+	compile  func(obj runtime.Object) T
 
-	mu sync.Mutex // guards all below
+	mu sync.Mutex // guards the fields below
 	// next is the number of the first write that may not have been read yet, 0 before the first
 	// read.
 	next uint64
-	// made is ordered by name.
-	made []made[T]
+	// values are the compiled forms at a generation of the informer, in the order of names.
+	values     []T
+	generation uint64
+	compiled   map[version]T
 }
 
-// made is the compiled form of one version of an object.
-type made[T any] struct {
+// version identifies a version of an object.
+type version struct {
 	key      string
 	revision int64
-	of       T
 }
 
-// New returns a source with a function that compiles an object. The function must not modify
-// the object.
-func New[T any](resource schema.GroupResource, make func(obj runtime.Object) T) *Source[T] {
-	return &Source[T]{resource: resource, make: make}
+// New returns a source of the objects of config.Resource. The function compile must not modify the
+// object.
+func New[T any](config informer.Config, compile func(obj runtime.Object) T) *Source[T] {
+	return &Source[T]{config: config, informer: informer.New(config), compile: compile}
 }
+
+// Run watches the objects until ctx ends, and returns nil then. It starts with the first call of
+// Current. Without it, the writes of other servers are not seen.
+func (s *Source[T]) Run(ctx context.Context) error { return s.informer.Run(ctx) }
 
 // Current returns the compiled forms of all existing objects, ordered by name. A write by this
 // server takes effect as soon as it is answered, a write by another server a moment later.
-func (s *Source[T]) Current(ctx context.Context, from *registry.Store) ([]T, error) {
-	store, ok := from.Sibling(s.resource)
+func (s *Source[T]) Current(ctx context.Context) ([]T, error) {
+	store, ok := s.config.Lookup(s.config.Resource)
 	if !ok {
 		return nil, nil
 	}
-	page, err := s.list(ctx, store)
-	if err != nil || len(page.Entries) == 0 {
+	if err := s.sync(ctx, store.Writes()+1); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := make([]made[T], len(page.Entries))
-	result := make([]T, len(page.Entries))
-	for i, entry := range page.Entries {
-		next[i] = made[T]{key: entry.Key, revision: entry.Revision}
-		if at := slices.IndexFunc(s.made, next[i].same); at >= 0 {
-			next[i].of = s.made[at].of
-		} else {
+	if s.compiled == nil || s.generation != s.informer.Generation() {
+		if err := s.update(); err != nil {
+			return nil, err
+		}
+	}
+	return s.values, nil
+}
+
+// sync does a consistent read, unless this server has written no object since the last one. The
+// read may wait for other writes.
+func (s *Source[T]) sync(ctx context.Context, next uint64) error {
+	s.mu.Lock()
+	synced := s.next == next
+	s.mu.Unlock()
+	if synced {
+		return nil
+	}
+	if err := s.informer.Sync(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = max(s.next, next)
+	return nil
+}
+
+// update compiles the objects that have changed. It is called with mu held.
+func (s *Source[T]) update() error {
+	entries, generation := s.informer.List()
+	values, compiled := make([]T, len(entries)), make(map[version]T, len(entries))
+	for i, entry := range entries {
+		v := version{entry.Key, entry.Revision}
+		value, ok := s.compiled[v]
+		if !ok {
 			obj, err := entry.Object()
 			if err != nil {
-				return nil, apierrors.NewInternalError(err)
+				return apierrors.NewInternalError(err)
 			}
-			next[i].of = s.make(obj)
+			value = s.compile(obj)
 		}
-		result[i] = next[i].of
+		values[i], compiled[v] = value, value
 	}
-	s.made = next
-	return result, nil
+	s.values, s.compiled, s.generation = values, compiled, generation
+	return nil
 }
-
-// list reads the cache as it is, which takes a microsecond, unless a write may have happened
-// since the last consistent read. Then it does a consistent read, which may wait for other
-// writes.
-func (s *Source[T]) list(ctx context.Context, store *registry.Store) (*storage.Page, error) {
-	next := store.Writes() + 1
-	s.mu.Lock()
-	sure := s.next == next
-	s.mu.Unlock()
-	if sure {
-		return store.List(ctx, registry.ListRequest{ResourceVersion: "0"})
-	}
-	page, err := store.List(ctx, registry.ListRequest{})
-	if err == nil {
-		s.mu.Lock()
-		s.next = max(s.next, next)
-		s.mu.Unlock()
-	}
-	return page, err
-}
-
-func (m made[T]) same(other made[T]) bool { return m.key == other.key && m.revision == other.revision }

@@ -7,15 +7,19 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/admission/source"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/informer"
 )
 
-// Config configures a Dispatcher. The zero value is usable.
+// Config configures a Dispatcher.
 type Config struct {
+	// Store returns the stores of the configurations, see informer.Config.
+	Store func(schema.GroupResource) (*registry.Store, bool)
 	// Resolve returns the host:port of a port of a Service. Nil: only webhooks with URLs can be
 	// called.
 	Resolve webhooks.ResolveFunc
@@ -37,9 +41,18 @@ func New(config Config) *Dispatcher {
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		clients: webhooks.NewClients(config.Resolve),
 	}
-	d.mutating = source.New(admissionregistrationv1.Resource("mutatingwebhookconfigurations"), d.mutatingHooks)
-	d.validating = source.New(admissionregistrationv1.Resource("validatingwebhookconfigurations"), d.validatingHooks)
+	d.mutating = source.New(config.informer("mutatingwebhookconfigurations"), d.mutatingHooks)
+	d.validating = source.New(config.informer("validatingwebhookconfigurations"), d.validatingHooks)
 	return d
+}
+
+func (c Config) informer(resource string) informer.Config {
+	return informer.Config{Resource: admissionregistrationv1.Resource(resource), Lookup: c.Store, Logger: c.Logger}
+}
+
+// Run watches the configurations until ctx ends, and returns nil then.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	return informer.RunAll(ctx, d.mutating, d.validating)
 }
 
 // Close closes all connections. No webhook may be called afterwards.
@@ -48,7 +61,7 @@ func (d *Dispatcher) Close() { d.clients.Close() }
 // hooksFor returns the request and the webhooks of all configurations, in order. Both are nil
 // without configurations and for requests that are exempt from webhooks.
 func hooksFor(ctx context.Context, from *source.Source[[]*hook], a *registry.Attributes) (*match.Request, []*hook, error) {
-	configurations, err := from.Current(ctx, a.Store)
+	configurations, err := from.Current(ctx)
 	if err != nil || len(configurations) == 0 {
 		return nil, nil, err
 	}

@@ -19,23 +19,26 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// managedLabel marks the APIServices that come and go with what is served.
+// managedLabel is the label of APIServices that the server creates and deletes itself.
 const managedLabel = "kube-aggregator.kubernetes.io/automanaged"
 
-var managed = labels.Set{managedLabel: "true"}
+var (
+	managed     = labels.Set{managedLabel: "true"}
+	definitions = apiextensionsv1.Resource("customresourcedefinitions")
+)
 
-// Register keeps an APIService for each group version of custom resources, until
-// ctx ends, which is no error. Nothing depends on them but what clients see.
+// Register keeps an APIService for each group version of custom resources, until ctx ends, and
+// returns nil then. They are for clients only: the server does not need them.
 func (a *Aggregator) Register(ctx context.Context) error {
-	ctx = asServer(ctx)
+	ctx = registry.WithServerUser(ctx)
 	changed := make(chan struct{}, 1)
 	var watches sync.WaitGroup
 	defer watches.Wait()
 	watches.Go(func() {
-		a.notify(ctx, apiextensionsv1.Resource("customresourcedefinitions"), registry.ListRequest{}, changed)
+		a.notify(ctx, definitions, registry.ListRequest{}, changed)
 	})
 	watches.Go(func() {
-		a.notify(ctx, apiregistrationv1.Resource("apiservices"), registry.ListRequest{Label: labels.SelectorFromSet(managed)}, changed)
+		a.notify(ctx, apiServices, registry.ListRequest{Label: labels.SelectorFromSet(managed)}, changed)
 	})
 	for {
 		select {
@@ -43,20 +46,20 @@ func (a *Aggregator) Register(ctx context.Context) error {
 			return nil
 		case <-changed:
 			if err := a.registerAll(ctx); err != nil && ctx.Err() == nil {
-				a.config.Logger.WarnContext(ctx, "aggregator: APIServices of custom resources are not complete", "error", err)
+				a.config.Logger.WarnContext(ctx, "aggregator: the APIServices of custom resources cannot be updated", "error", err)
 			}
 		}
 	}
 }
 
-// registerAll creates the APIServices that are missing and deletes those that are
-// of nothing any more.
+// registerAll creates the APIServices that are missing and deletes the managed ones whose group
+// version is not served.
 func (a *Aggregator) registerAll(ctx context.Context) error {
 	served, err := a.customVersions(ctx)
 	if err != nil {
 		return err
 	}
-	store, err := a.store(apiregistrationv1.Resource("apiservices"))
+	store, err := a.store(apiServices)
 	if err != nil {
 		return err
 	}
@@ -67,14 +70,14 @@ func (a *Aggregator) registerAll(ctx context.Context) error {
 	var errs []error
 	for _, entry := range page.Entries {
 		name := path.Base(entry.Key)
-		if _, wanted := served[name]; !wanted && isManaged(entry) {
+		if _, ok := served[name]; !ok && isManaged(entry) {
 			_, err := store.Delete(ctx, registry.DeleteRequest{Name: name, Options: &metav1.DeleteOptions{}})
 			errs = append(errs, ignore(err, apierrors.IsNotFound))
 		}
 		delete(served, name)
 	}
 	for name, gv := range served {
-		_, err := store.Create(ctx, registry.CreateRequest{Object: localService(name, gv), Options: registry.WriteOptions{FieldManager: manager}})
+		_, err := store.Create(ctx, registry.CreateRequest{Object: localService(name, gv), Options: registry.WriteOptions{FieldManager: fieldManager}})
 		errs = append(errs, ignore(err, apierrors.IsAlreadyExists))
 	}
 	return errors.Join(errs...)
@@ -85,17 +88,18 @@ func isManaged(entry *storage.Entry) bool {
 	return err == nil && obj.(*apiregistrationv1.APIService).Labels[managedLabel] == managed[managedLabel]
 }
 
-func ignore(err error, harmless func(error) bool) error {
-	if harmless(err) {
+// ignore returns nil instead of an error that matches.
+func ignore(err error, matches func(error) bool) error {
+	if matches(err) {
 		return nil
 	}
 	return err
 }
 
-// customVersions are the group versions of the definitions that are served, by the
-// names of their APIServices.
+// customVersions returns the served group versions of custom resources by the names of their
+// APIServices.
 func (a *Aggregator) customVersions(ctx context.Context) (map[string]schema.GroupVersion, error) {
-	store, err := a.store(apiextensionsv1.Resource("customresourcedefinitions"))
+	store, err := a.store(definitions)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +111,7 @@ func (a *Aggregator) customVersions(ctx context.Context) (map[string]schema.Grou
 	for _, entry := range page.Entries {
 		obj, err := entry.Object()
 		if err != nil {
-			continue // which is not served either
+			continue // it is not served
 		}
 		crd := obj.(*apiextensionsv1.CustomResourceDefinition)
 		for _, v := range crd.Spec.Versions {

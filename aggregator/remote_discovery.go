@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// discoverTimeout is how long another server may take to describe itself.
-	discoverTimeout = 5 * time.Second
-	// documentsTimeout is how long others wait for what is not needed.
-	documentsTimeout = time.Second
-	// maxAnswer is how many bytes of an answer are read.
-	maxAnswer = 16 << 20
+	// discoveryTimeout bounds a discovery request to another server.
+	discoveryTimeout = 5 * time.Second
+	// openAPITimeout bounds the request for its OpenAPI index, which is optional.
+	openAPITimeout = time.Second
+	// maxAnswerBytes bounds the bytes of an answer that are read.
+	maxAnswerBytes = 16 << 20
 )
 
-// description is what another server says of its group version.
+// description holds the discovery of a group version of another server.
 type description struct {
 	resources []apidiscoveryv2.APIResourceDiscovery
 	openAPI   map[string]string
@@ -38,33 +38,33 @@ func (d *description) equal(other *description) bool {
 	return equality.Semantic.DeepEqual(d.resources, other.resources) && maps.Equal(d.openAPI, other.openAPI)
 }
 
-// discover asks the server to describe its group version, nil where it answers
-// with something else; the error says that it is not available.
+// discover requests the discovery of the group version. It returns nil without an error if the
+// answer is no APIResourceList. An error means that the server is not available.
 func (s *server) discover(ctx context.Context, address string) (*description, error) {
-	if s.unusable != nil {
-		return nil, s.unusable
+	if s.transportErr != nil {
+		return nil, s.transportErr
 	}
 	at := &url.URL{Scheme: "https", Host: address, Path: "/apis/" + s.groupVersion().String()}
 	var list metav1.APIResourceList
-	err := s.ask(ctx, at, &list)
-	if errors.Is(err, errNotUnderstood) {
+	err := s.getJSON(ctx, at, &list)
+	if errors.Is(err, errNotJSON) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failing or missing response from %v: %w", at, err)
 	}
-	return &description{resources: discovered(list.APIResources), openAPI: s.documents(ctx, address)}, nil
+	return &description{resources: discovered(list.APIResources), openAPI: s.openAPIDocuments(ctx, address)}, nil
 }
 
-// documents are those of OpenAPI about the group version, as far as the server
-// has any. It is available without.
-func (s *server) documents(ctx context.Context, address string) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, documentsTimeout)
+// openAPIDocuments returns the URLs of the OpenAPI v3 documents of the group version by their
+// names. It returns nil if the server has no index of them.
+func (s *server) openAPIDocuments(ctx context.Context, address string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, openAPITimeout)
 	defer cancel()
 	var index struct {
 		Paths map[string]struct{ ServerRelativeURL string }
 	}
-	if err := s.ask(ctx, &url.URL{Scheme: "https", Host: address, Path: "/openapi/v3"}, &index); err != nil {
+	if err := s.getJSON(ctx, &url.URL{Scheme: "https", Host: address, Path: "/openapi/v3"}, &index); err != nil {
 		return nil
 	}
 	found := map[string]string{}
@@ -76,11 +76,11 @@ func (s *server) documents(ctx context.Context, address string) map[string]strin
 	return found
 }
 
-var errNotUnderstood = errors.New("the answer is not understood")
+var errNotJSON = errors.New("the answer is no JSON")
 
-// ask reads an answer in JSON.
-func (s *server) ask(ctx context.Context, at *url.URL, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+// getJSON requests a URL and decodes the answer. The error is errNotJSON if that is not possible.
+func (s *server) getJSON(ctx context.Context, at *url.URL, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -100,41 +100,41 @@ func (s *server) ask(ctx context.Context, at *url.URL, answer any) error {
 	if resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
-		return errNotUnderstood
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswerBytes)).Decode(answer); err != nil {
+		return errNotJSON
 	}
 	return nil
 }
 
-// discovered puts subresources, which stand in a list as lines of their own,
-// where they belong.
-func discovered(lines []metav1.APIResource) []apidiscoveryv2.APIResourceDiscovery {
+// discovered converts a discovery list, in which each subresource is an item of its own, to the
+// aggregated form, in which it belongs to its resource.
+func discovered(items []metav1.APIResource) []apidiscoveryv2.APIResourceDiscovery {
 	resources := []apidiscoveryv2.APIResourceDiscovery{}
-	for _, line := range lines {
-		kind := &metav1.GroupVersionKind{Group: line.Group, Version: line.Version, Kind: line.Kind}
-		name, sub, isSub := strings.Cut(line.Name, "/")
+	for _, item := range items {
+		kind := &metav1.GroupVersionKind{Group: item.Group, Version: item.Version, Kind: item.Kind}
+		name, sub, isSub := strings.Cut(item.Name, "/")
 		i := slices.IndexFunc(resources, func(r apidiscoveryv2.APIResourceDiscovery) bool { return r.Resource == name })
 		if i < 0 {
 			i = len(resources)
 			resources = append(resources, apidiscoveryv2.APIResourceDiscovery{
-				Resource: name, ResponseKind: &metav1.GroupVersionKind{}, Scope: scopeOf(line),
+				Resource: name, ResponseKind: &metav1.GroupVersionKind{}, Scope: scopeOf(item),
 			})
 		}
 		if isSub {
 			resources[i].Subresources = append(resources[i].Subresources, apidiscoveryv2.APISubresourceDiscovery{
-				Subresource: sub, ResponseKind: kind, Verbs: line.Verbs,
+				Subresource: sub, ResponseKind: kind, Verbs: item.Verbs,
 			})
 			continue
 		}
 		r := &resources[i]
-		r.ResponseKind, r.Scope, r.SingularResource = kind, scopeOf(line), line.SingularName
-		r.Verbs, r.ShortNames, r.Categories = line.Verbs, line.ShortNames, line.Categories
+		r.ResponseKind, r.Scope, r.SingularResource = kind, scopeOf(item), item.SingularName
+		r.Verbs, r.ShortNames, r.Categories = item.Verbs, item.ShortNames, item.Categories
 	}
 	return resources
 }
 
-func scopeOf(line metav1.APIResource) apidiscoveryv2.ResourceScope {
-	if line.Namespaced {
+func scopeOf(item metav1.APIResource) apidiscoveryv2.ResourceScope {
+	if item.Namespaced {
 		return apidiscoveryv2.ScopeNamespace
 	}
 	return apidiscoveryv2.ScopeCluster
