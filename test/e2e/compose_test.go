@@ -120,7 +120,7 @@ func TestFlagsOfComposeFileAndDockerfileAreKnown(t *testing.T) {
 }
 
 func TestDockerfileBuildsWithTheGoOfTheModule(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "-C", "..", "list", "-m", "-f", "{{.GoVersion}}").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "list", "-m", "-f", "{{.GoVersion}}").Output()
 	check(t, err)
 	version := strings.Join(strings.SplitN(strings.TrimSpace(string(out)), ".", 3)[:2], ".")
 	dockerfile, err := os.ReadFile("../../Dockerfile")
@@ -157,7 +157,7 @@ func dockerfileCommand(t *testing.T) []string {
 
 func moduleVersion(t *testing.T, path string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "-C", "..", "list", "-m", "-f", "{{.Version}}", path).Output()
+	out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "list", "-m", "-f", "{{.Version}}", path).Output()
 	check(t, err)
 	return strings.TrimSpace(string(out))
 }

@@ -74,7 +74,7 @@ func makePrograms() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := build(dir, "miniapi", "..", "./cmd/miniapi"); err != nil {
+	if err := build(dir, "miniapi", "../..", "./cmd/miniapi"); err != nil {
 		return dir, err
 	}
 	if *otherKubectl != "" {

@@ -24,7 +24,7 @@ func TestReadmeServerCommand(t *testing.T) {
 	}
 	words := strings.Fields(serverCommand)
 	cmd := exec.Command(words[0], append(words[1:], "--listen", "127.0.0.1:0")...)
-	cmd.Dir = ".."
+	cmd.Dir = "../.."
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C reaches go and miniapi
 	stdout, err := cmd.StdoutPipe()
 	check(t, err)

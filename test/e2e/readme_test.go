@@ -157,7 +157,7 @@ func TestReadmeFlagsAreKnown(t *testing.T) {
 
 func TestReadmeLinksLead(t *testing.T) {
 	text, _ := readReadme(t)
-	checkLinks(t, "..", text)
+	checkLinks(t, "../..", text)
 }
 
 // checkLinks expects files where a page in a directory leads to.
