@@ -112,7 +112,7 @@ func TestReadmeTestCommand(t *testing.T) {
 func TestReadmeExamples(t *testing.T) {
 	text, _ := readReadme(t)
 	var named, there []string
-	for _, match := range regexp.MustCompile("`go (-C e2e )?run \\./(examples/\\w+)`").FindAllStringSubmatch(text, -1) {
+	for _, match := range regexp.MustCompile("`go (-C test/e2e )?run \\./(examples/\\w+)`").FindAllStringSubmatch(text, -1) {
 		dir := filepath.Join("..", "..", match[2])
 		if match[1] != "" {
 			dir = match[2]
