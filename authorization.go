@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/admission/plugin"
-	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/api/filters"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/registry"
@@ -110,9 +110,9 @@ func (s *Server) authorizer() registry.Authorizer {
 	return chain
 }
 
-// userFunc finds out who makes a request; nil: everybody is the administrator.
+// authenticator finds out who makes a request; nil: everybody is the administrator.
 // Where everybody may do everything, nobody is let in without a name.
-func (s *Server) userFunc() api.UserFunc {
+func (s *Server) authenticator() filters.Authenticator {
 	if s.secure == nil {
 		return nil
 	}

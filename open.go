@@ -3,11 +3,11 @@ package miniapi
 import (
 	"context"
 
-	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/api/lifecycle"
 )
 
 // OpenRequest is a request that has not been answered to its end.
-type OpenRequest = api.OpenRequest
+type OpenRequest = lifecycle.OpenRequest
 
 // OpenRequests returns the requests that are being answered, watches among
 // them, in the order in which they came: at the end of a test, those of clients

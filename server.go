@@ -149,10 +149,10 @@ func (s *Server) build(context.Context) error {
 			{Name: "storage-space", Check: s.store.spaceProblem, ShowReason: true},
 		},
 
-		Collectors: []prometheus.Collector{recorder, s.cache, etcd.NewSizes(s.store.client)},
-		User:       s.userFunc(),
-		OpenID:     s.openID(),
-		Settle:     s.settle,
+		Collectors:    []prometheus.Collector{recorder, s.cache, etcd.NewSizes(s.store.client)},
+		Authenticator: s.authenticator(),
+		OpenID:        s.openID(),
+		Settle:        s.settle,
 
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,

@@ -12,72 +12,65 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/filters"
+	"github.com/miniapi/miniapi/api/lifecycle"
+	"github.com/miniapi/miniapi/api/metrics"
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Config is what a Server is made of. Catalog and Scheme are needed; the zero
-// value of everything else works.
+// Config configures a Server. Catalog and Scheme are required.
 type Config struct {
-	// Catalog holds what is served. It may change while the server runs.
+	// Catalog holds the resources to serve. It may change while the server runs.
 	Catalog *registry.Catalog
-	// Scheme knows the Go types of the built-in kinds.
+	// Scheme holds the Go types of the built-in kinds.
 	Scheme *runtime.Scheme
-	// Logger takes what operators should know. Nil discards it.
+	// Logger receives errors, panics and, at level debug, a line per request. Nil: discarded.
 	Logger *slog.Logger
-	// Ready is asked by /readyz, /livez and /healthz, in this order.
+	// Ready are the checks of /readyz, /livez and /healthz, in this order.
 	Ready []Check
-	// ReadyOnly is asked by /readyz alone, after those: conditions that a restart
-	// does not mend.
+	// ReadyOnly are further checks of /readyz, for conditions that a restart does not resolve.
 	ReadyOnly []Check
-	// Collectors are served by /metrics along with the server's own metrics.
+	// Collectors are additional metrics of /metrics.
 	Collectors []prometheus.Collector
-	// Version is the answer of /version.
+	// Version is the response of /version.
 	Version version.Info
-	// User finds out who makes a request; an error is a 401. Nil: everybody is
-	// the local administrator.
-	User UserFunc
-	// OpenID is served to those who check the server's tokens. Nil: not found.
+	// Authenticator determines the user of a request. Nil: every user is the local administrator.
+	Authenticator filters.Authenticator
+	// OpenID holds the documents for verifiers of the server's tokens. Nil: they are not served.
 	OpenID *OpenID
-	// MaxInFlight limits the requests that read and are worked on at a time,
-	// MaxMutatingInFlight those that change something. 0: any number.
+	// MaxInFlight limits the read requests in flight, MaxMutatingInFlight all others. Long-running
+	// requests do not count. 0: no limit.
 	MaxInFlight, MaxMutatingInFlight int
-	// MaxUnreadBytes bounds the memory of responses that were built as a whole and
-	// wait to be read: beyond it reads are answered with 429. 0: 512 MiB.
+	// MaxUnreadBytes limits the memory of responses that were built as a whole and are not read
+	// yet. Reads beyond the limit are answered with 429. 0: 512 MiB.
 	MaxUnreadBytes int64
-	// Settle returns when the catalog has what was defined before it was called,
-	// or its context ends. Nil: the catalog does not lag behind anything.
+	// Settle blocks until the catalog serves every resource defined before the call, or until its
+	// context is done. Nil: the catalog is always up to date.
 	Settle func(ctx context.Context)
-	// AllowedHosts are the names, besides localhost and the loopback addresses,
-	// that the Host and Origin headers of a request may carry when it came in
-	// on a loopback address. "*" allows every name.
-	AllowedHosts []string
 }
 
-// UserFunc finds out who makes a request.
-type UserFunc func(r *http.Request) (*authenticationv1.UserInfo, error)
-
-// Validate lists every fault of the configuration at once.
+// Validate returns all errors of the configuration.
 func (c Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.Catalog == nil {
-		faults = append(faults, errors.New("api: Config.Catalog is missing"))
+		errs = append(errs, errors.New("api: Config.Catalog is missing"))
 	}
 	if c.Scheme == nil {
-		faults = append(faults, errors.New("api: Config.Scheme is missing"))
+		errs = append(errs, errors.New("api: Config.Scheme is missing"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func (c *Config) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.User == nil {
-		c.User = localAdministrator
+	if c.Authenticator == nil {
+		c.Authenticator = localAdministrator
 	}
 }
 
-// localAdministrator is who uses a server that asks nobody for a name.
+// localAdministrator is the Authenticator of a server without authentication.
 func localAdministrator(*http.Request) (*authenticationv1.UserInfo, error) {
 	return &authenticationv1.UserInfo{
 		Username: "system:admin",
@@ -90,36 +83,41 @@ type Server struct {
 	config     Config
 	responder  *encoding.Responder
 	info       *info
-	metrics    *metrics
-	life       *lifecycle
+	metrics    *metrics.Metrics
+	requests   *lifecycle.Tracker
 	deprecated deprecations
 	handler    http.Handler
 }
 
-// New makes a server. It starts nothing.
+// New returns a Server. It starts no goroutine.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg.setDefaults()
 	s := &Server{
-		config:  cfg,
-		info:    newInfo(cfg),
-		metrics: newMetrics(),
-		life:    newLifecycle(),
+		config:   cfg,
+		info:     newInfo(cfg),
+		metrics:  metrics.New(cfg.Catalog, cfg.Collectors...),
+		requests: lifecycle.NewTracker(),
 	}
 	s.responder = encoding.NewResponder(encoding.Config{
-		Scheme: cfg.Scheme, Logger: cfg.Logger, MaxUnreadBytes: cfg.MaxUnreadBytes, Shutdown: s.life.ending,
+		Scheme: cfg.Scheme, Logger: cfg.Logger, MaxUnreadBytes: cfg.MaxUnreadBytes, Shutdown: s.requests.Stopping(),
 	})
 	s.handler = s.routes()
 	return s, nil
 }
 
-// Handler returns what answers requests, the same on every call.
+// Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Shutdown refuses new requests, ends all watches and waits for the requests in
-// flight, or for the end of ctx, whose error it then returns.
-func (s *Server) Shutdown(ctx context.Context) error {
-	return s.life.shutdown(ctx)
-}
+// Shutdown rejects new requests, ends all watches and waits for the requests in flight, or until
+// ctx is done, whose error it then returns.
+func (s *Server) Shutdown(ctx context.Context) error { return s.requests.Shutdown(ctx) }
+
+// OpenRequests returns the requests that are not answered completely, including watches, oldest
+// first.
+func (s *Server) OpenRequests() []lifecycle.OpenRequest { return s.requests.OpenRequests() }
+
+// AwaitIdle waits until no request is open, or until ctx is done, whose error it then returns.
+func (s *Server) AwaitIdle(ctx context.Context) error { return s.requests.AwaitIdle(ctx) }

@@ -135,7 +135,7 @@ func TestUnsafeDelete(t *testing.T) {
 }
 
 func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
-	s := newAuthorizedStack(t, denier{verb: "unsafe-delete-ignore-read-errors"}, func(c *Config) { c.User = userOfHeader })
+	s := newAuthorizedStack(t, denyVerb{verb: "unsafe-delete-ignore-read-errors"}, func(c *Config) { c.Authenticator = userOfHeader })
 	s.spoil("bad")
 	body := `{"kind":"DeleteOptions","apiVersion":"v1",` + unsafeOption + `}`
 	got := s.status(s.must(http.StatusForbidden, s.do("DELETE", s.configMapURL("bad"), body, "User: jane")))

@@ -11,12 +11,12 @@ import (
 	"github.com/miniapi/miniapi/api/encoding"
 )
 
-// requestTimeout bounds every request but watches and connections.
+// requestTimeout bounds every request except watches and connections.
 const requestTimeout = time.Minute
 
-// limitTime gives the request a deadline: that of the client if it is earlier.
-// From then on a client that does not take its answer is not waited for.
-func (c *call) limitTime() (context.CancelFunc, error) {
+// setDeadline sets the deadline of the request: its query parameter timeout, or requestTimeout if
+// that is shorter. It also bounds the time that the client has to read the response.
+func (c *call) setDeadline() (context.CancelFunc, error) {
 	if c.verb == "watch" || c.verb == "connect" {
 		return func() {}, nil
 	}
@@ -30,23 +30,23 @@ func (c *call) limitTime() (context.CancelFunc, error) {
 	return cancel, nil
 }
 
-// timeoutOf returns how long a request may take.
+// timeoutOf returns the time that a request may take.
 func timeoutOf(r *http.Request) (time.Duration, error) {
 	text := r.URL.Query().Get("timeout")
 	if text == "" {
 		return requestTimeout, nil
 	}
-	asked, err := time.ParseDuration(text)
+	timeout, err := time.ParseDuration(text)
 	if err != nil {
 		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid timeout specified in the request URL - %v", err))
 	}
-	if asked <= 0 {
+	if timeout <= 0 {
 		return requestTimeout, nil
 	}
-	return min(requestTimeout, asked), nil
+	return min(requestTimeout, timeout), nil
 }
 
-// limitWrites ends the connection of a client that does not read its answer in time.
+// limitWrites closes the connection of a client that does not read its response in time.
 func limitWrites(w http.ResponseWriter, timeout time.Duration) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + encoding.FinalWriteTimeout))
 }

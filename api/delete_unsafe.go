@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -48,7 +49,7 @@ func (c *call) unsafeDelete() error {
 
 // authorizeUnsafeDelete returns why the user must not delete a corrupt object.
 func (c *call) authorizeUnsafeDelete() error {
-	access := accessOf(c.r)
+	access := request.AuthorizationAttributes(c.r)
 	access.Resource.Verb = unsafeVerb
 	decision, err := c.server.config.Catalog.Authorizer().Authorize(c.r.Context(), access)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -17,7 +18,7 @@ type call struct {
 	server *Server
 	w      http.ResponseWriter
 	r      *http.Request
-	target
+	request.Target
 	verb     string // the action to take
 	store    *registry.Store
 	resource *registry.Resource
@@ -84,9 +85,9 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 }
 
 func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error) {
-	t := infoOf(r).target
+	t := request.InfoFrom(r).Target
 	snapshot := s.config.Catalog.Snapshot()
-	if t.Form != resourcePath || t.Empty || t.Prefix == "proxy" || !hasVersion(snapshot, t.Group, t.Version) {
+	if t.Form != request.ResourcePath || t.Empty || t.Prefix == "proxy" || !hasVersion(snapshot, t.Group, t.Version) {
 		if strings.HasPrefix(r.URL.Path, "/api/") || t.Group != "" && isBuiltIn(snapshot, t.Group) {
 			return nil, encoding.GenericError(http.StatusNotFound, "")
 		}
@@ -99,7 +100,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	if !found {
 		return nil, encoding.GenericError(http.StatusNotFound, "")
 	}
-	c := &call{server: s, w: w, r: r, target: t, store: store, resource: store.Resource()}
+	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource()}
 	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
 		if c.sub, found = c.resource.Subresource(t.Subresource); !found {
@@ -157,7 +158,7 @@ func (c *call) findVerb() error {
 	}
 	c.verb = verb
 	if verb == "list" { // or watch
-		c.verb = infoOf(c.r).Verb
+		c.verb = request.InfoFrom(c.r).Verb
 	}
 	if c.sub != nil && c.sub.Connect != nil {
 		c.verb = "connect"
@@ -178,7 +179,7 @@ func (c *call) noVerb(supported []string) error {
 
 // serve carries the call out.
 func (c *call) serve() {
-	cancel, err := c.limitTime()
+	cancel, err := c.setDeadline()
 	if err == nil {
 		defer cancel()
 		err = c.act()

@@ -19,7 +19,7 @@ func (s *Server) infoRoutes(r chi.Router) {
 	s.openAPIRoutes(r)
 	s.openIDRoutes(r)
 	handleSlash(r, "/version", s.onlyGet(s.serveVersion))
-	r.Handle("/metrics", s.metrics.handler(append(s.config.Collectors, objectCounter{s.config.Catalog})...))
+	r.Handle("/metrics", s.metrics.Handler())
 	for _, endpoint := range s.healthEndpoints() {
 		endpoint.mount(r)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,36 +42,6 @@ func TestJSONPatchLimits(t *testing.T) {
 			s.must(test.status, s.do("PATCH", "/api/v1/namespaces/default/configmaps/a?dryRun=All", test.patch,
 				"Content-Type: "+string(types.JSONPatchType)))
 		})
-	}
-}
-
-// All warnings together stay below 4 KiB; when they would not, each is cut.
-func TestWarningsAreLimited(t *testing.T) {
-	header := func(texts ...string) []string {
-		h := http.Header{}
-		addWarnings(h, texts)
-		return h.Values("Warning")
-	}
-	long := strings.Repeat("w", 1000)
-	if got := header(long, "short"); len(got) != 2 || !strings.Contains(got[0], long) {
-		t.Errorf("few warnings are cut: %q", got)
-	}
-	many := make([]string, 30)
-	for i := range many {
-		many[i] = long
-	}
-	got := header(many...)
-	if len(got) != warningsTotal/warningsEach {
-		t.Errorf("%d of %d warnings are sent", len(got), len(many))
-	}
-	umlauts := header(append(many, "x"+strings.Repeat("ü", 1000))[len(many)-5:]...)
-	if want := `299 - "x` + strings.Repeat("ü", warningsEach-1) + `"`; !slices.Contains(umlauts, want) {
-		t.Errorf("a character is cut in two: %q", umlauts)
-	}
-	for _, warning := range got {
-		if want := `299 - "` + long[:warningsEach] + `"`; warning != want {
-			t.Errorf("got %s", warning)
-		}
 	}
 }
 

@@ -3,9 +3,7 @@ package api
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,12 +12,6 @@ import (
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
 )
-
-// wantsWatch reports whether the query of a list request turns it into a watch.
-func wantsWatch(r *http.Request) bool {
-	values, ok := r.URL.Query()["watch"]
-	return ok && !strings.EqualFold(values[0], "false") && values[0] != "0"
-}
 
 // list handles a GET of a collection.
 func (c *call) list() error {

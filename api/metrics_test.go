@@ -33,7 +33,7 @@ func someRequests(s *stack) (during, after string) {
 		s.t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	s.api.metrics.handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	s.api.metrics.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	return during, answer.Body.String()
 }
 

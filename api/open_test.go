@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/miniapi/miniapi/api/lifecycle"
 )
 
 func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
@@ -27,8 +29,8 @@ func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
 		open[i].Since = time.Time{}
 	}
 	if len(open) != 2 ||
-		open[0] != (OpenRequest{Verb: "watch", Method: "GET", URI: pods, UserAgent: "test/1.0"}) ||
-		open[1] != (OpenRequest{Verb: "watch", Method: "GET", URI: maps, UserAgent: "test/1.0"}) {
+		open[0] != (lifecycle.OpenRequest{Verb: "watch", Method: "GET", URI: pods, UserAgent: "test/1.0"}) ||
+		open[1] != (lifecycle.OpenRequest{Verb: "watch", Method: "GET", URI: maps, UserAgent: "test/1.0"}) {
 		t.Errorf("open: %+v", open)
 	}
 }

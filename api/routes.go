@@ -6,24 +6,28 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/filters"
 )
 
-// routes joins middleware and handlers, outermost first.
+// routes returns the handler of the server: the filters, outermost first, and the routes.
 func (s *Server) routes() http.Handler {
+	logger, authorizer := s.config.Logger, s.config.Catalog.Authorizer()
+	limits := filters.MaxInFlight{ReadOnly: s.config.MaxInFlight, Mutating: s.config.MaxMutatingInFlight}
 	r := chi.NewRouter()
 	r.Use(
-		setHeaders,
-		readRequestInfo,
-		s.countRequests, // who waits for all requests waits for what is noted of them too
-		s.logRequests,
-		s.measureRequests,
-		s.recoverPanics,
-		s.guardHost,
-		s.identifyUser,
-		s.impersonate,
-		s.limitInFlight,
-		s.authorizeRequests,
-		collectWarnings,
+		filters.WithAuditID,
+		filters.WithCacheControl,
+		filters.WithRequestInfo,
+		filters.WithRequestTracking(s.requests, s.responder),
+		filters.WithAccessLog(logger),
+		filters.WithMetrics(s.metrics),
+		filters.WithPanicRecovery(logger, s.responder),
+		filters.WithHostGuard(s.responder),
+		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
+		filters.WithImpersonation(authorizer, s.responder),
+		filters.WithMaxInFlightLimit(limits, s.requests),
+		filters.WithAuthorization(authorizer, s.responder),
+		filters.WithWarnings,
 	)
 	r.NotFound(http.NotFound)
 	r.MethodNotAllowed(s.methodNotAllowed)

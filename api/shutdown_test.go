@@ -47,7 +47,7 @@ func TestShutdownRefusesRequests(t *testing.T) {
 func TestShutdownWaitsForRequests(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	s := newStack(t, func(c *Config) {
-		c.User = func(r *http.Request) (*authenticationv1.UserInfo, error) {
+		c.Authenticator = func(r *http.Request) (*authenticationv1.UserInfo, error) {
 			if r.Header.Get("Wait") != "" {
 				close(entered)
 				<-release

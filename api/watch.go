@@ -32,7 +32,7 @@ func (c *call) watch() error {
 	defer cancel()
 	// The store has to know too: it must not go on while nobody listens, or
 	// while events come so fast that nobody looks at the context.
-	defer context.AfterFunc(c.server.life.ending, cancel)()
+	defer context.AfterFunc(c.server.requests.Stopping(), cancel)()
 	watcher, err := c.store.Watch(ctx, c.listRequest(options))
 	if err != nil && !isVersionError(err) {
 		return err

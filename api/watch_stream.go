@@ -48,7 +48,7 @@ func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 		call:      c,
 		frames:    c.format.FrameEncoder(),
 		out:       bufio.NewWriterSize(c.w, watchBuffer),
-		count:     c.server.metrics.countEvents(c.target),
+		count:     c.server.metrics.WatchEvents(c.Target),
 		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(wantBookmarks, timeout),
 	}

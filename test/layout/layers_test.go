@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"admission":          {"internal/webhooks", "registry", "registry/informer", "storage"},
 	"aggregator":         {"registry", "registry/informer", "storage"},
 	"internal/manifests": {},
-	"":                   {"admission/...", "aggregator", "api", "auth/...", "crd", "internal/...", "kinds/...", "registry", "storage/..."},
+	"":                   {"admission/...", "aggregator", "api/...", "auth/...", "crd", "internal/...", "kinds/...", "registry", "storage/..."},
 	"cmd/miniapi":        {"", "internal/bootstrap", "storage/embedded"},
 	"miniapitest":        {""},
 	"examples":           {""},

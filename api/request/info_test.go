@@ -1,4 +1,4 @@
-package api
+package request
 
 import (
 	"net/http"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// oddPaths are where servers could differ in what they authorize and what they serve.
+// oddPaths are paths that a server could authorize as one object and serve as another.
 var oddPaths = []string{
 	"/", "", "/api", "/api/", "/apis/apps", "/api/v1", "/api/v1/", "/api/v1//", "/apis/apps/v1", "/apis/apps/v1/", "/apis/apps/v1//",
 	"/healthz", "/other/v1/pods", "/API/v1/pods", "/Apis/apps/v1/deployments", "//", "//api/v1/pods", "/api//v1/pods", "/apis//v1/pods",
@@ -30,12 +30,12 @@ var oddPaths = []string{
 
 var upstream = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// checkRequestInfo compares a requestInfo with that of kube-apiserver.
-func checkRequestInfo(t *testing.T, r *http.Request) {
+// checkInfo compares the Info of a request with the RequestInfo of kube-apiserver.
+func checkInfo(t *testing.T, r *http.Request) {
 	t.Helper()
 	want, err := upstream.NewRequestInfo(r)
-	got := newRequestInfo(r)
-	if (err != nil) != (got.Form == prefixAlone) {
+	got := NewInfo(r)
+	if (err != nil) != (got.Form == IncompletePath) {
 		t.Errorf("%s %s: form %d, want %v", r.Method, r.URL, got.Form, err)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func checkRequestInfo(t *testing.T, r *http.Request) {
 		name = got.SelectedName
 	}
 	shown := &request.RequestInfo{
-		IsResourceRequest: got.Form == resourcePath, Path: got.Path, Verb: got.Verb, Namespace: got.Namespace,
+		IsResourceRequest: got.Form == ResourcePath, Path: got.Path, Verb: got.Verb, Namespace: got.Namespace,
 		Resource: got.Resource, Subresource: got.Subresource, Name: name,
 	}
 	if shown.IsResourceRequest {
@@ -54,11 +54,11 @@ func checkRequestInfo(t *testing.T, r *http.Request) {
 	}
 	want.APIPrefix, want.Parts, want.FieldSelector, want.LabelSelector = "", nil, "", ""
 	if diff := cmp.Diff(want, shown); diff != "" {
-		t.Errorf("%s %s (-kube-apiserver +here):\n%s", r.Method, r.URL, diff)
+		t.Errorf("%s %s (-kube-apiserver +miniapi):\n%s", r.Method, r.URL, diff)
 	}
 }
 
-func TestRequestsAreReadAsByKubeAPIServer(t *testing.T) {
+func TestInfoMatchesKubeAPIServer(t *testing.T) {
 	queries := []string{
 		"", "?watch", "?watch=true", "?watch=0", "?watch=False", "?watch=1&fieldSelector=metadata.name%3Da", "?fieldSelector=metadata.name%3Da",
 		"?fieldSelector=metadata.name%21%3Da", "?fieldSelector=metadata.name%3Da%2Fb", "?fieldSelector=%3D%3D",
@@ -70,14 +70,14 @@ func TestRequestsAreReadAsByKubeAPIServer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkRequestInfo(t, r)
+				checkInfo(t, r)
 			}
 		}
 	}
 }
 
-// A target names what is in the path and nothing else, as kube-apiserver reads it, and the
-// names that become parts of storage keys never contain a slash.
+// A Target contains only names from the path, parsed as in kube-apiserver. Names that become parts
+// of storage keys never contain a slash.
 func FuzzParseTarget(f *testing.F) {
 	for _, path := range oddPaths {
 		f.Add(path)
@@ -85,53 +85,19 @@ func FuzzParseTarget(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string) {
 		r := newRequest(t, "GET /")
 		r.URL.Path = path
-		checkRequestInfo(t, r)
-		got := parseTarget(path)
-		if got.Form != resourcePath {
+		checkInfo(t, r)
+		got := ParseTarget(path)
+		if got.Form != ResourcePath {
 			return
 		}
 		for _, name := range []string{got.Group, got.Version, got.Namespace, got.Resource, got.Name, got.Subresource} {
 			if strings.Contains(name, "/") || !strings.Contains(path, name) {
-				t.Errorf("parseTarget(%q) = %+v", path, got)
+				t.Errorf("ParseTarget(%q) = %+v", path, got)
 			}
 		}
 		incomplete := got.Resource == "" || got.Subresource != "" && got.Name == "" || got.Rest != "" && got.Subresource == "" && got.Prefix != "proxy"
 		if incomplete && !got.Empty {
-			t.Errorf("parseTarget(%q) leaves something out: %+v", path, got)
+			t.Errorf("ParseTarget(%q) misses a segment: %+v", path, got)
 		}
 	})
-}
-
-// What is authorized is what is served: an encoded or an empty segment reaches nothing else.
-func TestOddPathsAreServedAsTheyAreAuthorized(t *testing.T) {
-	s := newStack(t, nil)
-	s.must(201, s.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`))
-	const plain = "404 page not found\n"
-	for path, want := range map[string]reply{
-		"/api/v1/configmaps/":                                {status: 200, body: `"kind":"ConfigMapList"`},
-		"/api/v1/configmaps//":                               {status: 200, body: `"kind":"ConfigMapList"`},
-		"/api/v1%2Fconfigmaps":                               {status: 200, body: `"kind":"ConfigMapList"`},
-		"/api/v1/namespaces//configmaps":                     {status: 200, body: `"kind":"ConfigMapList"`},
-		"/api/v1/namespaces/default%2Fconfigmaps/a":          {status: 200, body: `"kind":"ConfigMap"`},
-		"/apis/apps%2Fv1/deployments":                        {status: 200, body: `"kind":"DeploymentList"`},
-		"/api/v1//configmaps":                                {status: 404, body: `"reason":"NotFound"`},
-		"/api//v1/configmaps":                                {status: 404, body: `"reason":"NotFound"`},
-		"/apis/apps/v1//deployments":                         {status: 404, body: `"reason":"NotFound"`},
-		"/api/v1/namespaces/default//configmaps":             {status: 404, body: `"reason":"NotFound"`},
-		"/api/v1/namespaces/default/configmaps/a%2Fb":        {status: 404, body: `"reason":"NotFound"`},
-		"/api/v1/proxy/namespaces/default/configmaps/a":      {status: 404, body: `"reason":"NotFound"`},
-		"/api/v1/../v1/configmaps":                           {status: 404, body: `"reason":"NotFound"`},
-		"/api/v1/namespaces/default/configmaps/..":           {status: 400, body: `may not be '..'`},
-		"/apis/none.io/v1//foos":                             {status: 404, body: plain},
-		"/apis//v1/configmaps":                               {status: 404, body: plain},
-		"//api/v1/configmaps":                                {status: 404, body: plain},
-		"/API/v1/configmaps":                                 {status: 404, body: plain},
-		"/api/v1/watch?a=<b>":                                {status: 500, body: "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;\n"},
-		"/api/v1/watch/namespaces/default/configmaps/a/data": {status: 404, body: `"reason":"NotFound"`},
-	} {
-		got := s.do("GET", path, "")
-		if got.status != want.status || !strings.Contains(got.body, want.body) {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package api
+package filters
 
 import (
 	"net/http"
@@ -6,19 +6,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// auditIDHeader names a request in both directions.
+// auditIDHeader names a request. Clients may set it, and the response carries it.
 const auditIDHeader = "Audit-Id"
 
-// setHeaders puts on every answer what kube-apiserver puts there. A client that
-// names its request gets that name back.
-func setHeaders(next http.Handler) http.Handler {
+// WithAuditID sets the header Audit-ID of the response: that of the request, or a new one.
+func WithAuditID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(auditIDHeader)
 		if id == "" {
 			id = uuid.NewString()
 		}
 		w.Header().Set(auditIDHeader, id)
-		w.Header().Set("Cache-Control", "no-cache, private")
 		next.ServeHTTP(w, r)
 	})
 }

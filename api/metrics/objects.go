@@ -1,4 +1,4 @@
-package api
+package metrics
 
 import (
 	"context"
@@ -15,8 +15,8 @@ const countTimeout = 5 * time.Second
 var objectsDesc = prometheus.NewDesc("apiserver_storage_objects",
 	"Objects in storage, by resource. A resource that could not be counted is left out.", []string{"resource"}, nil)
 
-// objectCounter counts the objects of every resource when it is asked, which
-// costs etcd a walk over the keys and no reading of values.
+// objectCounter counts the objects of every resource on each scrape. etcd counts keys without
+// reading their values.
 type objectCounter struct {
 	catalog *registry.Catalog
 }

@@ -1,0 +1,44 @@
+package filters
+
+import "net/http"
+
+// Recorder is a ResponseWriter that records the status code and the size of the response.
+type Recorder struct {
+	http.ResponseWriter
+	Status int // 0 until the header is sent
+	Bytes  int64
+	// beforeHeader, if not nil, is called once, before the header is sent.
+	beforeHeader func(http.Header)
+}
+
+// recorderOf returns w if it is a Recorder, and otherwise a new Recorder of w.
+func recorderOf(w http.ResponseWriter) *Recorder {
+	if recorder, ok := w.(*Recorder); ok {
+		return recorder
+	}
+	return &Recorder{ResponseWriter: w}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *Recorder) WriteHeader(status int) {
+	if w.Status == 0 {
+		w.Status = status
+		if w.beforeHeader != nil {
+			w.beforeHeader(w.Header())
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *Recorder) Write(p []byte) (int, error) {
+	if w.Status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.Bytes += int64(n)
+	return n, err
+}
+
+// Unwrap returns the wrapped ResponseWriter, for http.ResponseController.
+func (w *Recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

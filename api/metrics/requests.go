@@ -1,0 +1,134 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Observation measures one request.
+type Observation struct {
+	metrics *Metrics
+	gauge   prometheus.Gauge // counts the request while it is in flight
+	started time.Time
+
+	// The values of codeLabels, without component and code.
+	group, version, resource, subresource, scope, verb, dryRun string
+}
+
+// Begin starts the observation of a request. The caller must call End.
+func (m *Metrics) Begin(r *http.Request) Observation {
+	o := m.classify(r)
+	o.metrics, o.started = m, time.Now()
+	if o.isLongRunning() {
+		o.gauge = m.longRunning.WithLabelValues(o.labels()...)
+	} else {
+		o.gauge = m.inFlight.WithLabelValues(requestKind(r.Method))
+	}
+	o.gauge.Inc()
+	return o
+}
+
+// End observes a request whose response has the given status code and size. A status of 0 counts
+// as 200. The duration of a long-running request depends on the client and is not observed.
+func (o *Observation) End(status int, bytes int64) {
+	took := time.Since(o.started)
+	o.gauge.Dec()
+	labels := o.labels()
+	if o.verb == "GET" || o.verb == "LIST" {
+		o.metrics.responseSizes.WithLabelValues(labels...).Observe(float64(bytes))
+	}
+	labels = append(labels, o.dryRun)
+	if !o.isLongRunning() {
+		o.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
+	}
+	o.metrics.requests.WithLabelValues(append(labels, strconv.Itoa(max(status, http.StatusOK)))...).Inc()
+}
+
+// labels returns the values of requestLabels, with capacity for those of codeLabels.
+func (o *Observation) labels() []string {
+	return append(make([]string, 0, len(codeLabels)),
+		o.group, o.version, o.resource, o.subresource, o.scope, "apiserver", o.verb)
+}
+
+func (o *Observation) isLongRunning() bool { return o.verb == "WATCH" || o.verb == "CONNECT" }
+
+func requestKind(method string) string {
+	if method == http.MethodGet || method == http.MethodHead {
+		return "readOnly"
+	}
+	return "mutating"
+}
+
+// classify returns an Observation with the label values of a request. Only names from the catalog
+// become label values, so that clients cannot create metrics.
+func (m *Metrics) classify(r *http.Request) Observation {
+	unknown := Observation{verb: methodVerb(r.Method)}
+	info := request.InfoFrom(r)
+	if info.Form != request.ResourcePath || info.Empty {
+		return unknown
+	}
+	store, ok := m.catalog.Snapshot().Store(schema.GroupResource{Group: info.Group, Resource: info.Resource})
+	if !ok {
+		return unknown
+	}
+	resource := store.Resource()
+	sub, known := resource.Subresource(info.Subresource)
+	_, served := resource.Version(info.Version)
+	if !served || (info.Subresource != "" && !known) {
+		return unknown
+	}
+	o := Observation{
+		group: info.Group, version: info.Version, resource: info.Resource, subresource: info.Subresource,
+		scope: scopeOf(r, info), verb: verbOf(r, info, sub),
+	}
+	if r.URL.Query().Has("dryRun") {
+		o.dryRun = "All"
+	}
+	return o
+}
+
+func scopeOf(r *http.Request, info *request.Info) string {
+	switch {
+	case info.Name != "" || r.Method == http.MethodPost:
+		return "resource"
+	case info.InNamespace:
+		return "namespace"
+	}
+	return "cluster"
+}
+
+func verbOf(r *http.Request, info *request.Info, sub *registry.Subresource) string {
+	verb := methodVerb(r.Method)
+	switch {
+	case sub != nil && sub.Connect != nil:
+		return "CONNECT"
+	case verb == "GET" && info.Verb == "watch":
+		return "WATCH"
+	case verb == "GET" && info.Name == "":
+		return "LIST"
+	case verb == "DELETE" && info.Name == "":
+		return "DELETECOLLECTION"
+	case verb == "PATCH" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch"):
+		return "APPLY"
+	}
+	return verb
+}
+
+// methodVerb returns the label value of a method. All unknown methods share one.
+func methodVerb(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return method
+	case http.MethodHead:
+		return http.MethodGet
+	}
+	return "other"
+}

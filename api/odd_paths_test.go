@@ -1,0 +1,40 @@
+package api
+
+import (
+	"strings"
+	"testing"
+)
+
+// A path with an encoded slash or an empty segment reaches the object that it is authorized for.
+func TestOddPaths(t *testing.T) {
+	s := newStack(t, nil)
+	s.must(201, s.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`))
+	const plain = "404 page not found\n"
+	for path, want := range map[string]reply{
+		"/api/v1/configmaps/":                                {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/configmaps//":                               {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1%2Fconfigmaps":                               {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/namespaces//configmaps":                     {status: 200, body: `"kind":"ConfigMapList"`},
+		"/api/v1/namespaces/default%2Fconfigmaps/a":          {status: 200, body: `"kind":"ConfigMap"`},
+		"/apis/apps%2Fv1/deployments":                        {status: 200, body: `"kind":"DeploymentList"`},
+		"/api/v1//configmaps":                                {status: 404, body: `"reason":"NotFound"`},
+		"/api//v1/configmaps":                                {status: 404, body: `"reason":"NotFound"`},
+		"/apis/apps/v1//deployments":                         {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default//configmaps":             {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default/configmaps/a%2Fb":        {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/proxy/namespaces/default/configmaps/a":      {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/../v1/configmaps":                           {status: 404, body: `"reason":"NotFound"`},
+		"/api/v1/namespaces/default/configmaps/..":           {status: 400, body: `may not be '..'`},
+		"/apis/none.io/v1//foos":                             {status: 404, body: plain},
+		"/apis//v1/configmaps":                               {status: 404, body: plain},
+		"//api/v1/configmaps":                                {status: 404, body: plain},
+		"/API/v1/configmaps":                                 {status: 404, body: plain},
+		"/api/v1/watch?a=<b>":                                {status: 500, body: "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;\n"},
+		"/api/v1/watch/namespaces/default/configmaps/a/data": {status: 404, body: `"reason":"NotFound"`},
+	} {
+		got := s.do("GET", path, "")
+		if got.status != want.status || !strings.Contains(got.body, want.body) {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}

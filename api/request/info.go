@@ -1,0 +1,109 @@
+package request
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/fields"
+)
+
+// Info holds the attributes of a request. It is parsed once from the method, path and query, by
+// kube-apiserver's rules. Authorization, limits, metrics, dispatch and the proxy to other servers
+// use it.
+type Info struct {
+	Target
+	// Path is the decoded path.
+	Path string
+	// Verb is the verb of authorization. If the path names no resource it is the method in lower
+	// case. There is no verb connect: the verb of a stream follows from its method.
+	Verb string
+	// SelectedName is the object name that the field selector of a list or watch requires, or "".
+	SelectedName string
+}
+
+type infoKey struct{}
+
+// WithInfo returns a context that carries info.
+func WithInfo(ctx context.Context, info *Info) context.Context {
+	return context.WithValue(ctx, infoKey{}, info)
+}
+
+// InfoFrom returns the Info in the context of r. It parses r if there is none.
+func InfoFrom(r *http.Request) *Info {
+	if info, ok := r.Context().Value(infoKey{}).(*Info); ok {
+		return info
+	}
+	return NewInfo(r)
+}
+
+// NewInfo parses a request.
+func NewInfo(r *http.Request) *Info {
+	info := &Info{Target: ParseTarget(r.URL.Path), Path: r.URL.Path}
+	if info.Form != ResourcePath {
+		info.Verb = strings.ToLower(r.Method)
+		return info
+	}
+	if info.Verb = info.Prefix; info.Verb == "" {
+		info.Verb = verbOf(r, info.Name)
+	}
+	if info.Prefix == "" && info.Name == "" && (info.Verb == "list" || info.Verb == "watch") {
+		info.SelectedName = selectedName(r)
+	}
+	return info
+}
+
+// IsLongRunning reports whether the request may stay open for hours, as a watch does.
+func (i *Info) IsLongRunning() bool {
+	return i.Verb == "watch" || i.Verb == "proxy" ||
+		slices.Contains([]string{"attach", "exec", "proxy", "log", "portforward"}, i.Subresource)
+}
+
+// verbOf returns the verb of a request for a resource. name is the object's name, "" for a
+// collection.
+func verbOf(r *http.Request, name string) string {
+	switch r.Method {
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		if name == "" {
+			return "deletecollection"
+		}
+		return "delete"
+	case http.MethodGet, http.MethodHead:
+		switch {
+		case name != "":
+			return "get"
+		case isWatch(r):
+			return "watch"
+		}
+		return "list"
+	}
+	return ""
+}
+
+// isWatch reports whether the query parameter watch makes a list a watch.
+func isWatch(r *http.Request) bool {
+	values, ok := r.URL.Query()["watch"]
+	return ok && !strings.EqualFold(values[0], "false") && values[0] != "0"
+}
+
+// selectedName returns the name that the field selector requires, so that users who may read only
+// that object may list and watch it.
+func selectedName(r *http.Request) string {
+	selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	if err != nil {
+		return ""
+	}
+	name, ok := selector.RequiresExactMatch("metadata.name")
+	if !ok || len(path.IsValidPathSegmentName(name)) > 0 {
+		return ""
+	}
+	return name
+}
