@@ -40,8 +40,8 @@ func newBookmarks(allowed bool, timeout time.Duration) *bookmarks {
 	return b
 }
 
-// wait returns the time until the next bookmark: the interval minus a random part, which spreads the
-// bookmarks of many watches, or the time until bookmarkBeforeEnd.
+// wait returns the time until the next bookmark: the interval minus a random part, which spreads
+// the bookmarks of many watches, or the time until bookmarkBeforeEnd.
 func (b *bookmarks) wait() time.Duration {
 	regular := bookmarkInterval - rand.N(bookmarkInterval/10)
 	if last := time.Until(b.ends) - bookmarkBeforeEnd; last > 0 && last < regular {

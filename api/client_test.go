@@ -12,8 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// client-go's typed client works in both of its encodings: it creates, reads,
-// lists, patches, watches and deletes.
+// The typed client of client-go works with JSON and with protobuf.
 func TestTypedClients(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		t.Run(contentType, func(t *testing.T) {

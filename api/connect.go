@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// connect answers requests for what needs a node behind it.
+// connect handles requests to a subresource that connects to a node, such as exec or log.
 func (c *call) connect() error {
 	query := c.r.URL.Query()
 	if query.Has("dryRun") {
@@ -24,8 +24,8 @@ func (c *call) connect() error {
 	if err != nil {
 		return err
 	}
-	// Without a node there is one thing to show: the log of a pod that is on
-	// none, and it is empty.
+	// The only connection that succeeds without a node is the log of an unscheduled pod, which is
+	// empty.
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
 }

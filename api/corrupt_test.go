@@ -14,10 +14,10 @@ import (
 
 const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
 
-// spoil stores bytes that are no object.
-func (s *stack) spoil(name string) {
+// corrupt stores bytes that cannot be decoded.
+func (s *stack) corrupt(name string) {
 	s.t.Helper()
-	if _, err := s.etcd.Put(s.t.Context(), "/registry/configmaps/default/"+name, "no object"); err != nil {
+	if _, err := s.etcd.Put(s.t.Context(), "/registry/configmaps/default/"+name, "not an object"); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -26,7 +26,7 @@ func (s *stack) configMapURL(name string) string {
 	return "/api/v1/namespaces/default/configmaps/" + name
 }
 
-// status returns the Status of an answer.
+// status returns the Status of a response.
 func (s *stack) status(r reply) metav1.Status {
 	s.t.Helper()
 	var status metav1.Status
@@ -40,7 +40,7 @@ func (s *stack) status(r reply) metav1.Status {
 // AllowUnsafeMalformedObjectDeletion, except for the cause at their end.
 func TestCorruptObject(t *testing.T) {
 	s := newStack(t, nil)
-	s.spoil("bad")
+	s.corrupt("bad")
 	const wrapped = "Internal error occurred: StorageError: corrupt object, Code: 7, Key: /configmaps/default/bad, " +
 		"ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision="
 	for _, test := range []struct{ method, body, want string }{
@@ -60,8 +60,8 @@ func TestListOverCorruptObjects(t *testing.T) {
 	for _, query := range []string{"", "?limit=500", "?labelSelector=a!=b", "?fieldSelector=metadata.name!=x"} {
 		s := newStack(t, nil)
 		s.configMap("good", "1")
-		s.spoil("bad1")
-		s.spoil("bad2")
+		s.corrupt("bad1")
+		s.corrupt("bad2")
 		got := s.status(s.must(http.StatusInternalServerError, s.do("GET", "/api/v1/namespaces/default/configmaps"+query, "")))
 		if got.Message != "failed to read one or more configmaps from the storage" || got.Reason != "StorageReadError" {
 			t.Errorf("%s: %s: %s", query, got.Reason, got.Message)
@@ -79,17 +79,17 @@ func TestListOverCorruptObjects(t *testing.T) {
 	}
 }
 
-// TestLongListOverCorruptObjects has its corrupt object where the answer has begun
-// already: the first list is broken off, the next one says why.
+// TestLongListOverCorruptObjects has a corrupt object after the start of the response: the first
+// list is aborted, the second one returns the error.
 func TestLongListOverCorruptObjects(t *testing.T) {
 	s := newStack(t, nil)
 	large := strings.Repeat("x", 2*encoding.WriteBufferSize)
 	s.configMap("a", large)
 	s.configMap("b", large)
-	s.spoil("z")
+	s.corrupt("z")
 	const url = "/api/v1/namespaces/default/configmaps"
 	if got, err := s.try("GET", url, ""); err == nil {
-		t.Errorf("the list is whole: %d bytes", len(got.body))
+		t.Errorf("the list is complete: %d bytes", len(got.body))
 	}
 	got := s.status(s.must(http.StatusInternalServerError, s.do("GET", url, "")))
 	if got.Reason != metav1.StatusReasonStoreReadError || len(got.Details.Causes) != 1 {
@@ -100,8 +100,8 @@ func TestLongListOverCorruptObjects(t *testing.T) {
 func TestUnsafeDelete(t *testing.T) {
 	s := newStack(t, nil)
 	s.configMap("good", "1")
-	s.spoil("bad1")
-	s.spoil("bad2")
+	s.corrupt("bad1")
+	s.corrupt("bad2")
 	options := func(more string) string {
 		return `{"kind":"DeleteOptions","apiVersion":"v1",` + unsafeOption + more + `}`
 	}
@@ -136,7 +136,7 @@ func TestUnsafeDelete(t *testing.T) {
 
 func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
 	s := newAuthorizedStack(t, denyVerb{verb: "unsafe-delete-ignore-read-errors"}, func(c *Config) { c.Authenticator = userOfHeader })
-	s.spoil("bad")
+	s.corrupt("bad")
 	body := `{"kind":"DeleteOptions","apiVersion":"v1",` + unsafeOption + `}`
 	got := s.status(s.must(http.StatusForbidden, s.do("DELETE", s.configMapURL("bad"), body, "User: jane")))
 	if want := `configmaps "bad" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: `; got.Message != want {
@@ -147,7 +147,7 @@ func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
 
 func TestWatchOfUnsafeDelete(t *testing.T) {
 	s := newStack(t, nil)
-	s.spoil("bad")
+	s.corrupt("bad")
 	res := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion="+s.revision()+"&timeoutSeconds=5", "")
 	defer res.Body.Close()
 	s.must(http.StatusOK, s.do("DELETE", s.configMapURL("bad"), `{"kind":"DeleteOptions","apiVersion":"v1",`+unsafeOption+`}`))
@@ -174,8 +174,8 @@ func (s *stack) revision() string {
 	return fmt.Sprint(resp.Header.Revision)
 }
 
-// TestNoOpUpdateMigratesStorage stores an object as JSON, which a release of old
-// may have left: a PUT that changes nothing stores it anew, once.
+// TestNoOpUpdateMigratesStorage stores an object as JSON, as an old release may have done. The
+// first PUT without a change stores it in protobuf, the second one writes nothing.
 func TestNoOpUpdateMigratesStorage(t *testing.T) {
 	s := newStack(t, nil)
 	old := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default","uid":"11111111-2222-3333-4444-555555555555",` +
@@ -186,13 +186,13 @@ func TestNoOpUpdateMigratesStorage(t *testing.T) {
 	before := s.must(http.StatusOK, s.do("GET", s.configMapURL("a"), "")).body
 	first := s.must(http.StatusOK, s.do("PUT", s.configMapURL("a"), before)).body
 	if first == before {
-		t.Error("the object is not stored anew")
+		t.Error("the object is not migrated")
 	}
 	stored, err := s.etcd.Get(t.Context(), "/registry/configmaps/default/a")
 	if err != nil || !strings.HasPrefix(string(stored.Kvs[0].Value), "k8s\x00") {
 		t.Errorf("stored is %q (%v)", stored.Kvs[0].Value, err)
 	}
 	if second := s.must(http.StatusOK, s.do("PUT", s.configMapURL("a"), first)).body; second != first {
-		t.Errorf("the object is stored once more: %s", second)
+		t.Errorf("the object is stored again: %s", second)
 	}
 }

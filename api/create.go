@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// create answers a POST.
+// create handles a POST.
 func (c *call) create() error {
 	options, err := c.createOptions()
 	if err != nil {
@@ -18,8 +18,8 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	created, err := finish(c, func(ctx context.Context) (*storage.Entry, error) {
-		return c.createIn(ctx, registry.CreateRequest{
+	created, err := runWrite(c, func(ctx context.Context) (*storage.Entry, error) {
+		return c.createObject(ctx, registry.CreateRequest{
 			Namespace: c.Namespace,
 			Name:      c.Name,
 			Object:    obj,
@@ -29,11 +29,12 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	c.settle()
+	c.syncCatalog()
 	return c.respondEntry(http.StatusCreated, created)
 }
 
-func (c *call) createIn(ctx context.Context, req registry.CreateRequest) (*storage.Entry, error) {
+// createObject creates an object or a subresource.
+func (c *call) createObject(ctx context.Context, req registry.CreateRequest) (*storage.Entry, error) {
 	if c.sub != nil {
 		return c.store.CreateSubresource(ctx, c.Subresource, req)
 	}

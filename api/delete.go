@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi/api/encoding"
@@ -17,16 +16,16 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// delete answers a DELETE of one object.
+// delete handles a DELETE of one object.
 func (c *call) delete() error {
 	options, err := c.deleteOptions()
 	if err != nil {
 		return err
 	}
-	if unsafe(options) {
+	if isUnsafe(options) {
 		return c.unsafeDelete()
 	}
-	result, err := finish(c, func(ctx context.Context) (registry.DeleteResult, error) {
+	result, err := runWrite(c, func(ctx context.Context) (registry.DeleteResult, error) {
 		return c.store.Delete(ctx, registry.DeleteRequest{
 			Namespace: c.Namespace, Name: c.Name, Options: options, Version: c.version.Name,
 		})
@@ -34,7 +33,7 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	c.settle()
+	c.syncCatalog()
 	if !result.ReturnObject {
 		return c.respondStatus(http.StatusOK, c.deletedStatus(result.UID))
 	}
@@ -54,7 +53,7 @@ func (c *call) deletedStatus(uid types.UID) metav1.Status {
 	}
 }
 
-// deleteCollection answers a DELETE of what a list would show.
+// deleteCollection handles a DELETE of a collection.
 func (c *call) deleteCollection() error {
 	list, err := c.listOptions()
 	if err != nil {
@@ -64,11 +63,11 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	if unsafe(options) {
+	if isUnsafe(options) {
 		return unsafeConflict("is not allowed with DELETECOLLECTION, try again after removing the option")
 	}
 	request := registry.DeleteRequest{Namespace: c.Namespace, Options: options, Version: c.version.Name}
-	page, err := finish(c, func(ctx context.Context) (*storage.Page, error) {
+	page, err := runWrite(c, func(ctx context.Context) (*storage.Page, error) {
 		return c.store.DeleteCollection(ctx, request, c.listRequest(list))
 	})
 	if err != nil {
@@ -77,7 +76,7 @@ func (c *call) deleteCollection() error {
 	return c.respondList(page)
 }
 
-// deleteOptions come in the body, or else in the query.
+// deleteOptions reads the options from the body, or from the query if there is no body.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -93,13 +92,13 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, err
 	}
 	options.TypeMeta = metav1.TypeMeta{}
-	if unsafe(options) && len(options.DryRun) > 0 {
+	if isUnsafe(options) && len(options.DryRun) > 0 {
 		return nil, unsafeConflict("cannot be set together with .dryRun")
 	}
 	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
 }
 
-// decodeDeleteOptions accepts DeleteOptions of any group and version.
+// decodeDeleteOptions decodes DeleteOptions of any group and version.
 func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) error {
 	m, err := c.server.responder.ForContentType(c.r.Header.Get("Content-Type"))
 	if err != nil {
@@ -111,15 +110,11 @@ func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) erro
 	obj, got, err := decoder.Decode(data, &kind, into)
 	switch {
 	case runtime.IsNotRegisteredError(err):
-		return apierrors.NewBadRequest(notRegistered(got))
+		return apierrors.NewBadRequest(runtime.NewNotRegisteredErrForKind(encoding.SchemeName, *got).Error())
 	case err != nil:
 		return apierrors.NewBadRequest(err.Error())
 	case obj != into:
 		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
 	}
 	return nil
-}
-
-func notRegistered(kind *schema.GroupVersionKind) string {
-	return runtime.NewNotRegisteredErrForKind(encoding.SchemeName, *kind).Error()
 }

@@ -17,18 +17,18 @@ import (
 // that cannot be decoded.
 const unsafeVerb = "unsafe-delete-ignore-read-errors"
 
-// unsafe reports whether options ask to delete an object that cannot be decoded.
-func unsafe(options *metav1.DeleteOptions) bool {
+// isUnsafe reports whether options request the deletion of an object that cannot be decoded.
+func isUnsafe(options *metav1.DeleteOptions) bool {
 	return ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false)
 }
 
-// unsafeConflict is the 422 of the option where it cannot be used.
+// unsafeConflict returns the 422 for the option in a request that does not support it.
 func unsafeConflict(text string) error {
 	path := field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential")
 	return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(path, true, text)})
 }
 
-// unsafeDelete answers a DELETE of an object that cannot be decoded.
+// unsafeDelete handles a DELETE of an object that cannot be decoded.
 func (c *call) unsafeDelete() error {
 	if err := c.authorizeUnsafeDelete(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *call) unsafeDelete() error {
 	if err != nil {
 		return err
 	}
-	c.settle()
+	c.syncCatalog()
 	return c.respond(http.StatusOK, &metav1.Status{
 		Status:  metav1.StatusSuccess,
 		Code:    http.StatusOK,
@@ -47,7 +47,7 @@ func (c *call) unsafeDelete() error {
 	})
 }
 
-// authorizeUnsafeDelete returns why the user must not delete a corrupt object.
+// authorizeUnsafeDelete returns a 403 if the user may not delete corrupt objects.
 func (c *call) authorizeUnsafeDelete() error {
 	access := request.AuthorizationAttributes(c.r)
 	access.Resource.Verb = unsafeVerb

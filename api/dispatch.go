@@ -13,13 +13,13 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// call is one request to a resource, on its way through the handlers.
+// call is a request to a resource.
 type call struct {
 	server *Server
 	w      http.ResponseWriter
 	r      *http.Request
 	request.Target
-	verb     string // the action to take
+	verb     string // a key of actions
 	store    *registry.Store
 	resource *registry.Resource
 	version  registry.Version
@@ -28,12 +28,8 @@ type call struct {
 	table    encoding.TableOptions // if the format is a Table
 }
 
-// action carries out a verb. What it returns is written as a Status; nil means
-// that the answer has been given.
-type action func(c *call) error
-
-// actions are the verbs of resources and of their subresources.
-var actions = map[string]action{
+// actions are the handlers of the verbs. A handler sends a response or returns an error.
+var actions = map[string]func(*call) error{
 	"get":              (*call).get,
 	"list":             (*call).list,
 	"watch":            (*call).watch,
@@ -45,18 +41,18 @@ var actions = map[string]action{
 	"connect":          (*call).connect,
 }
 
-// shape is a form of path: it maps methods to verbs.
-type shape map[string]string
+// methodVerbs maps the methods of a kind of path to verbs.
+type methodVerbs map[string]string
 
 var (
-	collectionShape    = shape{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}
-	allNamespacesShape = shape{http.MethodGet: "list"}
-	objectShape        = shape{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
-	subresourceShape   = shape{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
-	watchShape         = shape{http.MethodGet: "watch"}
+	collectionVerbs    = methodVerbs{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}
+	allNamespacesVerbs = methodVerbs{http.MethodGet: "list"}
+	objectVerbs        = methodVerbs{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+	subresourceVerbs   = methodVerbs{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+	watchVerbs         = methodVerbs{http.MethodGet: "watch"}
 )
 
-// serveResource answers everything below a group and version.
+// serveResource handles requests for resources.
 func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	c, err := s.newCall(w, r)
 	switch {
@@ -69,9 +65,8 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newCall finds what the request is about. Without a call and an error there is
-// no such group and version. What is not found is looked for again in a catalog
-// that is up to date.
+// newCall returns the call of a request, nil without an error for an unknown group or version. If
+// the resource is not found, it syncs the catalog and searches again.
 func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
 	c, err := s.findCall(w, r)
 	if c == nil && s.config.Settle != nil {
@@ -110,7 +105,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	return c, nil
 }
 
-// isBuiltIn tells whether a group has kinds that are there in every server.
+// isBuiltIn reports whether a group contains built-in kinds.
 func isBuiltIn(snapshot *registry.Snapshot, group string) bool {
 	return slices.ContainsFunc(snapshot.Groups, func(g registry.Group) bool { return g.Name == group && !g.Custom })
 }
@@ -121,9 +116,8 @@ func hasVersion(snapshot *registry.Snapshot, group, version string) bool {
 	})
 }
 
-// shape returns the form of the request's path, nil where the resource has no
-// such path.
-func (c *call) shape() shape {
+// pathVerbs returns the verbs of the request's path, nil if the resource has no such path.
+func (c *call) pathVerbs() methodVerbs {
 	switch {
 	case c.InNamespace && !c.resource.Namespaced:
 		return nil
@@ -132,29 +126,29 @@ func (c *call) shape() shape {
 	case c.Rest != "" && (c.sub == nil || c.sub.Connect == nil):
 		return nil
 	case c.Prefix == "watch" && c.sub == nil:
-		return watchShape
+		return watchVerbs
 	case c.Prefix != "":
 		return nil
 	case c.sub != nil:
-		return subresourceShape
+		return subresourceVerbs
 	case c.Name != "":
-		return objectShape
+		return objectVerbs
 	case c.resource.Namespaced && !c.InNamespace:
-		return allNamespacesShape
+		return allNamespacesVerbs
 	}
-	return collectionShape
+	return collectionVerbs
 }
 
-// findVerb sets the verb, or says why there is none: 404 if nothing can be done
-// at this path, 405 if something else can.
+// findVerb sets the verb of the call. It returns a 405 if the path supports other methods only, a
+// 404 if it supports none.
 func (c *call) findVerb() error {
 	supported := c.resource.Verbs
 	if c.sub != nil {
 		supported = c.sub.Verbs
 	}
-	verb, ok := c.shape()[c.r.Method]
+	verb, ok := c.pathVerbs()[c.r.Method]
 	if !ok || !slices.Contains(supported, verb) {
-		return c.noVerb(supported)
+		return c.unsupportedMethod(supported)
 	}
 	c.verb = verb
 	if verb == "list" { // or watch
@@ -166,30 +160,32 @@ func (c *call) findVerb() error {
 	return nil
 }
 
-func (c *call) noVerb(supported []string) error {
-	possible := maps.Clone(c.shape())
-	maps.DeleteFunc(possible, func(_, verb string) bool { return !slices.Contains(supported, verb) })
-	if len(possible) == 0 {
+// unsupportedMethod returns the error of a method without a verb.
+func (c *call) unsupportedMethod(supported []string) error {
+	verbs := maps.Clone(c.pathVerbs())
+	maps.DeleteFunc(verbs, func(_, verb string) bool { return !slices.Contains(supported, verb) })
+	if len(verbs) == 0 {
 		return encoding.GenericError(http.StatusNotFound, "")
 	}
-	methods := slices.Sorted(maps.Keys(possible))
+	methods := slices.Sorted(maps.Keys(verbs))
 	c.w.Header().Set("Allow", strings.Join(methods, ", "))
 	return encoding.GenericError(http.StatusMethodNotAllowed, "")
 }
 
-// serve carries the call out.
+// serve handles the call and sends errors.
 func (c *call) serve() {
 	cancel, err := c.setDeadline()
 	if err == nil {
 		defer cancel()
-		err = c.act()
+		err = c.handle()
 	}
 	if err != nil {
 		c.server.responder.WriteError(c.w, c.r, err)
 	}
 }
 
-func (c *call) act() error {
+// handle negotiates the format of the response and calls the handler of the verb.
+func (c *call) handle() error {
 	c.warnOfDeprecation()
 	allowed := encoding.WithColumns
 	switch {

@@ -22,6 +22,6 @@
 // is added while they are encoded.
 //
 // [Server.Shutdown] ends watches and waits for the requests in flight. A write runs in its own
-// goroutine (finish.go), which may outlive the response if it does not end by the deadline; it
+// goroutine (write.go), which may outlive the response if it does not end by the deadline; it
 // counts as in flight until then. No other goroutine outlives its request.
 package api

@@ -21,16 +21,15 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// The benchmarks here are of what is left of a request once the entries are at
-// hand, as they are from a cache: every request finds the same ones.
+// These benchmarks measure a request without the store: as with a cache, all requests share the
+// same entries.
 
-// sharedEntries is a store of nothing but entries that everybody shares.
+// sharedEntries is a store that returns the same entries to all requests.
 type sharedEntries struct {
 	storage.Interface
 	entries []*storage.Entry
-	// watched receives the events of every watch. Each is sent once.
-	mu      sync.Mutex
-	watched []chan storage.Event
+	mu      sync.Mutex // guards watches
+	watches []chan storage.Event
 }
 
 func (s *sharedEntries) Get(context.Context, string, storage.GetOptions) (*storage.Entry, error) {
@@ -45,7 +44,7 @@ func (s *sharedEntries) Watch(context.Context, string, storage.WatchOptions) (st
 	events := make(chan storage.Event, 64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watched = append(s.watched, events)
+	s.watches = append(s.watches, events)
 	return sharedWatcher(events), nil
 }
 
@@ -54,14 +53,14 @@ type sharedWatcher chan storage.Event
 func (w sharedWatcher) Events() <-chan storage.Event { return w }
 func (w sharedWatcher) Stop()                        {}
 
-// benchServer serves n pods of about 5 KB in JSON.
+// benchServer returns a server with n pods of about 5 KB in JSON.
 func benchServer(b *testing.B, n int) (*Server, *sharedEntries) {
 	b.Helper()
-	return serverOf(b, n, nil)
+	return newPodServer(b, n, nil)
 }
 
-// serverOf is benchServer with a configuration; configure may be nil.
-func serverOf(b testing.TB, n int, configure func(*Config)) (*Server, *sharedEntries) {
+// newPodServer is benchServer with a configuration. configure may be nil.
+func newPodServer(b testing.TB, n int, configure func(*Config)) (*Server, *sharedEntries) {
 	b.Helper()
 	shared := &sharedEntries{}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(codec storage.Codec) storage.Interface {
@@ -124,7 +123,7 @@ func benchPod(i int) *corev1.Pod {
 	return pod
 }
 
-// sink takes an answer and keeps its size.
+// sink is a ResponseWriter that counts bytes.
 type sink struct {
 	header http.Header
 	bytes  int
@@ -181,8 +180,7 @@ func BenchmarkSharedGet(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut delivers each event to 200 watches. An operation is an event
-// with all its deliveries.
+// BenchmarkFanOut sends each event to 200 watches. An operation is one event with all deliveries.
 func BenchmarkFanOut(b *testing.B) {
 	for _, f := range benchFormats[:2] {
 		b.Run(f.name, func(b *testing.B) { benchFanOut(b, f.accept) })
@@ -194,7 +192,7 @@ func benchFanOut(b *testing.B, accept string) {
 	s, shared := benchServer(b, window)
 	var open sync.WaitGroup
 	for range watches {
-		open.Go(func() { // ends when its events do
+		open.Go(func() { // ends with its events
 			r := httptest.NewRequest("GET", "/api/v1/namespaces/default/pods?watch=1", nil)
 			r.Header.Set("Accept", accept)
 			s.Handler().ServeHTTP(&sink{header: http.Header{}}, r)
@@ -202,20 +200,20 @@ func benchFanOut(b *testing.B, accept string) {
 	}
 	for opened := 0; opened < watches; {
 		shared.mu.Lock()
-		opened = len(shared.watched)
+		opened = len(shared.watches)
 		shared.mu.Unlock()
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		// Another revision is another version of the object.
+		// A new revision makes the body of the entry a new one.
 		entry := shared.entries[i%window].At(int64(100_000 + i))
-		for _, events := range shared.watched {
+		for _, events := range shared.watches {
 			events <- storage.Event{Type: watch.Modified, Entry: entry, Revision: entry.Revision}
 		}
 		i++
 	}
-	for _, events := range shared.watched {
+	for _, events := range shared.watches {
 		close(events)
 	}
 	open.Wait()

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// get answers with one object.
+// get handles a GET of one object or subresource.
 func (c *call) get() error {
 	var options metav1.GetOptions
 	if err := decodeQuery(c.r, &options); err != nil {

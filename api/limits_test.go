@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestLargeBodiesAreRefused(t *testing.T) {
+func TestLargeBodiesAreRejected(t *testing.T) {
 	s := newStack(t, nil)
 	body := `{"metadata":{"name":"a"},"data":{"k":"` + strings.Repeat("x", maxBodySize) + `"}}`
 	got := s.must(http.StatusRequestEntityTooLarge, s.do("POST", "/api/v1/namespaces/default/configmaps", body))
@@ -32,8 +32,8 @@ func TestJSONPatchLimits(t *testing.T) {
 		name, patch string
 		status      int
 	}{
-		{"as many operations as allowed", operations(maxOperations, func(int) string { return `{"op":"test","path":"/kind","value":"ConfigMap"}` }), http.StatusOK},
-		{"one more", operations(maxOperations+1, func(int) string { return `{"op":"test","path":"/kind","value":"ConfigMap"}` }), http.StatusRequestEntityTooLarge},
+		{"the maximum number of operations", operations(maxOperations, func(int) string { return `{"op":"test","path":"/kind","value":"ConfigMap"}` }), http.StatusOK},
+		{"one operation more", operations(maxOperations+1, func(int) string { return `{"op":"test","path":"/kind","value":"ConfigMap"}` }), http.StatusRequestEntityTooLarge},
 		{"some copies", operations(10, func(i int) string { return fmt.Sprintf(`{"op":"copy","from":"/data/k","path":"/data/k%d"}`, i) }), http.StatusOK},
 		{"copies of copies", operations(64, func(i int) string { return fmt.Sprintf(`{"op":"copy","from":"/data","path":"/data/d%d"}`, i) }), http.StatusUnprocessableEntity},
 	}
@@ -45,9 +45,8 @@ func TestJSONPatchLimits(t *testing.T) {
 	}
 }
 
-// Everybody who patches without a version gets their change in, however many do
-// so at once, while others read.
-func TestPatchesAtOnce(t *testing.T) {
+// Concurrent patches without a resourceVersion all succeed, while others read.
+func TestConcurrentPatches(t *testing.T) {
 	s := newStack(t, nil)
 	s.configMap("a", "0")
 	const writers, rounds = 4, 10
@@ -78,7 +77,7 @@ func TestPatchesAtOnce(t *testing.T) {
 	got := s.do("GET", "/api/v1/namespaces/default/configmaps/a", "")
 	for i := range writers {
 		if !strings.Contains(got.body, fmt.Sprintf(`"w%d":"in"`, i)) {
-			t.Errorf("the change of writer %d is lost: %s", i, got.body)
+			t.Errorf("the change of writer %d is missing in %s", i, got.body)
 		}
 	}
 }

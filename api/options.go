@@ -63,8 +63,8 @@ func (c *call) writeOptions(dryRun []string, manager, fieldValidation string) wr
 	}
 }
 
-// managerFromUserAgent returns the default field manager: the printable characters of the User-Agent
-// before the first slash, up to the maximum length.
+// managerFromUserAgent returns the default field manager: the printable characters of the
+// User-Agent before the first slash, up to the maximum length.
 func managerFromUserAgent(userAgent string) string {
 	product, _, _ := strings.Cut(userAgent, "/")
 	var name strings.Builder

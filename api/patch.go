@@ -27,7 +27,8 @@ type patchType struct {
 	propose func(p *patch, ctx context.Context, current runtime.Object) (runtime.Object, error)
 	// apply marks server-side apply, which creates a missing object and needs field managers.
 	apply bool
-	// goTypes marks a type that depends on the tags of Go types, which custom resources do not have.
+	// goTypes marks a type that depends on the tags of Go types, which custom resources do not
+	// have.
 	goTypes bool
 }
 

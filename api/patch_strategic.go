@@ -14,8 +14,8 @@ import (
 	"github.com/miniapi/miniapi/api/encoding"
 )
 
-// unprocessableStrategicErrors are the errors of a well-formed patch that does not fit the object: a
-// 422. All other errors are a 400.
+// unprocessableStrategicErrors are the errors of a well-formed patch that does not fit the object:
+// a 422. All other errors are a 400.
 var unprocessableStrategicErrors = []error{
 	mergepatch.ErrNoListOfLists,
 	mergepatch.ErrPatchContentNotMatchRetainKeys,
@@ -97,8 +97,8 @@ func longestList(value any) int {
 	return longest
 }
 
-// strategicError returns the 400 or 422 for a patch that cannot be merged. The object is well-formed,
-// so the patch is the cause.
+// strategicError returns the 400 or 422 for a patch that cannot be merged. The object is
+// well-formed, so the patch is the cause.
 func strategicError(err error) error {
 	for _, unprocessable := range unprocessableStrategicErrors {
 		if errors.Is(err, unprocessable) {

@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// The deadline of a request ends with the upgrade of its connection, which may be open for hours.
+// The deadline of a request ends when its connection is upgraded, which may stay open for hours.
 func TestUpgradedConnectionsHaveNoDeadline(t *testing.T) {
 	ended := make(chan bool, 1)
 	handler := func(w http.ResponseWriter, _ *http.Request) {

@@ -67,7 +67,8 @@ func (c *call) send(o encoding.Object) error {
 	return c.server.responder.WriteObject(c.w, c.r, c.format, o)
 }
 
-// entryEncoder returns the encoder of single objects in the negotiated format, which is not a Table.
+// entryEncoder returns the encoder of single objects in the negotiated format, which is not a
+// Table.
 func (c *call) entryEncoder() (encoding.EntryEncoder, error) {
 	switch c.format.As.Kind {
 	case "PartialObjectMetadata":
@@ -131,7 +132,8 @@ func (c *call) readTableOptions() error {
 	return nil
 }
 
-// partial returns the metadata of an object, without apiVersion and kind. It shares memory with obj.
+// partial returns the metadata of an object, without apiVersion and kind. It shares memory with
+// obj.
 func (c *call) partial(obj runtime.Object) (*metav1.PartialObjectMetadata, error) {
 	partial, err := encoding.PartialMetadata(obj)
 	if show := c.resource.Metadata; err == nil && show != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// stack is a whole server over an embedded etcd of its own.
+// testServer is a Server with its own embedded etcd.
 type stack struct {
 	t      *testing.T
 	etcd   *clientv3.Client
@@ -30,14 +30,13 @@ type stack struct {
 	logs   *bytes.Buffer
 }
 
-// newStack starts a server with the built-in kinds and the namespace default.
-// configure may be nil.
+// newStack starts a server with the built-in kinds and the namespace default. configure may be nil.
 func newStack(t *testing.T, configure func(*Config)) *stack {
 	t.Helper()
 	return newAuthorizedStack(t, nil, configure)
 }
 
-// newAuthorizedStack has an authorizer too.
+// newAuthorizedStack is newStack with an authorizer.
 func newAuthorizedStack(t *testing.T, authorizer registry.Authorizer, configure func(*Config)) *stack {
 	t.Helper()
 	member, err := embedded.Start(t.Context(), embedded.Config{})
@@ -83,14 +82,14 @@ func (s *stack) serve(config Config) {
 	})
 }
 
-// reply is an answer that was read to its end.
+// reply is a complete response.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// do sends a request and reads the answer. A header is "Name: value".
+// do sends a request and reads the response. A header is "Name: value".
 func (s *stack) do(method, path, body string, headers ...string) reply {
 	s.t.Helper()
 	got, err := s.try(method, path, body, headers...)
@@ -100,7 +99,7 @@ func (s *stack) do(method, path, body string, headers ...string) reply {
 	return got
 }
 
-// try is do for other goroutines than the test's.
+// try is do for goroutines other than the test's.
 func (s *stack) try(method, path, body string, headers ...string) (reply, error) {
 	res, err := s.send(method, path, body, headers...)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *stack) try(method, path, body string, headers ...string) (reply, error)
 	return reply{res.StatusCode, res.Header, string(data)}, err
 }
 
-// open sends a request and leaves the answer's body to the caller.
+// open sends a request. The caller must close the body of the response.
 func (s *stack) open(method, path, body string, headers ...string) *http.Response {
 	s.t.Helper()
 	res, err := s.send(method, path, body, headers...)
@@ -145,7 +144,7 @@ func (s *stack) must(status int, r reply) reply {
 	return r
 }
 
-// configMap creates one.
+// configMap creates a ConfigMap.
 func (s *stack) configMap(name, data string) {
 	s.t.Helper()
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps",

@@ -10,7 +10,7 @@ import (
 
 const acceptTable = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// tableOf asks for a Table and returns it as parsed JSON.
+// tableOf requests a Table and returns it as parsed JSON.
 func tableOf(s *stack, path string) map[string]any {
 	s.t.Helper()
 	var table map[string]any
@@ -25,7 +25,7 @@ func row(table map[string]any, i int) map[string]any {
 	return table["rows"].([]any)[i].(map[string]any)
 }
 
-func TestTableRowsCarryWhatIsAskedFor(t *testing.T) {
+func TestIncludeObjectOfTableRows(t *testing.T) {
 	s := newStack(t, nil)
 	s.configMap("a", "1")
 	const path = "/api/v1/namespaces/default/configmaps"
@@ -34,38 +34,38 @@ func TestTableRowsCarryWhatIsAskedFor(t *testing.T) {
 		kind, apiVersion any
 		data             bool
 	}{
-		"the metadata by default": {"", "PartialObjectMetadata", "meta.k8s.io/v1", false},
-		"the metadata":            {"?includeObject=Metadata", "PartialObjectMetadata", "meta.k8s.io/v1", false},
-		"the object":              {"?includeObject=Object", "ConfigMap", "v1", true},
+		"metadata by default": {"", "PartialObjectMetadata", "meta.k8s.io/v1", false},
+		"metadata":            {"?includeObject=Metadata", "PartialObjectMetadata", "meta.k8s.io/v1", false},
+		"object":              {"?includeObject=Object", "ConfigMap", "v1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{path, path + "/a"} {
 				object := row(tableOf(s, path+tc.query), 0)["object"].(map[string]any)
 				if object["kind"] != tc.kind || object["apiVersion"] != tc.apiVersion {
-					t.Errorf("%s: a row carries a %v %v", path, object["apiVersion"], object["kind"])
+					t.Errorf("%s: a row contains a %v %v", path, object["apiVersion"], object["kind"])
 				}
 				if _, ok := object["data"]; ok != tc.data {
-					t.Errorf("%s: a row carries %v", path, object)
+					t.Errorf("%s: a row contains %v", path, object)
 				}
 			}
 		})
 	}
-	t.Run("nothing", func(t *testing.T) {
+	t.Run("none", func(t *testing.T) {
 		if object := row(tableOf(s, path+"?includeObject=None"), 0)["object"]; object != nil {
-			t.Errorf("a row carries %v", object)
+			t.Errorf("a row contains %v", object)
 		}
 	})
 }
 
-// The version of a Table is that of the metadata in its rows.
-func TestTableOfTheOldVersion(t *testing.T) {
+// The metadata in the rows has the version of the Table.
+func TestTableOfVersionV1beta1(t *testing.T) {
 	s := newStack(t, nil)
 	s.configMap("a", "1")
 	var table map[string]any
 	accept := "Accept: application/json;as=Table;v=v1beta1;g=meta.k8s.io"
 	parseJSON(t, s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", "", accept)).body, &table)
 	if version := row(table, 0)["object"].(map[string]any)["apiVersion"]; version != "meta.k8s.io/v1beta1" || table["apiVersion"] != version {
-		t.Errorf("a %v has a row of %v", table["apiVersion"], version)
+		t.Errorf("a %v has a row with %v", table["apiVersion"], version)
 	}
 }
 
@@ -91,8 +91,8 @@ func TestTableMetadata(t *testing.T) {
 	}
 }
 
-// Kinds without columns of their own show a name and a time that stays.
-func TestTableOfAKindWithoutColumns(t *testing.T) {
+// The default columns are the name and the creation time.
+func TestTableOfKindWithoutColumns(t *testing.T) {
 	s := newStack(t, nil)
 	if rows := tableOf(s, "/api/v1/namespaces/default/limitranges")["rows"]; rows != nil {
 		t.Errorf("without objects the rows are %v, want null", rows)

@@ -16,11 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
-// TestTranscripts replays what clients say and compares what the server says.
-// In the files, "> " is the client: method and path, headers, an empty line and
-// a body; WATCH N reads N events and goes away. "< " is the server. Other lines
-// are prose. Names such as UID1, RV2 and TOKEN1 stand for values by the order of
-// their appearance, in requests too. Run with -update to rewrite the answers.
+// TestTranscripts sends the requests in the transcripts and compares the responses. Lines with "> "
+// are requests: method and path, headers, an empty line and a body; WATCH N reads N events of a
+// watch. Lines with "< " are responses. Other lines are comments. Names such as UID1, RV2 and
+// TOKEN1 replace values in the order of their appearance, in requests too. The flag -update
+// rewrites the responses.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -41,20 +41,20 @@ func TestTranscripts(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" && !*update {
-				t.Errorf("the server answered otherwise (-want +got):\n%s", diff)
+				t.Errorf("the responses differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// player plays one file.
+// player replays one transcript.
 type player struct {
 	*stack
 	names  map[string]string // value to name
 	counts map[string]int
 }
 
-// play returns the text with the answers that came.
+// play returns the text with the received responses.
 func (p *player) play(text string) string {
 	var out strings.Builder
 	var request []string
@@ -77,7 +77,7 @@ func (p *player) play(text string) string {
 	return out.String()
 }
 
-// exchange sends a request and formats the answer.
+// exchange sends a request and formats the response.
 func (p *player) exchange(request []string) string {
 	for i, line := range request {
 		request[i] = p.values(line)
@@ -102,7 +102,7 @@ func (p *player) watch(arguments string, headers []string) string {
 	if _, err := fmt.Sscan(arguments, &n, &path); err != nil {
 		p.t.Fatalf("WATCH %s: %v", arguments, err)
 	}
-	// A stream with too few events shows as one that ended.
+	// A watch with too few events ends at its timeout.
 	res := p.open("GET", path+"&timeoutSeconds=5", "", headers...)
 	defer res.Body.Close()
 	out := fmt.Sprintf("< %d %s\n", res.StatusCode, res.Header.Get("Content-Type"))
@@ -133,8 +133,7 @@ func (p *player) format(r reply) string {
 	return out
 }
 
-// compact leaves out what is not the point: how a document is broken into lines,
-// and what columns are for.
+// compact formats a document on one line and reduces the columns of Tables to their names.
 func (p *player) compact(document string) string {
 	var value any
 	if err := json.Unmarshal([]byte(document), &value); err != nil {
@@ -150,7 +149,7 @@ func (p *player) compact(document string) string {
 	return p.rename(strings.TrimSuffix(out.String(), "\n"))
 }
 
-// shorten leaves of the columns of Tables their names.
+// shorten reduces the columns of a Table to their names.
 func shorten(value any) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -175,7 +174,7 @@ var volatile = []struct {
 	{"IP", regexp.MustCompile(`\b10\.[0-9]+\.[0-9]+\.[0-9]+\b`)},
 }
 
-// rename puts names for values that differ from run to run.
+// rename replaces values that differ between runs by names.
 func (p *player) rename(text string) string {
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllStringFunc(text, func(found string) string {
@@ -203,7 +202,7 @@ func (p *player) nameOf(kind, value string) string {
 
 var named = regexp.MustCompile(`\b(UID|RV|TOKEN)[0-9]+\b`)
 
-// values puts the values back into a request.
+// values replaces the names in a request by their values.
 func (p *player) values(text string) string {
 	return named.ReplaceAllStringFunc(text, func(name string) string {
 		for key, n := range p.names {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// update answers a PUT.
+// update handles a PUT.
 func (c *call) update() error {
 	options, err := c.updateOptions()
 	if err != nil {
@@ -25,7 +24,7 @@ func (c *call) update() error {
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	// What names another object is refused even if there is none of that name.
+	// A body for another object is rejected before the lookup: a 400 takes precedence over a 404.
 	if err := c.store.CheckNamespace(accessor, c.Namespace); err != nil {
 		return err
 	}
@@ -42,27 +41,4 @@ func (c *call) update() error {
 		CreateIfAbsent: true,
 		Options:        options.WriteOptions,
 	})
-}
-
-// settle waits, after a write, for what it defines.
-func (c *call) settle() {
-	if settle := c.server.config.Settle; c.resource.Defines && settle != nil {
-		settle(c.r.Context())
-	}
-}
-
-// write carries a PUT or a PATCH out and answers it.
-func (c *call) write(req registry.UpdateRequest) error {
-	result, err := finish(c, func(ctx context.Context) (registry.Result, error) {
-		return c.store.Update(ctx, req)
-	})
-	if err != nil {
-		return err
-	}
-	c.settle()
-	status := http.StatusOK
-	if result.Created {
-		status = http.StatusCreated
-	}
-	return c.respondEntry(status, result.Entry)
 }

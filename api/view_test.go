@@ -13,17 +13,17 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// autoscalers serves two of them, from entries that all requests share.
-func autoscalers(t *testing.T, memo *storage.Memo) *Server {
+// autoscalerServer returns a server with two autoscalers, whose entries all requests share.
+func autoscalerServer(t *testing.T, memo *storage.Memo) *Server {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(codec storage.Codec) storage.Interface {
 		decoder := storage.NewDecoder(codec, versioner.APIObjectVersioner{}).With(memo)
 		shared := &sharedEntries{}
 		for i, name := range []string{"a", "b"} {
-			least := int32(2)
+			minReplicas := int32(2)
 			data, err := codec.Encode(&autoscalingv2.HorizontalPodAutoscaler{
 				ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-				Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: &least, MaxReplicas: 5},
+				Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: &minReplicas, MaxReplicas: 5},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -46,9 +46,9 @@ func autoscalers(t *testing.T, memo *storage.Memo) *Server {
 	return s
 }
 
-// What one request has put into the memo never shows up in the answer to
-// another one that asked for something else.
-func TestAnswersFromAMemoAreThoseWithoutOne(t *testing.T) {
+// Memoised bodies do not change responses: a body is used only for its version, format and
+// transformation.
+func TestMemoDoesNotChangeResponses(t *testing.T) {
 	type request struct{ path, accept string }
 	var requests []request
 	for _, version := range []string{"v1", "v2"} {
@@ -62,28 +62,28 @@ func TestAnswersFromAMemoAreThoseWithoutOne(t *testing.T) {
 		requests = append(requests, request{path, "application/json;as=Table;g=meta.k8s.io;v=v1"})
 	}
 	memo := storage.NewMemo(storage.DefaultMemo)
-	plain, remembering := autoscalers(t, nil), autoscalers(t, memo)
-	answers := map[string]bool{}
+	without, with := autoscalerServer(t, nil), autoscalerServer(t, memo)
+	responses := map[string]bool{}
 	for round := range 3 {
 		for _, r := range requests {
-			want, got := ask(plain, r.path, r.accept), ask(remembering, r.path, r.accept)
+			want, got := get(without, r.path, r.accept), get(with, r.path, r.accept)
 			if want != got {
 				t.Errorf("%s as %s, round %d: got %q, want %q", r.path, r.accept, round, got, want)
 			}
-			answers[got] = true
+			responses[got] = true
 		}
 	}
-	// The metadata and the Table are the same in both versions.
-	if want := len(requests) - 3*3 - 1; len(answers) != want {
-		t.Errorf("%d different answers, want %d", len(answers), want)
+	// The metadata and the Table are equal in both versions.
+	if want := len(requests) - 3*3 - 1; len(responses) != want {
+		t.Errorf("%d different responses, want %d", len(responses), want)
 	}
-	// Two objects; in two versions and as metadata, in two encodings.
+	// Two objects, each in two versions and as metadata, in two encodings.
 	if made, want := memo.Stats().Made, uint64(2+2*(3+3)); made != want {
-		t.Errorf("%d things were made, want %d", made, want)
+		t.Errorf("the memo has %d values, want %d", made, want)
 	}
 }
 
-func ask(s *Server, path, accept string) string {
+func get(s *Server, path, accept string) string {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()

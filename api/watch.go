@@ -13,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// defaultWatch is how long a watch lasts at least where the client does not
-// say; a random part of as much again spreads the reconnects.
-const defaultWatch = 30 * time.Minute
+// minWatchTimeout is the minimum duration of a watch without a timeout. A random duration of up to
+// the same length is added, which spreads the reconnects of clients.
+const minWatchTimeout = 30 * time.Minute
 
-// watch answers with a stream of events, until its time is up, the client goes
-// away, the store ends it or the server shuts down.
+// watch handles a watch. It sends events until the timeout, until the client closes the connection,
+// until the store ends the watch, or until the server shuts down.
 func (c *call) watch() error {
 	if !slices.Contains(c.resource.Verbs, "watch") {
 		return apierrors.NewMethodNotSupported(c.resource.GroupResource(), "watch")
@@ -30,14 +30,14 @@ func (c *call) watch() error {
 	timeout := watchTimeout(options)
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()
-	// The store has to know too: it must not go on while nobody listens, or
-	// while events come so fast that nobody looks at the context.
+	// The shutdown cancels the context of the store's watch as well: while events are ready, run
+	// does not check the context.
 	defer context.AfterFunc(c.server.requests.Stopping(), cancel)()
 	watcher, err := c.store.Watch(ctx, c.listRequest(options))
 	if err != nil && !isVersionError(err) {
 		return err
 	}
-	stream := c.newStream(options.AllowWatchBookmarks, timeout)
+	stream := c.newWatchStream(options.AllowWatchBookmarks, timeout)
 	defer stream.close()
 	if err != nil {
 		stream.sendError(err)
@@ -50,9 +50,8 @@ func (c *call) watch() error {
 	return nil
 }
 
-// sendsInitialEvents returns whether a watch begins with the current state. The
-// defaults of options set SendInitialEvents where no version is named, but not
-// for paths that begin with /watch/.
+// sendsInitialEvents reports whether a watch begins with the current state. Defaulting sets
+// SendInitialEvents if there is no resourceVersion, except for paths that begin with /watch/.
 func sendsInitialEvents(options internalversion.ListOptions) bool {
 	if options.SendInitialEvents != nil {
 		return *options.SendInitialEvents
@@ -60,15 +59,16 @@ func sendsInitialEvents(options internalversion.ListOptions) bool {
 	return options.ResourceVersion == "" || options.ResourceVersion == "0"
 }
 
+// watchTimeout returns the duration of a watch.
 func watchTimeout(options internalversion.ListOptions) time.Duration {
 	if options.TimeoutSeconds != nil && *options.TimeoutSeconds > 0 {
 		return time.Duration(min(*options.TimeoutSeconds, int64(time.Duration(1<<63-1)/time.Second))) * time.Second
 	}
-	return defaultWatch + rand.N(defaultWatch)
+	return minWatchTimeout + rand.N(minWatchTimeout)
 }
 
-// isVersionError returns whether the state at the version that a watch begins at
-// is gone, or is not reached yet. Clients expect these errors as an event.
+// isVersionError reports whether the resourceVersion of a watch is compacted or in the future.
+// Clients expect these errors in an event.
 func isVersionError(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && status.Status().Code == http.StatusGone ||

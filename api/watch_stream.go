@@ -15,15 +15,15 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// watchBuffer gathers small frames into larger writes.
-const watchBuffer = 16 << 10
+// watchBufferSize is the size of the buffer that joins frames to larger writes.
+const watchBufferSize = 16 << 10
 
 // finalEventTimeout is the time that a client has to read an event after the shutdown began.
 const finalEventTimeout = 100 * time.Millisecond
 
-// stream writes events as frames of the negotiated media type. It belongs to
-// the goroutine of its request.
-type stream struct {
+// watchStream writes events as frames of the negotiated media type. It is used by the goroutine of
+// its request only.
+type watchStream struct {
 	call      *call
 	encoder   *encoding.EntryEncoder // nil: events are encoded from objects, as for Tables
 	frames    encoding.FrameEncoder
@@ -31,26 +31,26 @@ type stream struct {
 	count     func(bytes int) // counts a frame in the metrics
 	control   *http.ResponseController
 	bookmarks *bookmarks
-	// initial: the state at the beginning is still being sent, which waits for
-	// nobody, so that frames go out as the buffer fills.
+	// initial is set while the initial events are sent. Frames are flushed only when the buffer is
+	// full.
 	initial bool
-	// endsInitial: a bookmark marks the end of the initial events.
+	// endsInitial is set if a bookmark marks the end of the initial events.
 	endsInitial bool
 	release     func()
 }
 
-// newStream sends the header of the answer. A client that does not read is cut
-// off when the time of its watch is up.
-func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
+// newWatchStream sends the header of the response. The timeout of the watch is also the deadline
+// for a client that does not read.
+func (c *call) newWatchStream(allowBookmarks bool, timeout time.Duration) *watchStream {
 	c.w.Header().Set("Content-Type", c.format.MediaType.Stream)
 	c.w.WriteHeader(http.StatusOK)
-	s := &stream{
+	s := &watchStream{
 		call:      c,
 		frames:    c.format.FrameEncoder(),
-		out:       bufio.NewWriterSize(c.w, watchBuffer),
+		out:       bufio.NewWriterSize(c.w, watchBufferSize),
 		count:     c.server.metrics.WatchEvents(c.Target),
 		control:   http.NewResponseController(c.w),
-		bookmarks: newBookmarks(wantBookmarks, timeout),
+		bookmarks: newBookmarks(allowBookmarks, timeout),
 	}
 	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
 		s.encoder = &encoder
@@ -61,24 +61,24 @@ func (c *call) newStream(wantBookmarks bool, timeout time.Duration) *stream {
 	return s
 }
 
-// close sends what is left in the buffer and frees what the stream holds.
-func (s *stream) close() {
+// close flushes the buffer and releases the resources of the stream.
+func (s *watchStream) close() {
 	_ = s.flush()
 	s.bookmarks.stop()
 	s.release()
 }
 
-// flush sends what was written. A failure means that the client is gone.
-func (s *stream) flush() error {
+// flush sends the buffered frames. It fails if the client has closed the connection.
+func (s *watchStream) flush() error {
 	if err := s.out.Flush(); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
-// run sends events until there are no more. Frames that are ready together go
-// out together.
-func (s *stream) run(ctx context.Context, events <-chan storage.Event) {
+// run sends events until the channel or ctx ends. Events that are ready at the same time are
+// flushed together.
+func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 	for {
 		select {
 		case event, ok := <-events:
@@ -106,8 +106,8 @@ func (s *stream) run(ctx context.Context, events <-chan storage.Event) {
 	}
 }
 
-// send writes one event; false ends the stream.
-func (s *stream) send(event storage.Event) bool {
+// send writes an event and reports whether the stream continues.
+func (s *watchStream) send(event storage.Event) bool {
 	switch {
 	case event.Type == watch.Error:
 		s.sendError(s.call.store.EventError(event.Err))
@@ -125,7 +125,7 @@ func (s *stream) send(event storage.Event) bool {
 	return true
 }
 
-func (s *stream) sendBookmark(revision int64, initialEventsEnd bool) bool {
+func (s *watchStream) sendBookmark(revision int64, initialEventsEnd bool) bool {
 	obj, err := s.call.bookmark(revision, initialEventsEnd)
 	if err != nil {
 		s.sendError(err)
@@ -134,9 +134,8 @@ func (s *stream) sendBookmark(revision int64, initialEventsEnd bool) bool {
 	return s.sendObject(watch.Bookmark, obj)
 }
 
-// sendEntry writes an event of an entry. Where there is no view it is shown as
-// an object.
-func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool {
+// sendEntry writes an event of an entry.
+func (s *watchStream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool {
 	if s.encoder == nil {
 		obj, err := entry.ObjectContext(s.call.r.Context())
 		if err != nil {
@@ -153,7 +152,7 @@ func (s *stream) sendEntry(eventType watch.EventType, entry *storage.Entry) bool
 	return s.write(eventType, s.encoder.Header, body)
 }
 
-// entryError returns the error of an event whose object cannot be shown.
+// entryError returns the error of an event whose object cannot be decoded.
 func entryError(eventType watch.EventType, err error) error {
 	if eventType == watch.Deleted && errors.Is(err, storage.ErrCorrupt) {
 		return &storage.CorruptDeletedError{Err: err}
@@ -162,7 +161,7 @@ func entryError(eventType watch.EventType, err error) error {
 }
 
 // sendObject writes an event of an object in the hub version.
-func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool {
+func (s *watchStream) sendObject(eventType watch.EventType, obj runtime.Object) bool {
 	header, converted, err := s.call.transform(obj)
 	var body encoding.Body
 	if err == nil {
@@ -172,13 +171,13 @@ func (s *stream) sendObject(eventType watch.EventType, obj runtime.Object) bool 
 		s.sendError(err)
 		return false
 	}
-	// Columns are told once; later events would only repeat them.
+	// Only the first Table of a watch has column definitions.
 	s.call.table.NoHeaders = true
 	return s.write(eventType, header, body)
 }
 
 // sendError writes the event that ends a failed watch: a Status.
-func (s *stream) sendError(err error) {
+func (s *watchStream) sendError(err error) {
 	status := encoding.StatusOf(err)
 	if status.Code == http.StatusInternalServerError {
 		s.call.server.config.Logger.ErrorContext(s.call.r.Context(), "watch failed", "path", s.call.r.URL.Path, "error", err)
@@ -188,9 +187,8 @@ func (s *stream) sendError(err error) {
 	}
 }
 
-// write sends a frame. What other watches send as well is not copied but into
-// the buffer.
-func (s *stream) write(eventType watch.EventType, header metav1.TypeMeta, body encoding.Body) bool {
+// write buffers a frame. The body, which watches share, is copied only into the buffer.
+func (s *watchStream) write(eventType watch.EventType, header metav1.TypeMeta, body encoding.Body) bool {
 	frame := s.frames.Frame(string(eventType), header, body)
 	s.count(frame.Size())
 	return frame.Write(s.out) == nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A watch ends when its time is up, as an end of the stream.
+// A watch ends at its timeout with the end of the stream.
 func TestWatchTimeout(t *testing.T) {
 	s := newStack(t, nil)
 	got := s.do("GET", "/api/v1/configmaps?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "")
@@ -16,9 +16,8 @@ func TestWatchTimeout(t *testing.T) {
 	}
 }
 
-// A version that was compacted away is told inside the stream, where clients
-// look for it.
-func TestWatchOfACompactedVersion(t *testing.T) {
+// The error of a compacted resourceVersion is sent as an event.
+func TestWatchOfCompactedVersion(t *testing.T) {
 	s := newStack(t, nil)
 	s.configMap("a", "1")
 	s.configMap("b", "1")
@@ -37,8 +36,8 @@ func TestWatchOfACompactedVersion(t *testing.T) {
 	}
 }
 
-// What is ready together is sent together, and at once.
-func TestWatchSendsAtOnce(t *testing.T) {
+// An event is sent as soon as it is ready.
+func TestWatchSendsImmediately(t *testing.T) {
 	s := newStack(t, nil)
 	res := s.open("GET", "/api/v1/configmaps?watch=true", "")
 	defer res.Body.Close()

@@ -13,7 +13,8 @@ type indenter struct {
 	// opened reports whether the last token opened an object or array. An empty one stays on its
 	// line.
 	opened bool
-	// inString reports whether the position is in a string, escaped whether a backslash precedes it.
+	// inString reports whether the position is in a string, escaped whether a backslash precedes
+	// it.
 	inString, escaped bool
 	buf               []byte // output of one chunk
 }

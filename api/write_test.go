@@ -20,29 +20,29 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// stubbornStore is a store whose Create does not look at its context.
-type stubbornStore struct {
+// blockingStore is a store whose Create ignores its context.
+type blockingStore struct {
 	storage.Interface
 	create func()
 }
 
-func (s stubbornStore) Versioner() versioner.Versioner { return versioner.APIObjectVersioner{} }
+func (s blockingStore) Versioner() versioner.Versioner { return versioner.APIObjectVersioner{} }
 
-func (s stubbornStore) Create(context.Context, string, runtime.Object, storage.CreateOptions) (*storage.Entry, error) {
+func (s blockingStore) Create(context.Context, string, runtime.Object, storage.CreateOptions) (*storage.Entry, error) {
 	s.create()
-	return nil, errors.New("created nothing")
+	return nil, errors.New("not created")
 }
 
-// GetList waits for the end of ctx, as for a cache that lags behind.
-func (s stubbornStore) GetList(ctx context.Context, _ string, _ storage.ListOptions) (*storage.Page, error) {
+// GetList waits until ctx is done, like a cache that lags behind.
+func (s blockingStore) GetList(ctx context.Context, _ string, _ storage.ListOptions) (*storage.Page, error) {
 	<-ctx.Done()
 	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
 }
 
-// newStubbornStack serves configmaps.
-func newStubbornStack(t *testing.T, create func()) *stack {
+// newBlockingStack returns a server for configmaps on a blockingStore.
+func newBlockingStack(t *testing.T, create func()) *stack {
 	t.Helper()
-	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(storage.Codec) storage.Interface { return stubbornStore{create: create} }})
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(storage.Codec) storage.Interface { return blockingStore{create: create} }})
 	i := slices.IndexFunc(kinds.Resources(), func(r *registry.Resource) bool { return r.Name == "configmaps" })
 	if err := catalog.Add(kinds.Resources()[i]); err != nil {
 		t.Fatal(err)
@@ -57,11 +57,11 @@ const (
 	newMap     = `{"metadata":{"name":"a"}}`
 )
 
-// A write that does not end by its deadline is answered, counts as in flight
-// until it ends, and holds up a shutdown for as long as the caller allows.
-func TestWritesAreAnsweredAtTheirDeadline(t *testing.T) {
+// The response to a write is sent at its deadline. The write counts as in flight until it ends, and
+// a shutdown waits for it.
+func TestWriteThatExceedsItsDeadline(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	s := newStubbornStack(t, func() { close(entered); <-release })
+	s := newBlockingStack(t, func() { close(entered); <-release })
 	got := s.must(http.StatusGatewayTimeout, s.do("POST", configMaps+"?timeout=1s", newMap))
 	const want = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}` + "\n"
 	if got.body != want || got.header.Get("Retry-After") != "" {
@@ -75,7 +75,7 @@ func TestWritesAreAnsweredAtTheirDeadline(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.api.Shutdown(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("a shutdown without patience returned %v", err)
+		t.Errorf("a shutdown with a canceled context returned %v", err)
 	}
 	close(release)
 	if err := s.api.Shutdown(t.Context()); err != nil {
@@ -83,17 +83,17 @@ func TestWritesAreAnsweredAtTheirDeadline(t *testing.T) {
 	}
 }
 
-func TestPanicsOfWritesAreAnsweredAndLogged(t *testing.T) {
-	s := newStubbornStack(t, func() { panic("out of order") })
+func TestPanicOfWrite(t *testing.T) {
+	s := newBlockingStack(t, func() { panic("out of order") })
 	s.must(http.StatusInternalServerError, s.do("POST", configMaps, newMap))
-	if text := s.logs.String(); !strings.Contains(text, "out of order") || !strings.Contains(text, "stubbornStore.Create") {
+	if text := s.logs.String(); !strings.Contains(text, "out of order") || !strings.Contains(text, "blockingStore.Create") {
 		t.Errorf("logged %s", text)
 	}
 }
 
-// A client that goes away is not an error of the server.
-func TestCancelledListsAreNotLogged(t *testing.T) {
-	s := newStubbornStack(t, nil)
+// A request that the client has canceled is not logged as an error.
+func TestCanceledListIsNotLogged(t *testing.T) {
+	s := newBlockingStack(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := httptest.NewRequestWithContext(ctx, "GET", configMaps, nil)
@@ -101,7 +101,7 @@ func TestCancelledListsAreNotLogged(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.api.Handler().ServeHTTP(w, r)
 	if w.Code == http.StatusOK {
-		t.Errorf("a cancelled list was answered: %s", w.Body)
+		t.Errorf("a canceled list returned %s", w.Body)
 	}
 	if strings.Contains(s.logs.String(), "level=ERROR") {
 		t.Errorf("logged %s", s.logs)
