@@ -34,6 +34,8 @@ var layers = map[string][]string{
 	"internal/serviceip": {"kinds/core", "kinds/kind", "registry", "storage"},
 	"internal/bootstrap": {"internal/serviceip", "kinds/...", "registry"},
 	"api":                {"internal/loopback", "internal/weakmap", "registry", "storage", "versioner"},
+	"api/encoding":       {"registry", "storage"},
+	"api/openapi":        {"internal/weakmap", "registry"},
 	"auth":               {"registry", "registry/informer", "storage"},
 	"admission":          {"internal/webhooks", "registry", "registry/informer", "storage"},
 	"aggregator":         {"registry", "registry/informer", "storage"},
