@@ -13,21 +13,6 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// call is a request to a resource.
-type call struct {
-	server *Server
-	w      http.ResponseWriter
-	r      *http.Request
-	request.Target
-	verb     string // a key of actions
-	store    *registry.Store
-	resource *registry.Resource
-	version  registry.Version
-	sub      *registry.Subresource // nil for the resource itself
-	format   encoding.Format
-	table    encoding.TableOptions // if the format is a Table
-}
-
 // actions are the handlers of the verbs. A handler sends a response or returns an error.
 var actions = map[string]func(*call) error{
 	"get":              (*call).get,
@@ -41,7 +26,7 @@ var actions = map[string]func(*call) error{
 	"connect":          (*call).connect,
 }
 
-// methodVerbs maps the methods of a kind of path to verbs.
+// methodVerbs maps the HTTP methods of a path to verbs.
 type methodVerbs map[string]string
 
 var (
@@ -79,6 +64,7 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 	return c, err
 }
 
+// findCall returns the call of a request to a resource of the current catalog.
 func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error) {
 	t := request.InfoFrom(r).Target
 	snapshot := s.config.Catalog.Snapshot()

@@ -82,3 +82,12 @@ func TestDeepProtobufBodiesAreRejected(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 }
+
+func TestLargeBodiesAreRejected(t *testing.T) {
+	s := newStack(t, nil)
+	body := `{"metadata":{"name":"a"},"data":{"k":"` + strings.Repeat("x", maxBodySize) + `"}}`
+	got := s.must(http.StatusRequestEntityTooLarge, s.do("POST", "/api/v1/namespaces/default/configmaps", body))
+	if !strings.Contains(got.body, `"message":"Request entity too large: limit is 3145728"`) {
+		t.Errorf("got %s", got.body)
+	}
+}

@@ -1,13 +1,31 @@
 package api
 
 import (
+	"net/http"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
+
+// call is a request to a resource.
+type call struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	request.Target
+	verb     string // a key of actions
+	store    *registry.Store
+	resource *registry.Resource
+	version  registry.Version
+	sub      *registry.Subresource // nil for the resource itself
+	format   encoding.Format
+	table    encoding.TableOptions // if the format is a Table
+}
 
 // kind returns the kind of the bodies of this call: of the resource in the requested version, or of
 // the subresource.
