@@ -16,7 +16,7 @@ import (
 func TestTypedClients(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		t.Run(contentType, func(t *testing.T) {
-			s := newStack(t, nil)
+			s := newTestServer(t, nil)
 			clients, err := kubernetes.NewForConfig(&rest.Config{
 				Host: s.http.URL, ContentConfig: rest.ContentConfig{ContentType: contentType},
 			})

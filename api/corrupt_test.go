@@ -15,19 +15,19 @@ import (
 const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
 
 // corrupt stores bytes that cannot be decoded.
-func (s *stack) corrupt(name string) {
+func (s *testServer) corrupt(name string) {
 	s.t.Helper()
 	if _, err := s.etcd.Put(s.t.Context(), "/registry/configmaps/default/"+name, "not an object"); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *stack) configMapURL(name string) string {
+func (s *testServer) configMapURL(name string) string {
 	return "/api/v1/namespaces/default/configmaps/" + name
 }
 
 // status returns the Status of a response.
-func (s *stack) status(r reply) metav1.Status {
+func (s *testServer) status(r reply) metav1.Status {
 	s.t.Helper()
 	var status metav1.Status
 	if err := json.Unmarshal([]byte(r.body), &status); err != nil {
@@ -39,7 +39,7 @@ func (s *stack) status(r reply) metav1.Status {
 // TestCorruptObject expects the error texts of kube-apiserver v1.36.3 with the feature gate
 // AllowUnsafeMalformedObjectDeletion, except for the cause at their end.
 func TestCorruptObject(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.corrupt("bad")
 	const wrapped = "Internal error occurred: StorageError: corrupt object, Code: 7, Key: /configmaps/default/bad, " +
 		"ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision="
@@ -58,7 +58,7 @@ func TestCorruptObject(t *testing.T) {
 
 func TestListOverCorruptObjects(t *testing.T) {
 	for _, query := range []string{"", "?limit=500", "?labelSelector=a!=b", "?fieldSelector=metadata.name!=x"} {
-		s := newStack(t, nil)
+		s := newTestServer(t, nil)
 		s.configMap("good", "1")
 		s.corrupt("bad1")
 		s.corrupt("bad2")
@@ -82,7 +82,7 @@ func TestListOverCorruptObjects(t *testing.T) {
 // TestLongListOverCorruptObjects has a corrupt object after the start of the response: the first
 // list is aborted, the second one returns the error.
 func TestLongListOverCorruptObjects(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	large := strings.Repeat("x", 2*encoding.WriteBufferSize)
 	s.configMap("a", large)
 	s.configMap("b", large)
@@ -98,7 +98,7 @@ func TestLongListOverCorruptObjects(t *testing.T) {
 }
 
 func TestUnsafeDelete(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("good", "1")
 	s.corrupt("bad1")
 	s.corrupt("bad2")
@@ -135,7 +135,7 @@ func TestUnsafeDelete(t *testing.T) {
 }
 
 func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
-	s := newAuthorizedStack(t, denyVerb{verb: "unsafe-delete-ignore-read-errors"}, func(c *Config) { c.Authenticator = userOfHeader })
+	s := newAuthorizedTestServer(t, denyVerb{verb: "unsafe-delete-ignore-read-errors"}, func(c *Config) { c.Authenticator = userOfHeader })
 	s.corrupt("bad")
 	body := `{"kind":"DeleteOptions","apiVersion":"v1",` + unsafeOption + `}`
 	got := s.status(s.must(http.StatusForbidden, s.do("DELETE", s.configMapURL("bad"), body, "User: jane")))
@@ -146,7 +146,7 @@ func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
 }
 
 func TestWatchOfUnsafeDelete(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.corrupt("bad")
 	res := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion="+s.revision()+"&timeoutSeconds=5", "")
 	defer res.Body.Close()
@@ -165,7 +165,7 @@ func TestWatchOfUnsafeDelete(t *testing.T) {
 }
 
 // revision returns the current revision of etcd.
-func (s *stack) revision() string {
+func (s *testServer) revision() string {
 	s.t.Helper()
 	resp, err := s.etcd.Get(s.t.Context(), "/")
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *stack) revision() string {
 // TestNoOpUpdateMigratesStorage stores an object as JSON, as an old release may have done. The
 // first PUT without a change stores it in protobuf, the second one writes nothing.
 func TestNoOpUpdateMigratesStorage(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	old := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default","uid":"11111111-2222-3333-4444-555555555555",` +
 		`"creationTimestamp":"2020-01-01T00:00:00Z"},"data":{"k":"v"}}`
 	if _, err := s.etcd.Put(t.Context(), "/registry/configmaps/default/a", old); err != nil {

@@ -25,7 +25,7 @@ const (
 
 // newSurface starts a server whose stores are never asked: it knows what there
 // is, and has none of it.
-func newInformed(t *testing.T, configure func(*Config)) *stack {
+func newInformed(t *testing.T, configure func(*Config)) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
@@ -38,7 +38,7 @@ func newInformed(t *testing.T, configure func(*Config)) *stack {
 	if configure != nil {
 		configure(&config)
 	}
-	s := &stack{t: t}
+	s := &testServer{t: t}
 	s.serve(config)
 	return s
 }
@@ -242,7 +242,7 @@ func TestServersShareTheirSurface(t *testing.T) {
 }
 
 // remove takes a resource out of the catalog.
-func (s *stack) remove(r *registry.Resource) {
+func (s *testServer) remove(r *registry.Resource) {
 	s.t.Helper()
 	if err := s.api.config.Catalog.Replace([]*registry.Resource{r}, nil); err != nil {
 		s.t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // someRequests makes one of each kind, and returns the metrics while a watch is
 // open and after all is over.
-func someRequests(s *stack) (during, after string) {
+func someRequests(s *testServer) (during, after string) {
 	s.configMap("a", "1")
 	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a?watch=true", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
@@ -38,7 +38,7 @@ func someRequests(s *stack) (during, after string) {
 }
 
 func TestMetricsCountRequests(t *testing.T) {
-	running, text := someRequests(newStack(t, nil))
+	running, text := someRequests(newTestServer(t, nil))
 	const watching = `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} `
 	for rule, line := range map[string]string{
 		"a watch is being served":  watching + "1",
@@ -86,7 +86,7 @@ func TestMetricsAreTheServersOwn(t *testing.T) {
 }
 
 func TestMetricsCountObjectsInStorage(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	s.configMap("b", "1")
 	const line = `apiserver_storage_objects{resource="configmaps"} 2`

@@ -7,7 +7,7 @@ import (
 
 // A path with an encoded slash or an empty segment reaches the object that it is authorized for.
 func TestOddPaths(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.must(201, s.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`))
 	const plain = "404 page not found\n"
 	for path, want := range map[string]reply{

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	if open := s.api.OpenRequests(); len(open) > 0 {
 		t.Fatalf("a request that was answered is open: %v", open)
@@ -38,7 +38,7 @@ func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
 // A client that goes away closes its request, and whoever waits for that is
 // told.
 func TestAwaitIdle(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	if err := s.api.AwaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}

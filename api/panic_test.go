@@ -10,7 +10,7 @@ import (
 
 // A panic is answered with a 500 and does not affect other requests.
 func TestPanicRecovery(t *testing.T) {
-	s := newStack(t, func(c *Config) {
+	s := newTestServer(t, func(c *Config) {
 		c.Authenticator = func(r *http.Request) (*authenticationv1.UserInfo, error) {
 			if r.Header.Get("Boom") != "" {
 				panic("boom")

@@ -46,7 +46,7 @@ func TestApplyRejectsDuplicateKeys(t *testing.T) {
 
 // A catalog without a type converter has no field managers.
 func TestApplyNeedsFieldManagers(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.must(http.StatusUnsupportedMediaType, s.do("PATCH", "/api/v1/namespaces/default/configmaps/a?fieldManager=m",
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, "Content-Type: application/apply-patch+yaml"))
 }

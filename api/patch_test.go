@@ -90,7 +90,7 @@ func TestStrategicPatchLimitsLists(t *testing.T) {
 }
 
 func TestUnmergeableStrategicPatchesAreBadRequests(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
 	s.must(http.StatusCreated, s.do("POST", deployments, `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`))
@@ -106,7 +106,7 @@ func TestUnmergeableStrategicPatchesAreBadRequests(t *testing.T) {
 }
 
 func TestJSONPatchLimits(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", strings.Repeat("x", 1000))
 	operations := func(n int, operation func(i int) string) string {
 		list := make([]string, n)
@@ -134,7 +134,7 @@ func TestJSONPatchLimits(t *testing.T) {
 
 // Concurrent patches without a resourceVersion all succeed, while others read.
 func TestConcurrentPatches(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "0")
 	const writers, rounds = 4, 10
 	done := make(chan error, 2*writers)

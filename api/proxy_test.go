@@ -22,7 +22,7 @@ func TestUpgradedConnectionsHaveNoDeadline(t *testing.T) {
 		ended <- !w.(*proxyResponse).deadline.Stop()
 		_, _ = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"))
 	}
-	s := newStack(t, func(c *Config) {
+	s := newTestServer(t, func(c *Config) {
 		c.Catalog.SetRemotes([]*registry.Remote{{
 			GroupVersion: schema.GroupVersion{Group: "ext.example.org", Version: "v1"}, Handler: http.HandlerFunc(handler),
 		}})

@@ -13,7 +13,7 @@ import (
 
 // The errors of a body that cannot be read are the client's and are not logged.
 func TestUnreadableBodies(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	const head = "POST /api/v1/namespaces/default/configmaps?timeout=20ms HTTP/1.1\r\nHost: localhost\r\n"
 	for _, test := range []struct{ name, rest, status string }{
 		{"a chunk without a length", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request"},
@@ -37,7 +37,7 @@ func TestUnreadableBodies(t *testing.T) {
 }
 
 func TestDeepJSONBodiesAreRejected(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "x")
 	const configMaps = "/api/v1/namespaces/default/configmaps"
 	deep := strings.Repeat(`{"a":`, 1001) + "1" + strings.Repeat("}", 1001)
@@ -57,7 +57,7 @@ func TestDeepJSONBodiesAreRejected(t *testing.T) {
 
 // A schema nested in schemas: decoders recurse, and recover does not catch a stack overflow.
 func TestDeepProtobufBodiesAreRejected(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	const not = 28 // the field of a schema in the field openAPIV3Schema
 	var reversed []byte
 	for range 400_000 {
@@ -84,7 +84,7 @@ func TestDeepProtobufBodiesAreRejected(t *testing.T) {
 }
 
 func TestLargeBodiesAreRejected(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	body := `{"metadata":{"name":"a"},"data":{"k":"` + strings.Repeat("x", maxBodySize) + `"}}`
 	got := s.must(http.StatusRequestEntityTooLarge, s.do("POST", "/api/v1/namespaces/default/configmaps", body))
 	if !strings.Contains(got.body, `"message":"Request entity too large: limit is 3145728"`) {

@@ -29,7 +29,7 @@ func userOfHeader(r *http.Request) (*authenticationv1.UserInfo, error) {
 
 // A forbidden request is answered with 403 whether the resource exists or not.
 func TestRequestsAreAuthorizedBeforeDispatch(t *testing.T) {
-	s := newAuthorizedStack(t, denyVerb{verb: "list"}, func(c *Config) { c.Authenticator = userOfHeader })
+	s := newAuthorizedTestServer(t, denyVerb{verb: "list"}, func(c *Config) { c.Authenticator = userOfHeader })
 	const existing, missing = "/api/v1/configmaps", "/apis/acme.io/v1/widgets"
 	s.must(http.StatusForbidden, s.do("GET", existing, "", "User: jane"))
 	s.must(http.StatusForbidden, s.do("GET", missing, "", "User: jane"))

@@ -15,7 +15,7 @@ import (
 // A shutdown ends watches so that clients see the end of a stream, not a broken
 // connection.
 func TestShutdownEndsWatches(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	res := s.open("GET", "/api/v1/configmaps?watch=true", "")
 	defer res.Body.Close()
@@ -33,7 +33,7 @@ func TestShutdownEndsWatches(t *testing.T) {
 
 // New requests are refused in a way that sends clients to another replica.
 func TestShutdownRefusesRequests(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	if err := s.api.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestShutdownRefusesRequests(t *testing.T) {
 // Requests in flight are waited for, but no longer than the caller says.
 func TestShutdownWaitsForRequests(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	s := newStack(t, func(c *Config) {
+	s := newTestServer(t, func(c *Config) {
 		c.Authenticator = func(r *http.Request) (*authenticationv1.UserInfo, error) {
 			if r.Header.Get("Wait") != "" {
 				close(entered)
@@ -79,7 +79,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 // A connection that never sent a request is nobody's to wait for, and neither
 // is a watcher that has stopped to read.
 func TestShutdownDoesNotWaitForSilence(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.dial()
 	stuck := s.dial()
 	if _, err := io.WriteString(stuck, "GET /api/v1/configmaps?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
@@ -98,7 +98,7 @@ func TestShutdownDoesNotWaitForSilence(t *testing.T) {
 
 // A client that stops to send its body, or to read its list, is cut off.
 func TestShutdownDoesNotWaitForSlowClients(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	for i := range 20 {
 		s.configMap(strings.Repeat("x", i+1), strings.Repeat("v", 512<<10))
 	}

@@ -11,7 +11,7 @@ import (
 const acceptTable = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 // tableOf requests a Table and returns it as parsed JSON.
-func tableOf(s *stack, path string) map[string]any {
+func tableOf(s *testServer, path string) map[string]any {
 	s.t.Helper()
 	var table map[string]any
 	parseJSON(s.t, s.must(http.StatusOK, s.do("GET", path, "", acceptTable)).body, &table)
@@ -26,7 +26,7 @@ func row(table map[string]any, i int) map[string]any {
 }
 
 func TestIncludeObjectOfTableRows(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	const path = "/api/v1/namespaces/default/configmaps"
 	for name, tc := range map[string]struct {
@@ -59,7 +59,7 @@ func TestIncludeObjectOfTableRows(t *testing.T) {
 
 // The metadata in the rows has the version of the Table.
 func TestTableOfVersionV1beta1(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	var table map[string]any
 	accept := "Accept: application/json;as=Table;v=v1beta1;g=meta.k8s.io"
@@ -70,7 +70,7 @@ func TestTableOfVersionV1beta1(t *testing.T) {
 }
 
 func TestTableMetadata(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	for _, name := range []string{"a", "b", "c"} {
 		s.configMap(name, "1")
 	}
@@ -93,7 +93,7 @@ func TestTableMetadata(t *testing.T) {
 
 // The default columns are the name and the creation time.
 func TestTableOfKindWithoutColumns(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	if rows := tableOf(s, "/api/v1/namespaces/default/limitranges")["rows"]; rows != nil {
 		t.Errorf("without objects the rows are %v, want null", rows)
 	}

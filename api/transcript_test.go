@@ -33,7 +33,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{stack: newStack(t, nil), names: map[string]string{}, counts: map[string]int{}}
+			p := &player{testServer: newTestServer(t, nil), names: map[string]string{}, counts: map[string]int{}}
 			got := p.play(string(want))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -49,7 +49,7 @@ func TestTranscripts(t *testing.T) {
 
 // player replays one transcript.
 type player struct {
-	*stack
+	*testServer
 	names  map[string]string // value to name
 	counts map[string]int
 }

@@ -9,7 +9,7 @@ import (
 
 // A watch ends at its timeout with the end of the stream.
 func TestWatchTimeout(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	got := s.do("GET", "/api/v1/configmaps?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "")
 	if got.status != 200 || got.body != "" {
 		t.Errorf("got %d %q", got.status, got.body)
@@ -18,7 +18,7 @@ func TestWatchTimeout(t *testing.T) {
 
 // The error of a compacted resourceVersion is sent as an event.
 func TestWatchOfCompactedVersion(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	s.configMap("b", "1")
 	status, err := s.etcd.Get(t.Context(), "any")
@@ -38,7 +38,7 @@ func TestWatchOfCompactedVersion(t *testing.T) {
 
 // An event is sent as soon as it is ready.
 func TestWatchSendsImmediately(t *testing.T) {
-	s := newStack(t, nil)
+	s := newTestServer(t, nil)
 	res := s.open("GET", "/api/v1/configmaps?watch=true", "")
 	defer res.Body.Close()
 	for i := range 3 {

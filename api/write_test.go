@@ -39,15 +39,15 @@ func (s blockingStore) GetList(ctx context.Context, _ string, _ storage.ListOpti
 	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
 }
 
-// newBlockingStack returns a server for configmaps on a blockingStore.
-func newBlockingStack(t *testing.T, create func()) *stack {
+// newBlockingTestServer returns a server for configmaps on a blockingStore.
+func newBlockingTestServer(t *testing.T, create func()) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(storage.Codec) storage.Interface { return blockingStore{create: create} }})
 	i := slices.IndexFunc(kinds.Resources(), func(r *registry.Resource) bool { return r.Name == "configmaps" })
 	if err := catalog.Add(kinds.Resources()[i]); err != nil {
 		t.Fatal(err)
 	}
-	s := &stack{t: t, logs: &bytes.Buffer{}}
+	s := &testServer{t: t, logs: &bytes.Buffer{}}
 	s.serve(Config{Catalog: catalog, Scheme: kinds.Scheme(), Logger: slog.New(slog.NewTextHandler(s.logs, nil)), MaxMutatingInFlight: 1})
 	return s
 }
@@ -61,7 +61,7 @@ const (
 // a shutdown waits for it.
 func TestWriteThatExceedsItsDeadline(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	s := newBlockingStack(t, func() { close(entered); <-release })
+	s := newBlockingTestServer(t, func() { close(entered); <-release })
 	got := s.must(http.StatusGatewayTimeout, s.do("POST", configMaps+"?timeout=1s", newMap))
 	const want = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}` + "\n"
 	if got.body != want || got.header.Get("Retry-After") != "" {
@@ -84,7 +84,7 @@ func TestWriteThatExceedsItsDeadline(t *testing.T) {
 }
 
 func TestPanicOfWrite(t *testing.T) {
-	s := newBlockingStack(t, func() { panic("out of order") })
+	s := newBlockingTestServer(t, func() { panic("out of order") })
 	s.must(http.StatusInternalServerError, s.do("POST", configMaps, newMap))
 	if text := s.logs.String(); !strings.Contains(text, "out of order") || !strings.Contains(text, "blockingStore.Create") {
 		t.Errorf("logged %s", text)
@@ -93,7 +93,7 @@ func TestPanicOfWrite(t *testing.T) {
 
 // A request that the client has canceled is not logged as an error.
 func TestCanceledListIsNotLogged(t *testing.T) {
-	s := newBlockingStack(t, nil)
+	s := newBlockingTestServer(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := httptest.NewRequestWithContext(ctx, "GET", configMaps, nil)

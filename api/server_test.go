@@ -21,7 +21,7 @@ import (
 )
 
 // testServer is a Server with its own embedded etcd.
-type stack struct {
+type testServer struct {
 	t      *testing.T
 	etcd   *clientv3.Client
 	api    *Server
@@ -30,14 +30,15 @@ type stack struct {
 	logs   *bytes.Buffer
 }
 
-// newStack starts a server with the built-in kinds and the namespace default. configure may be nil.
-func newStack(t *testing.T, configure func(*Config)) *stack {
+// newTestServer starts a server with the built-in kinds and the namespace default. configure may be
+// nil.
+func newTestServer(t *testing.T, configure func(*Config)) *testServer {
 	t.Helper()
-	return newAuthorizedStack(t, nil, configure)
+	return newAuthorizedTestServer(t, nil, configure)
 }
 
-// newAuthorizedStack is newStack with an authorizer.
-func newAuthorizedStack(t *testing.T, authorizer registry.Authorizer, configure func(*Config)) *stack {
+// newAuthorizedTestServer is newTestServer with an authorizer.
+func newAuthorizedTestServer(t *testing.T, authorizer registry.Authorizer, configure func(*Config)) *testServer {
 	t.Helper()
 	member, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {
@@ -56,7 +57,7 @@ func newAuthorizedStack(t *testing.T, authorizer registry.Authorizer, configure 
 	if err := catalog.Add(kinds.Resources()...); err != nil {
 		t.Fatal(err)
 	}
-	s := &stack{t: t, etcd: member.Client(), logs: &bytes.Buffer{}}
+	s := &testServer{t: t, etcd: member.Client(), logs: &bytes.Buffer{}}
 	config := Config{Catalog: catalog, Scheme: kinds.Scheme(), Logger: slog.New(slog.NewTextHandler(s.logs, nil))}
 	if configure != nil {
 		configure(&config)
@@ -66,7 +67,7 @@ func newAuthorizedStack(t *testing.T, authorizer registry.Authorizer, configure 
 	return s
 }
 
-func (s *stack) serve(config Config) {
+func (s *testServer) serve(config Config) {
 	s.t.Helper()
 	var err error
 	if s.api, err = New(config); err != nil {
@@ -90,7 +91,7 @@ type reply struct {
 }
 
 // do sends a request and reads the response. A header is "Name: value".
-func (s *stack) do(method, path, body string, headers ...string) reply {
+func (s *testServer) do(method, path, body string, headers ...string) reply {
 	s.t.Helper()
 	got, err := s.try(method, path, body, headers...)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *stack) do(method, path, body string, headers ...string) reply {
 }
 
 // try is do for goroutines other than the test's.
-func (s *stack) try(method, path, body string, headers ...string) (reply, error) {
+func (s *testServer) try(method, path, body string, headers ...string) (reply, error) {
 	res, err := s.send(method, path, body, headers...)
 	if err != nil {
 		return reply{}, err
@@ -111,7 +112,7 @@ func (s *stack) try(method, path, body string, headers ...string) (reply, error)
 }
 
 // open sends a request. The caller must close the body of the response.
-func (s *stack) open(method, path, body string, headers ...string) *http.Response {
+func (s *testServer) open(method, path, body string, headers ...string) *http.Response {
 	s.t.Helper()
 	res, err := s.send(method, path, body, headers...)
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *stack) open(method, path, body string, headers ...string) *http.Respons
 	return res
 }
 
-func (s *stack) send(method, path, body string, headers ...string) (*http.Response, error) {
+func (s *testServer) send(method, path, body string, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (s *stack) send(method, path, body string, headers ...string) (*http.Respon
 	return s.client.Do(req)
 }
 
-func (s *stack) must(status int, r reply) reply {
+func (s *testServer) must(status int, r reply) reply {
 	s.t.Helper()
 	if r.status != status {
 		s.t.Fatalf("got %d, want %d: %s", r.status, status, r.body)
@@ -145,14 +146,14 @@ func (s *stack) must(status int, r reply) reply {
 }
 
 // configMap creates a ConfigMap.
-func (s *stack) configMap(name, data string) {
+func (s *testServer) configMap(name, data string) {
 	s.t.Helper()
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps",
 		`{"metadata":{"name":"`+name+`"},"data":{"k":"`+data+`"}}`))
 }
 
 // dial opens a raw connection to the server.
-func (s *stack) dial() net.Conn {
+func (s *testServer) dial() net.Conn {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.http.Listener.Addr().String())
 	if err != nil {
