@@ -1,4 +1,4 @@
 package miniapitest
 
-// NewLogger makes the logger of a test, to outlive the test.
+// NewLogger creates the logger of a test.
 var NewLogger = newLogger

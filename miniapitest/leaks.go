@@ -9,20 +9,20 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// grace is the time that requests have to end after their clients were stopped, for
-// example by t.Context(). A test waits only while requests are open.
-const grace = 250 * time.Millisecond
+// gracePeriod is the time for requests to end after their clients were stopped, for example by
+// t.Context(). A test waits only while requests are open.
+const gracePeriod = 250 * time.Millisecond
 
 // reportLeaks reports the requests that are open after the grace period.
 func reportLeaks(t testing.TB, server *miniapi.Server, fail bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	ctx, cancel := context.WithTimeout(context.Background(), gracePeriod)
 	defer cancel()
 	if server.AwaitIdle(ctx) == nil {
 		return
 	}
 	open := server.OpenRequests()
-	if len(open) == 0 { // the last one ended after all
+	if len(open) == 0 { // the last request has just ended
 		return
 	}
 	report := t.Logf
@@ -33,6 +33,7 @@ func reportLeaks(t testing.TB, server *miniapi.Server, fail bool) {
 		t.Name(), server.URL(), lines(open))
 }
 
+// lines returns one line for each open request.
 func lines(open []miniapi.OpenRequest) string {
 	var text strings.Builder
 	for _, request := range open {

@@ -21,12 +21,12 @@ import (
 	"github.com/miniapi/miniapi/miniapitest"
 )
 
-// silent keeps etcd's warnings about a slow machine out of the test's log.
+// silent keeps the warnings of etcd about a slow machine out of the log of the test.
 var silent = miniapi.Config{Logger: slog.New(slog.DiscardHandler)}
 
-// inform runs an informer until ctx ends; ended waits for its end. Its watch is open
-// on return, because it has received an object that was created after its list.
-func inform(ctx context.Context, t testing.TB, server *miniapi.Server) (ended func()) {
+// startInformer runs an informer until ctx ends. ended waits for its end. On return, its watch is
+// open, because it has received an object created after its list.
+func startInformer(ctx context.Context, t testing.TB, server *miniapi.Server) (ended func()) {
 	config := rest.AddUserAgent(server.RESTConfig(), "the-controller")
 	client := kubernetes.NewForConfigOrDie(config)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -45,14 +45,14 @@ func inform(ctx context.Context, t testing.TB, server *miniapi.Server) (ended fu
 	return factory.Shutdown
 }
 
-// watch opens a watch and returns its answer.
+// watch opens a watch and returns the response body.
 func watch(t testing.TB, server *miniapi.Server) io.Closer {
 	resp, err := http.Get(server.URL() + "/api/v1/pods?watch=true")
 	check(t, err)
 	return resp.Body
 }
 
-// upload sends half a request to create something.
+// upload sends an incomplete create request.
 func upload(t testing.TB, server *miniapi.Server) io.Closer {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
 	check(t, err)
@@ -64,13 +64,13 @@ func upload(t testing.TB, server *miniapi.Server) io.Closer {
 	return conn
 }
 
-func TestLeaksAreNamed(t *testing.T) {
+func TestLeaksAreReported(t *testing.T) {
 	for name, tc := range map[string]struct {
 		leak func(ctx context.Context, t testing.TB, server *miniapi.Server) (ended func())
 		want string
 	}{
 		"an informer": {
-			leak: inform,
+			leak: startInformer,
 			want: `watch: GET /api/v1/nodes\?\S*watch=true by "\S.*the-controller", open for \S+s`,
 		},
 		"a watch": {
@@ -108,30 +108,30 @@ func TestLeaksAreNamed(t *testing.T) {
 
 func closing(c io.Closer) func() { return func() { _ = c.Close() } }
 
-func TestClientsThatEndInTimeAreNoLeak(t *testing.T) {
+func TestClientsThatEndInTimeAreNotReported(t *testing.T) {
 	for name, use := range map[string]func(t testing.TB, server *miniapi.Server) (ended func()){
-		"an informer of the test's context": func(t testing.TB, server *miniapi.Server) func() {
-			return inform(t.Context(), t, server)
+		"an informer with the context of the test": func(t testing.TB, server *miniapi.Server) func() {
+			return startInformer(t.Context(), t, server)
 		},
-		"an informer that a cleanup ends": func(t testing.TB, server *miniapi.Server) func() {
+		"an informer stopped by a cleanup": func(t testing.TB, server *miniapi.Server) func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(cancel)
-			return inform(ctx, t, server)
+			return startInformer(ctx, t, server)
 		},
-		"a watch that was closed": func(t testing.TB, server *miniapi.Server) func() {
+		"a closed watch": func(t testing.TB, server *miniapi.Server) func() {
 			check(t, watch(t, server).Close())
 			return func() {}
 		},
-		"a watch that a cleanup closes": func(t testing.TB, server *miniapi.Server) func() {
+		"a watch closed by a cleanup": func(t testing.TB, server *miniapi.Server) func() {
 			t.Cleanup(closing(watch(t, server)))
 			return func() {}
 		},
-		"a request that was broken off": func(t testing.TB, server *miniapi.Server) func() {
+		"an aborted request": func(t testing.TB, server *miniapi.Server) func() {
 			check(t, upload(t, server).Close())
 			return func() {}
 		},
-		"a connection kept alive": func(t testing.TB, server *miniapi.Server) func() {
-			own(t, server, "once")
+		"an idle connection": func(t testing.TB, server *miniapi.Server) func() {
+			createAndList(t, server, "once")
 			return func() {}
 		},
 	} {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// newLogger returns a logger that writes to the test's output. A nil level means
-// slog.LevelWarn.
+// newLogger returns a logger that writes to the output of the test. Nil level: slog.LevelWarn.
 func newLogger(t testing.TB, level slog.Leveler) *slog.Logger {
 	if level == nil {
 		level = slog.LevelWarn
@@ -18,10 +17,10 @@ func newLogger(t testing.TB, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
 }
 
-// output writes to the output of a test and discards writes after the test's end,
-// for which package testing would panic.
+// output writes to the output of a test. It discards writes after the end of the test, which would
+// make package testing panic.
 type output struct {
-	mu sync.Mutex // guards to, and keeps the end from overtaking a Write
+	mu sync.Mutex // guards to, and makes end wait for a Write
 	to io.Writer  // nil after the end
 }
 

@@ -22,13 +22,13 @@ type recorder struct {
 	over   bool
 }
 
-// runTest runs a test to the end of its last cleanup, in the order of package
-// testing: first the context ends, then the cleanups run, the last one first.
+// runTest runs a test and its cleanups in the order of package testing: the context ends first,
+// then the cleanups run in reverse order.
 func runTest(test func(t testing.TB)) *recorder {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &recorder{ctx: ctx}
 	ended := make(chan struct{})
-	go func() { // a goroutine for Fatalf to end
+	go func() { // a goroutine that Fatalf can end
 		defer close(ended)
 		test(t)
 	}()
@@ -65,7 +65,7 @@ func (t *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// Write panics when the test is over, as testing does.
+// Write panics after the end of the test, as package testing does.
 func (t *recorder) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

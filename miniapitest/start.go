@@ -24,9 +24,8 @@ type Options struct {
 	FailOnLeak bool
 }
 
-// Start returns a server that answers requests and ends with the test. If the server
-// cannot start, Start calls t.Fatal, so it must be called on the goroutine of the
-// test.
+// Start returns a server that accepts requests and stops with the test. If the server cannot start,
+// Start calls t.Fatal, so it must be called on the goroutine of the test.
 func Start(t testing.TB, options Options) *miniapi.Server {
 	t.Helper()
 	config := options.Config
@@ -43,7 +42,7 @@ func Start(t testing.TB, options Options) *miniapi.Server {
 		reportLeaks(t, server, options.FailOnLeak)
 		// t.Context() has ended, and Stop has its own time limit.
 		if err := server.Stop(context.Background()); err != nil {
-			t.Errorf("miniapitest: the server of %s did not end well: %v", t.Name(), err)
+			t.Errorf("miniapitest: the server of %s did not stop cleanly: %v", t.Name(), err)
 		}
 	})
 	return server

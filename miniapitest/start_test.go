@@ -32,8 +32,8 @@ func clientset(t testing.TB, server *miniapi.Server) *kubernetes.Clientset {
 	return client
 }
 
-// emptyTemp returns a function that fails the test if something was left in
-// the directory for temporary files.
+// emptyTemp returns a function that fails the test unless the directory for temporary files is
+// empty.
 func emptyTemp(t *testing.T) (checkEmpty func()) {
 	t.Helper()
 	temp := t.TempDir()
@@ -48,8 +48,9 @@ func emptyTemp(t *testing.T) (checkEmpty func()) {
 	}
 }
 
-// own creates an object of the same name in every server, and sees its own only.
-func own(t testing.TB, server *miniapi.Server, content string) {
+// createAndList creates an object whose name is the same in every server, and checks that the list
+// has no other object.
+func createAndList(t testing.TB, server *miniapi.Server, content string) {
 	t.Helper()
 	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
 	_, err := configMaps.Create(t.Context(), &corev1.ConfigMap{
@@ -63,7 +64,7 @@ func own(t testing.TB, server *miniapi.Server, content string) {
 	}
 }
 
-func TestHundredTestsAreWorldsOfTheirOwn(t *testing.T) {
+func TestHundredTestsAreIsolated(t *testing.T) {
 	checkEmpty := emptyTemp(t)
 	servers := make([]*miniapi.Server, 100)
 	t.Run("all", func(t *testing.T) {
@@ -71,7 +72,7 @@ func TestHundredTestsAreWorldsOfTheirOwn(t *testing.T) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
 				servers[i] = miniapitest.Start(t, miniapitest.Options{})
-				own(t, servers[i], t.Name())
+				createAndList(t, servers[i], t.Name())
 			})
 		}
 	})
@@ -89,7 +90,7 @@ func TestHundredServersOfOneTest(t *testing.T) {
 			servers[i] = miniapitest.Start(t, miniapitest.Options{})
 		}
 		for i, server := range servers {
-			own(t, server, fmt.Sprint(i))
+			createAndList(t, server, fmt.Sprint(i))
 		}
 	})
 	for _, server := range servers {
@@ -107,8 +108,8 @@ func checkStopped(t *testing.T, server *miniapi.Server) {
 	}
 }
 
-// What a test does in its own cleanups can still use the server.
-func TestCleanupsOfTheTestComeFirst(t *testing.T) {
+// The cleanups of a test can still use the server.
+func TestCleanupsRunBeforeTheServerStops(t *testing.T) {
 	var server *miniapi.Server
 	t.Run("test", func(t *testing.T) {
 		server = miniapitest.Start(t, miniapitest.Options{})
@@ -124,7 +125,7 @@ func TestCleanupsOfTheTestComeFirst(t *testing.T) {
 	checkStopped(t, server)
 }
 
-func TestServerThatWasStoppedByTheTest(t *testing.T) {
+func TestServerStoppedByTheTest(t *testing.T) {
 	got := runTest(func(t testing.TB) {
 		if err := miniapitest.Start(t, miniapitest.Options{Config: silent}).Stop(context.Background()); err != nil {
 			t.Errorf("%v", err)
@@ -139,7 +140,7 @@ func TestFailedStartEndsTheTest(t *testing.T) {
 	checkEmpty := emptyTemp(t)
 	got := runTest(func(t testing.TB) {
 		miniapitest.Start(t, miniapitest.Options{Config: miniapi.Config{Listen: "nowhere"}})
-		t.Logf("it went on")
+		t.Logf("not reached")
 	})
 	const want = "miniapitest: the server of TestRecorded did not start: listen address \"nowhere\" is not HOST:PORT, such as 127.0.0.1:8080\n"
 	if !got.failed || got.log.String() != want {
@@ -156,29 +157,29 @@ func TestFailedStopFailsTheTest(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	if !got.failed || !strings.Contains(got.log.String(), "miniapitest: the server of TestRecorded did not end well: ") {
+	if !got.failed || !strings.Contains(got.log.String(), "miniapitest: the server of TestRecorded did not stop cleanly: ") {
 		t.Errorf("failed %v: %s", got.failed, &got.log)
 	}
 }
 
-func TestLogOfTheServerIsThatOfTheTest(t *testing.T) {
+func TestServerLogsToTheTest(t *testing.T) {
 	start := func(options miniapitest.Options) string {
 		return runTest(func(t testing.TB) { miniapitest.Start(t, options) }).log.String()
 	}
 	if got := start(miniapitest.Options{}); strings.Contains(got, "level=INFO") {
-		t.Errorf("by default: %s", got)
+		t.Errorf("default level: %s", got)
 	}
 	if got := start(miniapitest.Options{LogLevel: slog.LevelDebug}); !strings.Contains(got, "level=INFO") || !strings.Contains(got, "component=etcd") {
-		t.Errorf("everything: %q", got)
+		t.Errorf("debug level: %q", got)
 	}
-	var own strings.Builder
-	config := miniapi.Config{Logger: slog.New(slog.NewTextHandler(&own, nil))}
-	if got := start(miniapitest.Options{Config: config, LogLevel: slog.LevelDebug}); got != "" || own.Len() == 0 {
-		t.Errorf("the test's own logger has %q, the test %q", &own, got)
+	var custom strings.Builder
+	config := miniapi.Config{Logger: slog.New(slog.NewTextHandler(&custom, nil))}
+	if got := start(miniapitest.Options{Config: config, LogLevel: slog.LevelDebug}); got != "" || custom.Len() == 0 {
+		t.Errorf("the configured logger has %q, the test %q", &custom, got)
 	}
 }
 
-// The recorder would panic, as testing does.
+// Otherwise the recorder panics, as package testing does.
 func TestNothingIsLoggedAfterTheTest(t *testing.T) {
 	var logger *slog.Logger
 	got := runTest(func(t testing.TB) {

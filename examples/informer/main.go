@@ -1,6 +1,6 @@
-// Command informer watches a Deployment. Every change arrives, in order, with a strictly rising
-// resourceVersion. A change of the spec raises generation; a change of the metadata does not.
-// observedGeneration follows through the status subresource, as a controller writes it.
+// Command informer watches a Deployment. Every change arrives in order, with an increasing
+// resourceVersion. A change of the spec increments generation, a change of the metadata does not.
+// The status subresource sets observedGeneration, as a controller does.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(ctx context.Context) (err error) {
 	return report(seen, writes)
 }
 
-// watch sends every state that an informer receives, from its start on.
+// watch starts an informer and sends every state that it receives.
 func watch(ctx context.Context, client kubernetes.Interface, seen chan<- *appsv1.Deployment) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	factory := informers.NewSharedInformerFactory(client, 0)

@@ -1,5 +1,5 @@
 // Command retry shows five writers that add 1 to the same label. Without a retry all but one
-// are refused with a conflict; with retry.RetryOnConflict no increment is lost.
+// are rejected with a conflict; with retry.RetryOnConflict no increment is lost.
 package main
 
 import (
@@ -44,17 +44,17 @@ func run(ctx context.Context) (err error) {
 	}
 	deployments := client.AppsV1().Deployments("default")
 
-	fmt.Println("plainly:")
-	if err := plainly(ctx, deployments); err != nil {
+	fmt.Println("without retry:")
+	if err := withoutRetry(ctx, deployments); err != nil {
 		return err
 	}
 	fmt.Println("with RetryOnConflict:")
 	return withRetry(ctx, deployments)
 }
 
-// plainly lets all writers read the same version before any of them writes, so that all but one
-// write from a stale copy.
-func plainly(ctx context.Context, deployments appsclient.DeploymentInterface) error {
+// withoutRetry makes all writers read the same version before any of them writes, so that all but
+// one write a stale copy.
+func withoutRetry(ctx context.Context, deployments appsclient.DeploymentInterface) error {
 	if err := create(ctx, deployments, "plain"); err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func plainly(ctx context.Context, deployments appsclient.DeploymentInterface) er
 	return printLabel(ctx, deployments, "plain")
 }
 
-// withRetry reads again after every conflict. A writer loses at most once to each of the
-// others, so the five attempts of retry.DefaultRetry are enough.
+// withRetry repeats read and write after a conflict. A writer has at most one conflict with each of
+// the others, so the five attempts of retry.DefaultRetry are enough.
 func withRetry(ctx context.Context, deployments appsclient.DeploymentInterface) error {
 	if err := create(ctx, deployments, "retried"); err != nil {
 		return err

@@ -3,7 +3,7 @@ package main
 func Example() {
 	main()
 	// Output:
-	// plainly:
+	// without retry:
 	//   Operation cannot be fulfilled on deployments.apps "plain": the object has been modified; please apply your changes to the latest version and try again
 	//   1 written, 4 conflicts
 	//   biz-version is 102

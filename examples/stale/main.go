@@ -1,5 +1,5 @@
-// Command stale writes a Pod's annotation from a stale copy, which conflicts, and then in two
-// ways that do not: by a read inside retry.RetryOnConflict, and by a patch.
+// Command stale annotates a Pod from a stale copy, which causes a conflict, and in two ways that do
+// not: with a read inside retry.RetryOnConflict, and with a patch.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 
-	// mine still has the resourceVersion from before their write.
+	// mine has the resourceVersion from before the other write.
 	metav1.SetMetaDataAnnotation(&mine.ObjectMeta, "mine", "true")
 	_, err = pods.Update(ctx, mine, metav1.UpdateOptions{})
 	fmt.Println("stale copy:       ", err)
@@ -57,7 +57,7 @@ func run(ctx context.Context) (err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error { return annotate(ctx, pods, "mine") })
 	fmt.Println("read-modify-write:", err)
 
-	// A patch names no version: it applies to the latest one.
+	// A patch has no resourceVersion: it applies to the latest version.
 	patch := []byte(`{"metadata":{"annotations":{"patched":"true"}}}`)
 	latest, err := pods.Patch(ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{})
 	fmt.Println("patch:            ", err)

@@ -3,7 +3,7 @@ package main
 func Example() {
 	main()
 	// Output:
-	// (revisions counted from the first write; resourceVersion is that of the answer)
+	// (revisions relative to the first write; resourceVersion as in the response)
 	//              Revision CreateRevision ModRevision Version resourceVersion
 	// create              1              1           1       1               1
 	// update              2              1           2       2               2

@@ -1,6 +1,6 @@
-// Command numbers prints etcd's revisions beside an object's resourceVersion. Through create,
-// update, delete and re-create, resourceVersion is the ModRevision of the object's key, and an
-// old revision can still be read.
+// Command revisions prints the revisions of etcd beside the resourceVersion of an object. Through
+// create, update, delete and re-create, resourceVersion is the ModRevision of the key. An old
+// revision can still be read.
 package main
 
 import (
@@ -46,7 +46,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	table := &table{etcd: etcd, start: revisionOf(created)}
-	fmt.Println("(revisions counted from the first write; resourceVersion is that of the answer)")
+	fmt.Println("(revisions relative to the first write; resourceVersion as in the response)")
 	fmt.Println("             Revision CreateRevision ModRevision Version resourceVersion")
 	if err := table.row(ctx, "create", created); err != nil {
 		return err
@@ -71,18 +71,17 @@ func run(ctx context.Context) (err error) {
 	if err := table.row(ctx, "delete", nil); err != nil {
 		return err
 	}
-	again, err := configMaps.Create(ctx, settings("three"), metav1.CreateOptions{})
+	recreated, err := configMaps.Create(ctx, settings("three"), metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	if err := table.row(ctx, "re-create", again); err != nil {
+	if err := table.row(ctx, "re-create", recreated); err != nil {
 		return err
 	}
 	return printOld(ctx, etcd, revisionOf(created))
 }
 
-// table prints the revisions relative to the first write, so that they are the same in every
-// run.
+// table prints revisions relative to the first write, so that the output is the same in every run.
 type table struct {
 	etcd  *clientv3.Client
 	start int64
