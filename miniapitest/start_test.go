@@ -179,7 +179,7 @@ func TestServerLogsToTheTest(t *testing.T) {
 	}
 }
 
-// Otherwise the recorder panics, as package testing does.
+// The recorder panics on output after the test, as package testing does.
 func TestNothingIsLoggedAfterTheTest(t *testing.T) {
 	var logger *slog.Logger
 	got := runTest(func(t testing.TB) {

@@ -28,7 +28,7 @@ type Compile struct {
 }
 
 // NewConditions returns conditions. If they cannot be evaluated, failOpen skips their webhook
-// or policy; otherwise the request is refused. Without conditions the result is nil, which
+// or policy; otherwise the request is rejected. Without conditions the result is nil, which
 // always matches.
 func NewConditions(conditions []admissionregistrationv1.MatchCondition, compile Compile, failOpen bool) *Conditions {
 	if len(conditions) == 0 {

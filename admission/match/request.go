@@ -88,8 +88,8 @@ func (r *Request) equivalents() []Target {
 	return r.others
 }
 
-// fromHubOf returns a version with its conversion from a resource's own hub: each version of a
-// custom resource has its own hub.
+// fromHubOf returns a version with its conversion from the hub of a resource. Each version of a
+// custom resource has a different hub.
 func fromHubOf(r *registry.Resource, version registry.Version) registry.Version {
 	i := slices.IndexFunc(r.Related, func(other registry.Version) bool { return other.Name == version.Name })
 	if i < 0 {

@@ -31,7 +31,7 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 	}
 	sub, ok := r.Subresource(subresource)
 	if ok && sub.New != nil {
-		// The body has a single version of its own.
+		// The kind of the body has only one version.
 		t.version = registry.Version{Name: version.Name, New: sub.New}
 		t.Kind = schema.GroupVersionKind{
 			Group:   sub.Kind.Group,

@@ -19,7 +19,7 @@ func names(chain registry.Chain) []string {
 }
 
 func TestChain(t *testing.T) {
-	own := plugin.Config{
+	custom := plugin.Config{
 		Disable: []string{"PodSecurity", "ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
 		Mutating:   registry.Chain{{Name: "MutatingAdmissionPolicy"}, {Name: "MutatingAdmissionWebhook"}},
 		Validating: registry.Chain{{Name: "ValidatingAdmissionPolicy"}},
@@ -31,7 +31,7 @@ func TestChain(t *testing.T) {
 		"default": {plugin.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
 			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
-		"policies and webhooks run before quotas and can be disabled": {own, "NamespaceLifecycle LimitRanger ServiceAccount " +
+		"policies and webhooks run before quotas and can be disabled": {custom, "NamespaceLifecycle LimitRanger ServiceAccount " +
 			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection " +
 			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass " +
 			"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},

@@ -45,7 +45,7 @@ func countsPods(name corev1.ResourceName) bool {
 		strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) && isExtended(name)
 }
 
-// isExtended reports whether a resource is an extended resource.
+// isExtended reports whether a resource has a domain that is not of Kubernetes.
 func isExtended(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }

@@ -76,7 +76,7 @@ func (in invocation[P]) bindTo(ctx context.Context, r *match.Request, bindings [
 	return all
 }
 
-// id identifies the invocation among those of one kind of policy.
+// id returns an identifier that is unique for the kind of policy.
 func (in *invocation[P]) id() string {
 	param := ""
 	if accessor, err := meta.Accessor(in.param); err == nil {

@@ -54,8 +54,8 @@ func TestEquivalentVersionsOfCustomResources(t *testing.T) {
 		t.Errorf("object %s: %v", request.Object.Raw, err)
 	}
 	e.handle("/grow", patch(`[{"op":"replace","path":"/spec/size","value":6}]`))
-	refused, err := post("/apis/example.org/v1/namespaces/default/widgets", `{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"b"},"spec":{"size":1}}`)
-	if text := "spec.size in body should be less than or equal to 5"; err == nil || !strings.Contains(string(refused), text) {
-		t.Errorf("a size of 6: %v, %s", err, refused)
+	response, err := post("/apis/example.org/v1/namespaces/default/widgets", `{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"b"},"spec":{"size":1}}`)
+	if text := "spec.size in body should be less than or equal to 5"; err == nil || !strings.Contains(string(response), text) {
+		t.Errorf("a size of 6: %v, %s", err, response)
 	}
 }

@@ -49,9 +49,9 @@ func TestFirstDenialIsReturned(t *testing.T) {
 
 func TestFailurePolicy(t *testing.T) {
 	e := start(t)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	address := strings.TrimPrefix(gone.URL, "http://")
-	gone.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	address := strings.TrimPrefix(closed.URL, "http://")
+	closed.Close()
 	missing := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(missing.Close)
 	release := make(chan struct{})

@@ -77,7 +77,7 @@ func TestMatchConditions(t *testing.T) {
 		rule, expression string
 		policy           admissionregistrationv1.FailurePolicyType
 		called           bool
-		refused          string
+		message          string
 	}{
 		{"true calls the webhook", `object.metadata.name.startsWith("c")`, "Fail", true, ""},
 		{"false skips the webhook", `object.metadata.name == "x"`, "Fail", false, ""},
@@ -93,8 +93,8 @@ func TestMatchConditions(t *testing.T) {
 			})
 			_, err := e.create(configMap("c"))
 			switch {
-			case c.refused != "":
-				wantStatus(t, err, 403, metav1.StatusReasonForbidden, c.refused)
+			case c.message != "":
+				wantStatus(t, err, 403, metav1.StatusReasonForbidden, c.message)
 			case err != nil:
 				t.Fatal(err)
 			default:

@@ -52,9 +52,9 @@ func TestHandshake(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// The file of the serving certificate includes the CA.
-	own := x509.NewCertPool()
-	own.AppendCertsFromPEM(serving.Certificate)
-	if got := get(t, server.URL, &tls.Config{RootCAs: own, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
+	bundled := x509.NewCertPool()
+	bundled.AppendCertsFromPEM(serving.Certificate)
+	if got := get(t, server.URL, &tls.Config{RootCAs: bundled, Certificates: []tls.Certificate{mustTLS(t, client)}}); got != "jane of dev,ops" {
 		t.Errorf("got %q", got)
 	}
 }

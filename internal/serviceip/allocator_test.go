@@ -107,7 +107,7 @@ func TestServicesWithoutAddress(t *testing.T) {
 // The allocated address and ports follow the type of a service.
 func TestTypeChanges(t *testing.T) {
 	e := newEnv(t)
-	own := []string{e.create("s", nil).Spec.ClusterIP}
+	before := []string{e.create("s", nil).Spec.ClusterIP}
 	to := func(kind corev1.ServiceType) func(*corev1.ServiceSpec) {
 		return func(s *corev1.ServiceSpec) {
 			if s.Type, s.ExternalName = kind, ""; kind == corev1.ServiceTypeExternalName {
@@ -125,19 +125,19 @@ func TestTypeChanges(t *testing.T) {
 	}
 	s := step(corev1.ServiceTypeNodePort)
 	port := int(s.Spec.Ports[0].NodePort)
-	e.expect("NodePort", own, []int{port})
+	e.expect("NodePort", before, []int{port})
 	step(corev1.ServiceTypeLoadBalancer)
-	e.expect("LoadBalancer", own, []int{port})
+	e.expect("LoadBalancer", before, []int{port})
 	if s, _ = e.change("s", func(s *corev1.ServiceSpec) { s.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal }); s.Spec.HealthCheckNodePort == 0 {
 		t.Error("no health check port was allocated")
 	}
 	both := []int{port, int(s.Spec.HealthCheckNodePort)}
 	slices.Sort(both)
-	e.expect("with a health check port", own, both)
-	if s = step(corev1.ServiceTypeClusterIP); s.Spec.Ports[0].NodePort != 0 || s.Spec.HealthCheckNodePort != 0 || s.Spec.ClusterIP != own[0] {
+	e.expect("with a health check port", before, both)
+	if s = step(corev1.ServiceTypeClusterIP); s.Spec.Ports[0].NodePort != 0 || s.Spec.HealthCheckNodePort != 0 || s.Spec.ClusterIP != before[0] {
 		t.Errorf("ClusterIP: %v", s.Spec)
 	}
-	e.expect("ClusterIP", own, []int{})
+	e.expect("ClusterIP", before, []int{})
 	if s = step(corev1.ServiceTypeExternalName); s.Spec.ClusterIP != "" || s.Spec.ClusterIPs != nil || s.Spec.IPFamilies != nil || s.Spec.IPFamilyPolicy != nil {
 		t.Errorf("ExternalName: %v", s.Spec)
 	}
@@ -150,18 +150,18 @@ func TestTypeChanges(t *testing.T) {
 
 func TestAddressesAreKept(t *testing.T) {
 	e := newEnv(t)
-	own := e.create("s", nil).Spec.ClusterIP
+	before := e.create("s", nil).Spec.ClusterIP
 	same, failure := e.change("s", func(s *corev1.ServiceSpec) {
 		s.ClusterIP, s.ClusterIPs, s.IPFamilies, s.IPFamilyPolicy = "", nil, nil, nil
 	})
-	if failure != "" || same.Spec.ClusterIP != own {
+	if failure != "" || same.Spec.ClusterIP != before {
 		t.Errorf("an update without the address: %q, failure %q", same.Spec.ClusterIP, failure)
 	}
 	_, failure = e.change("s", func(s *corev1.ServiceSpec) { s.ClusterIP = "10.0.0.9" })
 	if want := `Service "s" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.0.9"]: may not change once set`; failure != want {
 		t.Errorf("got  %s\nwant %s", failure, want)
 	}
-	e.expect("after the updates", []string{own}, nil)
+	e.expect("after the updates", []string{before}, nil)
 }
 
 func TestServicesStoredWithoutAllocation(t *testing.T) {
@@ -257,7 +257,7 @@ func TestDeletionRemovesEndpoints(t *testing.T) {
 // An update of the status ignores the spec.
 func TestStatusAllocatesNothing(t *testing.T) {
 	e := newEnv(t)
-	own := e.create("s", nil).Spec.ClusterIPs
+	before := e.create("s", nil).Spec.ClusterIPs
 	_, err := e.Store("services").Update(t.Context(), registry.UpdateRequest{
 		Namespace: "x", Name: "s", Subresource: "status",
 		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
@@ -267,7 +267,7 @@ func TestStatusAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.expect("after a write of the status", own, nil)
+	e.expect("after a write of the status", before, nil)
 	if _, failure := e.try("b", nodePort(30001), registry.WriteOptions{}); failure != "" {
 		t.Error(failure)
 	}

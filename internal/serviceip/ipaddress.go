@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/miniapi/miniapi/kinds/core"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // manager is the value of the managed-by label of allocated IPAddresses, as in kube-apiserver.
@@ -98,8 +98,9 @@ func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAd
 
 // isOlder compares two resourceVersions.
 func isOlder(a, b string) bool {
-	x, xErr := strconv.ParseInt(a, 10, 64)
-	y, yErr := strconv.ParseInt(b, 10, 64)
+	parse := versioner.APIObjectVersioner{}.ParseResourceVersion
+	x, xErr := parse(a)
+	y, yErr := parse(b)
 	return xErr == nil && yErr == nil && x < y
 }
 

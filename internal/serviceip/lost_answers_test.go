@@ -18,8 +18,8 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest"
 )
 
-// Writes whose answers are lost, those of allocations and quotas included, leak nothing and release
-// nothing that is in use: in the end exactly the addresses and ports of services are allocated.
+// Answers of etcd are lost at random, also to writes of allocations and quotas. In the end exactly
+// the addresses and ports of the stored services must be allocated.
 func TestLostAnswers(t *testing.T) {
 	e := newEnv(t)
 	seed := rand.Uint64()

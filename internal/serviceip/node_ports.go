@@ -130,7 +130,7 @@ func (tx *transaction) updatePorts(ctx context.Context, change func(context.Cont
 	return err
 }
 
-// asStatus returns an error for the client.
+// asStatus returns err if it is an API status, and otherwise an internal error.
 func asStatus(err error) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {

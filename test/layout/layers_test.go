@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"registry/informer":  {"registry", "storage"},
 	"kinds":              {"registry", "storage"},
 	"crd":                {"internal/webhooks", "kinds/kind", "kinds/typed", "registry", "registry/informer", "storage", "versioner"},
-	"internal/serviceip": {"kinds/core", "kinds/kind", "registry", "storage"},
+	"internal/serviceip": {"kinds/core", "kinds/kind", "registry", "storage", "versioner"},
 	"internal/bootstrap": {"internal/serviceip", "kinds/...", "registry"},
 	"api":                {"internal/loopback", "internal/weakmap", "registry", "storage", "versioner"},
 	"api/encoding":       {"registry", "storage"},
