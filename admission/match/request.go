@@ -128,12 +128,12 @@ func readNamespace(ctx context.Context, from *registry.Store, name string) (*cor
 	return registry.Read[*corev1.Namespace](ctx, store, "", name, "")
 }
 
-// ShownName returns the name in errors about an object that may have no name yet.
-func (r *Request) ShownName() string {
-	if r.Name != "" || r.Object == nil {
-		return cmp.Or(r.Name, "Unknown")
+// ShownName returns the name of the object in errors. The object may have no name yet.
+func ShownName(a *registry.Attributes) string {
+	if a.Name != "" || a.Object == nil {
+		return cmp.Or(a.Name, "Unknown")
 	}
-	accessor, err := meta.Accessor(r.Object)
+	accessor, err := meta.Accessor(a.Object)
 	if err != nil {
 		return "Unknown/errorGettingName"
 	}

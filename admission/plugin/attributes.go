@@ -2,32 +2,14 @@ package plugin
 
 import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // forbidden returns a 403 for a rejected write.
 func forbidden(a *registry.Attributes, reason error) *apierrors.StatusError {
-	return apierrors.NewForbidden(a.Store.Resource().GroupResource(), nameOf(a), reason)
-}
-
-// nameOf returns the name of an object for errors. The object may have no name yet.
-func nameOf(a *registry.Attributes) string {
-	if a.Name != "" {
-		return a.Name
-	}
-	accessor, err := meta.Accessor(a.Object)
-	switch {
-	case err != nil:
-		return "Unknown/errorGettingName"
-	case accessor.GetName() != "":
-		return accessor.GetName()
-	case accessor.GetGenerateName() != "":
-		return accessor.GetGenerateName()
-	default:
-		return "Unknown"
-	}
+	return apierrors.NewForbidden(a.Store.Resource().GroupResource(), match.ShownName(a), reason)
 }
 
 // created returns the object of a creation, if it has type T.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/pod-security-admission/api"
 
+	"github.com/miniapi/miniapi/admission/match"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -33,7 +34,7 @@ func checkSecurityLabels(ctx context.Context, a *registry.Attributes, namespace 
 	}
 	before, oldErrs := standardsOf(old)
 	if len(errs) > 0 && !equality.Semantic.DeepEqual(errs, oldErrs) {
-		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind(), nameOf(a), errs)
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind(), match.ShownName(a), errs)
 	}
 	if update && stricter(standards.Enforce, before.Enforce) {
 		warnOfPods(ctx, a, standards.Enforce)

@@ -47,7 +47,7 @@ func TestAuthorize(t *testing.T) {
 	}{
 		"an empty chain":                                   {Chain{}, joe, registry.Decision{}, ""},
 		"system:masters is allowed":                        {Chain{Masters{}, AlwaysDeny{}}, master, allowed, ""},
-		"other users have no opinion of Masters":           {Chain{Masters{}, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, ""},
+		"Masters has no opinion on other users":            {Chain{Masters{}, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, ""},
 		"no user":                                          {Chain{Masters{}, Node{}}, nil, registry.Decision{}, ""},
 		"AlwaysDeny has no opinion":                        {Chain{AlwaysDeny{}, registry.AlwaysAllow{}}, joe, allowed, ""},
 		"a denial is final":                                {Chain{denying, registry.AlwaysAllow{}}, joe, denying.Decision, ""},
