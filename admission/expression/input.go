@@ -35,7 +35,7 @@ func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserI
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(
 			obj, old, r.Kind, r.Namespace, r.Name, r.Resource, r.Subresource,
-			admission.Operation(r.Operation), r.SentOptions(), r.Options.DryRun, userInfo(by)),
+			admission.Operation(r.Operation), r.SentOptions(), r.Options.DryRun, UserInfo(by)),
 		VersionedKind:      target.Kind,
 		VersionedObject:    admission.NewLazyObject(obj),
 		VersionedOldObject: admission.NewLazyObject(old),
@@ -55,7 +55,8 @@ func (in *Input) WithParams(params runtime.Object) *Input {
 	return &out
 }
 
-func userInfo(u *authenticationv1.UserInfo) user.Info {
+// UserInfo converts a user, which may be nil, to the type of k8s.io/apiserver.
+func UserInfo(u *authenticationv1.UserInfo) user.Info {
 	if u == nil {
 		u = &authenticationv1.UserInfo{}
 	}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/miniapi/miniapi/admission/expression"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -32,7 +32,7 @@ func validatePolicyAccess(ctx context.Context, v registry.Validation, errs field
 	allowed, err := access.authorize(ctx, v.Store)
 	if err == nil && !allowed {
 		err = fmt.Errorf(`user %v must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`,
-			shownUser(ctx), kind.Kind, kind.APIVersion)
+			expression.UserInfo(registry.UserFrom(ctx)), kind.Kind, kind.APIVersion)
 	}
 	if err != nil {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "paramKind"), err.Error()))
@@ -155,7 +155,7 @@ func (a *paramAccess) authorize(ctx context.Context, store *registry.Store) (boo
 // forbidden returns the error of kube-apiserver for a binding. Its text for mutating policies has
 // user and verb in the wrong order.
 func (a *paramAccess) forbidden(ctx context.Context, policies schema.GroupResource) error {
-	info := shownUser(ctx)
+	info := expression.UserInfo(registry.UserFrom(ctx))
 	switch {
 	case a.unresolved != "":
 		return fmt.Errorf(`%s to determine minimum required permissions and user %v does not have "%v" permission for all groups, versions and resources`,
@@ -169,21 +169,4 @@ func (a *paramAccess) forbidden(ctx context.Context, policies schema.GroupResour
 // shownKind returns the kind as kube-apiserver prints it.
 func shownKind(kind *admissionregistrationv1.ParamKind) string {
 	return fmt.Sprintf("&{%s %s}", kind.APIVersion, kind.Kind)
-}
-
-// shownUser returns the user as kube-apiserver prints it.
-func shownUser(ctx context.Context) *user.DefaultInfo {
-	shown := &user.DefaultInfo{}
-	from := registry.UserFrom(ctx)
-	if from == nil {
-		return shown
-	}
-	shown.Name, shown.UID, shown.Groups = from.Username, from.UID, from.Groups
-	for key, values := range from.Extra {
-		if shown.Extra == nil {
-			shown.Extra = map[string][]string{}
-		}
-		shown.Extra[key] = values
-	}
-	return shown
 }

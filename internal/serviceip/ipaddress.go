@@ -96,7 +96,7 @@ func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAd
 	return err
 }
 
-// isOlder compares two resourceVersions.
+// isOlder reports whether resourceVersion a precedes b.
 func isOlder(a, b string) bool {
 	parse := versioner.APIObjectVersioner{}.ParseResourceVersion
 	x, xErr := parse(a)
