@@ -92,8 +92,8 @@ func (s *server) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: s.service.Spec.Group, Version: s.service.Spec.Version}
 }
 
-// start checks the availability of the server until it is stopped. A Service that cannot be resolved
-// is reported before start returns.
+// start checks the availability of the server until it is stopped. A Service that cannot be
+// resolved is reported before start returns.
 func (s *server) start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	if _, problem := s.resolve(ctx); problem != nil {

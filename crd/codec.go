@@ -19,19 +19,19 @@ func (v *version) Encode(obj runtime.Object) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", v.kind(), err)
 	}
-	data, err := json.Marshal(stored.named(u.Object))
+	data, err := json.Marshal(stored.withKind(u.Object))
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", v.kind(), err)
 	}
 	return append(data, '\n'), nil
 }
 
-// Decode returns an object of this version, whichever was stored.
+// Decode returns the object in this version. It may be stored in another one.
 func (v *version) Decode(data []byte) (runtime.Object, error) {
 	return v.DecodeContext(context.Background(), data)
 }
 
-// DecodeContext implements storage.ContextCodec: a conversion webhook may hang.
+// DecodeContext implements storage.ContextCodec, because a conversion webhook may not respond.
 func (v *version) DecodeContext(ctx context.Context, data []byte) (runtime.Object, error) {
 	u, err := v.decode(ctx, data)
 	if err != nil {
@@ -57,34 +57,34 @@ func (v *version) decode(ctx context.Context, data []byte) (*unstructured.Unstru
 	}
 	delete(object, "apiVersion")
 	delete(object, "kind")
-	if _, err := stored.coerce(object, coercion{repair: true}); err != nil {
+	if _, err := stored.pruneContent(object, pruneOptions{repair: true}); err != nil {
 		return nil, err
 	}
-	stored.fillContent(object)
+	stored.defaultContent(object)
 	return stored.to(ctx, v, object)
 }
 
-// named returns the object with its kind in it. It shares memory.
-func (v *version) named(object map[string]any) map[string]any {
+// withKind returns a copy of the object with its apiVersion and kind. The fields are shared.
+func (v *version) withKind(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	out["apiVersion"], out["kind"] = v.apiVersion(), v.names.Kind
 	return out
 }
 
-// to converts an object, which is not written to, to another version. The result
-// may share memory with it.
+// to converts an object to another version. It does not modify the object. The result may share
+// memory with it.
 func (v *version) to(ctx context.Context, other *version, object map[string]any) (*unstructured.Unstructured, error) {
 	if v == other {
 		return &unstructured.Unstructured{Object: object}, nil
 	}
-	converted, err := v.converter.convert(ctx, v.named(object), other.apiVersion())
+	converted, err := v.converter.convert(ctx, v.withKind(object), other.apiVersion())
 	if err != nil {
 		return nil, err
 	}
 	out := runtime.DeepCopyJSON(converted)
 	delete(out, "apiVersion")
 	delete(out, "kind")
-	if _, err := other.coerce(out, coercion{}); err != nil {
+	if _, err := other.pruneContent(out, pruneOptions{}); err != nil {
 		return nil, err
 	}
 	return &unstructured.Unstructured{Object: out}, nil

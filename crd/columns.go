@@ -17,35 +17,35 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// ageColumn is the one of a version that names none.
+// ageColumn is the column of a version that defines none.
 func ageColumn() apiextensionsv1.CustomResourceColumnDefinition {
 	return apiextensionsv1.CustomResourceColumnDefinition{
 		Name: "Age", Type: "date", Description: kind.MetaDoc("creationTimestamp"), JSONPath: ".metadata.creationTimestamp",
 	}
 }
 
-// columns are the name and what the definition asks for.
-func columns(asked []apiextensionsv1.CustomResourceColumnDefinition) registry.Columns {
-	if len(asked) == 0 {
-		asked = []apiextensionsv1.CustomResourceColumnDefinition{ageColumn()}
+// columns returns the name and the columns of a version.
+func columns(defined []apiextensionsv1.CustomResourceColumnDefinition) registry.Columns {
+	if len(defined) == 0 {
+		defined = []apiextensionsv1.CustomResourceColumnDefinition{ageColumn()}
 	}
-	paths := sync.OnceValue(func() []*jsonpath.JSONPath { return compilePaths(asked) })
+	paths := sync.OnceValue(func() []*jsonpath.JSONPath { return compilePaths(defined) })
 	return registry.Columns{
-		Definitions: headers(asked),
+		Definitions: headers(defined),
 		Row: func(obj runtime.Object) ([]any, []metav1.TableRowCondition) {
 			u := obj.(*unstructured.Unstructured)
 			cells := []any{u.GetName()}
 			for i, path := range paths() {
-				cells = append(cells, cell(path, asked[i].Type, u.Object))
+				cells = append(cells, cell(path, defined[i].Type, u.Object))
 			}
 			return cells, nil
 		},
 	}
 }
 
-func headers(asked []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
+func headers(defined []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
 	list := []metav1.TableColumnDefinition{kind.NameDefinition()}
-	for _, c := range asked {
+	for _, c := range defined {
 		description := c.Description
 		if description == "" {
 			description = "Custom resource definition column (in JSONPath format): " + c.JSONPath
@@ -57,11 +57,11 @@ func headers(asked []apiextensionsv1.CustomResourceColumnDefinition) []metav1.Ta
 	return list
 }
 
-// compilePaths: paths were checked when the definition was written; what cannot
-// be read all the same shows nothing.
-func compilePaths(asked []apiextensionsv1.CustomResourceColumnDefinition) []*jsonpath.JSONPath {
-	paths := make([]*jsonpath.JSONPath, len(asked))
-	for i, c := range asked {
+// compilePaths returns nil for an invalid path: its cells are empty. Paths are validated when a
+// definition is written.
+func compilePaths(defined []apiextensionsv1.CustomResourceColumnDefinition) []*jsonpath.JSONPath {
+	paths := make([]*jsonpath.JSONPath, len(defined))
+	for i, c := range defined {
 		path := jsonpath.New(c.Name).AllowMissingKeys(true)
 		if path.Parse("{"+c.JSONPath+"}") == nil {
 			paths[i] = path
@@ -70,7 +70,7 @@ func compilePaths(asked []apiextensionsv1.CustomResourceColumnDefinition) []*jso
 	return paths
 }
 
-// cell is null for what is not there, or is not of the column's type.
+// cell returns nil for a missing value and for a value of another type.
 func cell(path *jsonpath.JSONPath, typ string, object map[string]any) any {
 	if path == nil {
 		return nil
@@ -104,8 +104,8 @@ func typedCell(typ string, value any) any {
 			return number
 		}
 	case "boolean":
-		if truth, ok := value.(bool); ok {
-			return truth
+		if b, ok := value.(bool); ok {
+			return b
 		}
 	case "date":
 		if text, ok := value.(string); ok {
@@ -128,7 +128,7 @@ func asFloat(value any) (float64, bool) {
 	return 0, false
 }
 
-// date shows how long ago a time was.
+// date returns the age of a timestamp.
 func date(text string) string {
 	if text == "" || text == "null" {
 		return kind.Age(metav1.Time{})

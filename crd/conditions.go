@@ -16,19 +16,19 @@ func resolveStatus(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNa
 	crd.Status.AcceptedNames = names
 	apihelpers.SetCRDCondition(crd, condition)
 	if !isEstablished(crd) {
-		apihelpers.SetCRDCondition(crd, established(condition.Status == apiextensionsv1.ConditionTrue))
+		apihelpers.SetCRDCondition(crd, establishedCondition(condition.Status == apiextensionsv1.ConditionTrue))
 	}
-	if approval := approved(crd); approval != nil {
+	if approval := approvalCondition(crd); approval != nil {
 		apihelpers.SetCRDCondition(crd, *approval)
 	}
-	if unstructured := nonStructural(crd); unstructured != nil {
+	if unstructured := nonStructuralCondition(crd); unstructured != nil {
 		apihelpers.SetCRDCondition(crd, *unstructured)
 	} else {
 		apihelpers.RemoveCRDCondition(crd, apiextensionsv1.NonStructuralSchema)
 	}
 }
 
-func established(accepted bool) apiextensionsv1.CustomResourceDefinitionCondition {
+func establishedCondition(accepted bool) apiextensionsv1.CustomResourceDefinitionCondition {
 	condition := apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue,
 		Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
@@ -39,9 +39,9 @@ func established(accepted bool) apiextensionsv1.CustomResourceDefinitionConditio
 	return condition
 }
 
-// approved tells whether a definition in a group of the Kubernetes community may
-// be there; nil for other groups.
-func approved(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
+// approvalCondition returns the condition KubernetesAPIApprovalPolicyConformant of a definition in
+// a group of the Kubernetes community, nil for other groups.
+func approvalCondition(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
 	if !apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
 		return nil
 	}
@@ -62,14 +62,14 @@ func approved(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cu
 	return condition
 }
 
-// nonStructural tells what is wrong with schemas, nil if nothing is. Today they
-// are refused; those that preserve unknown fields come from older releases, and
-// no others can be wrong.
-func nonStructural(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
+// nonStructuralCondition returns the condition NonStructuralSchema, nil if all schemas are
+// structural. New definitions must be. Only those of older releases, which preserve unknown fields,
+// can have other schemas.
+func nonStructuralCondition(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
 	if !crd.Spec.PreserveUnknownFields {
 		return nil
 	}
-	faults := field.ErrorList{field.Invalid(field.NewPath("spec", "preserveUnknownFields"), true, "must be false")}
+	errs := field.ErrorList{field.Invalid(field.NewPath("spec", "preserveUnknownFields"), true, "must be false")}
 	for i, v := range crd.Spec.Versions {
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 			continue
@@ -82,11 +82,11 @@ func nonStructural(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions
 			}
 		}
 		at := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
-		faults = append(faults, structuralschema.ValidateStructural(at, structure)...)
+		errs = append(errs, structuralschema.ValidateStructural(at, structure)...)
 	}
 	return &apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionTrue, Reason: "Violations",
-		Message: faults.ToAggregate().Error(),
+		Message: errs.ToAggregate().Error(),
 	}
 }
 

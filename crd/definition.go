@@ -2,14 +2,10 @@ package crd
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,27 +17,26 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// definition is what the versions of a custom resource have in common.
+// definition is the part that the versions of a custom resource share.
 //
 // Invariant: it does not change after newDefinition.
 type definition struct {
 	group      string
 	names      apiextensionsv1.CustomResourceDefinitionNames
 	namespaced bool
-	// preserve keeps fields that no schema knows, as definitions of old could ask
-	// for.
+	// preserve keeps unknown fields. Only definitions of old releases have it.
 	preserve bool
-	// terminating: the definition is being deleted, and nothing new is created.
+	// terminating is set while the definition is being deleted. Objects cannot be created then.
 	terminating bool
 	converter   converter
-	versions    []*version // the preferred first
+	versions    []*version // the preferred version first
 	storage     *version
-	// types of the fields are made when they are first needed.
+	// types is compiled on first use.
 	types func() (managedfields.TypeConverter, error)
 }
 
-// newDefinition reads a CustomResourceDefinition whose names are accepted. Its
-// converter is to be closed.
+// newDefinition returns the definition of a CustomResourceDefinition whose names are accepted. The
+// caller must close its converter.
 func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, clients *webhooks.Clients) *definition {
 	d := &definition{
 		group:       crd.Spec.Group,
@@ -65,7 +60,7 @@ func newDefinition(crd *apiextensionsv1.CustomResourceDefinition, clients *webho
 	return d
 }
 
-// resources returns those of the versions that are served.
+// resources returns the resources of the served versions.
 func (d *definition) resources() []*registry.Resource {
 	var served []*registry.Resource
 	for _, v := range d.versions {
@@ -76,6 +71,7 @@ func (d *definition) resources() []*registry.Resource {
 	return served
 }
 
+// version returns a version by name, nil if there is none.
 func (d *definition) version(name string) *version {
 	i := slices.IndexFunc(d.versions, func(v *version) bool { return v.name == name })
 	if i < 0 {
@@ -88,12 +84,12 @@ func (d *definition) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: d.group, Resource: d.names.Plural}
 }
 
-// verbs in the order of kube-apiserver's discovery.
+// verbs are in the order of kube-apiserver's discovery.
 func verbs() []string {
 	return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 }
 
-// resource describes the version to the registry.
+// resource returns the resource of the version for the registry.
 func (v *version) resource() *registry.Resource {
 	return &registry.Resource{
 		Group:          v.group,
@@ -114,7 +110,7 @@ func (v *version) resource() *registry.Resource {
 			New:        v.newObject,
 			NewList:    func() runtime.Object { return &unstructured.UnstructuredList{} },
 			Prune:      v.prune,
-			Default:    v.fill,
+			Default:    v.setDefaults,
 			Model:      v.model,
 			Deprecated: v.deprecation,
 			FieldLabel: v.fieldLabel,
@@ -128,15 +124,15 @@ func (v *version) resource() *registry.Resource {
 	}
 }
 
-// newObject returns an object that names its kind, as decoders expect of one
-// that has no Go type.
+// newObject returns an object with its apiVersion and kind, which decoders need for an object
+// without a Go type.
 func (v *version) newObject() runtime.Object {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(v.kind())
 	return u
 }
 
-// related are the other versions, whose field managers are known too.
+// related returns the other versions, for the field managers that wrote in them.
 func (v *version) related() []registry.Version {
 	var others []registry.Version
 	for _, other := range v.definition.versions {
@@ -146,7 +142,7 @@ func (v *version) related() []registry.Version {
 		others = append(others, registry.Version{
 			Name:    other.name,
 			New:     other.newObject,
-			Default: other.fill,
+			Default: other.setDefaults,
 			ToHub: func(obj runtime.Object) (runtime.Object, error) {
 				return other.to(context.Background(), v, content(obj))
 			},
@@ -156,37 +152,4 @@ func (v *version) related() []registry.Version {
 		})
 	}
 	return others
-}
-
-func (v *version) strategy() registry.Strategy {
-	s := registry.Strategy{
-		Create: registry.CreateStrategy{
-			ValidateName: validation.NameIsDNSSubdomain,
-			Prepare:      func(_ context.Context, obj runtime.Object) { v.prepareCreate(content(obj)) },
-			Validate:     v.validate,
-			Warnings:     func(_ context.Context, obj runtime.Object) []string { return finalizerWarnings(obj, nil) },
-		},
-		Update: registry.UpdateStrategy{
-			Prepare:  func(_ context.Context, obj, old runtime.Object) { v.prepareUpdate(content(obj), content(old)) },
-			Validate: v.validateUpdate,
-			Warnings: func(_ context.Context, obj, old runtime.Object) []string { return finalizerWarnings(obj, old) },
-		},
-	}
-	if v.hasStatus() {
-		s.Update.Owns = exceptStatus
-	}
-	if v.terminating {
-		s.Create.Forbidden = v.refuseCreate
-	}
-	return s
-}
-
-var errTerminating = errors.New("create not allowed while custom resource definition is terminating")
-
-func (v *version) refuseCreate(obj runtime.Object) error {
-	name := ""
-	if accessor, err := meta.Accessor(obj); err == nil {
-		name = accessor.GetName()
-	}
-	return apierrors.NewForbidden(v.groupResource(), name, errTerminating)
 }

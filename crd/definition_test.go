@@ -23,10 +23,10 @@ func toJSON(value any) string {
 	return string(text)
 }
 
-func TestADefinitionIsServedWhenItIsAcknowledged(t *testing.T) {
+func TestCreatedDefinitionIsServed(t *testing.T) {
 	e := start(t)
 	for i := range 20 {
-		e.create(define(anything))
+		e.create(define(preserveUnknownFields))
 		e.widget("w", "spec: {a: 1}")
 		d, err := e.definitions.Get(e.Context(), "widgets."+group, metav1.GetOptions{})
 		if err != nil {
@@ -42,7 +42,7 @@ func TestADefinitionIsServedWhenItIsAcknowledged(t *testing.T) {
 	}
 }
 
-func TestAChangeOfTheSchemaIsInEffectWhenItIsAcknowledged(t *testing.T) {
+func TestUpdatedSchemaIsInEffect(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {a: {type: integer}}}`))
 	for _, step := range []struct{ properties, body, want string }{
@@ -58,11 +58,11 @@ func TestAChangeOfTheSchemaIsInEffectWhenItIsAcknowledged(t *testing.T) {
 	}
 }
 
-func TestNamesBelongToWhoHadThemFirst(t *testing.T) {
+func TestNameConflicts(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, func(d *definition) { d.Spec.Names.ShortNames = []string{"wd"} }))
-	e.create(define(anything, plural("gadgets", "Widget"), func(d *definition) { d.Spec.Names.Singular = "gadget" }))
-	e.create(define(anything, plural("gizmos", "Gizmo"), func(d *definition) { d.Spec.Names.ShortNames = []string{"wd", "widget"} }))
+	e.create(define(preserveUnknownFields, func(d *definition) { d.Spec.Names.ShortNames = []string{"wd"} }))
+	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Widget"), func(d *definition) { d.Spec.Names.Singular = "gadget" }))
+	e.create(define(preserveUnknownFields, renamedTo("gizmos", "Gizmo"), func(d *definition) { d.Spec.Names.ShortNames = []string{"wd", "widget"} }))
 
 	e.awaitDefinition("gadgets", func(d *definition) bool {
 		return condition(d, apiextensionsv1.NamesAccepted) == `False ListKindConflict: "WidgetList" is already in use` &&
@@ -83,10 +83,10 @@ func TestNamesBelongToWhoHadThemFirst(t *testing.T) {
 	}
 }
 
-func TestAServedResourceKeepsItsNamesWhenItAsksForTakenOnes(t *testing.T) {
+func TestServedResourceKeepsItsNamesAfterAConflict(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, plural("gadgets", "Gadget")))
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Gadget")))
+	e.create(define(preserveUnknownFields))
 	e.change("widgets", func(d *definition) { d.Spec.Names.ShortNames = []string{"gadget"} })
 	e.awaitDefinition("widgets", func(d *definition) bool {
 		return condition(d, apiextensionsv1.NamesAccepted) == `False ShortNamesConflict: "gadget" is already in use` &&
@@ -97,7 +97,7 @@ func TestAServedResourceKeepsItsNamesWhenItAsksForTakenOnes(t *testing.T) {
 
 func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	e.widget("free", "")
 	held := e.widget("held", "metadata: {finalizers: [example.com/hold]}")
 	w, err := e.widgets("v1").Watch(e.Context(), metav1.ListOptions{ResourceVersion: held.GetResourceVersion()})
@@ -115,10 +115,10 @@ func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {
 	wantStatus(t, err, 403, metav1.StatusReasonForbidden,
 		`widgets.example.com "new" is forbidden: create not allowed while custom resource definition is terminating`)
 	if left := e.get("v1", "held"); left.GetDeletionTimestamp() == nil {
-		t.Error("what has a finalizer is not being deleted")
+		t.Error("the object with a finalizer is not being deleted")
 	}
 	if _, err := e.widgets("v1").Get(e.Context(), "free", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("what has no finalizer is still there: %v", err)
+		t.Errorf("the object without finalizers exists: %v", err)
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
 	if _, err := e.widgets("v1").Patch(e.Context(), "held", "application/merge-patch+json", release, metav1.PatchOptions{}); err != nil {
@@ -129,12 +129,12 @@ func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {
 	}
 }
 
-// A definition that never got its names has no objects, and goes at once.
-func TestDeletionOfWhatWasNeverEstablished(t *testing.T) {
+// A definition whose names are not accepted has no objects and is deleted immediately.
+func TestDeletionOfADefinitionThatIsNotEstablished(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	e.widget("w", "")
-	e.create(define(anything, plural("gadgets", "Widget")))
+	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Widget")))
 	if err := e.definitions.Delete(e.Context(), "gadgets."+group, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDeletionOfWhatWasNeverEstablished(t *testing.T) {
 	e.get("v1", "w")
 }
 
-func TestWatchesEndWhenTheirSchemaChanges(t *testing.T) {
+func TestWatchesEndWithASchemaChange(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {a: {type: integer}}}`))
 	w, err := e.widgets("v1").Watch(e.Context(), metav1.ListOptions{})
@@ -159,21 +159,21 @@ func TestWatchesEndWhenTheirSchemaChanges(t *testing.T) {
 	if got := e.next(w).Type; got != watch.Added {
 		t.Errorf("a change of the labels ended the watch: %s", got)
 	}
-	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Schema = versionOf("v1", anything).Schema })
+	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Schema = versionOf("v1", preserveUnknownFields).Schema })
 	for event := range w.ResultChan() {
-		t.Errorf("there is an event %v", event)
+		t.Errorf("unexpected event %v", event)
 	}
 }
 
-// What one server has acknowledged the other one knows, and neither deletes what
-// belongs to the next definition of a name.
+// A server serves the definitions that another one acknowledged, and the cleanup of a deleted
+// definition does not delete the objects of a new definition of the same name.
 func TestTwoServersOnOneEtcd(t *testing.T) {
 	first := startWith(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
 	second := startWith(t, miniapi.Config{EtcdServers: first.server.EtcdClientURLs()})
 	e := [2]*env{first, second}
 	for i := range 20 {
 		one, other := e[i%2], e[(i+1)%2]
-		one.create(define(anything, plural(fmt.Sprint("widgets", i), fmt.Sprint("Widget", i))))
+		one.create(define(preserveUnknownFields, renamedTo(fmt.Sprint("widgets", i), fmt.Sprint("Widget", i))))
 		list := func(e *env) error {
 			_, err := e.client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: fmt.Sprint("widgets", i)}).List(t.Context(), metav1.ListOptions{})
 			return err
@@ -181,7 +181,7 @@ func TestTwoServersOnOneEtcd(t *testing.T) {
 		if err := list(other); err != nil {
 			t.Errorf("round %d: %v", i, err)
 		}
-		one.create(define(anything))
+		one.create(define(preserveUnknownFields))
 		one.widget("w", "")
 		one.get("v1", "w")
 		other.get("v1", "w")
@@ -194,9 +194,9 @@ func TestTwoServersOnOneEtcd(t *testing.T) {
 
 func TestStoredVersions(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	e.change("widgets", func(d *definition) {
-		v2 := versionOf("v2", anything)
+		v2 := versionOf("v2", preserveUnknownFields)
 		v2.Storage, d.Spec.Versions[0].Storage = true, false
 		d.Spec.Versions = append(d.Spec.Versions, v2)
 	})

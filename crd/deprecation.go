@@ -8,8 +8,8 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 )
 
-// deprecationOf returns what clients of a deprecated version are told: what the
-// definition says, or else which version to use, the latest one.
+// deprecationOf returns the warning for clients of a deprecated version. The default recommends the
+// latest version.
 func deprecationOf(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVersion, all []apiextensionsv1.CustomResourceDefinitionVersion) string {
 	if spec.DeprecationWarning != nil {
 		return *spec.DeprecationWarning

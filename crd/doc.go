@@ -1,13 +1,12 @@
-// Package crd makes resources of CustomResourceDefinitions, and keeps those
-// of a catalog in step with the definitions that are stored.
+// Package crd serves custom resources: it adds the resources of the stored
+// CustomResourceDefinitions to a catalog.
 //
-// A [Controller] watches the definitions: it settles their names, writes their
-// conditions, puts what they define into the catalog and takes it out again,
-// objects and all, when a definition goes.
+// A [Controller] watches the definitions. It resolves conflicts of names, writes the conditions,
+// and adds the resources to the catalog. When a definition is deleted, it deletes the objects and
+// removes the resources.
 //
-// What a definition defines is one registry.Resource for each version that is
-// served. Its objects are unstructured, and schemas, validators and expressions
-// are compiled when they are first needed: a definition that nobody uses costs
-// little more than its bytes. The semantics of schemas (pruning, defaulting,
-// validation, CEL) are those of apiextensions-apiserver, whose packages do it.
+// A definition has one registry.Resource for each served version. Its objects are unstructured.
+// Schemas, validators and expressions are compiled on first use, so an unused definition costs
+// little more than its bytes. Packages of apiextensions-apiserver implement the semantics of
+// schemas: pruning, defaulting, validation and CEL.
 package crd

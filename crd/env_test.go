@@ -24,7 +24,7 @@ import (
 // group of all resources that tests define.
 const group = "example.com"
 
-// env is a server and clients of it.
+// env is a server and its clients.
 type env struct {
 	*testing.T
 	server      *miniapi.Server
@@ -51,7 +51,7 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		select {
-		case <-server.Done(): // the test has stopped it
+		case <-server.Done(): // stopped by the test
 		default:
 			if err := server.Stop(context.Background()); err != nil {
 				t.Error(err)
@@ -71,8 +71,7 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 
 type definition = apiextensionsv1.CustomResourceDefinition
 
-// define returns the definition of widgets, whose only version v1 has a schema
-// with these properties.
+// define returns the definition of widgets with one version, v1, whose schema has these properties.
 func define(properties string, edits ...func(*definition)) *definition {
 	d := &definition{
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets." + group},
@@ -100,8 +99,8 @@ func versionOf(name, properties string) apiextensionsv1.CustomResourceDefinition
 	}
 }
 
-// plural renames what a definition defines.
-func plural(name, kind string) func(*definition) {
+// renamedTo renames the resource of a definition.
+func renamedTo(name, kind string) func(*definition) {
 	return func(d *definition) {
 		d.Name = name + "." + group
 		d.Spec.Names.Plural, d.Spec.Names.Kind = name, kind
@@ -114,10 +113,10 @@ func withStatus(d *definition) {
 	}
 }
 
-// anything is a schema that lets everything pass.
-const anything = `{spec: {type: object, x-kubernetes-preserve-unknown-fields: true}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
+// preserveUnknownFields is a schema that allows any spec and status.
+const preserveUnknownFields = `{spec: {type: object, x-kubernetes-preserve-unknown-fields: true}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
 
-// create creates a definition. It is served afterwards.
+// create creates a definition and returns when it is served.
 func (e *env) create(d *definition) *definition {
 	e.Helper()
 	created, err := e.definitions.Create(e.Context(), d, metav1.CreateOptions{})
@@ -127,7 +126,7 @@ func (e *env) create(d *definition) *definition {
 	return created
 }
 
-// change updates a definition, whatever its latest state is.
+// change updates the latest state of a definition.
 func (e *env) change(name string, edit func(*definition)) {
 	e.Helper()
 	for {
@@ -146,8 +145,8 @@ func (e *env) change(name string, edit func(*definition)) {
 	}
 }
 
-// awaitDefinition returns when a definition is as it should be, or gone: nil.
-func (e *env) awaitDefinition(name string, is func(*definition) bool) {
+// awaitDefinition waits until a definition satisfies a condition. A deleted definition is nil.
+func (e *env) awaitDefinition(name string, satisfies func(*definition) bool) {
 	e.Helper()
 	only := metav1.ListOptions{FieldSelector: "metadata.name=" + name + "." + group, SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	w, err := e.definitions.Watch(e.Context(), only)
@@ -163,19 +162,19 @@ func (e *env) awaitDefinition(name string, is func(*definition) bool) {
 			d = nil
 		default:
 			d = event.Object.(*definition)
-			if !is(d) {
+			if !satisfies(d) {
 				continue
 			}
 			return
 		}
-		if is(d) {
+		if satisfies(d) {
 			return
 		}
 	}
 	e.Fatalf("the watch of %s ended", name)
 }
 
-// condition returns what a definition says of itself: status, reason and message.
+// condition returns the status, reason and message of a condition.
 func condition(d *definition, name apiextensionsv1.CustomResourceDefinitionConditionType) string {
 	for _, c := range d.Status.Conditions {
 		if c.Type == name {
@@ -236,15 +235,15 @@ func (e *env) list(version string) *unstructured.UnstructuredList {
 	return list
 }
 
-// stored returns version and spec of a widget as they are in etcd.
+// stored returns the apiVersion and spec of a widget in etcd.
 func (e *env) stored(name string) string {
 	e.Helper()
-	answer, err := e.server.EtcdClient().Get(e.Context(), "/registry/"+group+"/widgets/default/"+name)
-	if err != nil || len(answer.Kvs) != 1 {
-		e.Fatal(answer, err)
+	response, err := e.server.EtcdClient().Get(e.Context(), "/registry/"+group+"/widgets/default/"+name)
+	if err != nil || len(response.Kvs) != 1 {
+		e.Fatal(response, err)
 	}
 	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(answer.Kvs[0].Value); err != nil {
+	if err := u.UnmarshalJSON(response.Kvs[0].Value); err != nil {
 		e.Fatal(err)
 	}
 	return u.GetAPIVersion() + " " + spec(u)
@@ -261,7 +260,7 @@ func field(u *unstructured.Unstructured, name string) string {
 	return toJSON(value)
 }
 
-// wantStatus checks how a request failed.
+// wantStatus checks the Status of a failed request.
 func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
 	t.Helper()
 	var status *apierrors.StatusError
@@ -274,7 +273,7 @@ func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason,
 	}
 }
 
-// next returns the next event of a watch that is no bookmark.
+// next returns the next event of a watch, except bookmarks.
 func (e *env) next(w watch.Interface) watch.Event {
 	e.Helper()
 	for event := range w.ResultChan() {
@@ -286,7 +285,7 @@ func (e *env) next(w watch.Interface) watch.Event {
 	return watch.Event{}
 }
 
-// warnings collects those of all answers.
+// warnings collects the warnings of all responses.
 type warnings struct{ texts []string }
 
 // HandleWarningHeader implements rest.WarningHandler.

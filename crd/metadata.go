@@ -6,30 +6,29 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 )
 
-// coerceMetadata brings the metadata of an object into the form that its Go type
-// would give it.
-func coerceMetadata(object map[string]any, how coercion) (unknown []string, err error) {
+// pruneMetadata gives the metadata of an object the form that decoding into ObjectMeta has.
+func pruneMetadata(object map[string]any, opts pruneOptions) (unknown []string, err error) {
 	if metadata, ok := object["metadata"].(map[string]any); ok && isCanonical(metadata) {
-		if _, counted := metadata["generation"]; how.repair && !counted {
+		if _, ok := metadata["generation"]; opts.repair && !ok {
 			metadata["generation"] = int64(1)
 		}
 		return nil, nil
 	}
 	metadata, found, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{
-		DropMalformedFields: how.repair, ReturnUnknownFieldPaths: how.report,
+		DropMalformedFields: opts.repair, ReturnUnknownFieldPaths: opts.report,
 	})
 	if err != nil || !found {
 		return nil, err
 	}
-	if how.repair && metadata.Generation == 0 {
+	if opts.repair && metadata.Generation == 0 {
 		metadata.Generation = 1
 	}
 	return unknown, objectmeta.SetObjectMeta(object, metadata)
 }
 
-// isCanonical tells whether metadata has the form that its Go type would give it,
-// so that the way there and back, twice through JSON, can be saved: what this
-// server has written has it, and most of what clients send. In doubt it is false.
+// isCanonical reports whether metadata already has the form of ObjectMeta, as all stored metadata
+// and most metadata of clients have. This saves two conversions through JSON. It may report false
+// for canonical metadata.
 func isCanonical(metadata map[string]any) bool {
 	for name, value := range metadata {
 		if is := canonicalFields[name]; is == nil || !is(value) {
@@ -93,7 +92,7 @@ func listOf(is func(any) bool) func(any) bool {
 	}
 }
 
-// isOwner: four fields are always there, and two may be.
+// isOwner reports whether an item is an owner reference: four fields are required, two optional.
 func isOwner(item any) bool {
 	owner, _ := item.(map[string]any)
 	texts := 0

@@ -9,7 +9,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// What is taken as it is comes out of its Go type unchanged.
+// Metadata is canonical if a conversion to ObjectMeta and back does not change it.
 func TestCanonicalMetadata(t *testing.T) {
 	for text, canonical := range map[string]bool{
 		`{}`:           true,
@@ -62,7 +62,7 @@ func TestCanonicalMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(map[string]any{"metadata": metadata}, object); diff != "" {
-			t.Errorf("%s comes out changed (-want +got):\n%s", text, diff)
+			t.Errorf("%s is changed by the conversion (-want +got):\n%s", text, diff)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// takenNames are those that definitions of one group hold already.
+// takenNames are the accepted names of the other definitions of a group.
 type takenNames struct{ resources, kinds []string }
 
 func (t *takenNames) add(names apiextensionsv1.CustomResourceDefinitionNames) {
@@ -16,11 +16,11 @@ func (t *takenNames) add(names apiextensionsv1.CustomResourceDefinitionNames) {
 	t.kinds = append(t.kinds, names.Kind, names.ListKind)
 }
 
-// accept decides which of the names that are asked for a definition gets, given
-// those that it holds. One that somebody else holds it does not get; the last
-// such name is the reason in the condition.
-func (t *takenNames) accept(asked, held apiextensionsv1.CustomResourceDefinitionNames) (apiextensionsv1.CustomResourceDefinitionNames, apiextensionsv1.CustomResourceDefinitionCondition) {
-	accepted := held
+// accept returns the accepted names of a definition and the condition NamesAccepted, given the
+// requested names and the names accepted before. A name that another definition has is not
+// accepted. The last conflict is the reason of the condition.
+func (t *takenNames) accept(requested, current apiextensionsv1.CustomResourceDefinitionNames) (apiextensionsv1.CustomResourceDefinitionNames, apiextensionsv1.CustomResourceDefinitionCondition) {
+	accepted := current
 	condition := apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue,
 		Reason: "NoConflicts", Message: "no conflicts found",
@@ -31,41 +31,41 @@ func (t *takenNames) accept(asked, held apiextensionsv1.CustomResourceDefinition
 		}
 		return err == nil
 	}
-	if check("PluralConflict", free(asked.Plural, held.Plural, t.resources)) {
-		accepted.Plural = asked.Plural
+	if check("PluralConflict", checkFree(requested.Plural, current.Plural, t.resources)) {
+		accepted.Plural = requested.Plural
 	}
-	if check("SingularConflict", free(asked.Singular, held.Singular, t.resources)) {
-		accepted.Singular = asked.Singular
+	if check("SingularConflict", checkFree(requested.Singular, current.Singular, t.resources)) {
+		accepted.Singular = requested.Singular
 	}
-	if check("ShortNamesConflict", allFree(asked.ShortNames, held.ShortNames, t.resources)) {
-		accepted.ShortNames = asked.ShortNames
+	if check("ShortNamesConflict", checkAllFree(requested.ShortNames, current.ShortNames, t.resources)) {
+		accepted.ShortNames = requested.ShortNames
 	}
-	if check("KindConflict", free(asked.Kind, held.Kind, t.kinds)) {
-		accepted.Kind = asked.Kind
+	if check("KindConflict", checkFree(requested.Kind, current.Kind, t.kinds)) {
+		accepted.Kind = requested.Kind
 	}
-	if check("ListKindConflict", free(asked.ListKind, held.ListKind, t.kinds)) {
-		accepted.ListKind = asked.ListKind
+	if check("ListKindConflict", checkFree(requested.ListKind, current.ListKind, t.kinds)) {
+		accepted.ListKind = requested.ListKind
 	}
-	accepted.Categories = asked.Categories
+	accepted.Categories = requested.Categories
 	return accepted, condition
 }
 
-func free(asked, held string, taken []string) error {
-	if asked != held && slices.Contains(taken, asked) {
-		return fmt.Errorf("%q is already in use", asked)
+func checkFree(requested, current string, taken []string) error {
+	if requested != current && slices.Contains(taken, requested) {
+		return fmt.Errorf("%q is already in use", requested)
 	}
 	return nil
 }
 
-func allFree(asked, held, taken []string) error {
-	var faults []error
-	for _, name := range asked {
-		if slices.Contains(held, name) {
+func checkAllFree(requested, current, taken []string) error {
+	var errs []error
+	for _, name := range requested {
+		if slices.Contains(current, name) {
 			continue
 		}
-		if err := free(name, "", taken); err != nil {
-			faults = append(faults, err)
+		if err := checkFree(name, "", taken); err != nil {
+			errs = append(errs, err)
 		}
 	}
-	return utilerrors.NewAggregate(faults)
+	return utilerrors.NewAggregate(errs)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// errorLog fails a test for what the server logs as an error.
+// errorLog fails a test if the server logged an error.
 type errorLog struct {
 	slog.Handler
 	t *testing.T
@@ -32,7 +32,7 @@ func (errorLog) Enabled(_ context.Context, level slog.Level) bool { return level
 func (l errorLog) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
-	l.t.Errorf("the server logs an error: %s", text)
+	l.t.Errorf("the server logged an error: %s", text)
 	return nil
 }
 
@@ -42,24 +42,24 @@ func (l errorLog) WithAttrs([]slog.Attr) slog.Handler { return l }
 // WithGroup implements slog.Handler.
 func (l errorLog) WithGroup(string) slog.Handler { return l }
 
-// constant is a set of objects that never change while their definition does.
-type constant struct {
+// fixedObjects are objects that do not change while their definition does.
+type fixedObjects struct {
 	*env
 	names  []string
 	reads  map[string]int // answers by kind of read, for the log
 	counts sync.Mutex     // guards reads
 }
 
-// TestObjectsStayWhileTheirDefinitionChanges changes the spec of a definition over and over while
-// clients read in every way: every answer has all objects, and an informer never loses one.
-func TestObjectsStayWhileTheirDefinitionChanges(t *testing.T) {
+// TestReadsDuringChangesOfTheDefinition changes the spec of a definition while clients
+// read the objects: each response has all objects, and an informer never reports a deletion.
+func TestReadsDuringChangesOfTheDefinition(t *testing.T) {
 	const objects, changes = 20, 60
-	c := &constant{env: startWith(t, miniapi.Config{Logger: slog.New(errorLog{t: t})}), reads: map[string]int{}}
-	c.create(define(anything, func(d *definition) { d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", anything)) }))
+	c := &fixedObjects{env: startWith(t, miniapi.Config{Logger: slog.New(errorLog{t: t})}), reads: map[string]int{}}
+	c.create(define(preserveUnknownFields, func(d *definition) { d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", preserveUnknownFields)) }))
 	for i := range objects {
 		c.names = append(c.names, c.widget(fmt.Sprintf("w%02d", i), "spec: {a: 1}").GetName())
 	}
-	informed := c.inform()
+	informed := c.runInformer()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var clients sync.WaitGroup
@@ -73,37 +73,37 @@ func TestObjectsStayWhileTheirDefinitionChanges(t *testing.T) {
 		})
 	}
 	for i := range changes {
-		c.change("widgets", func(d *definition) { vary(d, i) })
+		c.change("widgets", func(d *definition) { changeSpec(d, i) })
 	}
 	cancel()
 	clients.Wait()
-	c.awaitInformed(informed)
+	c.checkInformer(informed)
 	t.Logf("answers: %v", c.reads)
 }
 
-// vary makes the spec of a definition another one: its schema, the version it is stored in.
-func vary(d *definition, i int) {
+// changeSpec changes the schema and the storage version of a definition.
+func changeSpec(d *definition, i int) {
 	versions := d.Spec.Versions
 	versions[0].Schema.OpenAPIV3Schema.Properties[fmt.Sprintf("p%d", i)] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 	versions[0].Storage, versions[1].Storage = i%2 == 0, i%2 == 1
 }
 
-func (c *constant) answered(read string) {
+func (c *fixedObjects) answered(read string) {
 	c.counts.Lock()
 	defer c.counts.Unlock()
 	c.reads[read]++
 }
 
-func (c *constant) getOne(ctx context.Context) error {
+func (c *fixedObjects) getOne(ctx context.Context) error {
 	c.answered("get")
 	_, err := c.widgets("v1").Get(ctx, c.names[0], metav1.GetOptions{})
 	return err
 }
 
-func (c *constant) listLatest(ctx context.Context) error { return c.listWith(ctx, "v1", "") }
-func (c *constant) listAny(ctx context.Context) error    { return c.listWith(ctx, "v2", "0") }
+func (c *fixedObjects) listLatest(ctx context.Context) error { return c.listWith(ctx, "v1", "") }
+func (c *fixedObjects) listAny(ctx context.Context) error    { return c.listWith(ctx, "v2", "0") }
 
-func (c *constant) listWith(ctx context.Context, version, resourceVersion string) error {
+func (c *fixedObjects) listWith(ctx context.Context, version, resourceVersion string) error {
 	c.answered("list")
 	list, err := c.widgets(version).List(ctx, metav1.ListOptions{ResourceVersion: resourceVersion})
 	if err == nil && len(list.Items) != len(c.names) {
@@ -113,8 +113,8 @@ func (c *constant) listWith(ctx context.Context, version, resourceVersion string
 	return err
 }
 
-// watchList watches from the state on until that is complete, or the watch ends.
-func (c *constant) watchList(ctx context.Context) error {
+// watchList watches until the initial events are complete or the watch ends.
+func (c *fixedObjects) watchList(ctx context.Context) error {
 	c.answered("watch")
 	watcher, err := c.widgets("v1").Watch(ctx, metav1.ListOptions{
 		SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
@@ -143,8 +143,8 @@ func (c *constant) watchList(ctx context.Context) error {
 	return nil
 }
 
-// inform runs an informer of the objects, which must never see one go.
-func (c *constant) inform() dynamicinformer.DynamicSharedInformerFactory {
+// runInformer starts an informer that fails the test for each deletion.
+func (c *fixedObjects) runInformer() dynamicinformer.DynamicSharedInformerFactory {
 	c.Helper()
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(c.client, 0)
 	informer := factory.ForResource(widgetsResource()).Informer()
@@ -163,8 +163,8 @@ func widgetsResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}
 }
 
-// awaitInformed creates one more object, and checks what the informer has when it has that.
-func (c *constant) awaitInformed(factory dynamicinformer.DynamicSharedInformerFactory) {
+// checkInformer creates another object, waits until the informer has it, and compares the objects.
+func (c *fixedObjects) checkInformer(factory dynamicinformer.DynamicSharedInformerFactory) {
 	c.Helper()
 	informer := factory.ForResource(widgetsResource()).Informer()
 	last := make(chan struct{})

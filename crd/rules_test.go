@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// listener is a schema with rules in the style of controller-gen: of its own,
-// of fields, of the items of lists and of the values of maps.
+// listener is a schema in the style of controller-gen. It has rules for the object, for fields, for
+// items of lists and for values of maps.
 const listener = `{
   type: object, description: Listener is where traffic comes in., required: [name, min, max], x-kubernetes-validations: [
     {rule: "self.min <= self.max", messageExpression: "'min is above max of ' + self.name"},
@@ -35,8 +35,8 @@ const listener = `{
     labels: {type: object, maxProperties: 16, additionalProperties: {type: string, maxLength: 63},
       x-kubernetes-validations: [{rule: "self.all(k, k.startsWith('x-') && self[k] != '')", message: labels begin with x-}]}}}`
 
-// ruledSchema has many listeners. controller-gen writes such for types that are
-// used in many places.
+// ruledSchema returns a schema with many listeners, like those of controller-gen for a type that is
+// used in many fields.
 func ruledSchema(listeners int) string {
 	var text strings.Builder
 	text.WriteString(`spec: {type: object, x-kubernetes-validations: [{rule: "has(self.listener0)", message: the first listener is needed}], properties: {`)
@@ -47,7 +47,7 @@ func ruledSchema(listeners int) string {
 	return text.String()
 }
 
-// rulesOf counts those of a schema.
+// rulesOf returns the number of rules in a schema.
 func rulesOf(props *apiextensionsv1.JSONSchemaProps) int {
 	count := len(props.XValidations)
 	for _, p := range props.Properties {
@@ -62,7 +62,7 @@ func rulesOf(props *apiextensionsv1.JSONSchemaProps) int {
 const wholeListener = `{"name":"a","host":"example.com","min":1,"max":3,"tls":true,"revision":5,"timeout":"30s","memory":"1Gi","from":["10.0.0.0/8"],` +
 	`"routes":[{"name":"r","port":80},{"name":"s","port":81}],"labels":{"x-a":"b"}}`
 
-func TestHundredsOfRules(t *testing.T) {
+func TestManyRules(t *testing.T) {
 	e := start(t)
 	d := define(ruledSchema(30))
 	if count := rulesOf(d.Spec.Versions[0].Schema.OpenAPIV3Schema); count < 300 {
@@ -71,23 +71,23 @@ func TestHundredsOfRules(t *testing.T) {
 	e.create(d)
 	e.widget("w", `spec: {listener0: `+wholeListener+`, listener29: `+wholeListener+`}`)
 	for name, tc := range map[string]struct{ patch, want string }{
-		"what holds passes":                        {`{"min":2,"revision":5,"routes":[{"name":"r","port":8080}]}`, ""},
-		"a computed message":                       {`{"min":7}`, `spec.listener29: Invalid value: min is above max of a`},
-		"a transition with a field and a reason":   {`{"name":"b"}`, `spec.listener29.name: Forbidden: a listener keeps its name`},
-		"a transition of what is there no more":    {`{"host":null,"tls":false}`, `spec.listener29: Invalid value: the host stays`},
-		"two rules of one object":                  {`{"min":7,"name":"b"}`, `[spec.listener29: Invalid value: min is above max of b, spec.listener29.name: Forbidden: a listener keeps its name]`},
-		"a new object has no transition":           {`null`, ""},
-		"a value that may have been there":         {`{"revision":4}`, `spec.listener29.revision: Invalid value: 4: revisions rise`},
-		"a text of a format":                       {`{"timeout":"2h"}`, `spec.listener29.timeout: Invalid value: "2h": an hour is enough`},
-		"a library of Kubernetes, without message": {`{"host":"_"}`, `spec.listener29.host: Invalid value: "_": failed rule: !format.dns1123Subdomain().validate(self).hasValue()`},
-		"a number or a text":                       {`{"memory":"-1"}`, `spec.listener29.memory: Invalid value: "-1": failed rule: type(self) == int || isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))`},
-		"an item of a set":                         {`{"from":["10.0.0.0/8","ten"]}`, `spec.listener29.from[1]: Invalid value: "ten": must be a network`},
-		"items of a list against each other":       {`{"routes":[{"name":"r","port":80},{"name":"s","port":80}]}`, `spec.listener29.routes: Invalid value: ports must differ`},
-		"a transition of an item found by its key": {`{"routes":[{"name":"s","port":81},{"name":"r","port":80,"protocol":"UDP"}]}`, `spec.listener29.routes[1]: Invalid value: r speaks TCP`},
-		"a new item has no transition":             {`{"routes":[{"name":"t","port":80,"protocol":"UDP"}]}`, ""},
-		"keys and values of a map":                 {`{"labels":{"a":"b"}}`, `spec.listener29.labels: Invalid value: labels begin with x-`},
-		"a type that is wrong keeps rules from it": {`{"min":"1"}`, `[spec.listener29.min: Invalid value: "string": spec.listener29.min in body must be of type integer: "string", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`},
-		"a bound that is wrong keeps none from it": {`{"min":-1,"max":-2}`, `[spec.listener29.min: Invalid value: -1: spec.listener29.min in body should be greater than or equal to 0, spec.listener29: Invalid value: min is above max of a]`},
+		"a valid object":                          {`{"min":2,"revision":5,"routes":[{"name":"r","port":8080}]}`, ""},
+		"a computed message":                      {`{"min":7}`, `spec.listener29: Invalid value: min is above max of a`},
+		"a transition rule with field and reason": {`{"name":"b"}`, `spec.listener29.name: Forbidden: a listener keeps its name`},
+		"a transition rule of a removed value":    {`{"host":null,"tls":false}`, `spec.listener29: Invalid value: the host stays`},
+		"two rules of one object":                 {`{"min":7,"name":"b"}`, `[spec.listener29: Invalid value: min is above max of b, spec.listener29.name: Forbidden: a listener keeps its name]`},
+		"no transition rules for a new object":    {`null`, ""},
+		"an optional old value":                   {`{"revision":4}`, `spec.listener29.revision: Invalid value: 4: revisions rise`},
+		"a string with a format":                  {`{"timeout":"2h"}`, `spec.listener29.timeout: Invalid value: "2h": an hour is enough`},
+		"a Kubernetes library, without message":   {`{"host":"_"}`, `spec.listener29.host: Invalid value: "_": failed rule: !format.dns1123Subdomain().validate(self).hasValue()`},
+		"an int-or-string":                        {`{"memory":"-1"}`, `spec.listener29.memory: Invalid value: "-1": failed rule: type(self) == int || isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))`},
+		"an item of a set":                        {`{"from":["10.0.0.0/8","ten"]}`, `spec.listener29.from[1]: Invalid value: "ten": must be a network`},
+		"a rule that compares items":              {`{"routes":[{"name":"r","port":80},{"name":"s","port":80}]}`, `spec.listener29.routes: Invalid value: ports must differ`},
+		"a transition rule of an item with a key": {`{"routes":[{"name":"s","port":81},{"name":"r","port":80,"protocol":"UDP"}]}`, `spec.listener29.routes[1]: Invalid value: r speaks TCP`},
+		"no transition rules for a new item":      {`{"routes":[{"name":"t","port":80,"protocol":"UDP"}]}`, ""},
+		"keys and values of a map":                {`{"labels":{"a":"b"}}`, `spec.listener29.labels: Invalid value: labels begin with x-`},
+		"a type error blocks the rules":           {`{"min":"1"}`, `[spec.listener29.min: Invalid value: "string": spec.listener29.min in body must be of type integer: "string", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`},
+		"a range error does not block rules":      {`{"min":-1,"max":-2}`, `[spec.listener29.min: Invalid value: -1: spec.listener29.min in body should be greater than or equal to 0, spec.listener29: Invalid value: min is above max of a]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"listener29":`+tc.patch+`}}`), metav1.PatchOptions{DryRun: []string{"All"}})
@@ -102,9 +102,8 @@ func TestHundredsOfRules(t *testing.T) {
 	}
 }
 
-// Rules that come later are no concern of what was there before and is not
-// touched, in lists as far as their items have keys.
-func TestNewRulesLetPassWhatWasThere(t *testing.T) {
+// New rules do not apply to values that have not changed. In lists this needs items with keys.
+func TestRatchetingOfRules(t *testing.T) {
 	e := start(t)
 	without := define(ruledSchema(2))
 	listener := without.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["listener1"]
@@ -114,12 +113,12 @@ func TestNewRulesLetPassWhatWasThere(t *testing.T) {
 	e.widget("w", `spec: {listener0: `+wholeListener+`, listener1: {name: A, min: 7, max: 3, routes: [{name: r, port: 80}, {name: s, port: 80}], from: [ten]}}`)
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Schema = versionOf("v1", ruledSchema(2)).Schema })
 	for name, tc := range map[string]struct{ patch, want string }{
-		"another object changes":                {`{"listener0":{"max":9}}`, ""},
-		"a rule of the object that changes":     {`{"listener1":{"tls":false}}`, `spec.listener1: Invalid value: min is above max of A`},
-		"what was wrong is mended":              {`{"listener1":{"max":8}}`, ""},
-		"items of a set are not what they were": {`{"listener1":{"max":8,"from":["ten","10.0.0.0/8"]}}`, `spec.listener1.from[0]: Invalid value: "ten": must be a network`},
-		"a rule of the list that changes":       {`{"listener1":{"max":8,"routes":[{"name":"r","port":80},{"name":"s","port":80},{"name":"t","port":1}]}}`, `spec.listener1.routes: Invalid value: ports must differ`},
-		"an untouched field of what is mended":  {`{"listener1":{"max":9,"memory":1}}`, ""},
+		"another object changes":                   {`{"listener0":{"max":9}}`, ""},
+		"a rule of the changed object":             {`{"listener1":{"tls":false}}`, `spec.listener1: Invalid value: min is above max of A`},
+		"the error is corrected":                   {`{"listener1":{"max":8}}`, ""},
+		"an item of a set has no identity":         {`{"listener1":{"max":8,"from":["ten","10.0.0.0/8"]}}`, `spec.listener1.from[0]: Invalid value: "ten": must be a network`},
+		"a rule of the changed list":               {`{"listener1":{"max":8,"routes":[{"name":"r","port":80},{"name":"s","port":80},{"name":"t","port":1}]}}`, `spec.listener1.routes: Invalid value: ports must differ`},
+		"an unchanged field of a corrected object": {`{"listener1":{"max":9,"memory":1}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":`+tc.patch+`}`), metav1.PatchOptions{DryRun: []string{"All"}})
@@ -145,9 +144,8 @@ func removeRules(props *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// The estimated cost of a rule, and of all rules of a definition, may come close
-// to what is allowed, and not beyond.
-func TestTheCostOfRulesIsBounded(t *testing.T) {
+// The estimated cost of a rule, and of all rules of a definition, is limited.
+func TestEstimatedCostOfRulesIsLimited(t *testing.T) {
 	e := start(t)
 	quadratic := func(name string, items, rules int) *definition {
 		var text strings.Builder
@@ -156,16 +154,16 @@ func TestTheCostOfRulesIsBounded(t *testing.T) {
 			fmt.Fprintf(&text, `list%d: {type: array, maxItems: %d, items: {type: integer}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a * b >= 0))"}]},`, i, items)
 		}
 		text.WriteString("}}")
-		return define(text.String(), plural(name, strings.ToUpper(name[:1])+name[1:]))
+		return define(text.String(), renamedTo(name, strings.ToUpper(name[:1])+name[1:]))
 	}
 	for name, tc := range map[string]struct {
 		items, rules int
 		want         string // none: it is accepted
 	}{
-		"just enough for a rule": {1194, 1, ""},
-		"too much for a rule":    {1195, 1, "estimated rule cost exceeds budget by factor of 1.000215x"},
-		"just enough for all":    {1000, 14, ""},
-		"too much for all":       {1000, 15, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.050750x"},
+		"at the limit of a rule":       {1194, 1, ""},
+		"above the limit of a rule":    {1195, 1, "estimated rule cost exceeds budget by factor of 1.000215x"},
+		"at the limit of all rules":    {1000, 14, ""},
+		"above the limit of all rules": {1000, 15, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.050750x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.definitions.Create(t.Context(), quadratic("qs", tc.items, tc.rules), metav1.CreateOptions{DryRun: []string{"All"}})
@@ -176,8 +174,8 @@ func TestTheCostOfRulesIsBounded(t *testing.T) {
 	}
 }
 
-// What evaluation costs is bounded too, however cheap it was estimated.
-func TestAnEvaluationThatCostsTooMuchFails(t *testing.T) {
+// The cost of an evaluation is limited, independent of its estimate.
+func TestEvaluationCostIsLimited(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {list: {type: array, maxItems: 1194, items: {type: integer},
 		x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a * b >= 0))"}]}}}`))

@@ -18,7 +18,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// scale says where the parts of the scale are; nil: there is none.
+// scale returns the paths of the scale subresource, nil if the version has none.
 func (v *version) scale() *apiextensionsv1.CustomResourceSubresourceScale {
 	if v.spec.Subresources == nil {
 		return nil
@@ -26,7 +26,7 @@ func (v *version) scale() *apiextensionsv1.CustomResourceSubresourceScale {
 	return v.spec.Subresources.Scale
 }
 
-// parts of a simple path such as .spec.replicas.
+// parts splits a simple path such as .spec.replicas.
 func parts(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 func (v *version) scaleSubresource() registry.Subresource {
@@ -53,7 +53,7 @@ func (v *version) scaleSubresource() registry.Subresource {
 }
 
 func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResourceSubresourceScale) (*autoscalingv1.Scale, error) {
-	wanted, found, err := unstructured.NestedInt64(u.Object, parts(paths.SpecReplicasPath)...)
+	replicas, found, err := unstructured.NestedInt64(u.Object, parts(paths.SpecReplicasPath)...)
 	if err == nil && !found {
 		err = fmt.Errorf("the spec replicas field %q does not exist", paths.SpecReplicasPath)
 	}
@@ -69,7 +69,7 @@ func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResource
 			Name: u.GetName(), Namespace: u.GetNamespace(), UID: u.GetUID(),
 			ResourceVersion: u.GetResourceVersion(), CreationTimestamp: u.GetCreationTimestamp(),
 		},
-		Spec:   autoscalingv1.ScaleSpec{Replicas: int32(wanted)},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: int32(replicas)},
 		Status: autoscalingv1.ScaleStatus{Replicas: int32(current)},
 	}
 	if paths.LabelSelectorPath != nil && *paths.LabelSelectorPath != "" {
@@ -83,7 +83,7 @@ func writeScale(view runtime.Object, object map[string]any, paths *apiextensions
 	return unstructured.SetNestedField(object, replicas, parts(paths.SpecReplicasPath)...)
 }
 
-// validateScale looks at the fields behind the scale.
+// validateScale validates the fields that the scale reads.
 func (v *version) validateScale(object map[string]any) field.ErrorList {
 	if v.scale() == nil {
 		return nil
@@ -96,14 +96,14 @@ func (v *version) validateScaleStatus(object map[string]any) field.ErrorList {
 	if paths == nil {
 		return nil
 	}
-	faults := validateReplicas(object, paths.StatusReplicasPath)
+	errs := validateReplicas(object, paths.StatusReplicasPath)
 	if paths.LabelSelectorPath == nil {
-		return faults
+		return errs
 	}
 	if text, _, err := unstructured.NestedString(object, parts(*paths.LabelSelectorPath)...); err != nil {
-		faults = append(faults, field.Invalid(field.NewPath(*paths.LabelSelectorPath), text, err.Error()))
+		errs = append(errs, field.Invalid(field.NewPath(*paths.LabelSelectorPath), text, err.Error()))
 	}
-	return faults
+	return errs
 }
 
 func validateReplicas(object map[string]any, path string) field.ErrorList {

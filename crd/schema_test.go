@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What becomes of what is sent.
-func TestObjectsAreBroughtIntoTheFormOfTheirSchema(t *testing.T) {
+func TestPruningAndDefaulting(t *testing.T) {
 	e := start(t)
 	e.create(define(`
 spec:
@@ -27,20 +26,20 @@ spec:
 `))
 	const defaults = `"name":"none","nested":{"a":1,"b":3},"note":"x"`
 	for name, tc := range map[string]struct{ body, want string }{
-		"defaults are set":                                  {"spec: {}", `{` + defaults + `}`},
-		"defaults are set in what is there":                 {"spec: {name: a, note: b, nested: {}}", `{"name":"a","nested":{"a":2,"b":3},"note":"b"}`},
-		"defaults are set in items":                         {"spec: {items: [{}]}", `{"items":[{"kind":"any"}],` + defaults + `}`},
-		"null gives way to a default":                       {"spec: {name: null}", `{` + defaults + `}`},
-		"null stays where it may be":                        {"spec: {note: null}", `{"name":"none","nested":{"a":1,"b":3},"note":null}`},
-		"null goes where it may not be":                     {"spec: {plain: null}", `{` + defaults + `}`},
-		"unknown fields are pruned":                         {"spec: {other: 1, nested: {a: 1, b: 3, c: 4}}", `{` + defaults + `}`},
-		"unknown fields are kept where that is asked for":   {"spec: {free: {other: {x: 1}}}", `{"free":{"other":{"x":1}},` + defaults + `}`},
-		"pruning goes on below known ones":                  {"spec: {free: {known: {a: 1, b: 2}}}", `{"free":{"known":{"a":1}},` + defaults + `}`},
-		"a number may be a text":                            {"spec: {limit: 50%}", `{"limit":"50%",` + defaults + `}`},
-		"a number may be a number":                          {"spec: {limit: 5}", `{"limit":5,` + defaults + `}`},
-		"an object within is pruned but for its header":     {"spec: {template: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {b: c}}, data: {d: e}, other: 1}}", `{` + `"name":"none","nested":{"a":1,"b":3},"note":"x","template":{"apiVersion":"v1","data":{"d":"e"},"kind":"ConfigMap","metadata":{"labels":{"b":"c"},"name":"a"}}}`},
-		"unknown metadata of an object within goes":         {"spec: {raw: {apiVersion: v1, kind: A, metadata: {name: a, other: 1}, more: 2}}", `{"name":"none","nested":{"a":1,"b":3},"note":"x","raw":{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"more":2}}`},
-		"numbers stay what they are: whole, large, in part": {"spec: {free: {a: 9007199254740993, b: 1.5}}", `{"free":{"a":9007199254740993,"b":1.5},` + defaults + `}`},
+		"defaults are set":                                          {"spec: {}", `{` + defaults + `}`},
+		"defaults are set in an existing object":                    {"spec: {name: a, note: b, nested: {}}", `{"name":"a","nested":{"a":2,"b":3},"note":"b"}`},
+		"defaults are set in items":                                 {"spec: {items: [{}]}", `{"items":[{"kind":"any"}],` + defaults + `}`},
+		"null is replaced by a default":                             {"spec: {name: null}", `{` + defaults + `}`},
+		"null is kept in a nullable field":                          {"spec: {note: null}", `{"name":"none","nested":{"a":1,"b":3},"note":null}`},
+		"null is removed from a field that is not nullable":         {"spec: {plain: null}", `{` + defaults + `}`},
+		"unknown fields are pruned":                                 {"spec: {other: 1, nested: {a: 1, b: 3, c: 4}}", `{` + defaults + `}`},
+		"unknown fields are kept if the schema says so":             {"spec: {free: {other: {x: 1}}}", `{"free":{"other":{"x":1}},` + defaults + `}`},
+		"known fields below preserved ones are pruned":              {"spec: {free: {known: {a: 1, b: 2}}}", `{"free":{"known":{"a":1}},` + defaults + `}`},
+		"an int-or-string may be a string":                          {"spec: {limit: 50%}", `{"limit":"50%",` + defaults + `}`},
+		"an int-or-string may be an integer":                        {"spec: {limit: 5}", `{"limit":5,` + defaults + `}`},
+		"an embedded object is pruned except for kind and metadata": {"spec: {template: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {b: c}}, data: {d: e}, other: 1}}", `{` + `"name":"none","nested":{"a":1,"b":3},"note":"x","template":{"apiVersion":"v1","data":{"d":"e"},"kind":"ConfigMap","metadata":{"labels":{"b":"c"},"name":"a"}}}`},
+		"unknown metadata of an embedded object is pruned":          {"spec: {raw: {apiVersion: v1, kind: A, metadata: {name: a, other: 1}, more: 2}}", `{"name":"none","nested":{"a":1,"b":3},"note":"x","raw":{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"more":2}}`},
+		"numbers stay what they are: whole, large, in part":         {"spec: {free: {a: 9007199254740993, b: 1.5}}", `{"free":{"a":9007199254740993,"b":1.5},` + defaults + `}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := object("v1", "", tc.body)
@@ -57,7 +56,7 @@ spec:
 	}
 }
 
-func TestFaultsOfObjects(t *testing.T) {
+func TestSchemaValidation(t *testing.T) {
 	e := start(t)
 	e.create(define(`
 spec:
@@ -73,13 +72,13 @@ spec:
     raw: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
 `))
 	for name, tc := range map[string]struct{ body, want string }{
-		"a field that is required": {"spec: {}", "spec.size: Required value"},
+		"a missing required field": {"spec: {}", "spec.size: Required value"},
 		"too small":                {"spec: {size: 0}", "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"},
 		"another type":             {"spec: {size: a}", `spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`},
 		"neither int nor string":   {"spec: {size: 1, limit: true}", `spec.limit: Invalid value: "boolean": spec.limit in body must be of type integer,string: "boolean"`},
 		"none of the values":       {"spec: {size: 1, mode: c}", `spec.mode: Unsupported value: "c": supported values: "a", "b"`},
-		"twice in a set":           {"spec: {size: 1, set: [a, b, a]}", `spec.set[2]: Duplicate value: "a"`},
-		"a key twice":              {"spec: {size: 1, map: [{key: a}, {key: a}]}", `spec.map[1]: Duplicate value: {"key":"a"}`},
+		"a duplicate in a set":     {"spec: {size: 1, set: [a, b, a]}", `spec.set[2]: Duplicate value: "a"`},
+		"a duplicate key":          {"spec: {size: 1, map: [{key: a}, {key: a}]}", `spec.map[1]: Duplicate value: {"key":"a"}`},
 		"a malformed time":         {"spec: {size: 1, when: now}", `spec.when: Invalid value: "now": spec.when in body must be of type date-time: "now"`},
 		"an object without a kind": {"spec: {size: 1, raw: {apiVersion: v1}}", "spec.raw.kind: Required value"},
 	} {
@@ -108,13 +107,13 @@ spec:
 `))
 	e.widget("w", "spec: {class: a, grows: 5}")
 	for name, tc := range map[string]struct{ patch, want string }{
-		"a message is computed":         {`{"min":3,"max":1,"name":"it"}`, "spec: Invalid value: min is above max of it"},
-		"a message cannot be computed":  {`{"min":3,"max":1}`, "spec: Invalid value: failed rule: self.min <= self.max"},
-		"a reason and a field are told": {`{"mode":"off","max":1}`, "spec.max: Forbidden: off means none"},
-		"a transition is refused":       {`{"class":"b"}`, `spec.class: Invalid value: "b": class is immutable`},
-		"a removal is no transition":    {`{"class":null}`, ""},
-		"an optional old value":         {`{"grows":4}`, "spec.grows: Invalid value: 4: failed rule: !oldSelf.hasValue() || self >= oldSelf.value()"},
-		"what holds passes":             {`{"min":1,"max":2,"grows":6}`, ""},
+		"a message is computed":           {`{"min":3,"max":1,"name":"it"}`, "spec: Invalid value: min is above max of it"},
+		"a message cannot be computed":    {`{"min":3,"max":1}`, "spec: Invalid value: failed rule: self.min <= self.max"},
+		"a rule has a reason and a field": {`{"mode":"off","max":1}`, "spec.max: Forbidden: off means none"},
+		"a transition rule fails":         {`{"class":"b"}`, `spec.class: Invalid value: "b": class is immutable`},
+		"a removal is not checked by it":  {`{"class":null}`, ""},
+		"an optional old value":           {`{"grows":4}`, "spec.grows: Invalid value: 4: failed rule: !oldSelf.hasValue() || self >= oldSelf.value()"},
+		"a valid object":                  {`{"min":1,"max":2,"grows":6}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":`+tc.patch+`}`), metav1.PatchOptions{DryRun: []string{"All"}})
@@ -129,7 +128,7 @@ spec:
 	}
 }
 
-func TestTheCostOfRulesIsLimited(t *testing.T) {
+func TestCostOfRuleWithoutBoundsIsRejected(t *testing.T) {
 	e := start(t)
 	_, err := e.definitions.Create(t.Context(), define(`
 spec:
@@ -149,8 +148,8 @@ spec:
 	e.widget("w", "spec: {list: [1, 2, 3]}")
 }
 
-// What was wrong before stays allowed until it is touched.
-func TestFaultsThatWereThereBeforeAreLetPass(t *testing.T) {
+// An invalid value is accepted as long as it does not change.
+func TestRatcheting(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {a: {type: string}, b: {type: string}, items: {type: array, items: {type: string}}}}`))
 	e.widget("w", "spec: {a: long, items: [x, x]}")
@@ -169,16 +168,16 @@ spec:
 		return err
 	}
 	if err := patch(`{"spec":{"b":"new"}}`); err != nil {
-		t.Errorf("an untouched fault got %v", err)
+		t.Errorf("an unchanged invalid value: %v", err)
 	}
 	wantStatus(t, patch(`{"spec":{"a":"longer"}}`), 422, metav1.StatusReasonInvalid,
 		`Widget.example.com "w" is invalid: [spec.a: Too long: may not be more than 2 bytes, <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`)
 	if err := patch(`{"spec":{"a":"ok"}}`); err != nil {
-		t.Errorf("a mended fault got %v", err)
+		t.Errorf("a corrected value: %v", err)
 	}
 }
 
-// A new default is seen in objects of before, which stay as they are at rest.
+// A new default applies to reads of existing objects. Their stored bytes do not change.
 func TestDefaultsAreSetOnRead(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {a: {type: integer}}}`))
@@ -202,7 +201,7 @@ func TestDefaultsAreSetOnRead(t *testing.T) {
 		d.Spec.Versions[0].Schema = versionOf("v1", `spec: {type: object, properties: {b: {type: integer}}}`).Schema
 	})
 	if got := spec(e.get("v1", "w")); got != `{}` {
-		t.Errorf("of what the schema no longer knows there is %s", got)
+		t.Errorf("fields that the schema no longer has: %s", got)
 	}
 }
 
@@ -216,6 +215,6 @@ func TestFieldValidation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(e.warnings.texts, "; "); got != `unknown field "other"; unknown field "spec.b"` {
-		t.Errorf("warned of %s", got)
+		t.Errorf("warnings: %s", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hang makes a webhook keep whoever asks until the test is over, and tells that
-// somebody does.
-func (h *hook) hang(t *testing.T) (asked <-chan struct{}) {
+// hang makes the webhook block all calls until the end of the test. The channel receives the first
+// call.
+func (h *webhookServer) hang(t *testing.T) (called <-chan struct{}) {
 	first, over := make(chan struct{}, 1), make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	h.set(func(*apiextensionsv1.ConversionReview) {
@@ -25,7 +25,7 @@ func (h *hook) hang(t *testing.T) (asked <-chan struct{}) {
 	return first
 }
 
-// stop ends the server, which must not have to break anything off.
+// stop stops the server. It fails the test if requests had to be cancelled.
 func (e *env) stop() {
 	e.Helper()
 	if err := e.server.Stop(context.Background()); err != nil {
@@ -33,44 +33,43 @@ func (e *env) stop() {
 	}
 }
 
-func TestRequestsThatWaitForAWebhookEndWithTheServer(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestServerStopCancelsConversions(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
-	asked, failed := h.hang(t), make(chan error)
+	called, failed := h.hang(t), make(chan error)
 	go func() {
 		_, err := e.widgets("v2").Get(t.Context(), "w", metav1.GetOptions{})
 		failed <- err
 	}()
-	<-asked
+	<-called
 	e.stop()
 	if err := <-failed; err == nil {
-		t.Error("there was an answer without the webhook")
+		t.Error("the request succeeded without the webhook")
 	}
 }
 
-// The objects of a definition that is being deleted are read in the version that
-// is stored now.
-func TestCleanupThatWaitsForAWebhookEndsWithTheServer(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+// The cleanup of a definition reads the objects in the current storage version.
+func TestServerStopCancelsCleanup(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true })
-	asked := h.hang(t)
+	called := h.hang(t)
 	if err := e.definitions.Delete(t.Context(), "widgets."+group, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	<-called
 	e.stop()
 }
 
-// TestRequestsThatWaitForAWebhookEndWithTheirClients shows that no request waits for a webhook that
-// hangs once its client is gone: neither the one that has asked nor those that wait for its answer.
-func TestRequestsThatWaitForAWebhookEndWithTheirClients(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+// TestClientCancelsConversion cancels requests during a conversion: the one that called the webhook
+// and those that wait for the same response. All of them end.
+func TestClientCancelsConversion(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
-	asked := h.hang(t)
+	called := h.hang(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	read := map[string]func() error{
 		"get": func() error {
@@ -90,14 +89,14 @@ func TestRequestsThatWaitForAWebhookEndWithTheirClients(t *testing.T) {
 	for _, one := range read {
 		go func() { failed <- one() }() // ends with ctx
 	}
-	<-asked
+	<-called
 	for len(e.server.OpenRequests()) < len(read) {
 		runtime.Gosched()
 	}
 	cancel()
 	for range read {
 		if err := <-failed; err == nil {
-			t.Error("there was an answer without the webhook")
+			t.Error("the request succeeded without the webhook")
 		}
 	}
 	patient, stop := context.WithTimeout(t.Context(), 10*time.Second)

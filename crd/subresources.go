@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// subresources are in the order of kube-apiserver's discovery.
+// subresources returns the subresources in the order of kube-apiserver's discovery.
 func (v *version) subresources() []registry.Subresource {
 	var list []registry.Subresource
 	if v.hasStatus() {

@@ -24,67 +24,67 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// validate looks at a new object.
+// validate validates a new object.
 func (v *version) validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	object := content(obj)
 	structure, err := v.structure()
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
 	validator, err := v.validator()
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
 	c := change{object: object, structure: structure}
-	faults := validation.ValidateCustomResource(nil, v.named(object), validator)
-	faults = append(faults, v.validateScale(object)...)
-	faults = append(faults, v.validateEmbedded(ctx, c)...)
-	faults = append(faults, v.validateLists(c)...)
-	return append(faults, v.validateRules(ctx, faults, c)...)
+	errs := validation.ValidateCustomResource(nil, v.withKind(object), validator)
+	errs = append(errs, v.validateScale(object)...)
+	errs = append(errs, v.validateEmbedded(ctx, c)...)
+	errs = append(errs, v.validateLists(c)...)
+	return append(errs, v.validateRules(ctx, errs, c)...)
 }
 
-// validateUpdate looks at a changed object. What was wrong before and has not
-// been touched is let pass.
+// validateUpdate validates an update with ratcheting: invalid values that have not changed are
+// accepted.
 func (v *version) validateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	c, err := v.change(content(obj), content(old))
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
 	validator, err := v.validator()
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
-	faults := validation.ValidateCustomResourceUpdate(nil, v.named(c.object), v.named(c.old), validator, validation.WithRatcheting(c.correlated))
-	faults = append(faults, v.validateScale(c.object)...)
-	faults = append(faults, v.validateEmbedded(ctx, c)...)
-	faults = append(faults, v.validateLists(c)...)
-	return append(faults, v.validateRules(ctx, faults, c)...)
+	errs := validation.ValidateCustomResourceUpdate(nil, v.withKind(c.object), v.withKind(c.old), validator, validation.WithRatcheting(c.correlated))
+	errs = append(errs, v.validateScale(c.object)...)
+	errs = append(errs, v.validateEmbedded(ctx, c)...)
+	errs = append(errs, v.validateLists(c)...)
+	return append(errs, v.validateRules(ctx, errs, c)...)
 }
 
-// validateStatus looks at an object whose status has changed.
+// validateStatus validates an update of the status.
 func (v *version) validateStatus(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	c, err := v.change(content(obj), content(old))
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
 	validator, err := v.statusValidator()
 	if err != nil {
-		return unusable(err)
+		return schemaError(err)
 	}
 	var options []validation.ValidationOption
 	if c.structure != nil {
 		options = append(options, validation.WithRatcheting(c.correlated.Key("status")))
 	}
-	var faults field.ErrorList
+	var errs field.ErrorList
 	if status, ok := c.object["status"]; ok {
-		faults = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, c.old["status"], validator, options...)
+		errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, c.old["status"], validator, options...)
 	}
-	faults = append(faults, v.validateScaleStatus(c.object)...)
-	faults = append(faults, v.validateLists(c)...)
-	return append(faults, v.validateRules(ctx, faults, c)...)
+	errs = append(errs, v.validateScaleStatus(c.object)...)
+	errs = append(errs, v.validateLists(c)...)
+	return append(errs, v.validateRules(ctx, errs, c)...)
 }
 
-// change is what validation sees of a write.
+// change is the input of validation.
 type change struct {
 	object     map[string]any
 	old        map[string]any // nil for a new object
@@ -98,52 +98,51 @@ func (v *version) change(object, old map[string]any) (change, error) {
 		return change{}, err
 	}
 	c := change{object: object, old: old, structure: structure}
-	c.correlated = common.NewCorrelatedObject(v.named(object), v.named(old), &model.Structural{Structural: structure})
+	c.correlated = common.NewCorrelatedObject(v.withKind(object), v.withKind(old), &model.Structural{Structural: structure})
 	return c, nil
 }
 
-// validateEmbedded looks at the metadata of objects within the object.
+// validateEmbedded validates the metadata of embedded objects.
 func (v *version) validateEmbedded(ctx context.Context, c change) field.ErrorList {
-	if !v.traits().embedded {
+	if !v.features().embedded {
 		return nil
 	}
 	return objectmeta.Validate(ctx, nil, c.object, c.structure, false)
 }
 
-// validateLists lets items that come twice pass where some did before.
+// validateLists rejects duplicate items of sets and maps, unless the old object has duplicates too.
 func (v *version) validateLists(c change) field.ErrorList {
-	if !v.traits().lists {
+	if !v.features().lists {
 		return nil
 	}
-	faults := listtype.ValidateListSetsAndMaps(nil, c.structure, c.object)
-	if len(faults) == 0 || len(listtype.ValidateListSetsAndMaps(nil, c.structure, c.old)) > 0 {
+	errs := listtype.ValidateListSetsAndMaps(nil, c.structure, c.object)
+	if len(errs) == 0 || len(listtype.ValidateListSetsAndMaps(nil, c.structure, c.old)) > 0 {
 		return nil
 	}
-	return faults
+	return errs
 }
 
-// validateRules evaluates the expressions of the schema, unless the faults so
-// far mean that they cannot be trusted with the object.
-func (v *version) validateRules(ctx context.Context, faults field.ErrorList, c change) field.ErrorList {
+// validateRules evaluates the CEL rules of the schema, unless the errors found so far block them.
+func (v *version) validateRules(ctx context.Context, errs field.ErrorList, c change) field.ErrorList {
 	rules := v.rules()
 	if rules == nil {
 		return nil
 	}
-	if slices.ContainsFunc(append(faults, v.validateMetadata(c)...), blocksRules) {
+	if slices.ContainsFunc(append(errs, v.validateMetadata(c)...), blocksRules) {
 		return field.ErrorList{field.Invalid(nil, nil,
 			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
-	object, old := v.named(c.object), any(nil)
+	object, old := v.withKind(c.object), any(nil)
 	var options []cel.Option
 	if c.old != nil {
-		old = v.named(c.old)
+		old = v.withKind(c.old)
 		options = append(options, cel.WithRatcheting(c.correlated))
 	}
 	found, _ := rules.Validate(ctx, nil, c.structure, object, old, celconfig.RuntimeCELCostBudget, options...)
 	return found
 }
 
-// validateMetadata finds what the registry reports.
+// validateMetadata returns errors that block rules. The registry reports them.
 func (v *version) validateMetadata(c change) field.ErrorList {
 	at := field.NewPath("metadata")
 	now := &unstructured.Unstructured{Object: c.object}
@@ -153,21 +152,22 @@ func (v *version) validateMetadata(c change) field.ErrorList {
 	return apivalidation.ValidateObjectMetaAccessorUpdate(now, &unstructured.Unstructured{Object: c.old}, at)
 }
 
-func blocksRules(fault *field.Error) bool {
-	switch fault.Type {
+// blocksRules reports whether rules cannot be evaluated because of an error.
+func blocksRules(err *field.Error) bool {
+	switch err.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
 		return true
 	}
 	return false
 }
 
-// unusable: a schema was checked when it was written, so that only one that came
-// into etcd by another way cannot be used.
-func unusable(err error) field.ErrorList {
+// schemaError returns the error for a schema that cannot be compiled. Schemas are validated when a
+// definition is written, so this is one that was written to etcd directly.
+func schemaError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, fmt.Errorf("the schema cannot be used: %w", err))}
 }
 
-// finalizerWarnings warns of new finalizers that might be somebody else's too.
+// finalizerWarnings returns warnings for new finalizers whose names may conflict with others.
 func finalizerWarnings(obj, old runtime.Object) []string {
 	now, before := finalizersOf(obj), finalizersOf(old)
 	slices.Sort(now)

@@ -20,17 +20,16 @@ type version struct {
 	*definition
 	name        string
 	spec        *apiextensionsv1.CustomResourceDefinitionVersion
-	deprecation string // the warning of it, "" for none
+	deprecation string // the warning, "" for none
 
-	// What follows is made when it is first needed.
+	// The fields below are compiled on first use.
 
-	// structure of the objects; nil: there is no schema, and any field.
+	// structure is the structural schema, nil for none: every field is allowed.
 	structure func() (*structuralschema.Structural, error)
-	// traits of the structure.
-	traits func() traits
-	// validator holds objects against the schema, statusValidator their status.
+	features  func() schemaFeatures
+	// validator validates objects against the schema, statusValidator their status.
 	validator, statusValidator func() (validation.SchemaValidator, error)
-	// rules are the CEL expressions of the schema; nil: there are none.
+	// rules are the CEL rules of the schema, nil for none.
 	rules      func() *cel.Validator
 	selectors  func() []selector
 	schemaOnce func() (*apiextensions.JSONSchemaProps, error)
@@ -43,9 +42,9 @@ func newVersion(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVer
 	}
 	v.schemaOnce = sync.OnceValues(v.internalSchema)
 	v.structure = sync.OnceValues(v.compileStructure)
-	v.traits = sync.OnceValue(func() traits {
+	v.features = sync.OnceValue(func() schemaFeatures {
 		structure, _ := v.structure()
-		return traitsOf(structure)
+		return featuresOf(structure)
 	})
 	v.validator = sync.OnceValues(func() (validation.SchemaValidator, error) {
 		props, err := v.schemaOnce()
@@ -72,7 +71,7 @@ func (v *version) kind() schema.GroupVersionKind {
 
 func (v *version) apiVersion() string { return v.group + "/" + v.name }
 
-// internalSchema is the schema as the library wants it; nil: there is none.
+// internalSchema returns the schema in the internal version of the library, nil for none.
 func (v *version) internalSchema() (*apiextensions.JSONSchemaProps, error) {
 	if v.spec.Schema == nil {
 		return nil, nil
@@ -117,7 +116,7 @@ func statusOf(props *apiextensions.JSONSchemaProps) *apiextensions.JSONSchemaPro
 	return nil
 }
 
-// content of an object, which belongs to the object.
+// content returns the fields of an object. They are shared with it.
 func content(obj runtime.Object) map[string]any {
 	return obj.(*unstructured.Unstructured).Object
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// twoVersions gives widgets a version v2 with other fields.
+// twoVersions adds version v2 to widgets, with other fields.
 func twoVersions(properties string) func(*definition) {
 	return func(d *definition) { d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", properties)) }
 }
@@ -40,7 +40,7 @@ func TestVersionsShareObjectsAndResourceVersions(t *testing.T) {
 	if v1.GetAPIVersion() != "example.com/v1" || v2.Items[0].GetAPIVersion() != "example.com/v2" {
 		t.Errorf("lists are of %s and of %s", v1.GetAPIVersion(), v2.Items[0].GetAPIVersion())
 	}
-	// v1 is stored, without what it does not know; defaults are those of v1 too.
+	// v1 is stored: the fields of v2 only are pruned, and the defaults of v1 are set too.
 	if got := spec(&v1.Items[0]) + spec(&v2.Items[0]); got != `{"a":2}{"a":2}` {
 		t.Errorf("got %s", got)
 	}
@@ -52,16 +52,16 @@ func TestVersionsShareObjectsAndResourceVersions(t *testing.T) {
 	}
 }
 
-// What was stored in an old version is read, and rewritten by an update that
-// changes nothing.
-func TestTheStorageVersionMovesOn(t *testing.T) {
+// An object stored in an old version is readable, and an update without a change stores it in the
+// new version.
+func TestStorageVersionChanges(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, twoVersions(anything)))
+	e.create(define(preserveUnknownFields, twoVersions(preserveUnknownFields)))
 	created := e.widget("w", "spec: {a: 1}")
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true })
 	read := e.get("v1", "w")
 	if toJSON(read) != toJSON(created) || !strings.HasPrefix(e.stored("w"), "example.com/v1 ") {
-		t.Errorf("stored in %s there is %s", e.stored("w"), toJSON(read))
+		t.Errorf("stored in %s, read as %s", e.stored("w"), toJSON(read))
 	}
 	updated, err := e.widgets("v1").Update(t.Context(), read, metav1.UpdateOptions{})
 	if err != nil {
@@ -79,9 +79,9 @@ func TestTheStorageVersionMovesOn(t *testing.T) {
 	}
 }
 
-func TestAVersionThatIsNotServed(t *testing.T) {
+func TestUnservedVersion(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, twoVersions(anything)))
+	e.create(define(preserveUnknownFields, twoVersions(preserveUnknownFields)))
 	e.widget("w", "")
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Served = false })
 	_, err := e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{})
@@ -89,8 +89,8 @@ func TestAVersionThatIsNotServed(t *testing.T) {
 	e.get("v2", "w")
 }
 
-// Managers are known by the version that they write in.
-func TestAppliesInTwoVersions(t *testing.T) {
+// A field manager is identified by its version too.
+func TestApplyInTwoVersions(t *testing.T) {
 	e := start(t)
 	const properties = `spec: {type: object, properties: {a: {type: integer}, b: {type: integer}}}`
 	e.create(define(properties, twoVersions(properties)))
@@ -117,10 +117,10 @@ func TestAppliesInTwoVersions(t *testing.T) {
 
 func TestDeprecatedVersionsWarn(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, twoVersions(anything), func(d *definition) { d.Spec.Versions[0].Deprecated = true }))
+	e.create(define(preserveUnknownFields, twoVersions(preserveUnknownFields), func(d *definition) { d.Spec.Versions[0].Deprecated = true }))
 	e.list("v1")
 	e.list("v2")
 	if got := strings.Join(e.warnings.texts, "; "); got != "example.com/v1 Widget is deprecated; use example.com/v2 Widget" {
-		t.Errorf("warned: %s", got)
+		t.Errorf("warnings: %s", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// watcher reads a watch.
+// watcher reads the events of a watch.
 type watcher struct {
 	*env
 	watch.Interface
@@ -27,9 +27,8 @@ func (w watcher) object() *unstructured.Unstructured {
 	return w.next(w.Interface).Object.(*unstructured.Unstructured)
 }
 
-// An informer goes on when the schema that it watches by changes, and sees what
-// happens after that.
-func TestInformersSurviveChangesOfTheSchema(t *testing.T) {
+// A client's informer continues after a change of the schema and reports later changes.
+func TestInformerContinuesAfterASchemaChange(t *testing.T) {
 	e := start(t)
 	e.create(define(`spec: {type: object, properties: {a: {type: integer}}}`))
 	e.widget("w", "spec: {a: 1}")
@@ -122,9 +121,9 @@ func TestSelectableFields(t *testing.T) {
 	}
 }
 
-func TestMetadataAlone(t *testing.T) {
+func TestPartialObjectMetadata(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	created := e.widget("w", "spec: {a: 1}\nmetadata: {labels: {a: b}}")
 	client, err := metadata.NewForConfig(e.server.RESTConfig())
 	if err != nil {

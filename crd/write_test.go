@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-func TestVersionsOfWrites(t *testing.T) {
+func TestResourceVersionsOfWrites(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	stale := e.widget("w", "spec: {a: 1}")
 	fresh := stale.DeepCopy()
 	if err := unstructured.SetNestedField(fresh.Object, int64(2), "spec", "a"); err != nil {
@@ -47,7 +47,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		t.Errorf("got %s, %v", toJSON(created), err)
 	}
 	if got := len(e.list("v1").Items); got != 0 {
-		t.Errorf("there are %d", got)
+		t.Errorf("%d objects exist", got)
 	}
 	real := e.widget("w", "spec: {}")
 	patched, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"a":2}}`), metav1.PatchOptions{DryRun: dry})
@@ -58,12 +58,11 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if got := e.get("v1", "w"); toJSON(got) != toJSON(real) {
-		t.Errorf("there is %s", toJSON(got))
+		t.Errorf("stored %s", toJSON(got))
 	}
 }
 
-// With a status of its own the generation counts what is not status; without one
-// everything.
+// The generation counts all changes, with a status subresource all but those of the status.
 func TestGeneration(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -75,7 +74,7 @@ func TestGeneration(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := start(t)
-			e.create(define(strings.TrimSuffix(anything, "}")+", other: {type: object, x-kubernetes-preserve-unknown-fields: true}}", tc.edits...))
+			e.create(define(strings.TrimSuffix(preserveUnknownFields, "}")+", other: {type: object, x-kubernetes-preserve-unknown-fields: true}}", tc.edits...))
 			for patch, want := range tc.after {
 				u := e.widget("", "spec: {a: 1}\nstatus: {a: 1}\nmetadata: {generateName: w-}")
 				patched, err := e.widgets("v1").Patch(t.Context(), u.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -90,9 +89,9 @@ func TestGeneration(t *testing.T) {
 	}
 }
 
-func TestTheStatusIsWrittenByItself(t *testing.T) {
+func TestStatusSubresource(t *testing.T) {
 	e := start(t)
-	e.create(define(anything, withStatus))
+	e.create(define(preserveUnknownFields, withStatus))
 	created := e.widget("w", "spec: {a: 1}\nstatus: {a: 1}")
 	if got := field(created, "status"); got != "" {
 		t.Errorf("created with status %s", got)
@@ -118,7 +117,7 @@ func TestTheStatusIsWrittenByItself(t *testing.T) {
 	}
 }
 
-// An autoscaler reads and writes the scale, whatever the kind is.
+// The scale client of autoscalers works with every kind.
 func TestScale(t *testing.T) {
 	e := start(t)
 	e.create(define(`
@@ -147,7 +146,7 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 		t.Fatalf("wrote %s, %v", toJSON(s), err)
 	}
 	if got := e.get("v1", "w"); spec(got) != `{"other":"x","size":5}` || got.GetGeneration() != 2 || got.GetResourceVersion() != s.ResourceVersion {
-		t.Errorf("there is %s", toJSON(got))
+		t.Errorf("stored %s", toJSON(got))
 	}
 	s.ResourceVersion = u.GetResourceVersion()
 	_, err = scales.Update(t.Context(), schema.GroupResource{Group: group, Resource: "widgets"}, s, metav1.UpdateOptions{})
@@ -161,13 +160,13 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 		t.Fatalf("wrote %s without a resourceVersion, %v", toJSON(s), err)
 	}
 	if got := e.get("v1", "w"); spec(got) != `{"other":"x","size":7}` || got.GetResourceVersion() != s.ResourceVersion {
-		t.Errorf("there is %s", toJSON(got))
+		t.Errorf("stored %s", toJSON(got))
 	}
 }
 
-func TestThereIsNoProtobufOfCustomResources(t *testing.T) {
+func TestProtobufIsNotAcceptable(t *testing.T) {
 	e := start(t)
-	e.create(define(anything))
+	e.create(define(preserveUnknownFields))
 	e.widget("w", "")
 	for accept, want := range map[string]int{
 		"application/vnd.kubernetes.protobuf":                   http.StatusNotAcceptable,
@@ -191,7 +190,7 @@ func TestThereIsNoProtobufOfCustomResources(t *testing.T) {
 	}
 }
 
-// scales returns the client that autoscalers have, for widgets.
+// scales returns the scale client of autoscalers for widgets.
 func (e *env) scales() scale.ScaleInterface {
 	e.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)

@@ -10,26 +10,27 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// aggregated returns the roles with the rules of those that have an
-// aggregationRule put together. Such a role may be selected by another one, as
-// view is by edit and edit by admin, so sums are made until nothing changes.
-func aggregated(stored map[string]*rbacv1.ClusterRole) map[string]*rbacv1.ClusterRole {
+// resolveAggregation returns the roles with the rules of aggregated roles added. An aggregated role
+// may select another one, as admin selects edit and edit selects view, so this is repeated until
+// nothing changes.
+func resolveAggregation(stored map[string]*rbacv1.ClusterRole) map[string]*rbacv1.ClusterRole {
 	roles := maps.Clone(stored)
-	var sums []string
+	var aggregated []string
 	for _, name := range slices.Sorted(maps.Keys(roles)) {
 		if roles[name].AggregationRule != nil {
-			sums = append(sums, name)
+			aggregated = append(aggregated, name)
 		}
 	}
-	// Rules only grow, and a chain of selections is no longer than there are sums.
-	for range sums {
+	// Rules are only added, and no chain of selections is longer than the number of aggregated
+	// roles.
+	for range aggregated {
 		changed := false
-		for _, name := range sums {
-			rules := sumOf(roles, name)
+		for _, name := range aggregated {
+			rules := aggregatedRules(roles, name)
 			if len(rules) != len(roles[name].Rules) {
-				sum := *roles[name]
-				sum.Rules, changed = rules, true
-				roles[name] = &sum
+				role := *roles[name]
+				role.Rules, changed = rules, true
+				roles[name] = &role
 			}
 		}
 		if !changed {
@@ -39,9 +40,9 @@ func aggregated(stored map[string]*rbacv1.ClusterRole) map[string]*rbacv1.Cluste
 	return roles
 }
 
-// sumOf returns what a role grants itself and, behind that, each rule of those
-// it selects once.
-func sumOf(roles map[string]*rbacv1.ClusterRole, name string) []rbacv1.PolicyRule {
+// aggregatedRules returns the rules of a role, then those of the roles it selects, without
+// duplicates.
+func aggregatedRules(roles map[string]*rbacv1.ClusterRole, name string) []rbacv1.PolicyRule {
 	role := roles[name]
 	rules := slices.Clone(role.Rules)
 	for _, selected := range selectedBy(roles, role.AggregationRule.ClusterRoleSelectors) {
@@ -57,8 +58,8 @@ func sumOf(roles map[string]*rbacv1.ClusterRole, name string) []rbacv1.PolicyRul
 	return rules
 }
 
-// selectedBy returns the names of the roles, in order, that any of the
-// selectors matches. One that cannot be read matches nothing.
+// selectedBy returns the sorted names of the roles that any of the selectors matches. An invalid
+// selector matches none.
 func selectedBy(roles map[string]*rbacv1.ClusterRole, selectors []metav1.LabelSelector) []string {
 	var names []string
 	for i := range selectors {

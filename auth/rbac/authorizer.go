@@ -14,20 +14,20 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// privilegedGroup may do everything, whatever the roles say.
+// privilegedGroup is the group whose members may do everything.
 const privilegedGroup = "system:masters"
 
-// Config is what an Authorizer is made of.
+// Config configures an Authorizer.
 type Config struct {
-	// Store finds the stores of roles, clusterroles, rolebindings and
-	// clusterrolebindings. It is asked when they are needed, not before.
+	// Store returns the stores of roles, clusterroles, rolebindings and clusterrolebindings. New
+	// does not call it.
 	Store func(schema.GroupResource) (*registry.Store, bool)
-	// Logger takes what operators should know. Nil discards it.
+	// Logger is for operators. Nil discards its output.
 	Logger *slog.Logger
 }
 
-// Authorizer is a registry.Authorizer. It works without Run too, at the price
-// of a consistent read where it would know the answer.
+// Authorizer is a registry.Authorizer. Without Run it does more consistent reads, and revoked
+// permissions stay in effect until the next one.
 type Authorizer struct {
 	config Config
 	cache  *cache
@@ -43,17 +43,17 @@ func New(config Config) *Authorizer {
 	return &Authorizer{config: config, cache: newCache(config)}
 }
 
-// Run follows what happens to roles and bindings until ctx ends.
+// Run watches roles and bindings until ctx ends, and returns nil then.
 func (a *Authorizer) Run(ctx context.Context) error { return a.cache.run(ctx) }
 
-// Authorize implements registry.Authorizer. It has no opinion where no rule
-// allows the access; an error means that the roles could not be read.
+// Authorize implements registry.Authorizer. It has no opinion if no rule allows the request. An
+// error means that the roles could not be read.
 func (a *Authorizer) Authorize(ctx context.Context, access registry.Access) (registry.Decision, error) {
 	if isPrivileged(access.User) {
 		return registry.Decision{Allowed: true}, nil
 	}
-	known := a.cache.current()
-	decision := known.decide(access)
+	current := a.cache.current()
+	decision := current.decide(access)
 	if decision.Allowed {
 		return decision, nil
 	}
@@ -61,21 +61,21 @@ func (a *Authorizer) Authorize(ctx context.Context, access registry.Access) (reg
 	switch {
 	case err != nil:
 		return registry.Decision{}, err
-	case fresh == known:
+	case fresh == current:
 		return decision, nil
 	}
 	return fresh.decide(access), nil
 }
 
-// Rules implements registry.Authorizer with what roles allow, to the privileged
-// group too.
+// Rules implements registry.Authorizer. It returns the rules of roles only, for members of the
+// privileged group too.
 func (a *Authorizer) Rules(ctx context.Context, user *authenticationv1.UserInfo, namespace string) (registry.RuleSet, error) {
 	var set registry.RuleSet
 	fresh, err := a.cache.refresh(ctx)
 	if err != nil {
 		return set, err
 	}
-	rules, faults := fresh.rulesFor(user, namespace)
+	rules, errs := fresh.rulesFor(user, namespace)
 	for _, rule := range rules {
 		if len(rule.Resources) > 0 {
 			set.Resource = append(set.Resource, authorizationv1.ResourceRule{
@@ -88,32 +88,32 @@ func (a *Authorizer) Rules(ctx context.Context, user *authenticationv1.UserInfo,
 			})
 		}
 	}
-	return set, utilerrors.NewAggregate(faults)
+	return set, utilerrors.NewAggregate(errs)
 }
 
 func isPrivileged(user *authenticationv1.UserInfo) bool {
 	return user != nil && slices.Contains(user.Groups, privilegedGroup)
 }
 
-// decide looks for a rule that allows the access.
+// decide returns whether a rule allows the request, and the reason.
 func (p *policy) decide(access registry.Access) registry.Decision {
 	namespace := ""
 	if access.Resource != nil {
 		namespace = access.Resource.Namespace
 	}
 	var decision registry.Decision
-	var faults []error
+	var errs []error
 	p.visit(access.User, namespace, func(source grant, rules []rbacv1.PolicyRule, err error) bool {
 		if err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 		if slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool { return allows(&rule, access) }) {
 			decision = registry.Decision{Allowed: true, Reason: "RBAC: allowed by " + source.String()}
 		}
 		return !decision.Allowed
 	})
-	if !decision.Allowed && len(faults) > 0 {
-		decision.Reason = "RBAC: " + utilerrors.NewAggregate(faults).Error()
+	if !decision.Allowed && len(errs) > 0 {
+		decision.Reason = "RBAC: " + utilerrors.NewAggregate(errs).Error()
 	}
 	return decision
 }

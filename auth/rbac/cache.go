@@ -96,7 +96,7 @@ func (c *cache) build() *policy {
 			p.add(obj, stored)
 		}
 	}
-	p.clusterRoles = aggregated(stored)
+	p.clusterRoles = resolveAggregation(stored)
 	return p
 }
 

@@ -8,21 +8,20 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// missing returns what of wanted is not in owned, in rules of one verb, one
-// resource and at most one name each.
-func missing(owned, wanted []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	var rest []rbacv1.PolicyRule
-	for _, rule := range wanted {
+// missing returns the atoms of the requested rules that no owned rule covers.
+func missing(owned, requested []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	var uncovered []rbacv1.PolicyRule
+	for _, rule := range requested {
 		for _, atom := range atoms(rule) {
 			if !slices.ContainsFunc(owned, func(o rbacv1.PolicyRule) bool { return covers(o, atom) }) {
-				rest = append(rest, atom)
+				uncovered = append(uncovered, atom)
 			}
 		}
 	}
-	return rest
+	return uncovered
 }
 
-// atoms takes a rule apart.
+// atoms splits a rule into rules of one verb, one resource and at most one name.
 func atoms(rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, group := range rule.APIGroups {
@@ -48,37 +47,37 @@ func atoms(rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return out
 }
 
-// covers tells whether a rule gives all that an atom does.
+// covers reports whether a rule allows everything that an atom allows.
 func covers(rule, atom rbacv1.PolicyRule) bool {
-	return holdsAll(rule.Verbs, atom.Verbs) &&
-		holdsAll(rule.APIGroups, atom.APIGroups) &&
+	return matchesAll(rule.Verbs, atom.Verbs) &&
+		matchesAll(rule.APIGroups, atom.APIGroups) &&
 		coversResource(rule.Resources, atom.Resources) &&
 		coversNames(rule.ResourceNames, atom.ResourceNames) &&
 		!slices.ContainsFunc(atom.NonResourceURLs, func(path string) bool {
-			return !slices.ContainsFunc(rule.NonResourceURLs, func(owned string) bool { return pathCovers(owned, path) })
+			return !slices.ContainsFunc(rule.NonResourceURLs, func(pattern string) bool { return matchesPath(pattern, path) })
 		})
 }
 
-func holdsAll(set, wanted []string) bool {
-	return !slices.ContainsFunc(wanted, func(w string) bool { return !holds(set, w) })
+func matchesAll(list, values []string) bool {
+	return !slices.ContainsFunc(values, func(value string) bool { return !matches(list, value) })
 }
 
-func coversResource(set, wanted []string) bool {
-	return !slices.ContainsFunc(wanted, func(w string) bool {
-		_, subresource, isSub := strings.Cut(w, "/")
-		return !holds(set, w) && !(isSub && slices.Contains(set, "*/"+subresource))
+func coversResource(list, values []string) bool {
+	return !slices.ContainsFunc(values, func(value string) bool {
+		_, subresource, isSub := strings.Cut(value, "/")
+		return !matches(list, value) && !(isSub && slices.Contains(list, "*/"+subresource))
 	})
 }
 
-// coversNames: no names are all names, and only those cover all.
-func coversNames(set, wanted []string) bool {
-	if len(set) == 0 || len(wanted) == 0 {
-		return len(set) == 0
+// coversNames reports whether a list of names covers another. An empty list means all names.
+func coversNames(list, values []string) bool {
+	if len(list) == 0 || len(values) == 0 {
+		return len(list) == 0
 	}
-	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(set, w) })
+	return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(list, value) })
 }
 
-// compacted joins atoms that differ in their verb only.
+// compacted joins atoms that differ only in the verb.
 func compacted(atoms []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
 	for _, atom := range atoms {
@@ -95,7 +94,7 @@ func compacted(atoms []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return out
 }
 
-// describe writes a rule as kube-apiserver does in its errors.
+// describe formats a rule as the errors of kube-apiserver do.
 func describe(rule rbacv1.PolicyRule) string {
 	var parts []string
 	for _, part := range []struct {

@@ -19,23 +19,22 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Escalation refuses roles and bindings that would give more than their writer
-// may do, unless the verb escalate (for a role) or bind (for a binding) is
-// allowed to them by whoever decides, which may be more than roles. It belongs
-// behind all steps that change objects.
-func (a *Authorizer) Escalation(decider registry.Authorizer) registry.AdmissionStep {
+// Escalation returns the admission step that rejects roles and bindings with permissions that the
+// user does not have, unless authorizer allows the user the verb escalate (for a role) or bind (for
+// a binding). It must come after all steps that change objects.
+func (a *Authorizer) Escalation(authorizer registry.Authorizer) registry.AdmissionStep {
 	return registry.AdmissionStep{Name: "RBACEscalation", Admit: func(ctx context.Context, attributes *registry.Attributes) error {
-		return a.admit(ctx, decider, attributes)
+		return a.admit(ctx, authorizer, attributes)
 	}}
 }
 
-func (a *Authorizer) admit(ctx context.Context, decider registry.Authorizer, attributes *registry.Attributes) error {
+func (a *Authorizer) admit(ctx context.Context, authorizer registry.Authorizer, attributes *registry.Attributes) error {
 	user := registry.UserFrom(ctx)
 	if user == nil || isPrivileged(user) || attributes.Object == nil || attributes.Subresource != "" {
 		return nil
 	}
-	write := &grantingWrite{authorizer: a, decider: decider, user: user, attributes: attributes}
-	if write.touchesBookkeepingOnly() {
+	write := &grantingWrite{cache: a.cache, authorizer: authorizer, user: user, attributes: attributes}
+	if write.changesGCFieldsOnly() {
 		return nil
 	}
 	switch obj := attributes.Object.(type) {
@@ -52,13 +51,14 @@ func (a *Authorizer) admit(ctx context.Context, decider registry.Authorizer, att
 	}
 }
 
-// aggregates tells whether a ClusterRole, which may be nil, takes in others.
+// aggregates reports whether an object, which may be nil, is a ClusterRole with an aggregation
+// rule.
 func aggregates(obj runtime.Object) bool {
 	role, ok := obj.(*rbacv1.ClusterRole)
 	return ok && role.AggregationRule != nil && len(role.AggregationRule.ClusterRoleSelectors) > 0
 }
 
-// fullAuthority is what an aggregationRule, which can take in anything, needs.
+// fullAuthority returns the rules needed to write an aggregationRule, which can select any role.
 func fullAuthority() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{Verbs: []string{all}, APIGroups: []string{all}, Resources: []string{all}},
@@ -68,15 +68,15 @@ func fullAuthority() []rbacv1.PolicyRule {
 
 // grantingWrite is one write of a role or a binding.
 type grantingWrite struct {
-	authorizer *Authorizer
-	decider    registry.Authorizer
+	cache      *cache
+	authorizer registry.Authorizer
 	user       *authenticationv1.UserInfo
 	attributes *registry.Attributes
 }
 
-// touchesBookkeepingOnly allows what garbage collection changes to whoever may
-// update the object.
-func (w *grantingWrite) touchesBookkeepingOnly() bool {
+// changesGCFieldsOnly reports whether an update changes only owner references and finalizers. Every
+// user who may update the object may change them.
+func (w *grantingWrite) changesGCFieldsOnly() bool {
 	if w.attributes.OldObject == nil {
 		return false
 	}
@@ -95,21 +95,21 @@ func (w *grantingWrite) touchesBookkeepingOnly() bool {
 	return equality.Semantic.DeepEqual(next, w.attributes.OldObject)
 }
 
-// checkRole: unbounded is whether the role takes in what others grant.
-func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule, unbounded bool) error {
+// checkRole checks a write of a role. aggregates is set for a role with an aggregationRule.
+func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule, aggregates bool) error {
 	name := w.attributes.Name
 	if w.attributes.Operation == registry.OperationCreate && w.attributes.OldObject == nil {
-		name = "" // the path of a POST names nobody
+		name = "" // the path of a POST has no name
 	}
 	mayEscalate, err := w.may(ctx, "escalate", w.attributes.Store.Resource().Name, name)
 	if err != nil || mayEscalate {
 		return err
 	}
-	return w.confirmed(ctx, func(p *policy) error {
-		if err := w.covered(p, rules); err != nil {
+	return w.checkConsistently(ctx, func(p *policy) error {
+		if err := w.checkCovered(p, rules); err != nil {
 			return err
 		}
-		if unbounded && w.covered(p, fullAuthority()) != nil {
+		if aggregates && w.checkCovered(p, fullAuthority()) != nil {
 			return w.forbidden(errors.New("must have cluster-admin privileges to use the aggregationRule"))
 		}
 		return nil
@@ -117,57 +117,58 @@ func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule
 }
 
 func (w *grantingWrite) checkBinding(ctx context.Context, ref rbacv1.RoleRef) error {
-	resource, known := map[string]string{"Role": "roles", "ClusterRole": "clusterroles"}[ref.Kind]
-	if known {
+	resource, ok := map[string]string{"Role": "roles", "ClusterRole": "clusterroles"}[ref.Kind]
+	if ok {
 		mayBind, err := w.may(ctx, "bind", resource, ref.Name)
 		if err != nil || mayBind {
 			return err
 		}
 	}
-	return w.confirmed(ctx, func(p *policy) error {
+	return w.checkConsistently(ctx, func(p *policy) error {
 		rules, err := p.rulesOf(ref, w.attributes.Namespace)
 		if err != nil {
 			return err
 		}
-		return w.covered(p, rules)
+		return w.checkCovered(p, rules)
 	})
 }
 
+// may reports whether the user may do a verb on a role.
 func (w *grantingWrite) may(ctx context.Context, verb, resource, name string) (bool, error) {
-	decision, err := w.decider.Authorize(ctx, registry.Access{User: w.user, Resource: &authorizationv1.ResourceAttributes{
+	decision, err := w.authorizer.Authorize(ctx, registry.Access{User: w.user, Resource: &authorizationv1.ResourceAttributes{
 		Verb: verb, Group: rbacv1.GroupName, Version: all, Resource: resource, Namespace: w.attributes.Namespace, Name: name,
 	}})
 	return decision.Allowed, err
 }
 
-// confirmed refuses only what a consistent look refuses too.
-func (w *grantingWrite) confirmed(ctx context.Context, check func(*policy) error) error {
-	if check(w.authorizer.cache.current()) == nil {
+// checkConsistently repeats a failed check after a consistent read.
+func (w *grantingWrite) checkConsistently(ctx context.Context, check func(*policy) error) error {
+	if check(w.cache.current()) == nil {
 		return nil
 	}
-	fresh, err := w.authorizer.cache.refresh(ctx)
+	fresh, err := w.cache.refresh(ctx)
 	if err != nil {
 		return err
 	}
 	return check(fresh)
 }
 
-// covered tells whether the user may do all that the rules allow.
-func (w *grantingWrite) covered(p *policy, rules []rbacv1.PolicyRule) error {
-	owned, faults := p.rulesFor(w.user, w.attributes.Namespace)
-	rest := missing(owned, rules)
-	if len(rest) == 0 {
+// checkCovered returns an error unless the user has all permissions of the rules.
+func (w *grantingWrite) checkCovered(p *policy, rules []rbacv1.PolicyRule) error {
+	owned, errs := p.rulesFor(w.user, w.attributes.Namespace)
+	uncovered := missing(owned, rules)
+	if len(uncovered) == 0 {
 		return nil
 	}
 	var lines []string
-	for _, rule := range compacted(rest) {
+	for _, rule := range compacted(uncovered) {
 		lines = append(lines, describe(rule))
 	}
 	slices.Sort(lines)
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		w.user.Username, w.user.Groups, strings.Join(slices.Compact(lines), "\n"))
-	if len(faults) > 0 {
-		text += fmt.Sprintf("; resolution errors: [%v]", utilerrors.NewAggregate(faults))
+	if len(errs) > 0 {
+		text += fmt.Sprintf("; resolution errors: [%v]", utilerrors.NewAggregate(errs))
 	}
 	return w.forbidden(errors.New(text))
 }

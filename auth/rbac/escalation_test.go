@@ -14,19 +14,19 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// newDelegation knows jane, who may read pods in all namespaces, boss, who may
-// escalate and bind, and root, who may do anything.
+// newDelegation has the users jane, who may read pods in all namespaces, boss, who may escalate
+// and bind, and root, who may do everything.
 func newDelegation(t *testing.T) *env {
 	e := newEnv(t)
-	e.Create(clusterRolesOf, clusterRole("reader", rule(list("get", "list"), list(""), list("pods"))))
-	e.Create(clusterRolesOf, clusterRole("writer", rule(list("get", "delete", "create"), list(""), list("pods"))))
-	e.Create(clusterRolesOf, clusterRole("everything", fullAuthority()...))
-	e.Create(clusterRolesOf, clusterRole("boss",
+	e.Create(clusterRoles, clusterRole("reader", rule(list("get", "list"), list(""), list("pods"))))
+	e.Create(clusterRoles, clusterRole("writer", rule(list("get", "delete", "create"), list(""), list("pods"))))
+	e.Create(clusterRoles, clusterRole("everything", fullAuthority()...))
+	e.Create(clusterRoles, clusterRole("boss",
 		rule(list("escalate"), list(rbacv1.GroupName), list("roles", "clusterroles")),
 		rule(list("bind"), list(rbacv1.GroupName), list("clusterroles"), "writer")))
-	e.Create(clusterRoleBindingsOf, clusterBinding("reader", subject("User", "jane")))
-	e.Create(clusterRoleBindingsOf, clusterBinding("boss", subject("User", "boss")))
-	e.Create(clusterRoleBindingsOf, clusterBinding("everything", subject("User", "root")))
+	e.Create(clusterRoleBindings, clusterBinding("reader", subject("User", "jane")))
+	e.Create(clusterRoleBindings, clusterBinding("boss", subject("User", "boss")))
+	e.Create(clusterRoleBindings, clusterBinding("everything", subject("User", "root")))
 	return e
 }
 
@@ -35,7 +35,7 @@ func renamed[T runtime.Object](obj T) T {
 	return obj
 }
 
-func TestNobodyGrantsWhatTheyDoNotHave(t *testing.T) {
+func TestPrivilegeEscalationIsForbidden(t *testing.T) {
 	sum := clusterRole("sum")
 	sum.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}
 	held := rule(list("list"), list(""), list("pods"), "web")
@@ -47,25 +47,25 @@ func TestNobodyGrantsWhatTheyDoNotHave(t *testing.T) {
 		obj      runtime.Object
 		want     string // the error, "" for none
 	}{
-		"a role within what one may do": {"jane", rolesOf, role("new", held), ""},
-		"a role beyond it": {"jane", rolesOf, role("new", more),
+		"a role with permissions of the user": {"jane", roles, role("new", held), ""},
+		"a role with other permissions": {"jane", roles, role("new", more),
 			`roles.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}`},
-		"what is missing comes by resource": {"jane", clusterRolesOf,
+		"missing permissions are listed by resource": {"jane", clusterRoles,
 			clusterRole("new", rule(list("create", "delete"), list("", "apps"), list("pods"), "a"), rbacv1.PolicyRule{Verbs: list("get"), NonResourceURLs: list("/metrics")}),
 			`clusterroles.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks +
 				`{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["create" "delete"]}` + "\n" +
 				`{APIGroups:["apps"], Resources:["pods"], ResourceNames:["a"], Verbs:["create" "delete"]}` + "\n" +
 				`{NonResourceURLs:["/metrics"], Verbs:["get"]}`},
-		"the verb escalate":                       {"boss", clusterRolesOf, clusterRole("new", more), ""},
-		"an aggregation rule needs everything":    {"jane", clusterRolesOf, sum.DeepCopy(), `clusterroles.rbac.authorization.k8s.io "sum" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
-		"who may do everything has it":            {"root", clusterRolesOf, sum.DeepCopy(), ""},
-		"a binding to a role one has":             {"jane", clusterRoleBindingsOf, renamed(clusterBinding("reader", subject("User", "joe"))), ""},
-		"a binding to a role beyond it":           {"jane", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete" "create"]}`},
-		"the verb bind":                           {"boss", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
-		"the verb bind for another role":          {"boss", roleBindingsOf, renamed(binding("ClusterRole", "reader", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "boss" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`},
-		"a binding to a role that is not there":   {"jane", roleBindingsOf, renamed(binding("Role", "gone")), `role.rbac.authorization.k8s.io "gone" not found`},
-		"the privileged group is asked nothing":   {"system:masters", roleBindingsOf, renamed(binding("Role", "gone")), ""},
-		"a binding in a namespace to its own one": {"root", roleBindingsOf, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
+		"the verb escalate allows it":                   {"boss", clusterRoles, clusterRole("new", more), ""},
+		"an aggregation rule needs all permissions":     {"jane", clusterRoles, sum.DeepCopy(), `clusterroles.rbac.authorization.k8s.io "sum" is forbidden: must have cluster-admin privileges to use the aggregationRule`},
+		"a user with all permissions":                   {"root", clusterRoles, sum.DeepCopy(), ""},
+		"a binding to a role of the user":               {"jane", clusterRoleBindings, renamed(clusterBinding("reader", subject("User", "joe"))), ""},
+		"a binding to a role with other permissions":    {"jane", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete" "create"]}`},
+		"the verb bind allows it":                       {"boss", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
+		"the verb bind for another role does not":       {"boss", roleBindings, renamed(binding("ClusterRole", "reader", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "boss" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`},
+		"a binding to a missing role":                   {"jane", roleBindings, renamed(binding("Role", "gone")), `role.rbac.authorization.k8s.io "gone" not found`},
+		"the privileged group is not checked":           {"system:masters", roleBindings, renamed(binding("Role", "gone")), ""},
+		"a role binding by a user with all permissions": {"root", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -89,27 +89,27 @@ func text(err error) string {
 	return err.Error()
 }
 
-func TestUpdatesAreCheckedToo(t *testing.T) {
+func TestEscalationByUpdate(t *testing.T) {
 	e := newDelegation(t)
-	e.Create(rolesOf, role("r", rule(list("get"), list(""), list("pods"))))
+	e.Create(roles, role("r", rule(list("get"), list(""), list("pods"))))
 	update := func(change func(*rbacv1.Role)) error {
-		return e.update(userNamed("jane"), rolesOf, "demo", "r", func(obj runtime.Object) { change(obj.(*rbacv1.Role)) })
+		return e.update(userNamed("jane"), roles, "demo", "r", func(obj runtime.Object) { change(obj.(*rbacv1.Role)) })
 	}
 	if err := update(func(r *rbacv1.Role) { r.Rules[0].Verbs = list("list") }); err != nil {
-		t.Errorf("to what she may do: %v", err)
+		t.Errorf("permissions of the user: %v", err)
 	}
 	if err := update(func(r *rbacv1.Role) { r.Rules[0].Verbs = list("delete") }); !apierrors.IsForbidden(err) {
-		t.Errorf("to more: %v", err)
+		t.Errorf("other permissions: %v", err)
 	}
 
-	e.Create(clusterRolesOf, clusterRole("big", rule(list("*"), list("*"), list("*"))))
-	bookkeeping := func(obj runtime.Object) { registrytest.Meta(obj).SetFinalizers(list("acme.io/x")) }
-	if err := e.update(userNamed("jane"), clusterRolesOf, "", "big", bookkeeping); err != nil {
-		t.Errorf("finalizers of a role beyond her: %v", err)
+	e.Create(clusterRoles, clusterRole("big", rule(list("*"), list("*"), list("*"))))
+	finalizers := func(obj runtime.Object) { registrytest.Meta(obj).SetFinalizers(list("acme.io/x")) }
+	if err := e.update(userNamed("jane"), clusterRoles, "", "big", finalizers); err != nil {
+		t.Errorf("finalizers of a role with other permissions: %v", err)
 	}
 	labels := func(obj runtime.Object) { registrytest.Meta(obj).SetLabels(map[string]string{"a": "b"}) }
-	if err := e.update(userNamed("jane"), clusterRolesOf, "", "big", labels); !apierrors.IsForbidden(err) {
-		t.Errorf("labels of a role beyond her: %v", err)
+	if err := e.update(userNamed("jane"), clusterRoles, "", "big", labels); !apierrors.IsForbidden(err) {
+		t.Errorf("labels of a role with other permissions: %v", err)
 	}
 }
 

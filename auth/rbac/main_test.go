@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// env is an authorizer over stored roles, with its admission step in place.
+// env is an authorizer of stored roles, with its admission step.
 type env struct {
 	*registrytest.Env
 	authorizer *Authorizer
@@ -35,8 +35,8 @@ func newEnv(t *testing.T) *env {
 	return e
 }
 
-// follow runs the authorizer until the test ends.
-func (e *env) follow() {
+// runAuthorizer runs the authorizer until the end of the test.
+func (e *env) runAuthorizer() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- e.authorizer.Run(ctx) }() // ends with the test
@@ -48,16 +48,16 @@ func (e *env) follow() {
 	})
 }
 
-func (e *env) decide(user *authenticationv1.UserInfo, wanted *authorizationv1.ResourceAttributes) registry.Decision {
+func (e *env) decide(user *authenticationv1.UserInfo, request *authorizationv1.ResourceAttributes) registry.Decision {
 	e.Helper()
-	decision, err := e.authorizer.Authorize(e.Context(), registry.Access{User: user, Resource: wanted})
+	decision, err := e.authorizer.Authorize(e.Context(), registry.Access{User: user, Resource: request})
 	if err != nil {
 		e.Fatal(err)
 	}
 	return decision
 }
 
-// createAs stores an object on behalf of a user.
+// createAs creates an object as a user.
 func (e *env) createAs(user *authenticationv1.UserInfo, resource string, obj runtime.Object) error {
 	_, err := e.Store(resource).Create(registry.WithUser(e.Context(), user), registry.CreateRequest{
 		Namespace: registrytest.Meta(obj).GetNamespace(),
@@ -67,10 +67,10 @@ func (e *env) createAs(user *authenticationv1.UserInfo, resource string, obj run
 }
 
 const (
-	rolesOf               = "roles.rbac.authorization.k8s.io"
-	clusterRolesOf        = "clusterroles.rbac.authorization.k8s.io"
-	roleBindingsOf        = "rolebindings.rbac.authorization.k8s.io"
-	clusterRoleBindingsOf = "clusterrolebindings.rbac.authorization.k8s.io"
+	roles               = "roles.rbac.authorization.k8s.io"
+	clusterRoles        = "clusterroles.rbac.authorization.k8s.io"
+	roleBindings        = "rolebindings.rbac.authorization.k8s.io"
+	clusterRoleBindings = "clusterrolebindings.rbac.authorization.k8s.io"
 )
 
 func userNamed(name string, groups ...string) *authenticationv1.UserInfo {
@@ -107,7 +107,7 @@ func binding(kind, role string, subjects ...rbacv1.Subject) *rbacv1.RoleBinding 
 	}
 }
 
-// subject is a user or a group; a service account is of no group of the API.
+// subject returns a subject. Only users and groups have an APIGroup.
 func subject(kind, name string) rbacv1.Subject {
 	if kind == rbacv1.ServiceAccountKind {
 		return rbacv1.Subject{Kind: kind, Name: name}
@@ -115,6 +115,6 @@ func subject(kind, name string) rbacv1.Subject {
 	return rbacv1.Subject{Kind: kind, APIGroup: rbacv1.GroupName, Name: name}
 }
 
-func wants(verb, resource, namespace string) *authorizationv1.ResourceAttributes {
+func resourceRequest(verb, resource, namespace string) *authorizationv1.ResourceAttributes {
 	return &authorizationv1.ResourceAttributes{Verb: verb, Resource: resource, Namespace: namespace}
 }

@@ -10,43 +10,46 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// all is what stands for everything in each list of a rule.
+// all is the wildcard in the lists of a rule.
 const all = "*"
 
+// allows reports whether a rule allows a request.
 func allows(rule *rbacv1.PolicyRule, access registry.Access) bool {
 	switch {
 	case access.Resource != nil:
 		return allowsResource(rule, access.Resource)
 	case access.NonResource != nil:
-		return holds(rule.Verbs, access.NonResource.Verb) && slices.ContainsFunc(rule.NonResourceURLs, func(owned string) bool {
-			return pathCovers(owned, access.NonResource.Path)
+		return matches(rule.Verbs, access.NonResource.Verb) && slices.ContainsFunc(rule.NonResourceURLs, func(pattern string) bool {
+			return matchesPath(pattern, access.NonResource.Path)
 		})
 	default:
 		return false
 	}
 }
 
-func allowsResource(rule *rbacv1.PolicyRule, wanted *authorizationv1.ResourceAttributes) bool {
-	return holds(rule.Verbs, wanted.Verb) &&
-		holds(rule.APIGroups, wanted.Group) &&
-		holdsResource(rule.Resources, wanted) &&
-		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, wanted.Name))
+func allowsResource(rule *rbacv1.PolicyRule, requested *authorizationv1.ResourceAttributes) bool {
+	return matches(rule.Verbs, requested.Verb) &&
+		matches(rule.APIGroups, requested.Group) &&
+		matchesResource(rule.Resources, requested) &&
+		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, requested.Name))
 }
 
-func holds(set []string, wanted string) bool {
-	return slices.Contains(set, all) || slices.Contains(set, wanted)
+// matches reports whether a list of a rule contains a value or the wildcard.
+func matches(list []string, value string) bool {
+	return slices.Contains(list, all) || slices.Contains(list, value)
 }
 
-// holdsResource knows, besides resources and subresources by name, "*/scale"
-// for a subresource of everything.
-func holdsResource(set []string, wanted *authorizationv1.ResourceAttributes) bool {
-	if wanted.Subresource == "" {
-		return holds(set, wanted.Resource)
+// matchesResource reports whether a list of resources contains the requested one. "*/scale" matches
+// a subresource of all resources.
+func matchesResource(list []string, requested *authorizationv1.ResourceAttributes) bool {
+	if requested.Subresource == "" {
+		return matches(list, requested.Resource)
 	}
-	return holds(set, wanted.Resource+"/"+wanted.Subresource) || slices.Contains(set, "*/"+wanted.Subresource)
+	return matches(list, requested.Resource+"/"+requested.Subresource) || slices.Contains(list, "*/"+requested.Subresource)
 }
 
-// pathCovers: a path that ends in a star stands for all that begin like it.
-func pathCovers(owned, path string) bool {
-	return owned == path || strings.HasSuffix(owned, all) && strings.HasPrefix(path, strings.TrimRight(owned, all))
+// matchesPath reports whether a pattern matches a path. A pattern that ends in a star matches all
+// paths with its prefix.
+func matchesPath(pattern, path string) bool {
+	return pattern == path || strings.HasSuffix(pattern, all) && strings.HasPrefix(path, strings.TrimRight(pattern, all))
 }

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// policy is all roles and bindings at one time.
+// policy holds all roles and bindings at one time.
 //
 // Invariant: it never changes after it is built.
 type policy struct {
@@ -19,7 +20,7 @@ type policy struct {
 	clusterBindings []*rbacv1.ClusterRoleBinding     // in the order of names
 }
 
-// grant names the binding, and the subject in it, that rules come from.
+// grant identifies the binding, and the subject in it, that rules come from.
 type grant struct {
 	kind, binding string
 	role          rbacv1.RoleRef
@@ -30,11 +31,7 @@ type grant struct {
 func (g grant) String() string {
 	subject := g.subject.Name
 	if g.subject.Kind == rbacv1.ServiceAccountKind {
-		namespace := g.subject.Namespace
-		if namespace == "" {
-			namespace = g.namespace
-		}
-		subject += "/" + namespace
+		subject += "/" + cmp.Or(g.subject.Namespace, g.namespace)
 	}
 	binding := g.binding
 	if g.namespace != "" {
@@ -43,13 +40,13 @@ func (g grant) String() string {
 	return fmt.Sprintf("%s %q of %s %q to %s %q", g.kind, binding, g.role.Kind, g.role.Name, g.subject.Kind, subject)
 }
 
-// visitor sees the rules of one binding, or why they cannot be found. It
-// returns whether to go on.
+// visitor is called with the rules of one binding, or the error of its role. It reports whether to
+// continue.
 type visitor func(source grant, rules []rbacv1.PolicyRule, err error) bool
 
-// visit shows all that bindings give a user: cluster-wide, then in the
-// namespace if there is one.
-func (p *policy) visit(user *authenticationv1.UserInfo, namespace string, see visitor) {
+// visit calls a visitor for each binding of a user: the cluster-wide ones, then those of the
+// namespace unless it is "".
+func (p *policy) visit(user *authenticationv1.UserInfo, namespace string, visit visitor) {
 	if user == nil {
 		return
 	}
@@ -57,7 +54,7 @@ func (p *policy) visit(user *authenticationv1.UserInfo, namespace string, see vi
 		if subject, ok := subjectFor(user, b.Subjects, ""); ok {
 			rules, err := p.rulesOf(b.RoleRef, "")
 			source := grant{kind: "ClusterRoleBinding", binding: b.Name, role: b.RoleRef, subject: subject}
-			if !see(source, rules, err) {
+			if !visit(source, rules, err) {
 				return
 			}
 		}
@@ -69,28 +66,26 @@ func (p *policy) visit(user *authenticationv1.UserInfo, namespace string, see vi
 		if subject, ok := subjectFor(user, b.Subjects, namespace); ok {
 			rules, err := p.rulesOf(b.RoleRef, namespace)
 			source := grant{kind: "RoleBinding", binding: b.Name, role: b.RoleRef, subject: subject, namespace: namespace}
-			if !see(source, rules, err) {
+			if !visit(source, rules, err) {
 				return
 			}
 		}
 	}
 }
 
-// rulesFor returns all rules that hold for a user in a namespace, and what
-// stood in the way of others.
-func (p *policy) rulesFor(user *authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, faults []error) {
+// rulesFor returns the rules of a user in a namespace, and the errors of roles that are missing.
+func (p *policy) rulesFor(user *authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, errs []error) {
 	p.visit(user, namespace, func(_ grant, found []rbacv1.PolicyRule, err error) bool {
 		rules = append(rules, found...)
 		if err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 		return true
 	})
-	return rules, faults
+	return rules, errs
 }
 
-// rulesOf returns the rules of the role that a binding in a namespace, or in
-// none, refers to.
+// rulesOf returns the rules of the role of a binding. The namespace of a ClusterRoleBinding is "".
 func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch ref.Kind {
 	case "Role":
@@ -108,8 +103,8 @@ func (p *policy) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyR
 	}
 }
 
-// subjectFor returns the first subject that a user is. namespace is that of
-// the binding.
+// subjectFor returns the first subject that matches a user. It is false if there is none. namespace
+// is the namespace of the binding.
 func subjectFor(user *authenticationv1.UserInfo, subjects []rbacv1.Subject, namespace string) (rbacv1.Subject, bool) {
 	i := slices.IndexFunc(subjects, func(s rbacv1.Subject) bool {
 		switch s.Kind {
@@ -118,11 +113,8 @@ func subjectFor(user *authenticationv1.UserInfo, subjects []rbacv1.Subject, name
 		case rbacv1.GroupKind:
 			return slices.Contains(user.Groups, s.Name)
 		case rbacv1.ServiceAccountKind:
-			home := namespace
-			if s.Namespace != "" {
-				home = s.Namespace
-			}
-			return home != "" && user.Username == "system:serviceaccount:"+home+":"+s.Name
+			accountNamespace := cmp.Or(s.Namespace, namespace)
+			return accountNamespace != "" && user.Username == "system:serviceaccount:"+accountNamespace+":"+s.Name
 		default:
 			return false
 		}

@@ -16,6 +16,6 @@
 //     The deletion of an object that Handle has seen is never skipped, even if another object of
 //     the same name exists by then.
 //
-// Objects that cannot be decoded are in the known set like all others: the error is that of their
-// entry. The requests that an informer makes are those of the user system:apiserver.
+// Objects that cannot be decoded are in the known set like all others: the methods of their entry
+// return the error. The informer makes its requests as the user system:apiserver.
 package informer

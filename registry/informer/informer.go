@@ -21,7 +21,7 @@ const (
 	// watchInterval is the pause before a lost watch is started again.
 	watchInterval = 100 * time.Millisecond
 	// RetryInterval is the pause before a change is handled again, see Informer.Retry. It is
-	// longer than that of a watch because admission may reject a write for a long time.
+	// longer than watchInterval because admission may reject a write for a long time.
 	RetryInterval = time.Second
 )
 
@@ -58,7 +58,7 @@ type Informer struct {
 	// used is closed by use, at the first Sync.
 	used chan struct{}
 	use  func()
-	// wake makes Run look at the queue.
+	// wake makes Run process the queue.
 	wake chan struct{}
 	// retries are the keys to handle again when retry fires. Only Run uses both.
 	retries []string
@@ -173,7 +173,7 @@ func (i *Informer) store() (*registry.Store, error) {
 // Sync blocks until the known set includes every write that was acknowledged before the call, and
 // Handle has returned for all changes up to then. It reads a list, which costs the current revision
 // of the store if the resource has not changed since the last Sync. It does not depend on the
-// watch. The error is that of the list or of ctx.
+// watch. The error is the error of the list or of ctx.
 func (i *Informer) Sync(ctx context.Context) error {
 	i.use()
 	store, err := i.store()
@@ -189,7 +189,7 @@ func (i *Informer) Sync(ctx context.Context) error {
 	queued := i.merge(page)
 	select {
 	case i.wake <- struct{}{}:
-	default: // Run is going to look at the queue
+	default: // Run will process the queue
 	}
 	return i.awaitHandled(ctx, queued)
 }

@@ -118,8 +118,8 @@ func (i *Informer) awaitHandled(ctx context.Context, n uint64) error {
 	}
 }
 
-// Retry makes Run call Handle again for an object after RetryInterval, unless it is deleted by then.
-// It must be called by Handle. Sync does not wait for the call.
+// Retry makes Run call Handle again for an object after RetryInterval, unless it is deleted by
+// then. It must be called by Handle. Sync does not wait for the call.
 func (i *Informer) Retry(key string) {
 	if !slices.Contains(i.retries, key) {
 		i.retries = append(i.retries, key)

@@ -27,7 +27,7 @@ const container = `{
       httpGet: {type: object, required: [port], properties: {path: {type: string}, port: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}}},
       periodSeconds: {type: integer, format: int32, default: 10}}}}}`
 
-// largeSchema has a pod template for each of many roles, some 10,000 lines of
+// largeSchema returns a schema with a pod template for each role. 42 roles are 10,000 lines of
 // YAML.
 func largeSchema(roles int) string {
 	var text strings.Builder
@@ -41,12 +41,12 @@ func largeSchema(roles int) string {
 	return text.String()
 }
 
-func TestALargeSchema(t *testing.T) {
+func TestLargeSchema(t *testing.T) {
 	e := start(t)
 	schema := largeSchema(42)
 	d := define(schema)
 	if text, err := yaml.Marshal(d); err != nil || strings.Count(string(text), "\n") < 10_000 {
-		t.Errorf("it has %d lines, %v", strings.Count(string(text), "\n"), err)
+		t.Errorf("the definition has %d lines, %v", strings.Count(string(text), "\n"), err)
 	}
 	e.create(d)
 	apply := func(manager, body string) *unstructured.Unstructured {
@@ -71,10 +71,10 @@ func TestALargeSchema(t *testing.T) {
 		`spec.role34.template.spec.containers[0].resources.limits.cpu in body should match '^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'`)
 }
 
-// Objects of three versions that a webhook converts, listed in each of them.
-func TestManyObjectsInThreeVersions(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h), func(d *definition) {
+// Objects created in two versions are listed in three versions. A webhook converts them.
+func TestListOfConvertedObjectsInThreeVersions(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h), func(d *definition) {
 		d.Spec.Versions = append(d.Spec.Versions, versionOf("v3", `spec: {type: object, properties: {hostPort: {type: string}}}`))
 	}))
 	for i := range 60 {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// metadataModel is what OpenAPI documents call the metadata of every kind.
+// metadataModel is the name of ObjectMeta in OpenAPI documents.
 const metadataModel = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// The extensions that say what a model is.
+// Extensions of OpenAPI schemas.
 const (
 	kindExtension      = "x-kubernetes-group-version-kind"
 	fieldsExtension    = "x-kubernetes-selectable-fields"
@@ -20,9 +20,8 @@ const (
 	preservesExtension = "x-kubernetes-preserve-unknown-fields"
 )
 
-// model describes the objects of the version in OpenAPI. Version 2 can say less:
-// what allows unknown fields is an object, and nothing more, for otherwise kubectl
-// would refuse them, and there are no defaults.
+// model returns the OpenAPI schema of the version. Version 2 has no defaults, and a schema that
+// preserves unknown fields is only an object there: kubectl would reject the unknown fields.
 func (v *version) model(v2 bool) (*spec.Schema, error) {
 	structure, err := v.published()
 	if err != nil {
@@ -42,7 +41,7 @@ func (v *version) model(v2 bool) (*spec.Schema, error) {
 	return model, nil
 }
 
-// published is the structure as it is shown, nil if there is none worth it.
+// published returns the schema to publish, nil for none and for one that is not structural.
 func (v *version) published() (*structuralschema.Structural, error) {
 	props, err := v.schemaOnce()
 	if err != nil || props == nil {
@@ -55,7 +54,7 @@ func (v *version) published() (*structuralschema.Structural, error) {
 	return structure.Unfold(), nil
 }
 
-// modeler makes models for one version of OpenAPI.
+// modeler builds schemas for one version of OpenAPI.
 type modeler struct{ v2 bool }
 
 func (m modeler) model(structure *structuralschema.Structural, preserves bool) *spec.Schema {
@@ -73,7 +72,7 @@ func (m modeler) model(structure *structuralschema.Structural, preserves bool) *
 	return model
 }
 
-// withoutDefaults: what version 2 describes has none, built-in kinds included.
+// withoutDefaults removes all defaults. Version 2 has none, for built-in kinds either.
 var withoutDefaults = structuralschema.Visitor{
 	Structural: func(structure *structuralschema.Structural) bool {
 		structure.Default = structuralschema.JSON{}
@@ -81,7 +80,7 @@ var withoutDefaults = structuralschema.Visitor{
 	},
 }
 
-// addHeader adds what every object has.
+// addHeader adds apiVersion, kind and metadata.
 func (m modeler) addHeader(model *spec.Schema, apiVersion, kind string) {
 	model.SetProperty("apiVersion", *spec.StringProperty().WithDescription(apiVersion))
 	model.SetProperty("kind", *spec.StringProperty().WithDescription(kind))
@@ -97,7 +96,7 @@ func (m modeler) metadata() spec.Schema {
 	return *(&spec.Schema{}).WithAllOf(reference).WithDescription(text)
 }
 
-// describeEmbedded adds what every object has to those within an object.
+// describeEmbedded adds apiVersion, kind and metadata to embedded objects.
 func (m modeler) describeEmbedded(model *spec.Schema) {
 	if model == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// selector finds the value of a selectable field.
+// selector reads the value of a selectable field.
 type selector struct {
 	name string
 	path *jsonpath.JSONPath
@@ -17,8 +17,7 @@ type selector struct {
 
 func fieldName(path string) string { return strings.TrimPrefix(path, ".") }
 
-// compileSelectors leaves out what cannot be read: such paths are refused when
-// the definition is written.
+// compileSelectors omits invalid paths. Paths are validated when a definition is written.
 func (v *version) compileSelectors() []selector {
 	var selectors []selector
 	for _, f := range v.spec.SelectableFields {
@@ -30,8 +29,7 @@ func (v *version) compileSelectors() []selector {
 	return selectors
 }
 
-// selectable returns the values of the selectable fields, "" for what is not
-// there.
+// selectable returns the values of the selectable fields, "" for a missing one.
 func (v *version) selectable(obj runtime.Object) fields.Set {
 	set := fields.Set{}
 	for _, s := range v.selectors() {

@@ -9,13 +9,12 @@ import (
 	"github.com/miniapi/miniapi/internal/webhooks"
 )
 
-// converter converts objects of one kind from version to version. It must be
-// safe for concurrent use.
+// converter converts objects of one kind between versions. It must be safe for concurrent use.
 type converter interface {
-	// convert returns an object, which names its kind, in another version. It does
-	// not write to the object; the result may share memory with it. It waits no longer than ctx.
+	// convert returns an object, which has its apiVersion and kind, in another version. It does not
+	// modify the object. The result may share memory with it. It waits no longer than ctx.
 	convert(ctx context.Context, object map[string]any, apiVersion string) (map[string]any, error)
-	// close gives back what is not in use. Who still converts may go on.
+	// close releases resources that are not in use. Running conversions continue.
 	close()
 }
 
@@ -27,7 +26,7 @@ func converterOf(crd *apiextensionsv1.CustomResourceDefinition, clients *webhook
 	return rename{}
 }
 
-// rename is the strategy None: the versions differ in name only.
+// rename is the strategy None: only the apiVersion changes.
 type rename struct{}
 
 func (rename) convert(_ context.Context, object map[string]any, apiVersion string) (map[string]any, error) {

@@ -15,34 +15,35 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The texts of all errors are those of kube-apiserver.
+// The error texts of this file are copied from kube-apiserver.
 
-// readV1 returns the objects of an answer that must be to the question asked.
-func readV1(answer *apiextensionsv1.ConversionReview, uid types.UID) ([]runtime.RawExtension, error) {
+// readV1 returns the objects of a v1 response to the request with a UID.
+func readV1(response *apiextensionsv1.ConversionReview, uid types.UID) ([]runtime.RawExtension, error) {
 	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
-	if got := answer.GroupVersionKind(); got != want {
+	if got := response.GroupVersionKind(); got != want {
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, got)
 	}
-	if answer.Response == nil {
+	if response.Response == nil {
 		return nil, errNoResponse
 	}
-	if got := answer.Response.UID; got != uid {
+	if got := response.Response.UID; got != uid {
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, got)
 	}
-	return answer.Response.ConvertedObjects, succeeded(answer.Response.Result)
+	return response.Response.ConvertedObjects, checkResult(response.Response.Result)
 }
 
-// readV1beta1 asks for less, as that version always has.
-func readV1beta1(answer *v1beta1.ConversionReview) ([]runtime.RawExtension, error) {
-	if answer.Response == nil {
+// readV1beta1 returns the objects of a v1beta1 response. In this version kind and UID are not
+// checked.
+func readV1beta1(response *v1beta1.ConversionReview) ([]runtime.RawExtension, error) {
+	if response.Response == nil {
 		return nil, errNoResponse
 	}
-	return answer.Response.ConvertedObjects, succeeded(answer.Response.Result)
+	return response.Response.ConvertedObjects, checkResult(response.Response.Result)
 }
 
 var errNoResponse = errors.New("no response provided")
 
-func succeeded(result metav1.Status) error {
+func checkResult(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:
 		return nil
@@ -52,10 +53,9 @@ func succeeded(result metav1.Status) error {
 	return fmt.Errorf("response.result.status was '%s', not 'Success'", result.Status)
 }
 
-// takeOver checks that an answer is the object that was asked about, in the other
-// version, and gives it the metadata of the original: a webhook may change labels
-// and annotations only.
-func takeOver(original, converted *unstructured.Unstructured, apiVersion string) error {
+// acceptConverted validates that a converted object is the original in the requested version, and
+// restores its metadata: a webhook may change labels and annotations only.
+func acceptConverted(original, converted *unstructured.Unstructured, apiVersion string) error {
 	kind := original.GroupVersionKind()
 	if got := converted.GroupVersionKind().GroupVersion().String(); got != apiVersion {
 		return fmt.Errorf("conversion webhook for %v returned invalid object at index 0: invalid groupVersion (expected %v, received %v)", kind, apiVersion, got)
@@ -63,7 +63,7 @@ func takeOver(original, converted *unstructured.Unstructured, apiVersion string)
 	if got := converted.GetKind(); got != kind.Kind {
 		return fmt.Errorf("conversion webhook for %v returned invalid object at index 0: invalid kind (expected %v, received %v)", kind, kind.Kind, got)
 	}
-	if err := sameObject(original, converted); err != nil {
+	if err := checkIdentity(original, converted); err != nil {
 		return fmt.Errorf("conversion webhook for %v returned invalid object: %w", kind, err)
 	}
 	if err := restoreMetadata(original.Object, converted.Object); err != nil {
@@ -72,7 +72,7 @@ func takeOver(original, converted *unstructured.Unstructured, apiVersion string)
 	return nil
 }
 
-func sameObject(original, converted *unstructured.Unstructured) error {
+func checkIdentity(original, converted *unstructured.Unstructured) error {
 	for _, f := range []struct{ name, want, got string }{
 		{"name", original.GetName(), converted.GetName()},
 		{"namespace", original.GetNamespace(), converted.GetNamespace()},
@@ -86,13 +86,13 @@ func sameObject(original, converted *unstructured.Unstructured) error {
 }
 
 func restoreMetadata(original, converted map[string]any) error {
-	answered, found := converted["metadata"]
+	value, found := converted["metadata"]
 	if !found {
 		return errors.New("missing metadata in converted object")
 	}
-	changed, ok := answered.(map[string]any)
+	changed, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("invalid metadata of type %T in converted object", answered)
+		return fmt.Errorf("invalid metadata of type %T in converted object", value)
 	}
 	restored := map[string]any{}
 	if before, ok := original["metadata"].(map[string]any); ok {
@@ -100,27 +100,27 @@ func restoreMetadata(original, converted map[string]any) error {
 	}
 	converted["metadata"] = restored
 	for _, name := range []string{"labels", "annotations"} {
-		if err := takeStrings(restored, changed, name); err != nil {
+		if err := copyStrings(restored, changed, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeStrings takes over the labels or annotations of an answer. They are
-// validated unless they are what they were.
-func takeStrings(metadata, changed map[string]any, name string) error {
-	answered := changed[name]
-	if answered == nil {
+// copyStrings copies the labels or annotations of a response to metadata. They are validated if
+// they have changed.
+func copyStrings(metadata, changed map[string]any, name string) error {
+	value := changed[name]
+	if value == nil {
 		delete(metadata, name)
 		return nil
 	}
-	values, ok := answered.(map[string]any)
+	values, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, answered)
+		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, value)
 	}
 	before, _ := metadata[name].(map[string]any)
-	differ := len(before) != len(values)
+	different := len(before) != len(values)
 	texts := make(map[string]string, len(values))
 	for key, value := range values {
 		text, ok := value.(string)
@@ -128,10 +128,10 @@ func takeStrings(metadata, changed map[string]any, name string) error {
 			return fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, key, value)
 		}
 		texts[key] = text
-		differ = differ || before[key] != value
+		different = different || before[key] != value
 	}
 	metadata[name] = values
-	if !differ {
+	if !different {
 		return nil
 	}
 	return validateStrings(name, texts)
@@ -141,5 +141,6 @@ func validateStrings(name string, texts map[string]string) error {
 	if name == "labels" {
 		return metav1validation.ValidateLabels(texts, field.NewPath("metadata", "labels")).ToAggregate()
 	}
-	return apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation")).ToAggregate() // in the singular, as there
+	// The path is singular, as in kube-apiserver.
+	return apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation")).ToAggregate()
 }

@@ -21,12 +21,12 @@ import (
 
 const hostPort = `spec: {type: object, properties: {hostPort: {type: string}}}`
 
-func TestVersionsAreConvertedByAWebhook(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestWebhookConvertsVersions(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	created := e.widget("w", "spec: {hostPort: 'a:1'}")
 	if calls := h.take(); len(calls) > 0 {
-		t.Errorf("asked about the stored version: %v", calls)
+		t.Errorf("a conversion of the stored version: %v", calls)
 	}
 	w, err := e.widgets("v2").Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestVersionsAreConvertedByAWebhook(t *testing.T) {
 		}
 	}
 	if calls := toJSON(h.take()); calls != `["apiextensions.k8s.io/v1: w in example.com/v1 to example.com/v2"]` {
-		t.Errorf("asked about one version of an object: %s", calls)
+		t.Errorf("conversions of one version of an object: %s", calls)
 	}
 
 	patched, err := e.widgets("v2").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"port":"2"}}`), metav1.PatchOptions{})
@@ -58,13 +58,13 @@ func TestVersionsAreConvertedByAWebhook(t *testing.T) {
 	}
 }
 
-func TestTheFirstKnownReviewVersionIsSent(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h, func(c *apiextensionsv1.WebhookConversion) {
+func TestFirstSupportedReviewVersionIsSent(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h, func(c *apiextensionsv1.WebhookConversion) {
 		c.ConversionReviewVersions = []string{"v7", "v1beta1", "v1"}
 	})))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
-	// That version has never asked for uid and kind.
+	// UID and kind of a v1beta1 response are not checked.
 	h.set(func(review *apiextensionsv1.ConversionReview) {
 		convertReview(review)
 		review.Response.UID = "another"
@@ -73,15 +73,15 @@ func TestTheFirstKnownReviewVersionIsSent(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if calls := toJSON(h.take()); calls != `["apiextensions.k8s.io/v1beta1: w in example.com/v1 to example.com/v2"]` {
-		t.Errorf("asked %s", calls)
+		t.Errorf("calls %s", calls)
 	}
 }
 
-func TestAnswersOfWebhooksAreChecked(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestConversionResponsesAreValidated(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}\nmetadata: {labels: {a: b}}")
-	// change makes an answer of which one object is not as it should be.
+	// change returns a response with one invalid object.
 	change := func(edit func(u *unstructured.Unstructured)) func(*apiextensionsv1.ConversionReview) {
 		return func(review *apiextensionsv1.ConversionReview) {
 			convertReview(review)
@@ -96,19 +96,19 @@ func TestAnswersOfWebhooksAreChecked(t *testing.T) {
 		"no response":    {func(r *apiextensionsv1.ConversionReview) { r.Response = nil }, prefix + "failed: no response provided"},
 		"another kind":   {func(r *apiextensionsv1.ConversionReview) { r.APIVersion = "apiextensions.k8s.io/v1beta1" }, prefix + "failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion"},
 		"another review": {func(r *apiextensionsv1.ConversionReview) { convertReview(r); r.Response.UID = "x" }, prefix + "failed: expected response.uid=\"ID\", got \"x\""},
-		"no success":     {func(r *apiextensionsv1.ConversionReview) { r.Response.UID = r.Request.UID }, prefix + "failed: response.result.status was '', not 'Success'"},
-		"a reason": {func(r *apiextensionsv1.ConversionReview) {
+		"no status":      {func(r *apiextensionsv1.ConversionReview) { r.Response.UID = r.Request.UID }, prefix + "failed: response.result.status was '', not 'Success'"},
+		"a failure with a message": {func(r *apiextensionsv1.ConversionReview) {
 			convertReview(r)
 			r.Response.Result = metav1.Status{Status: "Failure", Message: "no"}
 		}, prefix + "failed: no"},
-		"no object":          {func(r *apiextensionsv1.ConversionReview) { convertReview(r); r.Response.ConvertedObjects = nil }, prefix + "returned 0 objects, expected 1"},
-		"another version":    {change(func(u *unstructured.Unstructured) { u.SetAPIVersion("example.com/v1") }), prefix + "returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)"},
-		"another kind of it": {change(func(u *unstructured.Unstructured) { u.SetKind("Gadget") }), prefix + "returned invalid object at index 0: invalid kind (expected Widget, received Gadget)"},
-		"another name":       {change(func(u *unstructured.Unstructured) { u.SetName("x") }), prefix + "returned invalid object: must have the same name: w != x"},
-		"another namespace":  {change(func(u *unstructured.Unstructured) { u.SetNamespace("") }), prefix + "returned invalid object: must have the same namespace: default != "},
-		"no metadata":        {change(func(u *unstructured.Unstructured) { delete(u.Object, "metadata") }), prefix + "returned invalid object: must have the same name: w != "},
-		"a malformed label":  {change(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b c"}) }), prefix + `returned invalid metadata: metadata.labels: Invalid value: "b c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`},
-		"a label of no text": {change(func(u *unstructured.Unstructured) {
+		"no object":           {func(r *apiextensionsv1.ConversionReview) { convertReview(r); r.Response.ConvertedObjects = nil }, prefix + "returned 0 objects, expected 1"},
+		"another version":     {change(func(u *unstructured.Unstructured) { u.SetAPIVersion("example.com/v1") }), prefix + "returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)"},
+		"another object kind": {change(func(u *unstructured.Unstructured) { u.SetKind("Gadget") }), prefix + "returned invalid object at index 0: invalid kind (expected Widget, received Gadget)"},
+		"another name":        {change(func(u *unstructured.Unstructured) { u.SetName("x") }), prefix + "returned invalid object: must have the same name: w != x"},
+		"another namespace":   {change(func(u *unstructured.Unstructured) { u.SetNamespace("") }), prefix + "returned invalid object: must have the same namespace: default != "},
+		"no metadata":         {change(func(u *unstructured.Unstructured) { delete(u.Object, "metadata") }), prefix + "returned invalid object: must have the same name: w != "},
+		"a malformed label":   {change(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b c"}) }), prefix + `returned invalid metadata: metadata.labels: Invalid value: "b c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`},
+		"a label that is no string": {change(func(u *unstructured.Unstructured) {
 			if err := unstructured.SetNestedField(u.Object, int64(1), "metadata", "labels", "a"); err != nil {
 				panic(err)
 			}
@@ -126,9 +126,9 @@ func TestAnswersOfWebhooksAreChecked(t *testing.T) {
 	}
 }
 
-func TestOfMetadataLabelsAndAnnotationsMayChange(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestWebhooksMayChangeLabelsAndAnnotationsOnly(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	created := e.widget("w", "spec: {hostPort: 'a:1'}\nmetadata: {labels: {a: b}, annotations: {c: d}}")
 	h.set(func(review *apiextensionsv1.ConversionReview) {
 		convertReview(review)
@@ -148,11 +148,11 @@ func TestOfMetadataLabelsAndAnnotationsMayChange(t *testing.T) {
 	}
 }
 
-// Who asks for the stored version, for other resources or for the end of all
-// notices nothing of a webhook that cannot be reached.
-func TestAWebhookThatIsDown(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+// An unreachable webhook affects neither requests in the stored version, nor other resources, nor
+// the deletion of the definition.
+func TestUnreachableWebhook(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
 	if _, err := e.widgets("v2").Apply(t.Context(), "w", object("v2", "w", "metadata: {labels: {a: b}}"), metav1.ApplyOptions{FieldManager: "other"}); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestAWebhookThatIsDown(t *testing.T) {
 	}
 
 	e.get("v1", "w")
-	e.create(define(anything, plural("gadgets", "Gadget")))
+	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Gadget")))
 	if err := e.widgets("v2").Delete(t.Context(), "w", metav1.DeleteOptions{}); err != nil {
 		wantStatus(t, err, 500, "", failed) // its answer is the object
 	}
@@ -181,14 +181,14 @@ func TestAWebhookThatIsDown(t *testing.T) {
 	e.awaitDefinition("widgets", func(d *definition) bool { return d == nil })
 }
 
-func TestConnectionsToAWebhookAreReusedAndEnd(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestConnectionsToWebhooksAreReusedAndClosed(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	for _, name := range []string{"a", "b", "c"} {
 		e.widget(name, "spec: {hostPort: 'a:1'}")
 	}
 	if got := len(e.list("v2").Items); got != 3 {
-		t.Fatalf("there are %d", got)
+		t.Fatalf("%d connections", got)
 	}
 	h.mu.Lock()
 	if h.opened != 1 {
@@ -202,17 +202,17 @@ func TestConnectionsToAWebhookAreReusedAndEnd(t *testing.T) {
 	h.Close() // waits for connections that are not idle
 }
 
-// The storage version moves on; what is stored follows with its next write.
-func TestTheStorageVersionChanges(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+// After a change of the storage version an object is stored in the new version by its next write.
+func TestStorageVersionChangesWithWebhook(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true })
 	if got := spec(e.get("v1", "w")) + spec(e.get("v2", "w")); got != `{"hostPort":"a:1"}{"host":"a","port":"1"}` {
 		t.Errorf("got %s", got)
 	}
 	if got := e.stored("w"); got != `example.com/v1 {"hostPort":"a:1"}` {
-		t.Errorf("a read has written %s", got)
+		t.Errorf("after a read the stored object is %s", got)
 	}
 	unchanged := e.get("v1", "w")
 	updated, err := e.widgets("v1").Update(t.Context(), unchanged, metav1.UpdateOptions{})
@@ -220,22 +220,22 @@ func TestTheStorageVersionChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := e.stored("w"); got != `example.com/v2 {"host":"a","port":"1"}` || updated.GetResourceVersion() == unchanged.GetResourceVersion() {
-		t.Errorf("an update has left %s", got)
+		t.Errorf("after an update the stored object is %s", got)
 	}
 	if got := spec(e.get("v1", "w")); got != `{"hostPort":"a:1"}` {
 		t.Errorf("in v1 it is %s", got)
 	}
 }
 
-// A server that has no time left stops although a webhook does not answer.
-func TestStopWhileAWebhookHangs(t *testing.T) {
+// A server stops at its deadline although a webhook does not respond.
+func TestStopDuringConversion(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h, func(c *apiextensionsv1.WebhookConversion) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h, func(c *apiextensionsv1.WebhookConversion) {
 		c.ClientConfig.URL = new("https://" + listener.Addr().String())
 	})))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
@@ -255,11 +255,11 @@ func TestStopWhileAWebhookHangs(t *testing.T) {
 		t.Errorf("stopped with %v", err)
 	}
 	if err := <-failed; err == nil {
-		t.Error("there is an answer")
+		t.Error("the request succeeded")
 	}
 }
 
-func TestServicesOfWebhooksAreResolved(t *testing.T) {
+func TestServiceOfWebhookIsResolved(t *testing.T) {
 	authority, err := certs.NewAuthority("test")
 	if err != nil {
 		t.Fatal(err)
@@ -268,17 +268,17 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := startHook(t)
+	h := startWebhookServer(t)
 	if h.TLS.Certificates[0], err = pair.TLS(); err != nil {
 		t.Fatal(err)
 	}
 	e := startWith(t, miniapi.Config{ResolveService: func(_ context.Context, namespace, name string, port int32) (string, error) {
 		if namespace != "default" || name != "hooks" || port != 443 {
-			return "", fmt.Errorf("asked for %s/%s:%d", namespace, name, port)
+			return "", fmt.Errorf("unexpected service %s/%s:%d", namespace, name, port)
 		}
 		return h.Listener.Addr().String(), nil
 	}})
-	e.create(define(hostPort, converted(h, func(c *apiextensionsv1.WebhookConversion) {
+	e.create(define(hostPort, withConversion(h, func(c *apiextensionsv1.WebhookConversion) {
 		c.ClientConfig = &apiextensionsv1.WebhookClientConfig{
 			Service:  &apiextensionsv1.ServiceReference{Namespace: "default", Name: "hooks", Path: new("/convert")},
 			CABundle: authority.CertificatePEM(),
@@ -290,9 +290,9 @@ func TestServicesOfWebhooksAreResolved(t *testing.T) {
 	}
 }
 
-func TestAdmissionSeesTheVersionThatItKnows(t *testing.T) {
-	e, h := start(t), startHook(t)
-	e.create(define(hostPort, converted(h)))
+func TestAdmissionReceivesTheRequestedVersion(t *testing.T) {
+	e, h := start(t), startWebhookServer(t)
+	e.create(define(hostPort, withConversion(h)))
 	for _, config := range []struct{ resource, kind, spec string }{
 		{"mutatingadmissionpolicies", "MutatingAdmissionPolicy", `{
   matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: ["*"], resources: [widgets]}]},

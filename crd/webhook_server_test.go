@@ -19,20 +19,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// hook is a conversion webhook. In v2 a widget has spec.host and spec.port, in
+// webhookServer is a conversion webhook. In v2 a widget has spec.host and spec.port, in
 // all other versions spec.hostPort.
-type hook struct {
+type webhookServer struct {
 	*httptest.Server
-	mu      sync.Mutex // guards what follows
-	calls   []string   // what was asked for: version of the review, of the object, name
-	opened  int        // connections
+	mu sync.Mutex // guards the fields below
+	// calls are the reviews received: version of the review, name and version of each object.
+	calls   []string
+	opened  int // connections
 	closed  int
 	respond func(review *apiextensionsv1.ConversionReview) // nil: convert
 }
 
-func startHook(t *testing.T) *hook {
+func startWebhookServer(t *testing.T) *webhookServer {
 	t.Helper()
-	h := &hook{}
+	h := &webhookServer{}
 	h.Server = httptest.NewUnstartedServer(h)
 	h.Config.ErrorLog = log.New(io.Discard, "", 0)
 	h.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -50,12 +51,12 @@ func startHook(t *testing.T) *hook {
 	return h
 }
 
-func (h *hook) bundle() []byte {
+func (h *webhookServer) bundle() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 }
 
 // ServeHTTP answers a review in its own version.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *webhookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	review := &apiextensionsv1.ConversionReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -81,7 +82,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// convertReview does its work as many webhooks do, in the response that is there.
+// convertReview completes the response of the review that it received, as many webhooks do.
 func convertReview(review *apiextensionsv1.ConversionReview) {
 	response := review.Response
 	response.UID, response.Result.Status = review.Request.UID, metav1.StatusSuccess
@@ -112,8 +113,8 @@ func convertSpec(fields map[string]any, apiVersion string) {
 	}
 }
 
-// take returns what has been asked since the last time.
-func (h *hook) take() []string {
+// take returns the calls since the last take.
+func (h *webhookServer) take() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	calls := h.calls
@@ -121,14 +122,14 @@ func (h *hook) take() []string {
 	return calls
 }
 
-func (h *hook) set(respond func(*apiextensionsv1.ConversionReview)) {
+func (h *webhookServer) set(respond func(*apiextensionsv1.ConversionReview)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.respond = respond
 }
 
-// converted gives widgets a version v2, which a webhook converts to.
-func converted(h *hook, edits ...func(*apiextensionsv1.WebhookConversion)) func(*definition) {
+// withConversion adds version v2 to widgets, with a conversion webhook.
+func withConversion(h *webhookServer, edits ...func(*apiextensionsv1.WebhookConversion)) func(*definition) {
 	return func(d *definition) {
 		d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", `spec: {type: object, properties: {host: {type: string}, port: {type: string}}}`))
 		conversion := &apiextensionsv1.WebhookConversion{

@@ -25,14 +25,14 @@ import (
 	"github.com/miniapi/miniapi/internal/webhooks"
 )
 
-// conversionTimeout is how long a webhook may take.
+// conversionTimeout bounds one call of a webhook.
 const conversionTimeout = 30 * time.Second
 
-// webhook is the strategy Webhook: somebody else converts.
+// webhook is the strategy Webhook.
 type webhook struct {
 	clients *webhooks.Clients
 	target  webhooks.Target
-	reviews []string // versions of ConversionReview that it knows
+	reviews []string // the versions of ConversionReview that it supports
 	client  func() (*rest.RESTClient, error)
 }
 
@@ -49,25 +49,25 @@ func newWebhook(clients *webhooks.Clients, config *apiextensionsv1.WebhookConver
 	return w
 }
 
-func valueOr[T any](pointer *T, otherwise T) T {
+func valueOr[T any](pointer *T, fallback T) T {
 	if pointer == nil {
-		return otherwise
+		return fallback
 	}
 	return *pointer
 }
 
 func (w *webhook) close() { w.clients.Forget(w.target) }
 
-// convert implements converter. It asks nobody about an object that has nothing
-// but its kind. An error is the Status that clients see.
+// convert implements converter. An object that has only its apiVersion and kind is converted
+// without a call. An error is the Status for the client.
 func (w *webhook) convert(ctx context.Context, object map[string]any, apiVersion string) (map[string]any, error) {
 	if len(object) == 2 {
 		return rename{}.convert(ctx, object, apiVersion)
 	}
 	original := &unstructured.Unstructured{Object: object}
-	converted, err := w.ask(ctx, original, apiVersion)
+	converted, err := w.request(ctx, original, apiVersion)
 	if err == nil {
-		err = takeOver(original, converted, apiVersion)
+		err = acceptConverted(original, converted, apiVersion)
 	}
 	if err != nil {
 		return nil, failedConversion(err)
@@ -75,23 +75,23 @@ func (w *webhook) convert(ctx context.Context, object map[string]any, apiVersion
 	return converted.Object, nil
 }
 
-// failedConversion has no reason, as in kube-apiserver.
+// failedConversion returns a Status without a reason, as in kube-apiserver.
 func failedConversion(err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
 	}}
 }
 
-// ask returns what the webhook makes of an object.
-func (w *webhook) ask(ctx context.Context, original *unstructured.Unstructured, apiVersion string) (*unstructured.Unstructured, error) {
-	known := slices.IndexFunc(w.reviews, func(version string) bool {
+// request returns the object that the webhook converted.
+func (w *webhook) request(ctx context.Context, original *unstructured.Unstructured, apiVersion string) (*unstructured.Unstructured, error) {
+	supported := slices.IndexFunc(w.reviews, func(version string) bool {
 		return version == apiextensionsv1.SchemeGroupVersion.Version || version == v1beta1.SchemeGroupVersion.Version
 	})
-	if known < 0 {
+	if supported < 0 {
 		return nil, errors.New("no supported conversion review versions")
 	}
-	question := newReview(w.reviews[known], original, apiVersion)
-	objects, err := w.call(ctx, question)
+	review := newReview(w.reviews[supported], original, apiVersion)
+	objects, err := w.call(ctx, review)
 	if err != nil {
 		return nil, fmt.Errorf("conversion webhook for %v failed: %w", original.GroupVersionKind(), err)
 	}
@@ -102,9 +102,8 @@ func (w *webhook) ask(ctx context.Context, original *unstructured.Unstructured, 
 	return converted, converted.UnmarshalJSON(objects[0].Raw)
 }
 
-// newReview returns the question in a version of ConversionReview. The two there
-// are differ in name only. The empty response is one that careless webhooks fill
-// in.
+// newReview returns a request in a version of ConversionReview. Both versions have the same fields.
+// The empty response is for webhooks that complete the review they receive.
 func newReview(version string, original *unstructured.Unstructured, apiVersion string) *apiextensionsv1.ConversionReview {
 	review := &apiextensionsv1.ConversionReview{
 		Request: &apiextensionsv1.ConversionRequest{
@@ -118,12 +117,12 @@ func newReview(version string, original *unstructured.Unstructured, apiVersion s
 	return review
 }
 
-func (w *webhook) call(ctx context.Context, question *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
+func (w *webhook) call(ctx context.Context, review *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
 	client, err := w.client()
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(question)
+	body, err := json.Marshal(review)
 	if err != nil {
 		return nil, err
 	}
@@ -131,21 +130,21 @@ func (w *webhook) call(ctx context.Context, question *apiextensionsv1.Conversion
 		SetHeader("Content-Type", "application/json").
 		SetHeader("User-Agent", "kube-apiserver-admission").
 		Do(ctx)
-	if question.GroupVersionKind().Version == v1beta1.SchemeGroupVersion.Version {
-		answer := &v1beta1.ConversionReview{}
-		if err := result.Into(answer); err != nil {
+	if review.GroupVersionKind().Version == v1beta1.SchemeGroupVersion.Version {
+		response := &v1beta1.ConversionReview{}
+		if err := result.Into(response); err != nil {
 			return nil, err
 		}
-		return readV1beta1(answer)
+		return readV1beta1(response)
 	}
-	answer := &apiextensionsv1.ConversionReview{}
-	if err := result.Into(answer); err != nil {
+	response := &apiextensionsv1.ConversionReview{}
+	if err := result.Into(response); err != nil {
 		return nil, err
 	}
-	return readV1(answer, question.Request.UID)
+	return readV1(response, review.Request.UID)
 }
 
-// reviewSerializer reads the answers of webhooks. It is shared by the process.
+// reviewSerializer decodes the responses of webhooks. All webhooks of the process share it.
 var reviewSerializer = sync.OnceValue(func() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))

@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/typed"
 )
 
-// compileTypes says how the fields of the objects belong together, of this
-// version and of the others, since a manager may have written any of them.
+// compileTypes returns the types of all versions for field managers. A manager may have written any
+// version.
 func (d *definition) compileTypes() (managedfields.TypeConverter, error) {
 	models := map[schema.GroupVersionKind]*spec.Schema{}
 	for _, v := range d.versions {
