@@ -52,7 +52,8 @@ type Change struct {
 	listed bool
 }
 
-// Informer keeps a copy of the objects of a resource. Its methods are safe for concurrent use.
+// Informer keeps a copy of the objects of a resource. Its methods, except Retry, are safe for
+// concurrent use.
 type Informer struct {
 	config Config
 	// used is closed by use, at the first Sync.

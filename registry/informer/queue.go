@@ -82,19 +82,22 @@ func uid(ctx context.Context, entry *storage.Entry) types.UID {
 
 // handleQueued calls Handle for the queued changes.
 func (i *Informer) handleQueued(ctx context.Context) {
-	for ctx.Err() == nil {
+	for {
 		i.mu.Lock()
-		if len(i.queue.changes) == 0 {
-			i.queue.changes = nil
-			i.mu.Unlock()
+		changes := i.queue.changes
+		i.queue.changes = nil
+		i.mu.Unlock()
+		if len(changes) == 0 {
 			return
 		}
-		change := i.queue.changes[0]
-		i.queue.changes = i.queue.changes[1:]
-		i.mu.Unlock()
-		i.handle(ctx, change)
+		for _, change := range changes {
+			if ctx.Err() != nil {
+				return
+			}
+			i.handle(ctx, change)
+		}
 		i.mu.Lock()
-		i.queue.handled++
+		i.queue.handled += uint64(len(changes))
 		close(i.queue.progress)
 		i.queue.progress = make(chan struct{})
 		i.mu.Unlock()

@@ -3,6 +3,7 @@ package informer
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -47,11 +48,12 @@ func (s *state) replace(page *storage.Page) []Change {
 		}
 	}
 	var deleted []Change
-	for _, old := range s.list() {
-		if next[old.Key] == nil {
-			deleted = append(deleted, Change{Key: old.Key, Old: old})
+	for key, old := range s.entries {
+		if next[key] == nil {
+			deleted = append(deleted, Change{Key: key, Old: old})
 		}
 	}
+	slices.SortFunc(deleted, func(a, b Change) int { return strings.Compare(a.Key, b.Key) })
 	s.entries = next
 	return append(deleted, changes...)
 }
