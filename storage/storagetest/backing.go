@@ -8,7 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Revision returns the current revision of the etcd behind the store.
+// Revision returns the current revision of the store's etcd.
 func (f Fixture) Revision(ctx context.Context) (int64, error) {
 	resp, err := f.Client.Get(ctx, f.Prefix, clientv3.WithCountOnly())
 	if err != nil {
@@ -17,8 +17,7 @@ func (f Fixture) Revision(ctx context.Context) (int64, error) {
 	return resp.Header.Revision, nil
 }
 
-// Compact throws away what etcd knows of the time before revision, and returns
-// when every member has done so.
+// Compact compacts etcd at revision, and returns when all members have done so.
 func (f Fixture) Compact(ctx context.Context, revision int64) error {
 	if _, err := f.Client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil {
 		return err
@@ -31,8 +30,8 @@ func (f Fixture) Compact(ctx context.Context, revision int64) error {
 	return nil
 }
 
-// awaitCompaction asks a member until it has compacted: the others learn of it
-// later than the one that was told.
+// awaitCompaction waits until a member has compacted. Members compact later than the member that
+// received the request.
 func (f Fixture) awaitCompaction(ctx context.Context, endpoint string, revision int64) error {
 	for {
 		resp, err := f.Client.HashKV(ctx, endpoint, 0)
@@ -45,7 +44,7 @@ func (f Fixture) awaitCompaction(ctx context.Context, endpoint string, revision 
 	}
 }
 
-// raw returns what etcd has under a key of the store, nil if there is nothing.
+// raw returns etcd's key and value under a key of the store, nil if there is none.
 func (f Fixture) raw(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
 	resp, err := f.Client.Get(ctx, f.Prefix+key)
 	if err != nil || len(resp.Kvs) == 0 {
@@ -54,7 +53,7 @@ func (f Fixture) raw(ctx context.Context, key string) (*mvccpb.KeyValue, error) 
 	return resp.Kvs[0], nil
 }
 
-// putRaw writes bytes under a key behind the store's back.
+// putRaw writes bytes under a key without using the store.
 func (f Fixture) putRaw(ctx context.Context, key string, data []byte) (revision int64, err error) {
 	resp, err := f.Client.Put(ctx, f.Prefix+key, string(data))
 	if err != nil {
@@ -63,7 +62,7 @@ func (f Fixture) putRaw(ctx context.Context, key string, data []byte) (revision 
 	return resp.Header.Revision, nil
 }
 
-// plain returns stored bytes as the codec made them.
+// plain returns the bytes of the codec for stored bytes.
 func (f Fixture) plain(ctx context.Context, kv *mvccpb.KeyValue) ([]byte, error) {
 	if f.Transformer == nil {
 		return kv.Value, nil
@@ -72,7 +71,7 @@ func (f Fixture) plain(ctx context.Context, kv *mvccpb.KeyValue) ([]byte, error)
 	return data, err
 }
 
-// atRest returns the bytes that the store would keep under a key.
+// atRest returns the bytes that the store writes under a key for bytes of the codec.
 func (f Fixture) atRest(ctx context.Context, key string, data []byte) ([]byte, error) {
 	if f.Transformer == nil {
 		return data, nil
@@ -80,10 +79,9 @@ func (f Fixture) atRest(ctx context.Context, key string, data []byte) ([]byte, e
 	return f.Transformer.ToStorage(ctx, data, f.Prefix+key)
 }
 
-// fill writes objects under their keys, many in one transaction: a large state
-// is there in no time.
+// fill writes objects under their keys, many in one transaction, to create a large state quickly.
 func (f Fixture) fill(ctx context.Context, kind Kind, objects []Object) error {
-	const batch = 100 // etcd takes 128 operations in a transaction
+	const batch = 100 // etcd accepts 128 operations in a transaction
 	for start := 0; start < len(objects); start += batch {
 		var ops []clientv3.Op
 		for _, obj := range objects[start:min(start+batch, len(objects))] {

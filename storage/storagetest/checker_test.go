@@ -13,28 +13,28 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// TestCheckerFindsFaults lets the simulation loose on stores that are wrong:
-// it must say which guarantee each of them breaks.
-func TestCheckerFindsFaults(t *testing.T) {
+// TestCheckerDetectsFaultyStores runs the simulation on faulty stores. It must name the guarantee
+// that each of them breaks.
+func TestCheckerDetectsFaultyStores(t *testing.T) {
 	cases := []struct {
 		name  string
 		wrong func(storage.Interface) storage.Interface
 		want  error
 	}{
-		{"an event dropped", always(drops), model.ErrReliable},
-		{"an event repeated", always(repeats), model.ErrUnique},
-		{"two events swapped", swaps, model.ErrOrdered},
-		{"a bookmark before its event", always(bookmarksTooEarly), model.ErrBookmarkable},
-		{"an event of the wrong type", always(addsForModifies), model.ErrTruthful},
-		{"a resumed watch that begins late", forgetsWhereItWas, model.ErrResumable},
-		{"initial events incomplete", beginsIncomplete, model.ErrInitial},
-		{"an update lost", func(s storage.Interface) storage.Interface { return losesUpdates{s} }, model.ErrNoLostUpdate},
-		{"a write acknowledged and not done", func(s storage.Interface) storage.Interface { return forgetsCreates{s} }, model.ErrAcknowledged},
-		{"a write that nobody asked for", func(s storage.Interface) storage.Interface { return writesTwice{s} }, model.ErrExplained},
-		{"a stale read", newReadsOld, model.ErrLinearizable},
-		{"a list that lies about its revision", func(s storage.Interface) storage.Interface { return listsOfNoRevision{s} }, model.ErrSnapshot},
-		{"pages of several revisions", func(s storage.Interface) storage.Interface { return pagesOfTheLatest{s} }, model.ErrSnapshot},
-		{"a compaction that never was", func(s storage.Interface) storage.Interface { return forgetsTooMuch{s} }, model.ErrCompaction},
+		{"an event dropped", always(dropEvent), model.ErrReliable},
+		{"an event repeated", always(repeatEvent), model.ErrUnique},
+		{"two events swapped", swapEvents, model.ErrOrdered},
+		{"a bookmark before its event", always(earlyBookmarks), model.ErrBookmarkable},
+		{"an event of the wrong type", always(wrongEventType), model.ErrTruthful},
+		{"a resumed watch that starts late", resumesLate, model.ErrResumable},
+		{"initial events incomplete", dropsInitialEvent, model.ErrInitial},
+		{"a lost update", func(s storage.Interface) storage.Interface { return lostUpdates{s} }, model.ErrNoLostUpdate},
+		{"an acknowledged write that did not happen", func(s storage.Interface) storage.Interface { return unwrittenCreates{s} }, model.ErrAcknowledged},
+		{"an unrequested write", func(s storage.Interface) storage.Interface { return duplicateWrites{s} }, model.ErrExplained},
+		{"a stale read", newStaleReads, model.ErrLinearizable},
+		{"a list with a wrong revision", func(s storage.Interface) storage.Interface { return wrongListRevision{s} }, model.ErrSnapshot},
+		{"pages of several revisions", func(s storage.Interface) storage.Interface { return inconsistentPages{s} }, model.ErrSnapshot},
+		{"a revision wrongly reported as compacted", func(s storage.Interface) storage.Interface { return wrongCompaction{s} }, model.ErrCompaction},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,19 +42,18 @@ func TestCheckerFindsFaults(t *testing.T) {
 			f.Store = c.wrong(f.Store)
 			_, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1500, patience: time.Second})
 			if !errors.Is(err, c.want) {
-				t.Errorf("the simulation says %v, want %v", err, c.want)
+				t.Errorf("the simulation returns %v, want %v", err, c.want)
 			}
 		})
 	}
 }
 
-func newReadsOld(s storage.Interface) storage.Interface {
-	return readsOld{s, &sync.Mutex{}, map[string]*storage.Entry{}}
+func newStaleReads(s storage.Interface) storage.Interface {
+	return staleReads{s, &sync.Mutex{}, map[string]*storage.Entry{}}
 }
 
-// TestCheckerFindsNothing is the other half: nothing is wrong with a store
-// that is not tampered with, seen through the same wrapping.
-func TestCheckerFindsNothing(t *testing.T) {
+// TestCheckerAcceptsCorrectStore checks that a correct store behind the same wrapper passes.
+func TestCheckerAcceptsCorrectStore(t *testing.T) {
 	f := fixture(t)
 	f.Store = always(func(_ int, e storage.Event) []storage.Event { return only(e) })(f.Store)
 	log, err := simulate(t.Context(), f, Kinds()[0], Simulation{Seed: 1, Writes: 1500})

@@ -13,8 +13,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// protobufCodec stores typed objects as kube-apiserver does, in the envelope
-// that begins with k8s\x00.
+// protobufCodec encodes typed objects like kube-apiserver, in the envelope that starts with
+// k8s\x00.
 type protobufCodec struct {
 	gvk        schema.GroupVersionKind
 	serializer runtime.Serializer
@@ -49,12 +49,12 @@ func (c protobufCodec) Decode(data []byte) (runtime.Object, error) {
 		return nil, err
 	}
 	if *gvk != c.gvk {
-		return nil, fmt.Errorf("stored is a %v, not a %v", gvk, c.gvk)
+		return nil, fmt.Errorf("the stored object is a %v, not a %v", gvk, c.gvk)
 	}
 	return obj, nil
 }
 
-// jsonCodec stores unstructured objects as JSON, as custom resources are.
+// jsonCodec encodes unstructured objects as JSON, like custom resources.
 type jsonCodec struct{}
 
 var _ storage.Codec = jsonCodec{}

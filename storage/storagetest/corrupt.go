@@ -12,19 +12,19 @@ import (
 
 func corruptRules() []rule {
 	return []rule{
-		{"reading bytes that are no object is ErrCorrupt", corruptGet},
-		{"bytes moved to another key are found out by a transformer", corruptMoved},
-		{"a list that must look at the object is ErrCorrupt", corruptList},
+		{"get of an undecodable object returns ErrCorrupt", corruptGet},
+		{"a transformer detects bytes moved to another key", corruptMoved},
+		{"a list that must decode the object returns ErrCorrupt", corruptList},
 		{"a list names every corrupt object and returns the others", corruptListNamesAll},
 		{"a list stops after 100 corrupt objects", corruptListStops},
-		{"a list of everything fails once an object turned out to be corrupt", corruptListRemembers},
-		{"a watch that must look at the object ends with ErrCorrupt", corruptWatch},
-		{"what is corrupt is counted", corruptCount},
-		{"a deletion with a precondition is ErrCorrupt and deletes nothing", corruptDelete},
+		{"a list without a predicate fails once an object was found to be corrupt", corruptListRemembers},
+		{"a watch that must decode the object ends with ErrCorrupt", corruptWatch},
+		{"count includes corrupt objects", corruptCount},
+		{"a deletion with a precondition returns ErrCorrupt and deletes nothing", corruptDelete},
 	}
 }
 
-// spoil puts bytes under a key that are no object.
+// spoil writes bytes that cannot be decoded under a key.
 func (e *env) spoil(name string) (revision int64) {
 	e.Helper()
 	revision, err := e.putRaw(e.Context(), e.key(name), []byte("\x00no object\xff"))
@@ -41,8 +41,8 @@ func (e *env) wantCorrupt(err error) {
 	}
 }
 
-// opened returns what keeps an entry from being read, be it found out when the
-// entry is fetched or when it is opened.
+// opened returns the error of reading an entry, whether it occurs when the entry is fetched or
+// when it is decoded.
 func opened(entry *storage.Entry, err error) error {
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func corruptList(e *env) {
 	e.wantCorrupt(err)
 }
 
-// coloured lists everything below the prefix in one colour.
+// coloured lists the objects of one colour.
 func (e *env) coloured(colour string) (*storage.Page, error) {
 	return e.Store.GetList(e.Context(), e.below(""), storage.ListOptions{Recursive: true, Predicate: e.kind.Coloured(colour)})
 }
@@ -91,7 +91,7 @@ func (e *env) wantCorruptList(err error, want ...string) *storage.CorruptListErr
 	e.wantCorrupt(err)
 	var list *storage.CorruptListError
 	if !errors.As(err, &list) {
-		e.Fatalf("error is %v, want one that names objects", err)
+		e.Fatalf("error is %v, want a CorruptListError", err)
 	}
 	var got []string
 	for _, object := range list.Objects {

@@ -2,9 +2,9 @@ package storagetest
 
 func countRules() []rule {
 	return []rule{
-		{"counts what is below a key", countBelow},
-		{"is zero where nothing is", countNothing},
-		{"leaves out neighbours with a longer name", countNeighbours},
+		{"counts the objects below a key", countBelow},
+		{"is zero without objects", countNothing},
+		{"excludes namespaces with a longer name", countNeighbours},
 	}
 }
 

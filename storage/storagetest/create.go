@@ -12,14 +12,14 @@ import (
 
 func createRules() []rule {
 	return []rule{
-		{"returns what was stored, stamped with its ModRevision", createReturnsEntry},
-		{"does not change the object and keeps no hold on it", createLeavesObjectAlone},
+		{"returns the stored entry with its ModRevision", createReturnsEntry},
+		{"neither modifies nor retains the object", createLeavesObjectAlone},
 		{"never stores the version", createStoresNoVersion},
-		{"refuses an object with a resourceVersion", createRefusesVersion},
-		{"refuses a key that is taken", createRefusesTakenKey},
-		{"lets one of many racing creates win", createRace},
-		{"takes a key that has become free", createAfterDelete},
-		{"refuses an object too large for the store", createRefusesTooLarge},
+		{"rejects an object with a resourceVersion", createRefusesVersion},
+		{"rejects an existing key", createRefusesTakenKey},
+		{"accepts one of many concurrent creates", createRace},
+		{"accepts a deleted key", createAfterDelete},
+		{"rejects an object too large for the store", createRefusesTooLarge},
 		{"writes nothing when the context has ended", createCancelled},
 	}
 }
@@ -123,7 +123,7 @@ func createRefusesTooLarge(e *env) {
 	e.wantRevision(before)
 }
 
-// tooLarge is a value that no etcd takes unless it is told to.
+// tooLarge returns a value that exceeds the default request limit of etcd.
 func tooLarge() string { return strings.Repeat("x", 16<<20) }
 
 func createCancelled(e *env) {

@@ -9,12 +9,12 @@ import (
 
 func deleteRules() []rule {
 	return []rule{
-		{"returns the last state, stamped with the deletion's revision", deleteReturnsLast},
-		{"says when there is nothing", deleteMissing},
-		{"leaves its neighbours alone", deleteOneKey},
+		{"returns the last state with the revision of the deletion", deleteReturnsLast},
+		{"returns ErrNotFound for a missing key", deleteMissing},
+		{"does not delete other keys", deleteOneKey},
 		{"a UID precondition", deleteUID},
 		{"a resourceVersion precondition", deleteVersion},
-		{"validation is shown the current state and may refuse", deleteValidation},
+		{"validation receives the current state and may reject", deleteValidation},
 		{"writes nothing when the context has ended", deleteCancelled},
 	}
 }
@@ -27,7 +27,7 @@ func deleteReturnsLast(e *env) {
 	if entry.Revision != updated.Revision+1 {
 		e.Errorf("deleted at %d, after a write at %d", entry.Revision, updated.Revision)
 	}
-	e.wantEntry(updated, "a", updated.Revision, "2") // what was published before stays as it was
+	e.wantEntry(updated, "a", updated.Revision, "2") // published entries do not change
 	e.wantAbsent("a")
 }
 
@@ -69,15 +69,15 @@ func deleteVersion(e *env) {
 
 func deleteValidation(e *env) {
 	_, latest := e.stale()
-	refusal := errors.New("validation's own")
+	rejection := errors.New("validation's own")
 	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{
 		Validate: func(_ context.Context, current *storage.Entry) error {
 			e.wantEntry(current, "a", latest.Revision, "2")
-			return refusal
+			return rejection
 		},
 	})
-	if err != refusal {
-		e.Errorf("error is %v, want %v", err, refusal)
+	if err != rejection {
+		e.Errorf("error is %v, want %v", err, rejection)
 	}
 	e.wantStored("a", latest.Revision, "2")
 }

@@ -12,13 +12,13 @@ import (
 func deleteCorruptRules() []rule {
 	return []rule{
 		{"an object that can be decoded is not deleted", deleteCorruptReadable},
-		{"nor is it if a suggestion is given", deleteCorruptSuggestion},
-		{"says when there is nothing", deleteCorruptMissing},
+		{"an object that can be decoded is not deleted with a suggestion", deleteCorruptSuggestion},
+		{"returns ErrNotFound for a missing key", deleteCorruptMissing},
 		{"a corrupt object is deleted", deleteCorruptDeletes},
-		{"validation gets the corrupt entry and may refuse", deleteCorruptValidation},
+		{"validation gets the corrupt entry and may reject", deleteCorruptValidation},
 		{"a dry run deletes nothing", deleteCorruptDryRun},
-		{"an object that is written again meanwhile is not deleted", deleteCorruptRace},
-		{"a watch that must look at the object ends with CorruptDeletedError", deleteCorruptWatch},
+		{"an object that is replaced concurrently is not deleted", deleteCorruptRace},
+		{"a watch that must decode the object ends with CorruptDeletedError", deleteCorruptWatch},
 	}
 }
 
@@ -65,13 +65,13 @@ func deleteCorruptDeletes(e *env) {
 
 func deleteCorruptValidation(e *env) {
 	revision := e.spoil("a")
-	refusal := errors.New("refused")
+	rejection := errors.New("refused")
 	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Validate: func(_ context.Context, current *storage.Entry) error {
 		e.wantCorrupt(opened(current, nil))
-		return refusal
+		return rejection
 	}})
-	if !errors.Is(err, refusal) {
-		e.Errorf("error is %v, want %v", err, refusal)
+	if !errors.Is(err, rejection) {
+		e.Errorf("error is %v, want %v", err, rejection)
 	}
 	e.wantRevision(revision)
 }
@@ -102,7 +102,7 @@ func deleteCorruptWatch(e *env) {
 	event := s.next()
 	var deleted *storage.CorruptDeletedError
 	if event.Type != watch.Error || !errors.As(event.Err, &deleted) {
-		e.Errorf("event is %+v, want an error that speaks of the deletion", event)
+		e.Errorf("event is %+v, want a CorruptDeletedError", event)
 	}
 	e.wantCorrupt(event.Err)
 	s.wantOver()

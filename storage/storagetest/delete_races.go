@@ -10,22 +10,22 @@ import (
 
 func deleteRaceRules() []rule {
 	return []rule{
-		{"is validated again after a write in between", deleteRevalidates},
-		{"is refused if the write in between breaks a precondition", deleteRechecks},
-		{"is not found if another deletion came between", deleteVanished},
-		{"of racing deletions one wins", deleteRace},
-		{"a stale suggestion costs another look", deleteStaleSuggestion},
-		{"a refusal made of a stale suggestion is looked at again", deleteStaleRefusal},
-		{"a refusal made of a current suggestion stands", deleteCurrentRefusal},
+		{"is validated again after a concurrent write", deleteRevalidates},
+		{"is rejected if a concurrent write breaks a precondition", deleteRechecks},
+		{"returns ErrNotFound after a concurrent deletion", deleteVanished},
+		{"one of many concurrent deletions succeeds", deleteRace},
+		{"a stale suggestion causes another validation", deleteStaleSuggestion},
+		{"a rejection of a stale suggestion is validated again", deleteStaleRefusal},
+		{"a rejection of a current suggestion is final", deleteCurrentRefusal},
 		{"a precondition that only a stale suggestion passes fails", deleteStalePasses},
 		{"a precondition that only a stale suggestion fails passes", deleteStaleFails},
-		{"a suggestion of what is gone is not found", deleteSuggestionGone},
+		{"a suggestion of a deleted object returns ErrNotFound", deleteSuggestionGone},
 	}
 }
 
-// validated returns a Validate function which lets something else happen on
-// its first run, and the values it was shown.
-func (e *env) validated(meanwhile func(), verdict func(value string) error) (func(context.Context, *storage.Entry) error, *[]string) {
+// validated returns a Validate function that calls meanwhile on its first run, and the values that
+// it received.
+func (e *env) validated(meanwhile func(), decide func(value string) error) (func(context.Context, *storage.Entry) error, *[]string) {
 	var shown []string
 	return func(_ context.Context, current *storage.Entry) error {
 		value := valueOf(e.open(current))
@@ -33,7 +33,7 @@ func (e *env) validated(meanwhile func(), verdict func(value string) error) (fun
 		if len(shown) == 1 {
 			meanwhile()
 		}
-		return verdict(value)
+		return decide(value)
 	}, &shown
 }
 
@@ -122,11 +122,11 @@ func deleteStaleRefusal(e *env) {
 
 func deleteCurrentRefusal(e *env) {
 	_, latest := e.stale()
-	refusal := errors.New("validation's own")
-	validate, _ := e.validated(nothing, func(string) error { return refusal })
+	rejection := errors.New("validation's own")
+	validate, _ := e.validated(nothing, func(string) error { return rejection })
 	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate, Suggestion: latest})
-	if err != refusal {
-		e.Errorf("error is %v, want %v", err, refusal)
+	if err != rejection {
+		e.Errorf("error is %v, want %v", err, rejection)
 	}
 	e.wantStored("a", latest.Revision, "2")
 }

@@ -1,12 +1,10 @@
-// Package storagetest is what every implementation of storage.Interface, and
-// every wrapping of one, must pass.
+// Package storagetest is the test suite for implementations and wrappers of storage.Interface.
 //
-// [Run] is the suite: one file per verb, one subtest per rule of the contract,
-// named for it. [Simulate] lets writers, readers and watchers loose on one
-// store and checks what they saw against etcd's own history, see package
-// storagetest/model. Both run once for a typed resource, stored as protobuf,
-// and once for an unstructured one, stored as JSON.
+// [Run] runs one file per verb and one subtest per rule of the contract. [Simulate] runs random
+// writers, readers and watchers on one store and checks their observations against etcd's own
+// history, see package storagetest/model. Both run once for a typed resource, stored as protobuf,
+// and once for an unstructured resource, stored as JSON.
 //
-// A [Harness] gives them stores, and the etcd behind: to compact it, to put
-// raw bytes into it, and to read what was really written.
+// A [Harness] provides stores and their etcd: the suite compacts etcd, writes raw bytes into it
+// and reads the stored bytes.
 package storagetest

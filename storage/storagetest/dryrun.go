@@ -9,15 +9,15 @@ import (
 
 func dryRunRules() []rule {
 	return []rule{
-		{"a create shows what would be stored, at no revision", dryCreate},
-		{"a create is refused where the key is taken", dryCreateTaken},
-		{"an update shows what would be stored", dryUpdate},
+		{"a create returns the object without a revision", dryCreate},
+		{"a create of an existing key is rejected", dryCreateTaken},
+		{"an update returns the object", dryUpdate},
 		{"an update creates nothing", dryUpdateCreate},
 		{"an update deletes nothing", dryUpdateDelete},
-		{"an update that changes nothing says so", dryUpdateNoOp},
-		{"an update checks everything", dryUpdateChecks},
-		{"a deletion shows the state as it was last written", dryDelete},
-		{"a deletion checks everything", dryDeleteChecks},
+		{"an update that changes nothing returns Unchanged", dryUpdateNoOp},
+		{"an update runs all checks", dryUpdateChecks},
+		{"a deletion returns the last state", dryDelete},
+		{"a deletion runs all checks", dryDeleteChecks},
 	}
 }
 
@@ -110,12 +110,12 @@ func dryDeleteChecks(e *env) {
 	first, latest := e.stale()
 	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Preconditions: ifUID("another")})
 	e.wantError(err, storage.ErrPrecondition, "delete", e.key("a"))
-	refusal := errors.New("validation's own")
+	rejection := errors.New("validation's own")
 	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{
-		DryRun: true, Validate: func(context.Context, *storage.Entry) error { return refusal },
+		DryRun: true, Validate: func(context.Context, *storage.Entry) error { return rejection },
 	})
-	if err != refusal {
-		e.Errorf("error is %v, want %v", err, refusal)
+	if err != rejection {
+		e.Errorf("error is %v, want %v", err, rejection)
 	}
 	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Suggestion: first})
 	if err != nil {

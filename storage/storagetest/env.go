@@ -11,8 +11,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// env is what one rule is tested in: an empty store, and the steps that every
-// test takes. A step that fails ends the test.
+// env is the environment of one rule: an empty store and common steps. A step that fails ends the
+// test.
 type env struct {
 	*testing.T
 	Fixture
@@ -21,10 +21,10 @@ type env struct {
 
 const namespace = "ns1"
 
-// key of an object in the namespace that tests use unless they need two.
+// key returns the key of an object in the default namespace of the tests.
 func (e *env) key(name string) string { return e.kind.Key(namespace, name) }
 
-// below is the key of everything in a namespace, of everything at all for "".
+// below returns the prefix of a namespace, or of all objects for "".
 func (e *env) below(namespace string) string {
 	if namespace == "" {
 		return "/" + e.kind.Resource + "/"
@@ -88,7 +88,7 @@ func (e *env) update(name string, propose storage.ProposeFunc, opts storage.Upda
 	return result
 }
 
-// set gives an object a value.
+// set updates the value of an object.
 func (e *env) set(name, value string) *storage.Entry {
 	e.Helper()
 	return e.update(name, change(func(obj Object) { setValue(obj, value) }), storage.UpdateOptions{}).Entry
@@ -119,7 +119,7 @@ func (e *env) compact(revision int64) {
 	}
 }
 
-// many fills a namespace with n objects, named in the order of their keys.
+// many creates n objects in a namespace, named in the order of their keys.
 func (e *env) many(n int, colour func(i int) string) {
 	e.Helper()
 	objects := make([]Object, n)
@@ -146,8 +146,8 @@ func (e *env) open(entry *storage.Entry) Object {
 	return obj.(Object)
 }
 
-// wantEntry checks the key, the revision and the value of an entry, and that
-// its object is stamped with the revision.
+// wantEntry checks the key, the revision and the value of an entry, and the resourceVersion of its
+// object.
 func (e *env) wantEntry(entry *storage.Entry, name string, revision int64, value string) {
 	e.Helper()
 	obj := e.open(entry)
@@ -155,18 +155,18 @@ func (e *env) wantEntry(entry *storage.Entry, name string, revision int64, value
 		e.Errorf("entry is %s at %d with %q, want %s at %d with %q",
 			entry.Key, entry.Revision, valueOf(obj), e.key(name), revision, value)
 	}
-	e.wantStamp(entry)
+	e.wantResourceVersion(entry)
 }
 
-func (e *env) wantStamp(entry *storage.Entry) {
+func (e *env) wantResourceVersion(entry *storage.Entry) {
 	e.Helper()
 	stamp, err := e.Store.Versioner().ObjectResourceVersion(e.open(entry))
 	if err != nil || stamp != entry.Revision {
-		e.Errorf("object of %s says resourceVersion %d (%v), its entry %d", entry.Key, stamp, err, entry.Revision)
+		e.Errorf("object of %s has resourceVersion %d (%v), its entry has revision %d", entry.Key, stamp, err, entry.Revision)
 	}
 }
 
-// wantStored checks what etcd has under the key of an object.
+// wantStored checks the bytes that etcd has under the key of an object.
 func (e *env) wantStored(name string, revision int64, value string) {
 	e.Helper()
 	kv, err := e.raw(e.Context(), e.key(name))
@@ -195,7 +195,7 @@ func (e *env) wantRevision(revision int64) {
 	}
 }
 
-// wantError checks that err is target, inside a KeyError of op and key.
+// wantError checks that err wraps target in a KeyError with op and key.
 func (e *env) wantError(err, target error, op, key string) {
 	e.Helper()
 	var keyErr *storage.KeyError
@@ -203,13 +203,13 @@ func (e *env) wantError(err, target error, op, key string) {
 	case !errors.Is(err, target):
 		e.Errorf("error is %v, want %v", err, target)
 	case !errors.As(err, &keyErr):
-		e.Errorf("error %v is no KeyError", err)
+		e.Errorf("error %v is not a KeyError", err)
 	case keyErr.Op != op || keyErr.Key != key:
-		e.Errorf("error speaks of %s %s, want %s %s", keyErr.Op, keyErr.Key, op, key)
+		e.Errorf("error has operation and key %s %s, want %s %s", keyErr.Op, keyErr.Key, op, key)
 	}
 }
 
-// wantNames checks which objects entries are, in their order.
+// wantNames checks the names of entries, in order.
 func (e *env) wantNames(entries []*storage.Entry, want ...string) {
 	e.Helper()
 	var got []string
@@ -221,7 +221,7 @@ func (e *env) wantNames(entries []*storage.Entry, want ...string) {
 	}
 }
 
-// change returns a propose function which changes a copy of what is there.
+// change returns a propose function that mutates a copy of the current object.
 func change(mutate func(obj Object)) storage.ProposeFunc {
 	return func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		obj, err := current.Object()
@@ -234,7 +234,7 @@ func change(mutate func(obj Object)) storage.ProposeFunc {
 	}
 }
 
-// sub runs a part of a rule as a subtest, on the same store.
+// sub runs a part of a rule as a subtest on the same store.
 func (e *env) sub(name string, check func(e *env)) {
 	e.Run(name, func(t *testing.T) {
 		check(&env{T: t, Fixture: e.Fixture, kind: e.kind})

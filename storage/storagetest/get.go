@@ -11,13 +11,13 @@ import (
 func getRules() []rule {
 	return []rule{
 		{"returns the latest state", getLatest},
-		{"says when there is nothing", getMissing},
-		{"tells a name from a longer one", getWholeName},
-		{"takes any state for resourceVersion 0", getAny},
-		{"takes any state not older than N", getNotOlderThan},
-		{"refuses a resourceVersion ahead of the store", getFuture},
-		{"refuses a resourceVersion that is none", getInvalidVersion},
-		{"reads every write that was acknowledged", getReadsWrites},
+		{"returns ErrNotFound for a missing key", getMissing},
+		{"distinguishes a name from a longer name", getWholeName},
+		{"returns any state for resourceVersion 0", getAny},
+		{"returns a state not older than N", getNotOlderThan},
+		{"rejects a resourceVersion ahead of the store", getFuture},
+		{"rejects an invalid resourceVersion", getInvalidVersion},
+		{"returns every acknowledged write", getReadsWrites},
 		{"ends with its context", getCancelled},
 	}
 }
@@ -48,7 +48,7 @@ func getAny(e *env) {
 	created := e.create(e.object("a", "1"))
 	entry, err := e.Store.Get(e.Context(), e.key("a"), storage.GetOptions{ResourceVersion: "0"})
 	if errors.Is(err, storage.ErrNotFound) {
-		return // a state from before the create is a state too
+		return // a state before the create is valid too
 	}
 	if err != nil {
 		e.Fatal(err)
@@ -80,16 +80,16 @@ func getFuture(e *env) {
 	e.wantFuture(err, asked)
 }
 
-// wantFuture checks the numbers of an error about a revision not there yet.
+// wantFuture checks the revisions of a FutureRevisionError.
 func (e *env) wantFuture(err error, asked int64) {
 	e.Helper()
 	var future *storage.FutureRevisionError
 	if !errors.As(err, &future) {
-		e.Errorf("error %v does not tell the revisions", err)
+		e.Errorf("error %v is not a FutureRevisionError", err)
 		return
 	}
 	if current := e.revision(); future.Asked != asked || future.Current != current {
-		e.Errorf("error tells of %d asked and %d current, want %d and %d", future.Asked, future.Current, asked, current)
+		e.Errorf("error has requested revision %d and current revision %d, want %d and %d", future.Asked, future.Current, asked, current)
 	}
 }
 

@@ -10,34 +10,34 @@ import (
 	"github.com/miniapi/miniapi/storage/transform"
 )
 
-// Harness gives the suite the stores it tests.
+// Harness provides the stores to test.
 type Harness struct {
-	// New returns a store of codec's objects with nothing in it: its keys are
-	// its own, the etcd behind may be shared. What New starts ends in t.Cleanup.
+	// New returns an empty store of codec's objects. Its keys are its own; its etcd may be shared.
+	// t.Cleanup ends what New starts.
 	New func(t *testing.T, codec storage.Codec) Fixture
 }
 
-// Fixture is a store and the etcd behind it.
+// Fixture is a store and its etcd.
 type Fixture struct {
 	Store storage.Interface
-	// Client reaches the etcd that the store writes to. The suite compacts it.
+	// Client is a client of the etcd of the store. The suite compacts it.
 	Client *clientv3.Client
-	// Prefix is what the store puts before its keys, /registry for instance.
+	// Prefix is the prefix of the store's keys in etcd, for instance /registry.
 	Prefix string
-	// Transformer is the one the store was made with; nil stands for identity.
+	// Transformer is the transformer of the store; nil is identity.
 	Transformer transform.Transformer
-	// Disturb changes what the store is made of, at random, while clients use it, as a server does
-	// to its stores. The simulation calls it. Nil: nothing changes.
+	// Disturb randomly replaces parts of the store while clients use it, as a server does. The
+	// simulation calls it. Nil does nothing.
 	Disturb func(random *rand.Rand)
 }
 
-// rule is a sentence of the contract and the test that shows it.
+// rule is a rule of the contract and its test.
 type rule struct {
 	name  string
 	check func(e *env)
 }
 
-// verb is a method of the contract, or a subject across methods.
+// verb is a method of the contract, or a subject of several methods.
 type verb struct {
 	name  string
 	rules []rule
@@ -71,7 +71,7 @@ func verbs() []verb {
 	}
 }
 
-// Run checks every rule of the contract on stores from h.
+// Run tests every rule of the contract on stores from h.
 func Run(t *testing.T, h Harness) {
 	for _, kind := range Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func Run(t *testing.T, h Harness) {
 			}
 		})
 	}
-	// These wait for a clock: once must do, for the kind makes no difference.
+	// These tests wait for leases to expire. One kind is enough, since kinds do not differ here.
 	t.Run("Expiry", func(t *testing.T) { runRules(t, h, Kinds()[0], expiryRules()) })
 }
 

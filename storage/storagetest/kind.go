@@ -14,14 +14,14 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Object is any object the suite stores.
+// Object is an object that the suite stores.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Kind is a kind of object the suite runs with. What differs between its
-// objects is in their metadata, so that every rule is written once.
+// Kind is a kind of the test objects. Objects differ in their metadata only, so that each rule is
+// written once for all kinds.
 type Kind struct {
 	Name     string
 	Resource string // the first part of its keys
@@ -30,12 +30,11 @@ type Kind struct {
 }
 
 const (
-	valueKey  = "test.miniapi.dev/value" // annotation: what updates change
-	colourKey = "colour"                 // label: what predicates select by
+	valueKey  = "test.miniapi.dev/value" // annotation that updates change
+	colourKey = "colour"                 // label that predicates select by
 )
 
-// Kinds returns a typed kind, stored as protobuf, and an unstructured one,
-// stored as JSON.
+// Kinds returns a typed kind, stored as protobuf, and an unstructured kind, stored as JSON.
 func Kinds() []Kind {
 	codec, err := newPodCodec()
 	if err != nil {
@@ -62,7 +61,7 @@ func blankWidget() Object {
 	}}
 }
 
-// New returns an object with a value, not stored anywhere yet.
+// New returns an object with a value.
 func (k Kind) New(namespace, name, value string) Object {
 	obj := k.blank()
 	obj.SetNamespace(namespace)
@@ -72,12 +71,12 @@ func (k Kind) New(namespace, name, value string) Object {
 	return obj
 }
 
-// Key returns where an object is stored.
+// Key returns the key of an object.
 func (k Kind) Key(namespace, name string) string {
 	return "/" + k.Resource + "/" + namespace + "/" + name
 }
 
-// Attrs returns the labels of an object and the fields it can be selected by.
+// Attrs returns the labels of an object, and its fields for field selectors.
 func (k Kind) Attrs(obj runtime.Object) (labels.Set, fields.Set, error) {
 	o, ok := obj.(Object)
 	if !ok {
@@ -107,7 +106,7 @@ func setValue(obj Object, value string) {
 
 func valueOf(obj Object) string { return obj.GetAnnotations()[valueKey] }
 
-// paint gives obj a colour; "" takes it away.
+// paint sets the colour of obj; "" removes it.
 func paint(obj Object, colour string) {
 	if colour == "" {
 		obj.SetLabels(nil)

@@ -10,14 +10,14 @@ import (
 
 func listRules() []rule {
 	return []rule{
-		{"returns everything below a key in the order of keys", listOrder},
-		{"stamps each entry with its own revision and the page with that of the read", listRevisions},
-		{"is empty and no error where nothing is", listNothing},
-		{"leaves out neighbours with a longer name", listNeighbours},
+		{"returns the objects below a key in the order of keys", listOrder},
+		{"entries have their own revisions and the page has the revision of the read", listRevisions},
+		{"is empty without objects", listNothing},
+		{"excludes namespaces with a longer name", listNeighbours},
 		{"returns the one entry under a key", listOneKey},
-		{"returns no entry for a key that is a prefix of another", listWholeName},
+		{"returns no entry for a prefix of a key", listWholeName},
 		{"selects by label and by field", listPredicate},
-		{"selects a single key too", listOneKeyPredicate},
+		{"applies a predicate to a single key", listOneKeyPredicate},
 		{"returns all of a long list", listLong},
 		{"ends with its context", listCancelled},
 	}
@@ -26,8 +26,8 @@ func listRules() []rule {
 func recursive() storage.ListOptions { return storage.ListOptions{Recursive: true} }
 
 func listOrder(e *env) {
-	// "-" and "." sort before "/", so a namespace ns1-b comes before ns1's own
-	// objects: the order is that of keys, not of names.
+	// "-" and "." sort before "/", so the keys of namespace ns1-b come before the keys of ns1: the
+	// order is that of keys, not of names.
 	e.create(e.kind.New("ns2", "a", "1"))
 	e.create(e.kind.New("ns1", "b", "1"))
 	e.create(e.kind.New("ns1-b", "c", "1"))
@@ -53,7 +53,7 @@ func listRevisions(e *env) {
 	e.wantEntry(page.Entries[0], "a", a.Revision, "1")
 	e.wantEntry(page.Entries[1], "b", b.Revision, "1")
 	if page.Revision != elsewhere.Revision {
-		e.Errorf("the list is of revision %d, want the store's, %d", page.Revision, elsewhere.Revision)
+		e.Errorf("the list has revision %d, want the revision of the store, %d", page.Revision, elsewhere.Revision)
 	}
 }
 
@@ -78,7 +78,7 @@ func listOneKey(e *env) {
 	e.wantNames(page.Entries, "a")
 	e.wantEntry(page.Entries[0], "a", a.Revision, "1")
 	if current := e.revision(); page.Revision != current {
-		e.Errorf("the list is of revision %d, want %d", page.Revision, current)
+		e.Errorf("the list has revision %d, want %d", page.Revision, current)
 	}
 }
 
@@ -92,7 +92,7 @@ func listPredicate(e *env) {
 	e.create(e.painted("b", "1", "blue"))
 	e.create(e.painted("c", "1", "red"))
 	e.create(e.object("d", "1"))
-	nowhere := storage.Predicate{Label: labels.Nothing(), Attrs: e.kind.Attrs}
+	noMatch := storage.Predicate{Label: labels.Nothing(), Attrs: e.kind.Attrs}
 	both := e.kind.Coloured("red")
 	both.Field = e.kind.Named("c").Field
 	cases := []struct {
@@ -105,7 +105,7 @@ func listPredicate(e *env) {
 		{"label", e.kind.Coloured("red"), []string{"a", "c"}},
 		{"field", e.kind.Named("b"), []string{"b"}},
 		{"label and field", both, []string{"c"}},
-		{"nothing", nowhere, nil},
+		{"no match", noMatch, nil},
 	}
 	for _, c := range cases {
 		e.sub(c.name, func(e *env) {

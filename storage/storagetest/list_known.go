@@ -2,11 +2,11 @@ package storagetest
 
 import "github.com/miniapi/miniapi/storage"
 
-// listKnownRules are about ListOptions.KnownRevision.
+// listKnownRules are the rules of ListOptions.KnownRevision.
 func listKnownRules() []rule {
 	return []rule{
-		{"a known revision hides no change", listKnown},
-		{"a known revision is nothing to a page or to an older state", listKnownPages},
+		{"changes after a known revision are listed", listKnown},
+		{"pages and older states ignore a known revision", listKnownPages},
 	}
 }
 
@@ -21,7 +21,7 @@ func (e *env) wantSince(known int64, changed bool, names ...string) *storage.Pag
 		e.wantNames(page.Entries, names...)
 	}
 	if page.Revision != e.revision() {
-		e.Errorf("the list is of revision %d, want %d", page.Revision, e.revision())
+		e.Errorf("the list has revision %d, want %d", page.Revision, e.revision())
 	}
 	return page
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// listForm is one combination of options.
+// listForm is one combination of list options.
 type listForm struct {
 	key    string
 	colour string // of the predicate, "" for none
 	opts   storage.ListOptions
 }
 
-// listAnswer is what GetList returns, in comparable form.
+// listAnswer is a result of GetList in comparable form.
 type listAnswer struct {
 	Entries   string // key@revision, in order
 	Revision  int64
 	Continue  string
-	Remaining int64  // -1: not known
-	Error     string // the text of one of the sentinels
+	Remaining int64  // -1: unknown
+	Error     string // the text of a sentinel error
 }
 
-// answer returns what GetList must answer. got is what it did answer: a list of
-// any version may be of any revision.
+// answer returns the expected result of GetList. got is the actual result: a list of any version
+// may have any revision.
 func (m *stateModel) answer(form listForm, got listAnswer) listAnswer {
 	from, exact, minimum, err := m.plan(form)
 	switch {
@@ -47,7 +47,7 @@ func (m *stateModel) answer(form listForm, got listAnswer) listAnswer {
 	return m.page(form, m.current, from)
 }
 
-// plan returns the key to begin with and the revision that is asked for.
+// plan returns the start key and the requested revision.
 func (m *stateModel) plan(form listForm) (from string, exact, minimum int64, err error) {
 	o := form.opts
 	if o.Recursive && o.Continue != "" {

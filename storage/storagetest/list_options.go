@@ -24,7 +24,7 @@ func listOptions(e *env) {
 	}
 }
 
-// listForms combines the options of a list.
+// listForms returns all combinations of list options.
 func (e *env) listForms(m *stateModel, kept int64) []listForm {
 	e.Helper()
 	var forms []listForm
@@ -48,7 +48,7 @@ func (e *env) listForms(m *stateModel, kept int64) []listForm {
 	return forms
 }
 
-// token returns that of the page after b in the namespace of the tests.
+// token returns the continue token for the page after object b.
 func (e *env) token(prefix string, revision int64) string {
 	e.Helper()
 	token, err := storage.EncodeContinue(e.key("b"), prefix, revision)
@@ -58,7 +58,7 @@ func (e *env) token(prefix string, revision int64) string {
 	return token
 }
 
-// listVersions combines versions, matches, limits and predicates in a scope.
+// listVersions returns all combinations of versions, matches, limits and predicates for a scope.
 func (e *env) listVersions(scope listForm, m *stateModel, kept int64) []listForm {
 	var forms []listForm
 	versions := []string{"", "0", "abc"}

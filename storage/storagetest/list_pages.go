@@ -10,22 +10,22 @@ import (
 
 func pageRules() []rule {
 	return []rule{
-		{"all pages are of one revision while writers go on", pagesOfOneRevision},
-		{"remaining counts what later pages hold", pagesCountRemaining},
-		{"a list that just fits has no continue token", pagesThatFit},
-		{"a predicate fills pages with what matches", pagesOfMatches},
-		{"a rare match behind many others is found", pagesRareMatch},
-		{"pages of a namespace stay in it", pagesStayBelow},
+		{"all pages have one revision during concurrent writes", pagesOfOneRevision},
+		{"remaining counts the objects of later pages", pagesCountRemaining},
+		{"a list that fits into the limit has no continue token", pagesThatFit},
+		{"pages are filled with matching objects", pagesOfMatches},
+		{"a match after many other objects is found", pagesRareMatch},
+		{"pages of a namespace contain no other objects", pagesStayBelow},
 		{"the legacy exact form can be continued", pagesOfLegacyExact},
-		{"continues with resourceVersion 0 and refuses another", pagesAndVersions},
-		{"a token of a compacted revision is refused", pagesCompacted},
+		{"accepts a continue token with resourceVersion 0 only", pagesAndVersions},
+		{"a token of a compacted revision is rejected", pagesCompacted},
 		{"a token without a revision continues in the latest state", pagesInconsistent},
-		{"a token that cannot be read is refused", pagesInvalidToken},
-		{"a token after the last key gives an empty page", pagesAfterTheEnd},
+		{"an invalid token is rejected", pagesInvalidToken},
+		{"a token after the last key returns an empty page", pagesAfterTheEnd},
 	}
 }
 
-// pages lists page after page; between runs after each.
+// pages lists all pages; it calls between after each page.
 func (e *env) pages(key string, opts storage.ListOptions, between func()) []*storage.Page {
 	e.Helper()
 	var pages []*storage.Page
@@ -56,7 +56,7 @@ func (e *env) wantOneRevision(pages []*storage.Page, revision int64) {
 	e.Helper()
 	for i, page := range pages {
 		if page.Revision != revision {
-			e.Errorf("page %d is of revision %d, want %d", i, page.Revision, revision)
+			e.Errorf("page %d has revision %d, want %d", i, page.Revision, revision)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func pagesThatFit(e *env) {
 	}
 }
 
-// everyThird paints one object in three red.
+// everyThird returns red for every third object.
 func everyThird(i int) string {
 	if i%3 == 0 {
 		return "red"
@@ -129,7 +129,7 @@ func pagesOfMatches(e *env) {
 	e.wantNames(entriesOf(pages), "o00000", "o00003", "o00006", "o00009", "o00012")
 	for i, page := range pages {
 		if page.Remaining != nil {
-			e.Errorf("page %d says that %d remain, which cannot be known", i, *page.Remaining)
+			e.Errorf("page %d has %d remaining objects, want an unknown number", i, *page.Remaining)
 		}
 		if page.Continue != "" && len(page.Entries) != 2 {
 			e.Errorf("page %d has %d of 2 entries and is not the last", i, len(page.Entries))
@@ -199,7 +199,7 @@ func pagesInconsistent(e *env) {
 	e.wantNames(page.Entries, "o00001", "o00002")
 	e.wantEntry(page.Entries[0], "o00001", latest.Revision, "2")
 	if page.Revision != latest.Revision {
-		e.Errorf("the page is of revision %d, want the latest, %d", page.Revision, latest.Revision)
+		e.Errorf("the page has revision %d, want the latest, %d", page.Revision, latest.Revision)
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 func listVersionRules() []rule {
 	return []rule{
 		{"unset reads the latest state", listUnset},
-		{"0 takes some state", listAny},
-		{"N takes a state not older", listNotOlderThan},
+		{"0 returns any state", listAny},
+		{"N returns a state not older than N", listNotOlderThan},
 		{"Exact N reads the state at N", listExact},
 		{"Exact N reads a single key at N", listExactOneKey},
-		{"Exact N is empty where nothing was then", listExactBefore},
-		{"N ahead of the store is refused", listFuture},
-		{"N that was compacted is refused where it must be exact", listCompacted},
-		{"a resourceVersion that is none is refused", listInvalidVersion},
+		{"Exact N is empty before the first create", listExactBefore},
+		{"N ahead of the store is rejected", listFuture},
+		{"a compacted N is rejected if it must be exact", listCompacted},
+		{"an invalid resourceVersion is rejected", listInvalidVersion},
 	}
 }
 
@@ -29,7 +29,7 @@ func listUnset(e *env) {
 	page := e.everything()
 	e.wantEntry(page.Entries[0], "a", latest.Revision, "2")
 	if page.Revision != latest.Revision {
-		e.Errorf("the list is of revision %d, want %d", page.Revision, latest.Revision)
+		e.Errorf("the list has revision %d, want %d", page.Revision, latest.Revision)
 	}
 }
 
@@ -59,17 +59,18 @@ func listNotOlderThan(e *env) {
 		page := e.list(e.below(""), opts)
 		e.wantEntry(page.Entries[0], "a", second.Revision, "2")
 		if page.Revision < second.Revision {
-			e.Errorf("%+v: the list is of revision %d", opts, page.Revision)
+			e.Errorf("%+v: the list has revision %d", opts, page.Revision)
 		}
 	}
 }
 
-// exactly are the two ways to ask for the state at a revision.
+// exactly returns the two forms of options that request the state at a revision.
 func exactly(revision int64) []storage.ListOptions {
 	return []storage.ListOptions{
 		{Recursive: true, ResourceVersion: version(revision), ResourceVersionMatch: metav1.ResourceVersionMatchExact},
 		{Recursive: true, ResourceVersion: version(revision), ResourceVersionMatch: metav1.ResourceVersionMatchExact, Limit: 5},
-		{Recursive: true, ResourceVersion: version(revision), Limit: 5}, // legacy: a limit and no match
+		// The legacy form: a limit and no match.
+		{Recursive: true, ResourceVersion: version(revision), Limit: 5},
 	}
 }
 
@@ -83,7 +84,7 @@ func listExact(e *env) {
 		e.wantNames(page.Entries, "a", "b")
 		e.wantEntry(page.Entries[0], "a", first.Revision, "1")
 		if page.Revision != b.Revision {
-			e.Errorf("%+v: the list is of revision %d, want %d", opts, page.Revision, b.Revision)
+			e.Errorf("%+v: the list has revision %d, want %d", opts, page.Revision, b.Revision)
 		}
 	}
 }
@@ -97,7 +98,7 @@ func listExactOneKey(e *env) {
 	e.wantNames(page.Entries, "a")
 	e.wantEntry(page.Entries[0], "a", first.Revision, "1")
 	if page.Revision != first.Revision {
-		e.Errorf("the list is of revision %d, want %d", page.Revision, first.Revision)
+		e.Errorf("the list has revision %d, want %d", page.Revision, first.Revision)
 	}
 }
 
@@ -130,7 +131,7 @@ func listCompacted(e *env) {
 		_, err := e.Store.GetList(e.Context(), e.below(""), opts)
 		e.wantError(err, storage.ErrCompacted, "list", e.below(""))
 	}
-	for _, opts := range exactly(latest.Revision) { // what compaction keeps can be read
+	for _, opts := range exactly(latest.Revision) { // the compacted revision itself can be read
 		page := e.list(e.below(""), opts)
 		e.wantEntry(page.Entries[0], "a", latest.Revision, "2")
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/miniapi/miniapi/storage/transform"
 )
 
-// Sealed returns a transformer which encrypts with AES-GCM, the key of etcd as
-// authenticated data: the same bytes look different each time, and a value
-// found under another key than its own does not open.
+// Sealed returns a transformer that encrypts with AES-GCM and authenticates the etcd key: equal
+// bytes are encrypted differently each time, and a value under another key cannot be decrypted.
 func Sealed() (transform.Transformer, error) {
 	secret := make([]byte, 32)
 	rand.Read(secret) // never fails

@@ -12,32 +12,32 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// Simulation is what [Simulate] does to a store. The zero value is usable.
+// Simulation configures [Simulate]. The zero value is usable.
 type Simulation struct {
-	// Seed of every choice. 0: any; the log tells which. The order in which
-	// goroutines run is not in it, so a seed repeats the mix of operations and
-	// not their interleaving.
+	// Seed is the seed of all random choices. 0: a random seed, which is logged. The seed does not
+	// determine the order in which goroutines run, so it repeats the mix of operations but not
+	// their interleaving.
 	Seed uint64
-	// Writes is how many writes are tried, with about as many reads beside
-	// them; 4000 by default.
+	// Writes is the number of attempted writes, with about as many concurrent reads. Default:
+	// 4000.
 	Writes int
-	// Lossy says that the store's client loses answers, see [LoseAnswers]: the
-	// outcome of some writes must be unknown.
+	// Lossy means that the client of the store loses responses, see [LoseAnswers]: the outcome of
+	// some writes must then be unknown.
 	Lossy bool
 
-	patience time.Duration // with a watch that does not come to its end
+	patience time.Duration // the maximum wait for an event of a watch
 }
 
-// How many clients there are of each sort.
+// The numbers of clients of each type.
 const (
 	writers  = 6
 	readers  = 3
 	watchers = 10
 )
 
-// Simulate lets writers, readers and watchers loose on a store of each kind,
-// compacts and disturbs it meanwhile, and checks what they saw against etcd's own
-// history: see package model for what is guaranteed.
+// Simulate runs random writers, readers and watchers on a store of each kind, compacts and
+// disturbs the store meanwhile, and checks their observations against etcd's own history: see
+// package model for the guarantees.
 func Simulate(t *testing.T, h Harness, s Simulation) {
 	if s.Seed == 0 {
 		s.Seed = rand.Uint64()
@@ -50,14 +50,14 @@ func Simulate(t *testing.T, h Harness, s Simulation) {
 				t.Error(err)
 			}
 			if s.Lossy && log != nil && log.Resolved == 0 {
-				t.Error("the outcome of no write was unknown")
+				t.Error("no write had an unknown outcome")
 			}
 			t.Log(log)
 		})
 	}
 }
 
-// simulate returns what clients saw, and what the store did wrong.
+// simulate returns the log of the clients, and the violations of the store.
 func simulate(ctx context.Context, f Fixture, kind Kind, s Simulation) (*model.Log, error) {
 	if s.Writes == 0 {
 		s.Writes = 4000
@@ -74,7 +74,7 @@ func simulate(ctx context.Context, f Fixture, kind Kind, s Simulation) (*model.L
 	history := newRecorder(f, kind, begun)
 	var recording sync.WaitGroup
 	recording.Go(func() { history.run(ctx) })
-	w := newWorld(f, kind, begun, history)
+	w := newSimulator(f, kind, begun, history)
 	w.patience = s.patience
 	w.left.Store(int64(s.Writes))
 	w.run(ctx, s.Seed)
@@ -91,40 +91,40 @@ func simulate(ctx context.Context, f Fixture, kind Kind, s Simulation) (*model.L
 	return &w.log, model.Check(known, &w.log)
 }
 
-// world is what all clients of a simulation share.
-type world struct {
+// simulator is the state that all clients of a simulation share.
+type simulator struct {
 	Fixture
 	kind     Kind
 	history  *recorder
 	patience time.Duration
 
-	clock  atomic.Int64  // ticks at every call and return
-	left   atomic.Int64  // writes that are still to be tried
-	turns  chan struct{} // one for each read: reads must not outrun the writes
-	values atomic.Int64  // every value written is another
-	high   atomic.Int64  // the greatest revision that is known to a client
-	floor  atomic.Int64  // the greatest revision that etcd was told to compact at
+	clock     atomic.Int64  // ticks at every call and return
+	left      atomic.Int64  // remaining writes
+	turns     chan struct{} // one for each read: reads must not outrun the writes
+	values    atomic.Int64  // number of written values; each value is unique
+	high      atomic.Int64  // the highest revision known to a client
+	compacted atomic.Int64  // the revision of the last compaction request
 
 	compacting sync.Mutex
 	mu         sync.Mutex
 	log        model.Log // guarded by mu while clients run
 
-	// ended is closed when the last writes are done. ends, not written to
-	// after that, has the revision of the last write of every key.
+	// ended is closed when the last writes are done. ends holds the revision of the last write of
+	// every key; it is not written to after that.
 	ended chan struct{}
 	ends  map[string]int64
 }
 
-func newWorld(f Fixture, kind Kind, begun int64, history *recorder) *world {
-	w := &world{Fixture: f, kind: kind, history: history,
+func newSimulator(f Fixture, kind Kind, begun int64, history *recorder) *simulator {
+	w := &simulator{Fixture: f, kind: kind, history: history,
 		turns: make(chan struct{}, readers), ended: make(chan struct{}), ends: map[string]int64{}}
 	w.high.Store(begun)
-	w.floor.Store(begun)
+	w.compacted.Store(begun)
 	return w
 }
 
-// run returns when every client is done.
-func (w *world) run(ctx context.Context, seed uint64) {
+// run runs all clients and returns when they are done.
+func (w *simulator) run(ctx context.Context, seed uint64) {
 	var writing, reading, watching sync.WaitGroup
 	stream := uint64(0)
 	next := func() *rand.Rand {
@@ -132,19 +132,19 @@ func (w *world) run(ctx context.Context, seed uint64) {
 		return rand.New(rand.NewPCG(seed, stream))
 	}
 	for range writers {
-		c := &writer{world: w, random: next()}
+		c := &writer{simulator: w, random: next()}
 		writing.Go(func() { c.run(ctx) })
 	}
 	for range readers {
-		c := &reader{world: w, random: next()}
+		c := &reader{simulator: w, random: next()}
 		reading.Go(func() { c.run(ctx) })
 	}
 	for i := range watchers {
-		c := &watchClient{world: w, random: next(), name: fmt.Sprint(i)}
+		c := &watchClient{simulator: w, random: next(), name: fmt.Sprint(i)}
 		watching.Go(func() { c.run(ctx) })
 	}
 	writing.Wait()
-	last := &writer{world: w, random: next()}
+	last := &writer{simulator: w, random: next()}
 	last.finish(ctx)
 	close(w.turns)
 	reading.Wait()
@@ -152,9 +152,9 @@ func (w *world) run(ctx context.Context, seed uint64) {
 	watching.Wait()
 }
 
-// turn takes one of the writes that are left, and lets a read go along with
-// it. It returns false when none is left.
-func (w *world) turn(ctx context.Context) bool {
+// takeWrite takes one of the remaining writes and releases one read. It returns false when no
+// write remains.
+func (w *simulator) takeWrite(ctx context.Context) bool {
 	if w.left.Add(-1) < 0 {
 		return false
 	}
@@ -166,28 +166,27 @@ func (w *world) turn(ctx context.Context) bool {
 	}
 }
 
-// namespaces and names make up the key space: small, so that clients meet.
-func (w *world) namespaces() []string { return []string{"ns1", "ns10"} }
-func (w *world) names() []string      { return []string{"a", "ab", "b", "c"} }
-func (w *world) colours() []string    { return []string{"red", "blue"} }
+// namespaces and names form the key space. It is small, so that clients conflict.
+func (w *simulator) namespaces() []string { return []string{"ns1", "ns10"} }
+func (w *simulator) names() []string      { return []string{"a", "ab", "b", "c"} }
+func (w *simulator) colours() []string    { return []string{"red", "blue"} }
 
-// scopes are what can be listed and watched: everything, a namespace, a key.
-func (w *world) scopes() []string {
+// scopes returns the scopes of lists and watches: all objects, a namespace, a key.
+func (w *simulator) scopes() []string {
 	root := "/" + w.kind.Resource + "/"
 	return []string{root, root, root + "ns1/", w.kind.Key("ns1", "a")}
 }
 
 func pick[T any](random *rand.Rand, choices []T) T { return choices[random.IntN(len(choices))] }
 
-// span returns the moment of a call and a function that returns the span of
-// the operation when it has returned.
-func (w *world) span() func() model.Span {
+// span starts an operation. The returned function ends it and returns its span.
+func (w *simulator) span() func() model.Span {
 	called := w.clock.Add(1)
 	return func() model.Span { return model.Span{Call: called, Return: w.clock.Add(1)} }
 }
 
-// saw makes a revision known that a client learnt of.
-func (w *world) saw(revision int64) { raise(&w.high, revision) }
+// observe records a revision that a client received.
+func (w *simulator) observeRevision(revision int64) { raise(&w.high, revision) }
 
 func raise(to *atomic.Int64, value int64) {
 	for {
@@ -198,41 +197,41 @@ func raise(to *atomic.Int64, value int64) {
 	}
 }
 
-// past returns a revision that was there and is perhaps not compacted.
-func (w *world) past(random *rand.Rand) int64 {
-	from := w.floor.Load()
+// past returns a random past revision, which may be compacted.
+func (w *simulator) past(random *rand.Rand) int64 {
+	from := w.compacted.Load()
 	return from + random.Int64N(max(w.high.Load()-from, 0)+1)
 }
 
-func (w *world) record(write func(log *model.Log)) {
+func (w *simulator) record(write func(log *model.Log)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	write(&w.log)
 }
 
-func (w *world) fault(err error) {
+func (w *simulator) violation(err error) {
 	w.record(func(log *model.Log) { log.Faults = append(log.Faults, err) })
 }
 
-// compact lets etcd forget a part of what the history has recorded.
-func (w *world) compact(ctx context.Context, random *rand.Rand) {
+// compact compacts etcd at a random revision of the recorded history.
+func (w *simulator) compact(ctx context.Context, random *rand.Rand) {
 	w.compacting.Lock()
 	defer w.compacting.Unlock()
-	from, to := w.floor.Load(), w.history.recorded()
+	from, to := w.compacted.Load(), w.history.recorded()
 	if to <= from {
 		return
 	}
 	revision := from + 1 + random.Int64N(to-from)
-	w.floor.Store(revision) // before anybody can be told that it is compacted
+	w.compacted.Store(revision) // before a client can receive ErrCompacted
 	if err := w.Compact(ctx, revision); err != nil {
-		w.fault(fmt.Errorf("compact at %d: %w", revision, err))
+		w.violation(fmt.Errorf("compact at %d: %w", revision, err))
 	}
 }
 
-// mayBeCompacted records a fault if a revision was refused as compacted that
-// etcd was never told to compact.
-func (w *world) mayBeCompacted(revision int64, err error) {
-	if floor := w.floor.Load(); revision >= floor {
-		w.fault(fmt.Errorf("%w: revision %d, compacted was %d: %w", model.ErrCompaction, revision, floor, err))
+// checkCompacted records a violation if a revision was rejected as compacted but is later than the
+// last compaction.
+func (w *simulator) checkCompacted(revision int64, err error) {
+	if compacted := w.compacted.Load(); revision >= compacted {
+		w.violation(fmt.Errorf("%w: revision %d, compacted was %d: %w", model.ErrCompaction, revision, compacted, err))
 	}
 }

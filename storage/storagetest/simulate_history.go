@@ -12,8 +12,7 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// recorder keeps the history of the store's keys as etcd itself tells it. The
-// store has no part in it.
+// recorder records the history of the store's keys from a watch of etcd, without using the store.
 type recorder struct {
 	Fixture
 	kind  Kind
@@ -54,7 +53,7 @@ func (r *recorder) end(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		r.err = fmt.Errorf("the watch of etcd ended: %w", context.Cause(ctx))
+		r.err = fmt.Errorf("the etcd watch ended: %w", context.Cause(ctx))
 	}
 	r.changed.Broadcast()
 }
@@ -90,22 +89,22 @@ func (r *recorder) object(ctx context.Context, kv *mvccpb.KeyValue) (model.Objec
 	if err != nil {
 		return model.Object{}, err
 	}
-	return sketch(obj.(Object)), nil
+	return modelObject(obj.(Object)), nil
 }
 
-// sketch is what the model knows of an object.
-func sketch(obj Object) model.Object {
+// modelObject returns the model of an object.
+func modelObject(obj Object) model.Object {
 	return model.Object{Value: valueOf(obj), Colour: colourOf(obj)}
 }
 
-// recorded returns the revision up to which the history is known.
+// recorded returns the revision up to which the history is recorded.
 func (r *recorder) recorded() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
 }
 
-// upTo waits until the history is known up to a revision, and returns it.
+// upTo waits until the history is recorded up to a revision, and returns it.
 func (r *recorder) upTo(ctx context.Context, revision int64) ([]model.Change, error) {
 	stop := context.AfterFunc(ctx, r.changed.Broadcast)
 	defer stop()

@@ -12,21 +12,21 @@ import (
 func (c *writer) updated(ctx context.Context, a *attempt, result *storage.UpdateResult, err error) {
 	switch {
 	case err != nil:
-		c.refused(ctx, a, err, false)
+		c.rejected(ctx, a, err, false)
 	case result.Outcome == storage.Unchanged:
-		c.fault(fmt.Errorf("%w: value %s of %s is new and was taken for no change",
+		c.violation(fmt.Errorf("%w: the new value %s of %s was reported as unchanged",
 			model.ErrAcknowledged, a.object.Value, a.key))
 	default:
 		c.wrote(a, result.Entry, false)
 	}
 }
 
-// wrote records a write that was acknowledged.
+// wrote records an acknowledged write.
 func (c *writer) wrote(a *attempt, entry *storage.Entry, deleted bool) {
 	write := a.write(deleted)
 	write.Revision = entry.Revision
 	c.record(func(log *model.Log) { log.Writes = append(log.Writes, write) })
-	c.saw(entry.Revision)
+	c.observeRevision(entry.Revision)
 	if c.known == nil {
 		c.known = map[string]*storage.Entry{}
 	}
@@ -45,28 +45,28 @@ func (a *attempt) write(deleted bool) model.Write {
 	return write
 }
 
-// refused records what an error tells about the key.
-func (c *writer) refused(ctx context.Context, a *attempt, err error, deleted bool) {
+// rejected records what an error reveals about the key.
+func (c *writer) rejected(ctx context.Context, a *attempt, err error, deleted bool) {
 	switch {
 	case errors.Is(err, storage.ErrExists):
-		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawAny})
+		c.observe(model.Observation{Span: a.span(), Key: a.key, Saw: model.SawAny})
 	case errors.Is(err, storage.ErrNotFound):
-		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawNothing})
+		c.observe(model.Observation{Span: a.span(), Key: a.key, Saw: model.SawNothing})
 		delete(c.known, a.key)
 	case errors.Is(err, storage.ErrUnknownOutcome):
 		c.resolve(ctx, a, err, deleted)
-	case errors.Is(err, storage.ErrUnavailable): // nothing was written and nothing learnt
+	case errors.Is(err, storage.ErrUnavailable): // nothing was written or observed
 	default:
-		c.fault(fmt.Errorf("write of %s: %w", a.key, err))
+		c.violation(fmt.Errorf("write of %s: %w", a.key, err))
 	}
 }
 
-// resolve records what a write of unknown outcome comes to. One that has not
-// happened is not recorded, so the history must not have it.
+// resolve determines and records the outcome of a write whose response was lost. A write that has
+// not happened is not recorded, so the history must not contain it.
 func (c *writer) resolve(ctx context.Context, a *attempt, cause error, deleted bool) {
 	var unknown *storage.UnknownOutcomeError
 	if !errors.As(cause, &unknown) {
-		c.fault(fmt.Errorf("write of %s cannot be resolved: %w", a.key, cause))
+		c.violation(fmt.Errorf("write of %s cannot be resolved: %w", a.key, cause))
 		return
 	}
 	for {
@@ -79,18 +79,18 @@ func (c *writer) resolve(ctx context.Context, a *attempt, cause error, deleted b
 		}
 		write := a.write(deleted)
 		write.Revision = revision
-		write.Unknown = err != nil || deleted && !a.receipt // an equal deletion may have come first
+		write.Unknown = err != nil || deleted && !a.receipt // another deletion may have come first
 		c.record(func(log *model.Log) {
 			log.Resolved++
 			if err != nil || revision > 0 {
 				log.Writes = append(log.Writes, write)
 			}
 		})
-		c.saw(revision)
+		c.observeRevision(revision)
 		return
 	}
 }
 
-func (w *world) glance(g model.Glance) {
-	w.record(func(log *model.Log) { log.Glances = append(log.Glances, g) })
+func (w *simulator) observe(g model.Observation) {
+	w.record(func(log *model.Log) { log.Observations = append(log.Observations, g) })
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// reader gets and lists in every way there is.
+// reader makes all kinds of gets and lists.
 type reader struct {
-	*world
+	*simulator
 	random *rand.Rand
 }
 
@@ -32,7 +32,7 @@ func (c *reader) get(ctx context.Context)    { c.getWith(ctx, "") }
 func (c *reader) getAny(ctx context.Context) { c.getWith(ctx, "0") }
 
 func (c *reader) getWith(ctx context.Context, resourceVersion string) {
-	g := model.Glance{
+	g := model.Observation{
 		Key: c.kind.Key(pick(c.random, c.namespaces()), pick(c.random, c.names())),
 		Saw: model.SawNothing, Any: resourceVersion == "0",
 	}
@@ -42,14 +42,14 @@ func (c *reader) getWith(ctx context.Context, resourceVersion string) {
 	switch {
 	case err == nil:
 		g.Saw, g.Revision = model.SawVersion, entry.Revision
-		c.saw(entry.Revision)
+		c.observeRevision(entry.Revision)
 	case errors.Is(err, storage.ErrUnavailable):
 		return
 	case !errors.Is(err, storage.ErrNotFound):
-		c.fault(fmt.Errorf("get %s: %w", g.Key, err))
+		c.violation(fmt.Errorf("get %s: %w", g.Key, err))
 		return
 	}
-	c.glance(g)
+	c.observe(g)
 }
 
 func (c *reader) list(ctx context.Context) { c.listWith(ctx, storage.ListOptions{}) }
@@ -88,11 +88,11 @@ func (c *reader) listWith(ctx context.Context, opts storage.ListOptions) {
 	for {
 		page, err := c.Store.GetList(ctx, l.Scope, opts)
 		if err != nil {
-			c.listRefused(l, asked, err)
+			c.listRejected(l, asked, err)
 			return
 		}
 		if err := c.page(&l, asked, page); err != nil {
-			c.fault(fmt.Errorf("%w: %+v %+v: %w", model.ErrSnapshot, l.Selection, asked, err))
+			c.violation(fmt.Errorf("%w: %+v %+v: %w", model.ErrSnapshot, l.Selection, asked, err))
 			return
 		}
 		if page.Continue == "" {
@@ -101,19 +101,19 @@ func (c *reader) listWith(ctx context.Context, opts storage.ListOptions) {
 		opts.Continue, opts.ResourceVersion, opts.ResourceVersionMatch = page.Continue, "", ""
 	}
 	l.Span = span()
-	c.saw(l.Revision)
+	c.observeRevision(l.Revision)
 	c.record(func(log *model.Log) { log.Lists = append(log.Lists, l) })
 }
 
-// selection chooses what to list or to watch.
-func (w *world) selection(random *rand.Rand) model.Selection {
+// selection returns a random selection for a list or a watch.
+func (w *simulator) selection(random *rand.Rand) model.Selection {
 	return model.Selection{Scope: pick(random, w.scopes()), Colour: pick(random, []string{"", "", "red"})}
 }
 
 // page adds a page to the list.
 func (c *reader) page(l *model.List, asked storage.ListOptions, page *storage.Page) error {
 	if l.Revision != 0 && page.Revision != l.Revision {
-		return fmt.Errorf("a page of revision %d after one of %d", page.Revision, l.Revision)
+		return fmt.Errorf("a page of revision %d follows a page of revision %d", page.Revision, l.Revision)
 	}
 	l.Revision = page.Revision
 	if asked.Limit > 0 && int64(len(page.Entries)) > asked.Limit {
@@ -124,13 +124,13 @@ func (c *reader) page(l *model.List, asked storage.ListOptions, page *storage.Pa
 		if err != nil {
 			return err
 		}
-		l.Versions = append(l.Versions, model.Version{Key: entry.Key, Revision: entry.Revision, Object: sketch(obj.(Object))})
+		l.Versions = append(l.Versions, model.Version{Key: entry.Key, Revision: entry.Revision, Object: modelObject(obj.(Object))})
 	}
-	return c.revisionAsked(l, asked)
+	return c.checkRevision(l, asked)
 }
 
-// revisionAsked checks that a list is of the revision it was asked for.
-func (c *reader) revisionAsked(l *model.List, asked storage.ListOptions) error {
+// checkRevision checks that a list has the requested revision.
+func (c *reader) checkRevision(l *model.List, asked storage.ListOptions) error {
 	if asked.ResourceVersionMatch == "" {
 		return nil
 	}
@@ -145,19 +145,19 @@ func (c *reader) revisionAsked(l *model.List, asked storage.ListOptions) error {
 	return nil
 }
 
-// listRefused checks that there was a reason to refuse a list.
-func (c *reader) listRefused(l model.List, asked storage.ListOptions, err error) {
+// listRejected checks that a list was rejected for a valid reason.
+func (c *reader) listRejected(l model.List, asked storage.ListOptions, err error) {
 	switch {
 	case errors.Is(err, storage.ErrUnavailable):
 	case errors.Is(err, storage.ErrCompacted) && l.Revision != 0:
-		c.mayBeCompacted(l.Revision, err)
+		c.checkCompacted(l.Revision, err)
 	case errors.Is(err, storage.ErrCompacted) && asked.ResourceVersionMatch == metav1.ResourceVersionMatchExact:
 		if revision, parseErr := c.Store.Versioner().ParseResourceVersion(asked.ResourceVersion); parseErr == nil {
-			c.mayBeCompacted(revision, err)
+			c.checkCompacted(revision, err)
 		}
 	case errors.Is(err, storage.ErrCompacted):
-		// Several pages fetched at one revision, which was compacted between.
+		// The revision was compacted between two of its pages.
 	default:
-		c.fault(fmt.Errorf("list %+v %+v: %w", l.Selection, asked, err))
+		c.violation(fmt.Errorf("list %+v %+v: %w", l.Selection, asked, err))
 	}
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// watchClient watches, stops, and resumes where it stopped, over and over.
+// watchClient watches, stops, and resumes, repeatedly.
 type watchClient struct {
-	*world
+	*simulator
 	random *rand.Rand
 	name   string
 	number int
-	late   int // sessions that it has stopped after the last write
+	late   int // sessions stopped after the last write
 }
 
-// lateSessions is how often a client still stops and resumes when the last
-// write is done: a short simulation is over before there was much to resume.
+// lateSessions is the number of sessions that a client stops and resumes after the last write.
+// Without it, a short simulation would end with few resumed watches.
 const lateSessions = 4
 
-// run watches until it has seen the last write.
+// run watches until it has received the last write.
 func (c *watchClient) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.number++
@@ -39,9 +39,9 @@ func (c *watchClient) run(ctx context.Context) {
 	}
 }
 
-// follow watches one selection in several sessions. It returns whether the
-// last write was seen or never came; if not, the watch was ended by compaction
-// or given up for another.
+// follow watches one selection in several sessions. It returns true if the last write was received
+// or did not arrive in time, and false if the watch ended because of compaction or was abandoned
+// for another selection.
 func (c *watchClient) follow(ctx context.Context, w *model.Watch) (done bool) {
 	from, initial := c.past(c.random), c.random.IntN(3) == 0
 	for ctx.Err() == nil {
@@ -63,14 +63,14 @@ func (c *watchClient) follow(ctx context.Context, w *model.Watch) (done bool) {
 	return true
 }
 
-// session is one watch as it runs.
+// session is one running watch.
 type session struct {
 	model.Session
 	selection model.Selection
-	last      int64 // revision up to which it is complete; 0 as long as it is not
+	last      int64 // revision up to which it is complete; 0: incomplete
 }
 
-// How a session ended.
+// The reasons for the end of a session.
 type sessionEnd int
 
 const (
@@ -79,8 +79,8 @@ const (
 	gaveUp
 )
 
-// lastOf returns the revision of the last write in a scope, once all is ended.
-func (w *world) lastOf(scope string) int64 {
+// lastOf returns the revision of the last write in a scope. It is known after ended is closed.
+func (w *simulator) lastOf(scope string) int64 {
 	last := int64(0)
 	for key, revision := range w.ends {
 		if model.Covers(scope, key) {
@@ -105,8 +105,8 @@ func (c *watchClient) options(s *session) storage.WatchOptions {
 	return opts
 }
 
-// watch runs a session: for some events, or until the last write while there
-// is nothing else to come.
+// watch runs a session for a number of events or, if there are no more events, until the last
+// write.
 func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
 	watcher, err := c.Store.Watch(ctx, s.selection.Scope, c.options(s))
 	if err != nil {
@@ -119,19 +119,19 @@ func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
 		select {
 		case e, open := <-watcher.Events():
 			if !open {
-				return stopped // without an error: it can be resumed
+				return stopped // without an error: the watch can be resumed
 			}
 			if e.Type == watch.Error {
 				return c.broken(s, e.Err)
 			}
 			if err := s.take(e); err != nil {
-				c.fault(fmt.Errorf("watch %+v: %w", s.selection, err))
+				c.violation(fmt.Errorf("watch %+v: %w", s.selection, err))
 			}
 			some--
 		case <-ended:
 			ended, impatient = nil, time.After(c.patience)
 		case <-impatient:
-			return sawEverything // it has not: the checker will find out
+			return sawEverything // the checker reports the missing event
 		}
 		if ended == nil && s.last >= c.lastOf(s.selection.Scope) {
 			return sawEverything
@@ -149,20 +149,20 @@ func (c *watchClient) mayStop(late bool) bool {
 	return c.late <= lateSessions
 }
 
-// broken checks that there was a reason to end a watch.
+// broken checks that a watch was ended for a valid reason.
 func (c *watchClient) broken(s *session, err error) sessionEnd {
 	switch {
 	case errors.Is(err, storage.ErrCompacted):
 		if s.last > 0 {
-			c.mayBeCompacted(s.last, err)
+			c.checkCompacted(s.last, err)
 		}
 	case !errors.Is(err, storage.ErrUnavailable):
-		c.fault(fmt.Errorf("watch %+v: %w", s.selection, err))
+		c.violation(fmt.Errorf("watch %+v: %w", s.selection, err))
 	}
 	return gaveUp
 }
 
-// take notes an event.
+// take records an event.
 func (s *session) take(e storage.Event) error {
 	event := model.Event{Type: model.EventType(e.Type), Revision: e.Revision, InitialEnd: e.InitialEventsEnd}
 	if e.Entry != nil {
@@ -170,9 +170,9 @@ func (s *session) take(e storage.Event) error {
 		if err != nil {
 			return err
 		}
-		event.Key, event.Object = e.Entry.Key, sketch(obj.(Object))
+		event.Key, event.Object = e.Entry.Key, modelObject(obj.(Object))
 		if e.Entry.Revision != e.Revision {
-			return fmt.Errorf("%w: event of revision %d has an entry of %d", model.ErrTruthful, e.Revision, e.Entry.Revision)
+			return fmt.Errorf("%w: event of revision %d has an entry of revision %d", model.ErrTruthful, e.Revision, e.Entry.Revision)
 		}
 	}
 	s.Events = append(s.Events, event)

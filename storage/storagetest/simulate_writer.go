@@ -10,12 +10,12 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest/model"
 )
 
-// writer changes objects in every way there is.
+// writer makes all kinds of writes.
 type writer struct {
-	*world
+	*simulator
 	random *rand.Rand
-	// known is an entry that this writer saw of each key, fresh or not: what
-	// it suggests and what it takes for current.
+	// known holds, for each key, an entry that this writer has received, current or stale. The
+	// writer uses it for suggestions and preconditions.
 	known map[string]*storage.Entry
 }
 
@@ -25,10 +25,10 @@ func (c *writer) run(ctx context.Context) {
 		c.update, c.update, c.update, c.update,
 		c.upsert, c.upsert,
 		c.updateKnown, c.suggest, c.suggest,
-		c.leaveAsIs,
+		c.leaveUnchanged,
 		c.remove, c.proposeRemoval,
 	}
-	for c.turn(ctx) {
+	for c.takeWrite(ctx) {
 		if c.random.IntN(500) == 0 {
 			c.compact(ctx, c.random)
 		}
@@ -39,7 +39,7 @@ func (c *writer) run(ctx context.Context) {
 	}
 }
 
-// finish gives every key a last version which everybody must see.
+// finish writes a last version of every key, which all watchers must receive.
 func (c *writer) finish(ctx context.Context) {
 	for _, ns := range c.namespaces() {
 		for _, name := range c.names() {
@@ -48,7 +48,7 @@ func (c *writer) finish(ctx context.Context) {
 	}
 }
 
-// end tries until a write is acknowledged.
+// end retries until a write is acknowledged.
 func (c *writer) end(ctx context.Context, namespace, name string) {
 	for ctx.Err() == nil {
 		a := c.attempt(namespace, name)
@@ -64,11 +64,11 @@ func (c *writer) end(ctx context.Context, namespace, name string) {
 
 func (c *writer) value() string { return fmt.Sprintf("v%d", c.values.Add(1)) }
 
-// attempt is one write on its way.
+// attempt is one write in progress.
 type attempt struct {
 	namespace, name, key string
 	object               model.Object
-	base                 int64 // revision of what the last proposal was made of
+	base                 int64 // revision on which the last proposal is based
 	receipt              bool
 	span                 func() model.Span
 }
@@ -88,7 +88,7 @@ func (a *attempt) make(kind Kind) Object {
 	return obj
 }
 
-// propose gives the object the value and the colour of the attempt.
+// propose returns a propose function that sets the value and the colour of the attempt.
 func (a *attempt) propose(kind Kind) storage.ProposeFunc {
 	return func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
@@ -104,7 +104,7 @@ func (a *attempt) propose(kind Kind) storage.ProposeFunc {
 	}
 }
 
-// see notes what the proposal is made of.
+// see records the entry that the proposal is based on.
 func (a *attempt) see(current *storage.Entry) {
 	a.base = 0
 	if current != nil {
@@ -116,7 +116,7 @@ func (c *writer) create(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	entry, err := c.Store.Create(ctx, a.key, a.make(c.kind), storage.CreateOptions{})
 	if err != nil {
-		c.refused(ctx, a, err, false)
+		c.rejected(ctx, a, err, false)
 		return
 	}
 	c.wrote(a, entry, false)
@@ -130,7 +130,7 @@ func (c *writer) upsert(ctx context.Context, namespace, name string) {
 	c.updateWith(ctx, namespace, name, storage.UpdateOptions{CreateIfAbsent: true})
 }
 
-// suggest updates starting from what the writer saw last, which may be old.
+// suggest updates with the last known entry as the suggestion, which may be stale.
 func (c *writer) suggest(ctx context.Context, namespace, name string) {
 	c.updateWith(ctx, namespace, name, storage.UpdateOptions{Suggestion: c.known[c.kind.Key(namespace, name)]})
 }
@@ -141,7 +141,8 @@ func (c *writer) updateWith(ctx context.Context, namespace, name string, opts st
 	c.updated(ctx, a, result, err)
 }
 
-// updateKnown updates only what has not changed since the writer saw it.
+// updateKnown updates an object under the precondition that it has not changed since the writer
+// received it.
 func (c *writer) updateKnown(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	known := c.known[a.key]
@@ -151,27 +152,27 @@ func (c *writer) updateKnown(ctx context.Context, namespace, name string) {
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, a.propose(c.kind),
 		storage.UpdateOptions{Preconditions: ifVersion(version(known.Revision))})
 	if errors.Is(err, storage.ErrPrecondition) {
-		c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawOther, Revision: known.Revision})
+		c.observe(model.Observation{Span: a.span(), Key: a.key, Saw: model.SawOther, Revision: known.Revision})
 		delete(c.known, a.key)
 		return
 	}
 	c.updated(ctx, a, result, err)
 }
 
-// leaveAsIs proposes what is there, or what the writer takes for it.
-func (c *writer) leaveAsIs(ctx context.Context, namespace, name string) {
+// leaveUnchanged proposes the current object, or the entry that the writer considers current.
+func (c *writer) leaveUnchanged(ctx context.Context, namespace, name string) {
 	a := c.attempt(namespace, name)
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, change(func(Object) {}),
 		storage.UpdateOptions{Suggestion: c.known[a.key]})
 	if err != nil {
-		c.refused(ctx, a, err, false)
+		c.rejected(ctx, a, err, false)
 		return
 	}
 	if result.Outcome != storage.Unchanged {
-		c.fault(fmt.Errorf("%w: a proposal that changes nothing of %s wrote revision %d",
+		c.violation(fmt.Errorf("%w: an unchanged proposal for %s wrote revision %d",
 			model.ErrExplained, a.key, result.Entry.Revision))
 	}
-	c.glance(model.Glance{Span: a.span(), Key: a.key, Saw: model.SawVersion, Revision: result.Entry.Revision})
+	c.observe(model.Observation{Span: a.span(), Key: a.key, Saw: model.SawVersion, Revision: result.Entry.Revision})
 }
 
 func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
@@ -181,7 +182,7 @@ func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
 		return storage.Proposal{Delete: true, Receipt: a.receipt}, nil
 	}, storage.UpdateOptions{})
 	if err != nil {
-		c.refused(ctx, a, err, true)
+		c.rejected(ctx, a, err, true)
 		return
 	}
 	c.wrote(a, result.Entry, true)
@@ -198,7 +199,7 @@ func (c *writer) remove(ctx context.Context, namespace, name string) {
 		},
 	})
 	if err != nil {
-		c.refused(ctx, a, err, true)
+		c.rejected(ctx, a, err, true)
 		return
 	}
 	c.wrote(a, entry, true)

@@ -8,23 +8,23 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// stateModel predicts the answers of a store from all states it has had.
+// stateModel predicts the answers of a store from its recorded states.
 type stateModel struct {
 	states     map[int64]map[string]listed // by revision and key
-	written    map[int64]string            // the key that a revision wrote
+	written    map[int64]string            // the key written at a revision
 	compacted  int64                       // the oldest revision that can be read
 	current    int64
 	versioning versioner.Versioner
 }
 
-// listed is an object as a list shows it.
+// listed is an object in a list.
 type listed struct {
 	revision int64
 	colour   string
 }
 
-// history writes some history, compacts a part of it, and returns a revision that
-// can still be read.
+// history makes some writes, compacts a part of them, and returns a revision that can still be
+// read.
 func (e *env) history() (m *stateModel, kept int64) {
 	e.Helper()
 	m = &stateModel{states: map[int64]map[string]listed{}, written: map[int64]string{}, versioning: e.Store.Versioner()}
@@ -46,7 +46,7 @@ func (e *env) history() (m *stateModel, kept int64) {
 	return m, kept
 }
 
-// paint gives an object a colour.
+// paint sets the colour of an object.
 func (e *env) paint(name, colour string) *storage.Entry {
 	e.Helper()
 	return e.update(name, change(func(obj Object) { paint(obj, colour) }), storage.UpdateOptions{}).Entry

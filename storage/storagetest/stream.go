@@ -10,17 +10,16 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// patience is how long a test waits for what must come. Nothing is measured
-// with it: a test that is right never waits that long.
+// patience is how long a test waits for an expected event. A passing test never waits that long.
 const patience = 10 * time.Second
 
-// stream reads a watch.
+// stream reads the events of a watch.
 type stream struct {
 	*env
 	watcher storage.Watcher
 }
 
-// seen is an event as tests compare it.
+// seen is an event in comparable form.
 type seen struct {
 	Type     watch.EventType
 	Name     string
@@ -38,14 +37,14 @@ func (e *env) watch(key string, opts storage.WatchOptions) *stream {
 	return &stream{env: e, watcher: watcher}
 }
 
-// watchAll watches every object of the store.
+// watchAll watches all objects of the store.
 func (e *env) watchAll(opts storage.WatchOptions) *stream {
 	e.Helper()
 	opts.Recursive = true
 	return e.watch(e.below(""), opts)
 }
 
-// watchFrom watches every object from after a revision.
+// watchFrom watches all objects after a revision.
 func (e *env) watchFrom(revision int64) *stream {
 	e.Helper()
 	return e.watchAll(storage.WatchOptions{ResourceVersion: version(revision)})
@@ -53,7 +52,7 @@ func (e *env) watchFrom(revision int64) *stream {
 
 func version(revision int64) string { return versioner.Format(revision) }
 
-// receive returns the next event; ok is false once the watch is over.
+// receive returns the next event; ok is false if the watch has ended.
 func (s *stream) receive() (event storage.Event, ok bool) {
 	s.Helper()
 	select {
@@ -65,7 +64,7 @@ func (s *stream) receive() (event storage.Event, ok bool) {
 	}
 }
 
-// next returns the next event that is no plain bookmark.
+// next returns the next event that is not an ordinary bookmark.
 func (s *stream) next() storage.Event {
 	s.Helper()
 	for {
@@ -79,8 +78,7 @@ func (s *stream) next() storage.Event {
 	}
 }
 
-// want checks the next events. Being next, they also show that nothing came
-// before them.
+// want checks the next events, and that no other events precede them.
 func (s *stream) want(wanted ...seen) {
 	s.Helper()
 	for _, want := range wanted {
@@ -102,13 +100,12 @@ func (s *stream) describe(event storage.Event) seen {
 	if event.Entry.Revision != event.Revision {
 		s.Errorf("event of revision %d has an entry of revision %d", event.Revision, event.Entry.Revision)
 	}
-	s.wantStamp(event.Entry)
+	s.wantResourceVersion(event.Entry)
 	obj := s.open(event.Entry)
 	return seen{Type: event.Type, Name: obj.GetName(), Value: valueOf(obj), Revision: event.Revision}
 }
 
-// wantInitialEnd checks that the next event ends the initial ones, and returns
-// its revision.
+// wantInitialEnd checks that the next event ends the initial events, and returns its revision.
 func (s *stream) wantInitialEnd() int64 {
 	s.Helper()
 	event := s.next()
@@ -118,7 +115,7 @@ func (s *stream) wantInitialEnd() int64 {
 	return event.Revision
 }
 
-// wantFailure checks that an error is the last event.
+// wantFailure checks that the last event is an error, and returns the error.
 func (s *stream) wantFailure() error {
 	s.Helper()
 	event := s.next()
@@ -129,7 +126,7 @@ func (s *stream) wantFailure() error {
 	return event.Err
 }
 
-// wantOver drains the watch until it is closed.
+// wantOver reads the watch until it is closed.
 func (s *stream) wantOver() {
 	s.Helper()
 	for {

@@ -10,23 +10,22 @@ import (
 
 func ttlRules() []rule {
 	return []rule{
-		{"an object without one stays", ttlNone},
-		{"its end is a deletion with the last state", ttlEndIsDeletion},
-		{"an update keeps it", ttlKept},
-		{"an update changes it", ttlChanged},
-		{"an update removes it", ttlRemoved},
-		{"an update gives one to an object that had none", ttlGiven},
-		{"a create in an update takes it", ttlOnCreateIfAbsent},
-		{"a proposal that changes nothing keeps it", ttlNoOp},
+		{"an object without a TTL has no lease", ttlNone},
+		{"expiry is a deletion with the last state", ttlEndIsDeletion},
+		{"an update keeps the TTL", ttlKept},
+		{"an update changes the TTL", ttlChanged},
+		{"an update removes the TTL", ttlRemoved},
+		{"an update adds a TTL", ttlGiven},
+		{"an update that creates sets the TTL", ttlOnCreateIfAbsent},
+		{"an unchanged proposal keeps the TTL", ttlNoOp},
 	}
 }
 
 func expiryRules() []rule {
-	return []rule{{"an object disappears after its time to live", ttlExpires}}
+	return []rule{{"an object is deleted after its TTL", ttlExpires}}
 }
 
-// lease returns the lease of an object and the seconds it was granted, 0 and 0
-// if it has none.
+// lease returns the lease of an object and its granted seconds, or 0 and 0.
 func (e *env) lease(name string) (id, granted int64) {
 	e.Helper()
 	kv, err := e.raw(e.Context(), e.key(name))
@@ -43,8 +42,8 @@ func (e *env) lease(name string) (id, granted int64) {
 	return kv.Lease, lease.GrantedTTL
 }
 
-// wantTTL checks the time to live of an object. A lease may live a little
-// longer, for it may be shared.
+// wantTTL checks the time to live of an object. A lease may live a little longer, because objects
+// share leases.
 func (e *env) wantTTL(name string, seconds int64) {
 	e.Helper()
 	id, granted := e.lease(name)
@@ -71,11 +70,11 @@ func ttlExpires(e *env) {
 	e.wantAbsent("a")
 }
 
-// wantLast checks that event deletes object a, whose value was 1.
+// wantLast checks that event deletes object a with the value 1.
 func (s *stream) wantLast(event storage.Event, after int64) {
 	s.Helper()
 	if event.Revision <= after {
-		s.Errorf("gone at revision %d, written at %d", event.Revision, after)
+		s.Errorf("deleted at revision %d, written at %d", event.Revision, after)
 	}
 	s.wantEntry(event.Entry, "a", event.Revision, "1")
 	if got := s.describe(event).Type; got != "DELETED" {
@@ -92,7 +91,7 @@ func ttlEndIsDeletion(e *env) {
 	e.wantAbsent("a")
 }
 
-// revoke lets the time to live of an object end now.
+// revoke ends the time to live of an object.
 func (e *env) revoke(name string) {
 	e.Helper()
 	id, _ := e.lease(name)
@@ -101,7 +100,7 @@ func (e *env) revoke(name string) {
 	}
 }
 
-// setTTL gives object a the value 2 and a time to live; nil keeps it.
+// setTTL sets the value 2 and a time to live on object a; nil keeps the time to live.
 func (e *env) setTTL(ttl *int64) *storage.UpdateResult {
 	e.Helper()
 	return e.update("a", func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {

@@ -11,19 +11,19 @@ import (
 
 func updateRules() []rule {
 	return []rule{
-		{"writes what was proposed and returns it, stamped", updateWrites},
-		{"shows the proposer the current state and no time to live", updateShowsCurrent},
+		{"writes the proposal and returns it with its revision", updateWrites},
+		{"passes the current state without a TTL to the proposer", updateShowsCurrent},
 		{"a proposal that changes nothing writes nothing", updateNoOp},
-		{"the version in a proposal is not stored", updateIgnoresVersion},
-		{"says when there is nothing", updateMissing},
-		{"creates what is absent if it may", updateCreatesAbsent},
-		{"updates what is there if it may create", updateCreateOrUpdate},
-		{"an error of the proposer comes back as it is", updateProposerError},
+		{"the resourceVersion of a proposal is not stored", updateIgnoresVersion},
+		{"returns ErrNotFound for a missing key", updateMissing},
+		{"creates a missing key with CreateIfAbsent", updateCreatesAbsent},
+		{"updates an existing key with CreateIfAbsent", updateCreateOrUpdate},
+		{"returns an error of the proposer unchanged", updateProposerError},
 		{"a UID precondition", updateUID},
 		{"a resourceVersion precondition", updateVersion},
-		{"preconditions keep the proposer from running", updatePreconditionFirst},
-		{"a proposal may delete", updateDeletes},
-		{"refuses an object too large for the store", updateRefusesTooLarge},
+		{"a failed precondition prevents the proposal", updatePreconditionFirst},
+		{"a proposal can delete", updateDeletes},
+		{"rejects an object too large for the store", updateRefusesTooLarge},
 		{"writes nothing when the context has ended", updateCancelled},
 	}
 }
@@ -44,7 +44,7 @@ func updateWrites(e *env) {
 	if result.Entry.Revision <= created.Revision {
 		e.Errorf("updated at %d, created at %d", result.Entry.Revision, created.Revision)
 	}
-	e.wantEntry(created, "a", created.Revision, "1") // what was published before stays as it was
+	e.wantEntry(created, "a", created.Revision, "1") // published entries do not change
 }
 
 func updateShowsCurrent(e *env) {
@@ -99,7 +99,7 @@ func updateMissing(e *env) {
 func updateCreatesAbsent(e *env) {
 	result := e.update("a", func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		if current != nil {
-			e.Errorf("there is already %+v", current)
+			e.Errorf("want no current entry, got %+v", current)
 		}
 		return storage.Proposal{Object: e.object("a", "1")}, nil
 	}, storage.UpdateOptions{CreateIfAbsent: true})
@@ -119,7 +119,7 @@ func updateProposerError(e *env) {
 	created := e.create(e.object("a", "1"))
 	mine := errors.New("the proposer's own")
 	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), fail(mine), storage.UpdateOptions{})
-	if err != mine { // not only errors.Is: it must not be wrapped
+	if err != mine { // the error must not be wrapped
 		e.Errorf("error is %v, want %v", err, mine)
 	}
 	e.wantRevision(created.Revision)

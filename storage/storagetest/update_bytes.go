@@ -6,33 +6,32 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// updateBytesRules are about stored bytes that decode to an object and are not
-// what the codec makes of it. Storage migration relies on updates that change
-// nothing to replace them.
+// updateBytesRules are about stored bytes that decode to an object but differ from the encoding of
+// the codec. Storage migration relies on unchanged updates to replace them.
 func updateBytesRules() []rule {
 	return []rule{
-		{"an update that changes nothing replaces bytes that are not canonical", bytesReplaced},
-		{"it does so whatever a suggestion of the same revision has", bytesReplacedDespiteSuggestion},
+		{"an unchanged update replaces non-canonical bytes", bytesReplaced},
+		{"an unchanged update replaces non-canonical bytes despite a suggestion", bytesReplacedDespiteSuggestion},
 		{"a suggestion without stored bytes is ignored", bytesMissing},
 	}
 }
 
-// respell returns other bytes of the same object.
-func respell(data []byte) []byte {
+// recode returns other bytes of the same object.
+func recode(data []byte) []byte {
 	if bytes.HasPrefix(data, []byte("k8s\x00")) {
-		return append(bytes.Clone(data), 0x7a, 0) // an empty field 15, which nobody knows
+		return append(bytes.Clone(data), 0x7a, 0) // an empty unknown field 15
 	}
 	return append(bytes.Clone(data), ' ')
 }
 
-// respelled stores an object in bytes that are not canonical.
-func (e *env) respelled(name, value string) (canonical []byte, revision int64) {
+// recoded stores an object in bytes that are not canonical.
+func (e *env) recoded(name, value string) (canonical []byte, revision int64) {
 	e.Helper()
 	canonical, err := e.kind.Codec.Encode(e.object(name, value))
 	if err != nil {
 		e.Fatal(err)
 	}
-	data, err := e.atRest(e.Context(), e.key(name), respell(canonical))
+	data, err := e.atRest(e.Context(), e.key(name), recode(canonical))
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -43,7 +42,7 @@ func (e *env) respelled(name, value string) (canonical []byte, revision int64) {
 	return canonical, revision
 }
 
-// wantReplaced makes two updates that change nothing: only the first writes.
+// wantReplaced makes two unchanged updates: only the first one writes.
 func (e *env) wantReplaced(name string, canonical []byte, revision int64, opts storage.UpdateOptions) {
 	e.Helper()
 	same := change(func(Object) {})
@@ -65,12 +64,12 @@ func (e *env) wantReplaced(name string, canonical []byte, revision int64, opts s
 }
 
 func bytesReplaced(e *env) {
-	canonical, revision := e.respelled("a", "1")
+	canonical, revision := e.recoded("a", "1")
 	e.wantReplaced("a", canonical, revision, storage.UpdateOptions{})
 }
 
 func bytesReplacedDespiteSuggestion(e *env) {
-	canonical, revision := e.respelled("a", "1")
+	canonical, revision := e.recoded("a", "1")
 	decoder := storage.NewDecoder(e.kind.Codec, e.Store.Versioner())
 	e.wantReplaced("a", canonical, revision, storage.UpdateOptions{
 		Suggestion: decoder.Entry(e.key("a"), revision, canonical),
@@ -78,7 +77,7 @@ func bytesReplacedDespiteSuggestion(e *env) {
 }
 
 func bytesMissing(e *env) {
-	canonical, revision := e.respelled("a", "1")
+	canonical, revision := e.recoded("a", "1")
 	e.wantReplaced("a", canonical, revision, storage.UpdateOptions{
 		Suggestion: storage.NewEntry(e.key("a"), revision, e.get("a").Object),
 	})

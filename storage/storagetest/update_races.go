@@ -12,16 +12,16 @@ import (
 
 func updateRaceRules() []rule {
 	return []rule{
-		{"contended counters lose no write", raceCounters},
-		{"a lost race shows the proposer what is there now", raceLost},
-		{"a key deleted and made again with the same bytes is another", raceRecreated},
-		{"a key that vanishes is not found", raceVanished},
-		{"a key that vanishes is created if it may be", raceVanishedCreate},
-		{"a key that appears is updated instead of created", raceAppeared},
-		{"of racing creators one creates and all count", raceCreators},
-		{"a deletion is proposed again after a write in between", raceDeletion},
+		{"concurrent increments lose no write", raceCounters},
+		{"a lost race passes the current state to the proposer", raceLost},
+		{"a key that was deleted and recreated with the same bytes is a conflict", raceRecreated},
+		{"a key deleted concurrently returns ErrNotFound", raceVanished},
+		{"a key deleted concurrently is created with CreateIfAbsent", raceVanishedCreate},
+		{"a key created concurrently is updated", raceAppeared},
+		{"one of many concurrent updates creates and no update is lost", raceCreators},
+		{"a deletion is proposed again after a concurrent write", raceDeletion},
 		{"preconditions are checked again after a lost race", racePreconditions},
-		{"a lost race may end in a proposal that changes nothing", raceNoOp},
+		{"a lost race can end in an unchanged proposal", raceNoOp},
 	}
 }
 
@@ -50,7 +50,7 @@ func raceCounters(e *env) {
 		e.Errorf("the counter ends at %s, want %s", got, want)
 	}
 	if len(revisions) != writers*increments {
-		e.Errorf("%d writes were given %d revisions", writers*increments, len(revisions))
+		e.Errorf("%d writes have %d revisions", writers*increments, len(revisions))
 	}
 }
 
@@ -66,14 +66,14 @@ func increment(ctx context.Context, current *storage.Entry) (storage.Proposal, e
 	return proposeValue(current, strconv.Itoa(n+1))
 }
 
-// raced returns a propose function which, before its first proposal, lets
-// something else happen; and the values it was shown, "" for nothing.
+// raced returns a propose function that calls meanwhile before its first proposal, and the values
+// that it received, "" for no object.
 func (e *env) raced(meanwhile func(), propose storage.ProposeFunc) (storage.ProposeFunc, *[]string) {
 	var shown []string
 	return func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		value := ""
 		if current != nil {
-			e.wantStamp(current)
+			e.wantResourceVersion(current)
 			value = valueOf(e.open(current))
 		}
 		shown = append(shown, value)
@@ -87,12 +87,11 @@ func (e *env) raced(meanwhile func(), propose storage.ProposeFunc) (storage.Prop
 func (e *env) wantShown(shown *[]string, want ...string) {
 	e.Helper()
 	if diff := cmp.Diff(want, *shown); diff != "" {
-		e.Errorf("states the proposer was shown (-want +got):\n%s", diff)
+		e.Errorf("states passed to the proposer (-want +got):\n%s", diff)
 	}
 }
 
-// mark proposes to append to the value, so that what it was made of stays
-// visible.
+// mark proposes to append to the value, so that the base of the proposal stays visible.
 func mark(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	return change(func(obj Object) { setValue(obj, valueOf(obj)+"+mark") })(ctx, current)
 }
@@ -125,7 +124,7 @@ func raceVanished(e *env) {
 	e.wantAbsent("a")
 }
 
-// upsert marks what is there, or proposes a new object.
+// upsert marks the current object, or proposes a new object.
 func (e *env) upsert(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	if current == nil {
 		return storage.Proposal{Object: e.object("a", "new")}, nil

@@ -9,22 +9,21 @@ import (
 
 func updateSuggestionRules() []rule {
 	return []rule{
-		{"a current suggestion is what the proposer is shown, once", suggestionCurrent},
-		{"a stale suggestion costs another proposal", suggestionStale},
-		{"an error made of a stale suggestion is looked at again", suggestionStaleError},
-		{"an error made of a current suggestion comes back as it is", suggestionCurrentError},
-		{"a no-op made of a stale suggestion is looked at again", suggestionStaleNoOp},
-		{"a no-op made of a current suggestion writes nothing", suggestionCurrentNoOp},
-		{"a precondition that a stale suggestion fails is looked at again", suggestionStalePrecondition},
+		{"a current suggestion is passed to the proposer once", suggestionCurrent},
+		{"a stale suggestion causes another proposal", suggestionStale},
+		{"an error for a stale suggestion is retried", suggestionStaleError},
+		{"an error for a current suggestion is returned unchanged", suggestionCurrentError},
+		{"an unchanged proposal for a stale suggestion is retried", suggestionStaleNoOp},
+		{"an unchanged proposal for a current suggestion writes nothing", suggestionCurrentNoOp},
+		{"a precondition that fails for a stale suggestion is retried", suggestionStalePrecondition},
 		{"a precondition that only a stale suggestion passes fails", suggestionPassesPrecondition},
-		{"a suggestion of what is gone is not found", suggestionGone},
-		{"a suggestion of what is gone is created if it may be", suggestionGoneCreate},
-		{"a deletion made of a stale suggestion is proposed again", suggestionStaleDeletion},
+		{"a suggestion of a deleted object returns ErrNotFound", suggestionGone},
+		{"a suggestion of a deleted object is created with CreateIfAbsent", suggestionGoneCreate},
+		{"a deletion of a stale suggestion is proposed again", suggestionStaleDeletion},
 	}
 }
 
-// stale makes object a with the value 1 and then 2, and returns its first
-// version.
+// stale creates object a with the value 1, updates it to 2, and returns both entries.
 func (e *env) stale() (first, latest *storage.Entry) {
 	e.Helper()
 	first = e.create(e.object("a", "1"))
@@ -80,7 +79,7 @@ func suggestionStaleNoOp(e *env) {
 	e.wantShown(shown, "1", "2")
 	e.wantOutcome(result, storage.Updated)
 	if result.Entry.Revision <= latest.Revision {
-		e.Errorf("the result is of revision %d, not after %d", result.Entry.Revision, latest.Revision)
+		e.Errorf("the result has revision %d, not after %d", result.Entry.Revision, latest.Revision)
 	}
 	e.wantStored("a", result.Entry.Revision, "1")
 }

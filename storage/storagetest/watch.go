@@ -10,18 +10,18 @@ import (
 
 func watchRules() []rule {
 	return []rule{
-		{"reports every event after revision N in their order", watchInOrder},
-		{"a deletion carries the last state and its own revision", watchDeletion},
-		{"an update of the same object comes as often as it was written", watchEveryVersion},
-		{"an update that changes nothing is no event", watchNoOp},
-		{"one key, and none that begins like it", watchOneKey},
-		{"everything below a key, and no neighbour", watchNeighbours},
-		{"goes on from where a list was read", watchFromList},
-		{"goes on where another watch was stopped", watchResumes},
+		{"sends all events after revision N in order", watchInOrder},
+		{"a deletion has the last state and its own revision", watchDeletion},
+		{"every update of an object is sent", watchEveryVersion},
+		{"an unchanged update sends no event", watchNoOp},
+		{"a watch of a key excludes longer keys", watchOneKey},
+		{"a watch below a key excludes other prefixes", watchNeighbours},
+		{"continues from the revision of a list", watchFromList},
+		{"continues from the last revision of another watch", watchResumes},
 		{"waits for a revision ahead of the store", watchFuture},
-		{"watchers do not disturb each other", watchMany},
-		{"a reader who is slow misses nothing", watchSlowReader},
-		{"bookmarks tell an idle watcher how far the store has come", watchBookmarks},
+		{"watchers are independent", watchMany},
+		{"a slow reader misses no event", watchSlowReader},
+		{"an idle watcher receives bookmarks", watchBookmarks},
 	}
 }
 
@@ -111,7 +111,7 @@ func watchResumes(e *env) {
 		first := e.set("a", value)
 		s.want(modified(first, "a", value))
 		revision = first.Revision
-		last := e.set("a", second) // whether or not it is delivered before the stop
+		last := e.set("a", second) // it may be delivered before the stop
 		s.watcher.Stop()
 		resumed := e.watchFrom(revision)
 		resumed.want(modified(last, "a", second))
@@ -149,8 +149,8 @@ func watchMany(e *env) {
 	}
 }
 
-// watchSlowReader lets the watch fill up before it reads. A watch may be ended
-// for that, but then with an error and without a hole: it can be resumed.
+// watchSlowReader does not read until the watch is full. The store may end such a watch, but with
+// an error and without a missing event: the watch can be resumed.
 func watchSlowReader(e *env) {
 	const n = 3000
 	begun := e.revision()
@@ -174,7 +174,7 @@ func watchSlowReader(e *env) {
 	}
 }
 
-// watchBookmarks writes to another namespace than the one that is watched.
+// watchBookmarks writes to another namespace than the watched one.
 func watchBookmarks(e *env) {
 	created := e.create(e.object("a", "1"))
 	s := e.watch(e.below(namespace), storage.WatchOptions{
@@ -188,7 +188,7 @@ func watchBookmarks(e *env) {
 			e.Fatalf("event is %+v, want a bookmark", event)
 		}
 		if event.Revision < last {
-			e.Fatalf("bookmark of %d after one of %d", event.Revision, last)
+			e.Fatalf("bookmark of revision %d after a bookmark of revision %d", event.Revision, last)
 		}
 		last = event.Revision
 	}

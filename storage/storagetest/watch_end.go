@@ -13,14 +13,14 @@ import (
 
 func watchEndRules() []rule {
 	return []rule{
-		{"a compacted revision ends it with ErrCompacted", watchCompacted},
-		{"a revision that compaction kept does not end it", watchKeptByCompaction},
-		{"compaction does not end a watch that keeps up", watchSurvivesCompaction},
-		{"Stop closes the events, however often it is called", watchStops},
+		{"a watch from a compacted revision ends with ErrCompacted", watchCompacted},
+		{"a watch from a revision after the compaction continues", watchKeptByCompaction},
+		{"compaction does not end a current watch", watchSurvivesCompaction},
+		{"Stop closes the events and may be called again", watchStops},
 		{"Stop does not wait for a reader", watchStopsUnread},
-		{"the end of the context ends it", watchContextEnds},
-		{"it does not begin on a context that has ended", watchCancelled},
-		{"what is stopped leaves nothing behind", watchLeavesNothing},
+		{"a watch ends with its context", watchContextEnds},
+		{"a watch does not start with an ended context", watchCancelled},
+		{"stopped watches leave no goroutines", watchLeavesNothing},
 	}
 }
 
@@ -74,7 +74,7 @@ func watchStopsUnread(e *env) {
 	begun := e.revision()
 	s := e.watchFrom(begun)
 	e.many(2000, colourless)
-	s.next() // it is in full flow
+	s.next() // the watch is active
 	s.watcher.Stop()
 	s.wantOver()
 }
@@ -106,8 +106,8 @@ func watchCancelled(e *env) {
 	s.wantOver()
 }
 
-// watchLeavesNothing labels the goroutines that watches start, for goroutines
-// of other tests come and go meanwhile.
+// watchLeavesNothing labels the goroutines that watches start, to tell them from goroutines of
+// other tests.
 func watchLeavesNothing(e *env) {
 	const label = "storagetest.watch"
 	id := e.Name()
@@ -122,8 +122,8 @@ func watchLeavesNothing(e *env) {
 			e.set("a", version(e.revision()))
 			watcher.Stop()
 		}
-		// A watch that is stopped as soon as it is begun may leave the client
-		// with an idle stream, which ends with the next watch that used it.
+		// A watch that is stopped immediately after its start may leave an idle stream in the
+		// client, which the next watch on that stream ends.
 		last := &stream{env: e, watcher: e.watchIn(ctx, storage.WatchOptions{Recursive: true, ResourceVersion: version(begun.Revision)})}
 		last.next()
 		last.watcher.Stop()
@@ -131,7 +131,7 @@ func watchLeavesNothing(e *env) {
 	deadline := time.Now().Add(patience)
 	for strings.Contains(goroutines(), fmt.Sprintf("%q:%q", label, id)) {
 		if time.Now().After(deadline) {
-			e.Fatalf("stopped watches have left something behind:\n%s", goroutines())
+			e.Fatalf("stopped watches have left goroutines:\n%s", goroutines())
 		}
 	}
 }

@@ -18,15 +18,15 @@ func watchOptionRules() []rule {
 	}
 }
 
-// watchForm is one combination of options.
+// watchForm is one combination of watch options.
 type watchForm struct {
 	key    string
 	colour string // of the predicate, "" for none
 	opts   storage.WatchOptions
 }
 
-// watchOptions begins every watch, writes, and compares the events up to the
-// last write, which every watch reports unless it fails.
+// watchOptions starts all watches, writes, and compares the events up to the last write, which
+// every watch sends unless it fails.
 func watchOptions(e *env) {
 	m, kept := e.history()
 	begun := m.current
@@ -56,7 +56,7 @@ func watchOptions(e *env) {
 	}
 }
 
-// upTo returns the events up to that of a revision, or up to an error.
+// upTo returns the events up to a revision, or up to an error.
 func (s *stream) upTo(revision int64) []string {
 	s.Helper()
 	for events := []string{}; ; {
@@ -86,7 +86,7 @@ func shortEvent(event storage.Event) string {
 	return fmt.Sprintf("%s %s@%d", event.Type, event.Entry.Key, event.Revision)
 }
 
-// watchForms combines the options of a watch.
+// watchForms returns all combinations of watch options.
 func (e *env) watchForms(m *stateModel, kept int64) []watchForm {
 	yes, no := true, false
 	var forms []watchForm
@@ -111,8 +111,8 @@ func (e *env) watchForms(m *stateModel, kept int64) []watchForm {
 	return forms
 }
 
-// events returns what a watch that began at revision begun reports, or the text
-// of the error that it fails with.
+// events returns the expected events of a watch that started at revision begun, or the text of the
+// expected error.
 func (m *stateModel) events(form watchForm, begun int64) []string {
 	from, err := m.versioning.ParseResourceVersion(form.opts.ResourceVersion)
 	send := form.opts.SendInitialEvents

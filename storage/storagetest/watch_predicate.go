@@ -8,15 +8,15 @@ import (
 
 func watchPredicateRules() []rule {
 	return []rule{
-		{"what starts to match is added and what stops is deleted", watchTransitions},
-		{"the state that stopped matching is not shown", watchHidesUnmatched},
-		{"initial events are selected too", watchInitialSelected},
-		{"a field selects as a label does", watchByField},
-		{"a transition before the watch began counts", watchTransitionFromRevision},
+		{"an object that starts to match is added and one that stops is deleted", watchTransitions},
+		{"the state that does not match is not sent", watchHidesUnmatched},
+		{"the predicate applies to initial events", watchInitialSelected},
+		{"a field selector applies", watchByField},
+		{"a transition from a past revision is sent", watchTransitionFromRevision},
 	}
 }
 
-// watchTransitions goes through every pair of before and after. red matches.
+// watchTransitions tests all pairs of states before and after a write. red matches.
 func watchTransitions(e *env) {
 	const none = "-" // no object
 	cases := []struct {
@@ -30,7 +30,7 @@ func watchTransitions(e *env) {
 		{"stays matching", "red", "red", watch.Modified, "after"},
 		{"starts to match", "blue", "red", watch.Added, "after"},
 		{"stops matching", "red", "blue", watch.Deleted, "before"},
-		{"goes on not matching", "blue", "green", "", ""},
+		{"stays not matching", "blue", "green", "", ""},
 		{"deleted matching", "red", none, watch.Deleted, "before"},
 		{"deleted not matching", "blue", none, "", ""},
 	}
@@ -51,7 +51,7 @@ func watchTransitions(e *env) {
 	}
 }
 
-// transition brings object a from what it is to what it becomes.
+// transition changes object a from one state to another.
 func (e *env) transition(wasNone, becomesNone bool, colour string) int64 {
 	e.Helper()
 	switch {
@@ -72,7 +72,7 @@ func (e *env) repaint(name, value, colour string) *storage.Entry {
 	}), storage.UpdateOptions{}).Entry
 }
 
-// clear deletes every object of the namespace.
+// clear deletes all objects of the namespace.
 func (e *env) clear() {
 	e.Helper()
 	for _, entry := range e.list(e.below(namespace), recursive()).Entries {
@@ -103,7 +103,7 @@ func watchInitialSelected(e *env) {
 	s := e.watchAll(storage.WatchOptions{Predicate: e.kind.Coloured("red")})
 	s.want(added(b, "b", "1"))
 	s.wantInitialEnd()
-	a := e.repaint("a", "2", "red") // known to the store, new to the watcher
+	a := e.repaint("a", "2", "red") // the store has an older version, the watcher does not
 	s.want(added(a, "a", "2"))
 	gone := e.delete("b")
 	s.want(deleted(gone, "b", "1"))

@@ -12,20 +12,20 @@ import (
 
 func watchStartRules() []rule {
 	return []rule{
-		{"sendInitialEvents and resourceVersion decide how it begins", watchBegins},
-		{"the initial events come in the order of keys", watchInitialOrder},
-		{"the end of the initial events is marked where there are none", watchInitialNone},
-		{"initial events go on with what happens after them", watchInitialThenEvents},
-		{"a long initial state comes whole", watchInitialLong},
+		{"sendInitialEvents and resourceVersion select the start", watchBegins},
+		{"the initial events are in the order of keys", watchInitialOrder},
+		{"the end of the initial events is marked without objects", watchInitialNone},
+		{"events follow the initial events without a gap", watchInitialThenEvents},
+		{"a long initial state is complete", watchInitialLong},
 		{"initial events of one key", watchInitialOneKey},
-		{"initial events not older than a revision ahead of the store are refused", watchInitialFuture},
-		{"a resourceVersion that is none is refused", watchInvalidVersion},
+		{"initial events at a revision ahead of the store are rejected", watchInitialFuture},
+		{"an invalid resourceVersion is rejected", watchInvalidVersion},
 	}
 }
 
-// How a watch may begin.
+// The ways a watch starts.
 const (
-	fromState    = "state"    // with the current state, then its end marked
+	fromState    = "state"    // with the current state and a marker of its end
 	fromNow      = "now"      // with the next event
 	fromRevision = "revision" // with the first event after N
 )
@@ -65,15 +65,15 @@ func watchBegins(e *env) {
 		}
 		e.sub(fmt.Sprintf("sendInitialEvents %s, resourceVersion %q: from %s", send, c.version, c.want), func(e *env) {
 			s := &stream{env: e, watcher: streams[i].watcher}
-			s.wantBeginning(c.want, current)
+			s.wantStart(c.want, current)
 			s.want(added(marker, "marker", "1"))
 		})
 	}
 }
 
-// wantBeginning checks the first events of a watch of one object, whose second
-// version, of value 2, is the current one.
-func (s *stream) wantBeginning(begins string, current *storage.Entry) {
+// wantStart checks the first events of a watch of one object, whose current version is the second
+// one, with the value 2.
+func (s *stream) wantStart(begins string, current *storage.Entry) {
 	s.Helper()
 	switch begins {
 	case fromRevision:
@@ -109,8 +109,8 @@ func watchInitialNone(e *env) {
 	}
 }
 
-// watchInitialThenEvents writes while watches begin: whatever state a watch
-// begins with, what comes after it must lead to the last one, without a hole.
+// watchInitialThenEvents writes while watches start: the initial events and the following events
+// of each watch must be complete up to the last write.
 func watchInitialThenEvents(e *env) {
 	const n = 40
 	e.create(e.object("a", "0"))
@@ -130,7 +130,7 @@ func watchInitialThenEvents(e *env) {
 				e.Errorf("the initial events hold revision %d and end at %d", last.Revision, end)
 			}
 		default:
-			e.Errorf("the watch begins with %q at write %d", got, i)
+			e.Errorf("the watch starts with %q at write %d", got, i)
 		}
 		s.watcher.Stop()
 	}

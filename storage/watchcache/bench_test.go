@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// stores returns a store through the cache and the one behind it.
+// stores returns a store through the cache and the underlying store.
 func stores(b *testing.B) (cached, direct storage.Interface) {
 	b.Helper()
 	server := startEmbedded(b)
@@ -34,7 +34,7 @@ func write(b *testing.B, s storage.Interface, i int) string {
 	return key
 }
 
-// BenchmarkReadAfterWrite is what a consistent read waits for.
+// BenchmarkReadAfterWrite measures the wait of a consistent read after a write.
 func BenchmarkReadAfterWrite(b *testing.B) {
 	cached, direct := stores(b)
 	n := 0
@@ -51,7 +51,7 @@ func BenchmarkReadAfterWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkGet is a consistent read while nobody writes.
+// BenchmarkGet measures a consistent read without concurrent writes.
 func BenchmarkGet(b *testing.B) {
 	cached, direct := stores(b)
 	key := write(b, cached, 1)
@@ -67,7 +67,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkWrite is what feeding the cache adds to a write.
+// BenchmarkWrite measures the cost of feeding the cache per write.
 func BenchmarkWrite(b *testing.B) {
 	b.Run("cached", func(b *testing.B) {
 		cached, _ := stores(b)
@@ -96,7 +96,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// BenchmarkList lists 10,000 objects, of which one in a hundred is selected.
+// BenchmarkList lists 10,000 objects.
 func BenchmarkList(b *testing.B) {
 	cached, _ := stores(b)
 	for i := range 10_000 {

@@ -10,48 +10,49 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Cache keeps the state of all resources of one storage. It is a
-// prometheus.Collector, and safe for concurrent use.
+// Cache holds the state of all resources of one storage. It is a prometheus.Collector, and safe
+// for concurrent use.
 type Cache struct {
 	cfg       Config
 	telemetry *telemetry
-	// ask makes the log tell how far it has come.
-	ask chan struct{}
-	// loaded says that there is a state which the log goes on from.
+	// progressRequests makes the log report its progress.
+	progressRequests chan struct{}
+	// loaded reports that the cache has a state and that the log continues it.
 	loaded atomic.Bool
-	// first is closed when it is so for the first time.
-	first     chan struct{}
-	firstLoad sync.Once
-	// floor is the latest revision of what was answered by the storage behind.
-	floor atomic.Int64
-	// reached is revision, for those who only want to know that.
-	reached atomic.Int64
+	// firstLoaded is closed when loaded becomes true for the first time.
+	firstLoaded chan struct{}
+	loadOnce    sync.Once
+	// minimum is the minimum revision of answers: the highest revision answered by the underlying
+	// storage.
+	minimum atomic.Int64
+	// applied is a copy of revision for readers without the lock.
+	applied atomic.Int64
 	waiters waiters
-	// reload: the log has lost changes, so that it cannot go on from revision. Only Run uses it.
+	// reload means that the log has lost changes and cannot continue from revision. Only Run uses
+	// it.
 	reload bool
 
-	mu sync.RWMutex // guards what follows, and what the resources hold
-	// revision up to which everything has been applied.
+	mu sync.RWMutex // guards the fields below and the content of the resources
+	// revision is the revision up to which all changes are applied.
 	revision int64
-	// resources by root: one for each codec with which its keys are read.
+	// resources holds the resources by root, one for each codec that reads its keys.
 	resources map[string][]*resource
-	// strays is the one that has the keys of no root, whose bytes wait for one.
-	strays []*resource
+	// unclaimed holds one resource with the entries below no root. They are not decoded until a
+	// store claims them.
+	unclaimed []*resource
 }
 
-// resource is what the keys below a root are to those who read them with one
-// codec.
+// resource is the keys below a root, read with one codec.
 type resource struct {
 	root    string
 	codec   storage.Codec
 	decoder *storage.Decoder
 	tree    *tree
 	window  window
-	// changed is closed when there is something new in the window, or when the
-	// window is a new one.
+	// changed is closed when the window gets new events or is replaced.
 	changed chan struct{}
 	indexes indexes
-	// removed: the cache does not feed the resource any more.
+	// removed means that the cache does not feed the resource any more.
 	//
 	// Invariant: the state and the window of a removed resource are never read.
 	removed bool
@@ -63,37 +64,36 @@ func New(cfg Config) (*Cache, error) {
 		return nil, fmt.Errorf("watch cache: %w", err)
 	}
 	return &Cache{
-		cfg:       cfg.withDefaults(),
-		telemetry: newTelemetry(),
-		ask:       make(chan struct{}, 1),
-		first:     make(chan struct{}),
-		resources: map[string][]*resource{},
-		strays:    []*resource{newResource("", nil, &storage.Decoder{})},
+		cfg:              cfg.withDefaults(),
+		telemetry:        newTelemetry(),
+		progressRequests: make(chan struct{}, 1),
+		firstLoaded:      make(chan struct{}),
+		resources:        map[string][]*resource{},
+		unclaimed:        []*resource{newResource("", nil, &storage.Decoder{})},
 	}, nil
 }
 
-// AwaitLoaded waits until the cache has a state for the first time. It returns
-// the error of ctx if that ends before.
+// AwaitLoaded waits until the cache has a state for the first time. If ctx ends before, it returns
+// its error.
 func (c *Cache) AwaitLoaded(ctx context.Context) error {
 	select {
-	case <-c.first:
+	case <-c.firstLoaded:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Loaded tells whether reads are answered from the cache at the moment.
+// Loaded reports whether reads are currently answered from the cache.
 func (c *Cache) Loaded() bool { return c.loaded.Load() }
 
 func newResource(root string, codec storage.Codec, decoder *storage.Decoder) *resource {
 	return &resource{root: root, codec: codec, decoder: decoder, tree: newTree(), changed: make(chan struct{})}
 }
 
-// Store returns the store of the keys below root, which ends in a slash: next,
-// whose objects codec knows, through the cache. The same root may be read with
-// several codecs, which must be comparable; stores with the same one share what
-// the cache has of it.
+// Store returns a store that reads the keys below root through the cache and passes the rest to
+// next. root ends in a slash. codec decodes the objects. A root may be read with several codecs,
+// which must be comparable; stores with the same codec share a resource.
 func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) storage.Interface {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,9 +108,9 @@ func (c *Cache) Store(root string, codec storage.Codec, next storage.Interface) 
 	return &cachedStore{Interface: next, cache: c, resource: c.resources[root][i]}
 }
 
-// Remove forgets how codec reads the keys below root, until there is a store for
-// that again. Watches of the stores that there were go on as watches of the
-// storage behind, and reads go there.
+// Remove removes the resource of root and codec from the cache, until Store is called for it
+// again. Existing stores of the resource then read from the underlying storage, and their watches
+// continue there.
 func (c *Cache) Remove(root string, codec storage.Codec) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,34 +121,34 @@ func (c *Cache) Remove(root string, codec storage.Codec) {
 	r := c.resources[root][i]
 	if len(c.resources[root]) == 1 {
 		delete(c.resources, root)
-		c.strays[0].copy(r)
+		c.unclaimed[0].copy(r)
 	} else {
 		c.resources[root] = slices.Delete(slices.Clone(c.resources[root]), i, i+1)
 	}
 	r.removed = true
-	r.tree, r.window = newTree(), window{} // a watch may hold the resource for long
+	r.tree, r.window = newTree(), window{} // a watch may refer to the resource for long
 	r.announce()
 }
 
-// index of the resource with a codec, -1 if there is none.
+// index returns the index of the resource with a codec, or -1.
 func (c *Cache) index(root string, codec storage.Codec) int {
 	return slices.IndexFunc(c.resources[root], func(r *resource) bool { return r.codec == codec })
 }
 
-// fill gives a new resource what is known of its keys already.
+// fill copies the known entries of its keys to a new resource.
 func (c *Cache) fill(r *resource) {
 	if others := c.resources[r.root]; len(others) > 0 {
 		r.copy(others[0])
 		return
 	}
-	r.copy(c.strays[0])
+	r.copy(c.unclaimed[0])
 	r.tree.entries.Ascend(func(known item) bool {
-		c.strays[0].tree.remove(known.key)
+		c.unclaimed[0].tree.remove(known.key)
 		return true
 	})
 }
 
-// copy takes over what another resource has below r's root.
+// copy copies another resource's entries below r's root.
 func (r *resource) copy(from *resource) {
 	from.tree.snapshot().ascend(r.root, r.root, func(entry *storage.Entry) bool {
 		r.tree.set(r.decoder.Entry(entry.Key, entry.Revision, entry.Data()))
@@ -156,7 +156,7 @@ func (r *resource) copy(from *resource) {
 	})
 }
 
-// resourcesOf finds out where a key belongs.
+// resourcesOf returns the resources that a key belongs to.
 func (c *Cache) resourcesOf(key string) []*resource {
 	for i := range len(key) {
 		if key[i] != '/' {
@@ -166,5 +166,5 @@ func (c *Cache) resourcesOf(key string) []*resource {
 			return found
 		}
 	}
-	return c.strays
+	return c.unclaimed
 }

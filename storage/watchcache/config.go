@@ -9,23 +9,23 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Config is what a Cache needs. Only Log has no default.
+// Config configures a Cache. Only Log has no default.
 type Config struct {
 	// Log feeds the cache.
 	Log storage.Log
-	// WindowEvents and WindowBytes bound the past events that are kept of each
-	// resource. Default: 8192, and 16 MiB of stored bytes.
+	// WindowEvents and WindowBytes limit the past events that are kept for each resource. Default:
+	// 8192, and 16 MiB of stored bytes.
 	WindowEvents, WindowBytes int
-	// IndexFrom is how many objects a resource must have before a list that asks
-	// for one value of a field is answered from an index. Default: 256.
+	// IndexFrom is the number of objects from which on a list that selects one value of a field is
+	// answered from an index. Default: 256.
 	IndexFrom int
-	// Memo keeps what is made of the entries, for all resources. Default: one of
-	// storage.DefaultMemo bytes.
+	// Memo caches decoded objects and encoded bodies of the entries of all resources. Default: a
+	// memo of storage.DefaultMemo bytes.
 	Memo *storage.Memo
-	// ProgressInterval is how often a watch with ProgressNotify tells how far
-	// the cache has come. Default: 5s.
+	// ProgressInterval is the interval of the bookmarks of a watch with ProgressNotify. Default:
+	// 5s.
 	ProgressInterval time.Duration
-	// Logger hears of it when the log is lost. Default: nobody does.
+	// Logger receives a warning when the log is lost. Default: none.
 	Logger *slog.Logger
 }
 
@@ -43,18 +43,17 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns every fault of the configuration at once, nil if there is
-// none.
+// Validate returns all errors of the configuration, joined.
 func (c Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.Log == nil {
-		faults = append(faults, errors.New("Log: must be set"))
+		errs = append(errs, errors.New("Log: must be set"))
 	}
 	if c.WindowEvents < 0 || c.WindowBytes < 0 {
-		faults = append(faults, errors.New("WindowEvents and WindowBytes: must not be negative"))
+		errs = append(errs, errors.New("WindowEvents and WindowBytes: must not be negative"))
 	}
 	if c.ProgressInterval < 0 {
-		faults = append(faults, errors.New("ProgressInterval: must not be negative"))
+		errs = append(errs, errors.New("ProgressInterval: must not be negative"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

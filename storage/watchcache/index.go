@@ -13,38 +13,39 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// indexes of a resource, by field. Each is made when a list first selects by its
-// field, and brought up to date by the lists that use it: writes do not pay.
+// indexes are the indexes of a resource, by field. An index is created by the first list that
+// selects by its field. Lists update the indexes that they use, so writes cost nothing.
 type indexes struct {
 	mu      sync.Mutex // guards byField
 	byField map[string]*index
 }
 
-// index finds the entries of a resource by the value of a field.
+// index maps the values of a field to entries of a resource.
 type index struct {
 	field string
 
-	// held by the reader that uses the index, for as long as it brings that up to date. A channel
-	// and no mutex, for others wait no longer than their contexts. It guards what follows.
-	held    chan struct{}
+	// lock is held by the reader that uses the index, also while it updates the index. It is a
+	// channel, not a mutex, so that waiting readers can return when their contexts end. It guards
+	// the fields below.
+	lock    chan struct{}
 	reader  reader
-	byValue map[string]map[string]*storage.Entry // by value of the field and by key
+	byValue map[string]map[string]*storage.Entry // by value of the field and key
 }
 
-func (x *indexes) of(field string) *index {
+func (x *indexes) forField(field string) *index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.byField[field] == nil {
 		if x.byField == nil {
 			x.byField = map[string]*index{}
 		}
-		x.byField[field] = &index{field: field, held: make(chan struct{}, 1)}
+		x.byField[field] = &index{field: field, lock: make(chan struct{}, 1)}
 	}
 	return x.byField[field]
 }
 
-// indexed returns the field that a predicate asks to have one value.
-func indexed(p storage.Predicate) (field, value string, ok bool) {
+// selectedField returns a field that a predicate requires to have one value.
+func selectedField(p storage.Predicate) (field, value string, ok bool) {
 	if p.Field == nil {
 		return "", "", false
 	}
@@ -56,12 +57,12 @@ func indexed(p storage.Predicate) (field, value string, ok bool) {
 	return "", "", false
 }
 
-// find returns the entries whose field has a value, ordered by key, and the
-// revision that this is true at.
+// find returns the entries whose field has a value, ordered by key, and the revision of this
+// result.
 func (x *index) find(ctx context.Context, l *listing, value string) ([]*storage.Entry, int64, error) {
 	select {
-	case x.held <- struct{}{}:
-		defer func() { <-x.held }()
+	case x.lock <- struct{}{}:
+		defer func() { <-x.lock }()
 	case <-ctx.Done():
 		return nil, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
 	}
@@ -77,7 +78,7 @@ func (x *index) find(ctx context.Context, l *listing, value string) ([]*storage.
 	return found, x.reader.upTo, nil
 }
 
-// catchUp reads what has happened since the last time, or everything.
+// catchUp applies the events since the last call, or reads the whole state.
 func (x *index) catchUp(ctx context.Context, l *listing) error {
 	attrs := l.opts.Predicate.Attrs
 	for x.byValue != nil && x.reader.read() {
@@ -90,7 +91,7 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 			}
 		}
 	}
-	// There is no index yet, or the window has gone on without it.
+	// There is no index yet, or it has fallen behind the window.
 	state, revision, err := l.cache.snapshot(l.resource, l.reached)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 	return err
 }
 
-// replace brings the index up to date with an event.
+// replace applies an event to the index.
 func (x *index) replace(ctx context.Context, attrs storage.AttrFunc, e *event) error {
 	if e.before != nil {
 		_, fields, err := e.before.Attributes(ctx, attrs)
@@ -136,19 +137,19 @@ func (x *index) add(ctx context.Context, attrs storage.AttrFunc, entry *storage.
 	return nil
 }
 
-// lookUp answers a list from an index. It is false for a list that is answered
-// faster, or only, from the state.
-func (l *listing) lookUp(ctx context.Context) (*storage.Page, bool) {
-	field, value, ok := indexed(l.opts.Predicate)
+// listFromIndex answers a list from an index. It returns false if the list must be answered from
+// the state, or is answered faster from it.
+func (l *listing) listFromIndex(ctx context.Context) (*storage.Page, bool) {
+	field, value, ok := selectedField(l.opts.Predicate)
 	if !ok || !l.opts.Recursive || l.plan.Exact || l.opts.Limit > 0 || l.opts.Continue != "" {
 		return nil, false
 	}
 	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {
 		return nil, false
 	}
-	found, revision, err := l.resource.indexes.of(field).find(ctx, l, value)
+	found, revision, err := l.resource.indexes.forField(field).find(ctx, l, value)
 	if err != nil {
-		return nil, false // it comes again, and tells more
+		return nil, false // the list from the state returns the error
 	}
 	page := &storage.Page{Revision: revision}
 	for _, entry := range found {

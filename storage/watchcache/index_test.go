@@ -23,7 +23,7 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// byRoom makes objects selectable by an annotation.
+// byRoom returns attributes with the annotation room as a field.
 func byRoom(obj runtime.Object) (labels.Set, fields.Set, error) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
@@ -36,15 +36,15 @@ func inRoom(room int) storage.Predicate {
 	return storage.Predicate{Field: fields.OneTermEqualSelector("room", strconv.Itoa(room)), Attrs: byRoom}
 }
 
-// house is a store whose objects move between rooms, under a window so small
-// that the index often has to be made anew.
-type house struct {
+// roomStore is a store whose objects change the field room. Its window is so small that the index
+// must be rebuilt often.
+type roomStore struct {
 	*testing.T
 	storage.Interface
 	kind storagetest.Kind
 }
 
-func newHouse(t *testing.T) *house {
+func newRoomStore(t *testing.T) *roomStore {
 	t.Helper()
 	server := startEmbedded(t)
 	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
@@ -53,11 +53,11 @@ func newHouse(t *testing.T) *house {
 	}
 	kind := storagetest.Kinds()[0]
 	cache := startCache(t, watchcache.Config{Log: backend, IndexFrom: 1, WindowEvents: 8})
-	return &house{T: t, Interface: cache.Store("/pods/", kind.Codec, backend.Store(kind.Codec)), kind: kind}
+	return &roomStore{T: t, Interface: cache.Store("/pods/", kind.Codec, backend.Store(kind.Codec)), kind: kind}
 }
 
-// move puts an object into a room, or takes it away.
-func (h *house) move(name string, room int) {
+// move sets the room of an object, or deletes the object if room is negative.
+func (h *roomStore) move(name string, room int) {
 	h.Helper()
 	key := h.kind.Key("ns"+name[:1], name)
 	if room < 0 {
@@ -76,8 +76,8 @@ func (h *house) move(name string, room int) {
 	}
 }
 
-// check holds a list by room against the state of its revision.
-func (h *house) check(key string, room int) {
+// check compares a list by room with the state of its revision.
+func (h *roomStore) check(key string, room int) {
 	h.Helper()
 	opts := storage.ListOptions{Recursive: true, Predicate: inRoom(room)}
 	page, err := h.GetList(h.Context(), key, opts)
@@ -85,7 +85,7 @@ func (h *house) check(key string, room int) {
 		h.Error(err)
 		return
 	}
-	// An exact revision is never read from an index.
+	// A list at an exact revision is never answered from an index.
 	opts.ResourceVersion = versioner.Format(page.Revision)
 	opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
 	want, err := h.GetList(h.Context(), key, opts)
@@ -106,9 +106,9 @@ func versions(page *storage.Page) []string {
 	return all
 }
 
-// TestIndexIsTheState lists by a field while objects change.
-func TestIndexIsTheState(t *testing.T) {
-	h := newHouse(t)
+// TestIndexMatchesState lists by a field while objects change.
+func TestIndexMatchesState(t *testing.T) {
+	h := newRoomStore(t)
 	var movers sync.WaitGroup
 	for i := range 3 {
 		movers.Go(func() {
@@ -136,10 +136,9 @@ func TestIndexIsTheState(t *testing.T) {
 	}
 }
 
-// TestIndexReportsWhatItCannotRead shows that no object is left out for being
-// unreadable.
-func TestIndexReportsWhatItCannotRead(t *testing.T) {
-	h := newHouse(t)
+// TestIndexReportsUnreadableObjects checks that an unreadable object is reported, not omitted.
+func TestIndexReportsUnreadableObjects(t *testing.T) {
+	h := newRoomStore(t)
 	h.move("1-1", 1)
 	h.check("/pods/", 1)
 	opts := storage.ListOptions{Recursive: true, Predicate: inRoom(1)}

@@ -23,7 +23,7 @@ func (s *cachedStore) GetList(ctx context.Context, key string, opts storage.List
 	s.cache.telemetry.answered(err)
 	if err == errNotCached {
 		if page, err = s.Interface.GetList(ctx, key, opts); err == nil {
-			s.cache.raise(page.Revision)
+			s.cache.raiseMinimum(page.Revision)
 		}
 	}
 	return page, err
@@ -45,7 +45,7 @@ func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOpt
 	if page, ok := l.unchanged(); ok {
 		return page, nil
 	}
-	if page, ok := l.lookUp(ctx); ok {
+	if page, ok := l.listFromIndex(ctx); ok {
 		return page, nil
 	}
 	state, revision, err := l.state(ctx)

@@ -7,12 +7,11 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// errNotCached: the cache may not answer, and the storage has to.
+// errNotCached means that the cache may not answer, so that the storage must.
 var errNotCached = errors.New("not in the watch cache")
 
-// serves reports whether the cache may answer from a resource, at minimum or later. The answer
-// holds as long as mu does, so it is asked for under the lock that the state is then read under:
-// everything below does both.
+// serves reports whether the cache may answer for a resource, at minimum or later. The result is
+// valid while mu is held, so callers read the state under the same lock.
 func (c *Cache) serves(r *resource, minimum int64) bool {
 	return !r.removed && c.loaded.Load() && c.revision >= minimum
 }
@@ -44,8 +43,8 @@ func (c *Cache) snapshot(r *resource, minimum int64) (*snapshot, int64, error) {
 	return r.tree.snapshot(), c.revision, nil
 }
 
-// snapshotAt returns the state of a resource at exactly this revision. The error is errNotCached:
-// the window does not reach back to it, or the cache may not answer.
+// snapshotAt returns the state of a resource at exactly this revision. It returns errNotCached if
+// the window does not reach back to the revision, or the cache may not answer.
 func (c *Cache) snapshotAt(r *resource, revision int64) (*snapshot, error) {
 	c.mu.Lock()
 	position, ok := r.window.after(revision)
@@ -64,7 +63,7 @@ func (c *Cache) snapshotAt(r *resource, revision int64) (*snapshot, error) {
 	return undo(past, events), nil
 }
 
-// size returns how many objects a resource has.
+// size returns the number of objects of a resource.
 func (c *Cache) size(r *resource) int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -18,8 +18,8 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// interruptedLog calls a function once, in the middle of the next read: after the cache has
-// decided to answer, before it has taken the answer.
+// interruptedLog calls a function once during the next read: after the cache has decided to
+// answer, and before it reads the answer.
 type interruptedLog struct {
 	storage.Log
 	mu   sync.Mutex // guards next
@@ -52,8 +52,8 @@ func (l *interruptedLog) Retains(ctx context.Context, revision int64) error {
 	return l.Log.Retains(ctx, revision)
 }
 
-// retiring is a store of some objects that the cache removes in the middle of a read.
-type retiring struct {
+// removableStore is a store with some objects that the cache removes during a read.
+type removableStore struct {
 	*testing.T
 	storage.Interface
 	kind    storagetest.Kind
@@ -62,14 +62,14 @@ type retiring struct {
 	entries []*storage.Entry
 }
 
-func newRetiring(t *testing.T, objects int) *retiring {
+func newRemovableStore(t *testing.T, objects int) *removableStore {
 	t.Helper()
 	server := startEmbedded(t)
 	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &retiring{T: t, kind: storagetest.Kinds()[0], log: &interruptedLog{Log: backend}}
+	r := &removableStore{T: t, kind: storagetest.Kinds()[0], log: &interruptedLog{Log: backend}}
 	r.cache = startCache(t, watchcache.Config{Log: r.log, IndexFrom: 1})
 	r.Interface = r.cache.Store("/pods/", r.kind.Codec, backend.Store(r.kind.Codec))
 	for i := range objects {
@@ -78,7 +78,7 @@ func newRetiring(t *testing.T, objects int) *retiring {
 	return r
 }
 
-func (r *retiring) create(name string) *storage.Entry {
+func (r *removableStore) create(name string) *storage.Entry {
 	r.Helper()
 	obj := r.kind.New("ns1", name, "1")
 	obj.SetAnnotations(map[string]string{"room": "1"})
@@ -90,8 +90,8 @@ func (r *retiring) create(name string) *storage.Entry {
 	return entry
 }
 
-// keys returns those of the first n objects.
-func (r *retiring) keys(n int) []string {
+// keys returns the keys of the first n objects.
+func (r *removableStore) keys(n int) []string {
 	var keys []string
 	for _, entry := range r.entries[:n] {
 		keys = append(keys, entry.Key)
@@ -99,15 +99,15 @@ func (r *retiring) keys(n int) []string {
 	return keys
 }
 
-func (r *retiring) latest() int64 { return r.entries[len(r.entries)-1].Revision }
+func (r *removableStore) latest() int64 { return r.entries[len(r.entries)-1].Revision }
 
-func (r *retiring) remove() { r.cache.Remove("/pods/", r.kind.Codec) }
+func (r *removableStore) remove() { r.cache.Remove("/pods/", r.kind.Codec) }
 
-// TestReadsOfRemovedStore removes a store in the middle of reads of every kind: each answers as if
-// nothing had happened.
+// TestReadsOfRemovedStore removes a store during each kind of read. The answer must be the same as
+// without the removal.
 func TestReadsOfRemovedStore(t *testing.T) {
-	get := func(key string) func(*retiring) ([]string, error) {
-		return func(r *retiring) ([]string, error) {
+	get := func(key string) func(*removableStore) ([]string, error) {
+		return func(r *removableStore) ([]string, error) {
 			entry, err := r.Get(r.Context(), key, storage.GetOptions{})
 			if err != nil {
 				return nil, err
@@ -115,8 +115,8 @@ func TestReadsOfRemovedStore(t *testing.T) {
 			return []string{entry.Key}, nil
 		}
 	}
-	list := func(key string, options func(*retiring) storage.ListOptions) func(*retiring) ([]string, error) {
-		return func(r *retiring) ([]string, error) {
+	list := func(key string, options func(*removableStore) storage.ListOptions) func(*removableStore) ([]string, error) {
+		return func(r *removableStore) ([]string, error) {
 			opts := options(r)
 			opts.Recursive = key == "/pods/"
 			page, err := r.GetList(r.Context(), key, opts)
@@ -133,27 +133,27 @@ func TestReadsOfRemovedStore(t *testing.T) {
 	first := "/pods/ns1/a00"
 	cases := []struct {
 		name string
-		read func(*retiring) ([]string, error)
-		want int // how many of the keys
+		read func(*removableStore) ([]string, error)
+		want int // number of expected keys
 	}{
 		{"get", get(first), 1},
-		{"count", func(r *retiring) ([]string, error) {
+		{"count", func(r *removableStore) ([]string, error) {
 			n, err := r.Count(r.Context(), "/pods/")
 			return r.keys(int(n)), err
 		}, 3},
-		{"list", list("/pods/", func(*retiring) storage.ListOptions { return storage.ListOptions{} }), 3},
-		{"list of one key", list(first, func(*retiring) storage.ListOptions { return storage.ListOptions{} }), 1},
-		{"first page", list("/pods/", func(*retiring) storage.ListOptions { return storage.ListOptions{Limit: 2} }), 2},
-		{"list by index", list("/pods/", func(*retiring) storage.ListOptions { return storage.ListOptions{Predicate: inRoom(1)} }), 3},
-		{"list at a revision", list("/pods/", func(r *retiring) storage.ListOptions {
+		{"list", list("/pods/", func(*removableStore) storage.ListOptions { return storage.ListOptions{} }), 3},
+		{"list of one key", list(first, func(*removableStore) storage.ListOptions { return storage.ListOptions{} }), 1},
+		{"first page", list("/pods/", func(*removableStore) storage.ListOptions { return storage.ListOptions{Limit: 2} }), 2},
+		{"list by index", list("/pods/", func(*removableStore) storage.ListOptions { return storage.ListOptions{Predicate: inRoom(1)} }), 3},
+		{"list at a revision", list("/pods/", func(r *removableStore) storage.ListOptions {
 			return storage.ListOptions{ResourceVersion: versioner.Format(r.latest()), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
 		}), 3},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRetiring(t, 3)
+			r := newRemovableStore(t, 3)
 			if _, err := r.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true, Predicate: inRoom(1)}); err != nil {
-				t.Fatal(err) // this makes the index
+				t.Fatal(err) // this creates the index
 			}
 			r.log.interrupt(r.remove)
 			got, err := c.read(r)
@@ -167,24 +167,24 @@ func TestReadsOfRemovedStore(t *testing.T) {
 	}
 }
 
-// TestWatchesOfRemovedStore removes a store in the middle of the start of a watch: it begins with
-// the whole state where it has to, and misses nothing afterwards.
+// TestWatchesOfRemovedStore removes a store while a watch starts. The watch must send all initial
+// events and miss no later event.
 func TestWatchesOfRemovedStore(t *testing.T) {
 	no, yes := false, true
 	cases := []struct {
 		name    string
-		options func(*retiring) storage.WatchOptions
+		options func(*removableStore) storage.WatchOptions
 		initial bool
 	}{
-		{"from the state", func(*retiring) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &yes} }, true},
-		{"from now", func(*retiring) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &no} }, false},
-		{"from a revision", func(r *retiring) storage.WatchOptions {
+		{"from the state", func(*removableStore) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &yes} }, true},
+		{"from now", func(*removableStore) storage.WatchOptions { return storage.WatchOptions{SendInitialEvents: &no} }, false},
+		{"from a revision", func(r *removableStore) storage.WatchOptions {
 			return storage.WatchOptions{ResourceVersion: versioner.Format(r.latest() - 1)}
 		}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRetiring(t, 3)
+			r := newRemovableStore(t, 3)
 			opts := c.options(r)
 			opts.Recursive = true
 			r.log.interrupt(r.remove)
@@ -203,10 +203,10 @@ func TestWatchesOfRemovedStore(t *testing.T) {
 	}
 }
 
-// TestSlowWatchOfRemovedStore removes a store while a watch of it still sends the initial events,
-// at the revision that these are of.
+// TestSlowWatchOfRemovedStore removes a store while a watch still sends the initial events, at the
+// revision of these events.
 func TestSlowWatchOfRemovedStore(t *testing.T) {
-	r := newRetiring(t, 100) // more than fit into the channel of a watch
+	r := newRemovableStore(t, 100) // more than the channel of a watch holds
 	watcher, err := r.Watch(t.Context(), "/pods/", storage.WatchOptions{Recursive: true, ProgressNotify: true})
 	if err != nil {
 		t.Fatal(err)
@@ -217,11 +217,11 @@ func TestSlowWatchOfRemovedStore(t *testing.T) {
 	r.wantAdded(watcher, r.create("b"))
 }
 
-// TestWatchOfRemovedStoreEndsWithItsContext shows that the end of the context is no error, even if
-// the watch has to go on as one of the storage at that moment.
+// TestWatchOfRemovedStoreEndsWithItsContext checks that a watch whose context ends reports no
+// error, even if its store is removed at the same time.
 func TestWatchOfRemovedStoreEndsWithItsContext(t *testing.T) {
-	for range 20 { // an event and the end of the context are chosen from at random
-		r := newRetiring(t, 100)
+	for range 20 { // select chooses at random between an event and the end of the context
+		r := newRemovableStore(t, 100)
 		ctx, cancel := context.WithCancel(t.Context())
 		watcher, err := r.Watch(ctx, "/pods/", storage.WatchOptions{Recursive: true, SendInitialEvents: new(false)})
 		if err != nil {
@@ -236,7 +236,7 @@ func TestWatchOfRemovedStoreEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func (r *retiring) wantInitial(watcher storage.Watcher) {
+func (r *removableStore) wantInitial(watcher storage.Watcher) {
 	r.Helper()
 	for _, entry := range r.entries {
 		r.wantAdded(watcher, entry)
@@ -246,8 +246,8 @@ func (r *retiring) wantInitial(watcher storage.Watcher) {
 	}
 }
 
-// wantAdded checks the next event. Bookmarks may come before it if they claim no more than that.
-func (r *retiring) wantAdded(watcher storage.Watcher, want *storage.Entry) {
+// wantAdded checks the next event. Bookmarks of earlier revisions may precede it.
+func (r *removableStore) wantAdded(watcher storage.Watcher, want *storage.Entry) {
 	r.Helper()
 	e := r.next(watcher)
 	for e.Type == watch.Bookmark && !e.InitialEventsEnd && e.Revision < want.Revision {
@@ -258,7 +258,7 @@ func (r *retiring) wantAdded(watcher storage.Watcher, want *storage.Entry) {
 	}
 }
 
-func (r *retiring) next(watcher storage.Watcher) storage.Event {
+func (r *removableStore) next(watcher storage.Watcher) storage.Event {
 	r.Helper()
 	select {
 	case e, open := <-watcher.Events():
@@ -267,7 +267,7 @@ func (r *retiring) next(watcher storage.Watcher) storage.Event {
 		}
 		return e
 	case <-time.After(10 * time.Second):
-		r.Fatal("the watch does not go on")
+		r.Fatal("the watch sends no event")
 		return storage.Event{}
 	}
 }

@@ -19,49 +19,49 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// forward is a store that hands every call to the one that to returns.
-type forward struct {
-	storage.Interface // one of them, for what is the same in all
-	to                func() storage.Interface
+// routingStore is a store that calls the store returned by route.
+type routingStore struct {
+	storage.Interface // one of the stores, for calls whose answer is the same in all
+	route             func() storage.Interface
 }
 
-func (f forward) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
-	return f.to().Create(ctx, key, obj, opts)
+func (s routingStore) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+	return s.route().Create(ctx, key, obj, opts)
 }
 
-func (f forward) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
-	return f.to().Get(ctx, key, opts)
+func (s routingStore) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+	return s.route().Get(ctx, key, opts)
 }
 
-func (f forward) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
-	return f.to().GetList(ctx, key, opts)
+func (s routingStore) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+	return s.route().GetList(ctx, key, opts)
 }
 
-func (f forward) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
-	return f.to().Watch(ctx, key, opts)
+func (s routingStore) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
+	return s.route().Watch(ctx, key, opts)
 }
 
-func (f forward) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
-	return f.to().GuaranteedUpdate(ctx, key, propose, opts)
+func (s routingStore) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+	return s.route().GuaranteedUpdate(ctx, key, propose, opts)
 }
 
-func (f forward) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
-	return f.to().Delete(ctx, key, opts)
+func (s routingStore) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
+	return s.route().Delete(ctx, key, opts)
 }
 
-func (f forward) Count(ctx context.Context, key string) (int64, error) {
-	return f.to().Count(ctx, key)
+func (s routingStore) Count(ctx context.Context, key string) (int64, error) {
+	return s.route().Count(ctx, key)
 }
 
-// inTurn returns a store that hands every call to the next of the replicas.
-func inTurn(replicas []storage.Interface) storage.Interface {
+// roundRobin returns a store that calls the replicas one after the other.
+func roundRobin(replicas []storage.Interface) storage.Interface {
 	var calls atomic.Uint64
-	return forward{replicas[0], func() storage.Interface {
+	return routingStore{replicas[0], func() storage.Interface {
 		return replicas[calls.Add(1)%uint64(len(replicas))]
 	}}
 }
 
-// dial returns a client that speaks gRPC to an etcd, and ends with the test.
+// dial returns a gRPC client of an etcd. The test closes both at its end.
 func dial(t *testing.T) *clientv3.Client {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
@@ -87,7 +87,7 @@ func dial(t *testing.T) *clientv3.Client {
 	return client
 }
 
-// replicated makes stores of some replicas on one external etcd.
+// replicated returns a harness with n replicas on one external etcd.
 func replicated(client *clientv3.Client, n int) storagetest.Harness {
 	var stores atomic.Int64
 	return storagetest.Harness{New: func(t *testing.T, codec storage.Codec) storagetest.Fixture {
@@ -101,26 +101,26 @@ func replicated(client *clientv3.Client, n int) storagetest.Harness {
 			cache := startCache(t, watchcache.Config{Log: backend, ProgressInterval: 10 * time.Millisecond})
 			replicas = append(replicas, cache.Store("/", codec, backend.Store(codec)))
 		}
-		return storagetest.Fixture{Store: inTurn(replicas), Client: client, Prefix: prefix}
+		return storagetest.Fixture{Store: roundRobin(replicas), Client: client, Prefix: prefix}
 	}}
 }
 
-// TestExternal runs the suite over an etcd that is reached by gRPC.
+// TestExternal runs the suite over an etcd that is accessed by gRPC.
 func TestExternal(t *testing.T) {
 	storagetest.Run(t, replicated(dial(t), 1))
 }
 
-// TestReplicas runs the simulation on two replicas with a cache each, over an
-// etcd that others write to as well.
+// TestReplicas runs the simulation on two replicas with a cache each, over an etcd that other
+// clients write to.
 func TestReplicas(t *testing.T) {
 	client := dial(t)
-	writeElsewhere(t, client)
+	writeOtherKeys(t, client)
 	storagetest.Simulate(t, replicated(client, 2), storagetest.Simulation{Seed: *seed, Writes: *writes})
 }
 
-// writeElsewhere moves the revision of etcd until the test ends, by writes that
-// no cache is told of.
-func writeElsewhere(t *testing.T, client *clientv3.Client) {
+// writeOtherKeys increases the revision of etcd until the test ends, by writes to keys that no
+// cache reads.
+func writeOtherKeys(t *testing.T, client *clientv3.Client) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -133,7 +133,7 @@ func writeElsewhere(t *testing.T, client *clientv3.Client) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_, _ = client.Put(ctx, "/elsewhere", fmt.Sprint(i))
+				_, _ = client.Put(ctx, "/other", fmt.Sprint(i))
 			}
 		}
 	}()

@@ -11,8 +11,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// cachedStore is one resource as the registry sees it. What it does not answer
-// itself the storage behind does.
+// cachedStore is a storage.Interface of one resource. Calls that the cache does not answer go to
+// the underlying storage.
 type cachedStore struct {
 	storage.Interface
 	cache    *Cache
@@ -27,18 +27,18 @@ func (s *cachedStore) Get(ctx context.Context, key string, opts storage.GetOptio
 	s.cache.telemetry.answered(err)
 	if err == errNotCached {
 		entry, err = s.Interface.Get(ctx, key, opts)
-		err = s.cache.answered(ctx, err)
+		err = s.cache.observeStorageRead(ctx, err)
 	}
 	return entry, err
 }
 
-// get answers from the cache, or with errNotCached.
+// get returns the entry from the cache, or errNotCached.
 func (s *cachedStore) get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
-	asked, err := opts.Freshness(s.Versioner())
+	required, err := opts.Freshness(s.Versioner())
 	if err != nil {
 		return nil, failed("get", key, 0, err)
 	}
-	minimum, err := s.await(ctx, "get", key, asked)
+	minimum, err := s.await(ctx, "get", key, required)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *cachedStore) Count(ctx context.Context, key string) (int64, error) {
 	return n, err
 }
 
-// count answers from the cache, or with errNotCached.
+// count returns the number from the cache, or errNotCached.
 func (s *cachedStore) count(ctx context.Context, key string) (int64, error) {
 	minimum, err := s.await(ctx, "count", key, storage.Freshness{Latest: true})
 	if err != nil {
@@ -73,19 +73,19 @@ func (s *cachedStore) count(ctx context.Context, key string) (int64, error) {
 	return state.count(prefix, prefix), nil
 }
 
-// await returns the revision that an answer must not be older than, once the cache has reached it.
-// The error is errNotCached if the storage has to answer. That the cache may answer is only known
-// when the answer is taken: see serves.
-func (s *cachedStore) await(ctx context.Context, op, key string, asked storage.Freshness) (minimum int64, err error) {
+// await waits until the cache has applied the minimum revision of the answer, and returns that
+// revision. The error is errNotCached if the storage must answer. Whether the cache may answer is
+// checked again when the answer is read: see serves.
+func (s *cachedStore) await(ctx context.Context, op, key string, required storage.Freshness) (minimum int64, err error) {
 	if !s.covers(key) || !s.cache.loaded.Load() {
-		return 0, errNotCached // the storage says what is wrong with a key
+		return 0, errNotCached // the storage returns the error of an invalid key
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, failed(op, key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
 	}
-	minimum, err = s.cache.needed(ctx, asked)
+	minimum, err = s.cache.minimumRevision(ctx, required)
 	if err != nil {
-		return 0, failed(op, key, asked.Minimum, err)
+		return 0, failed(op, key, required.Minimum, err)
 	}
 	if !s.cache.await(ctx, minimum) {
 		return 0, errNotCached
@@ -98,33 +98,34 @@ func (s *cachedStore) covers(key string) bool {
 	return (strings.HasPrefix(key, root) || key == root[:len(root)-1]) && storage.CheckKey(key) == nil
 }
 
-// needed returns the revision that an answer must not be older than.
-func (c *Cache) needed(ctx context.Context, asked storage.Freshness) (int64, error) {
-	floor := max(c.floor.Load(), asked.Minimum)
-	if !asked.Latest && floor <= c.reached.Load() {
-		return floor, nil
+// minimumRevision returns the minimum revision of an answer.
+func (c *Cache) minimumRevision(ctx context.Context, required storage.Freshness) (int64, error) {
+	minimum := max(c.minimum.Load(), required.Minimum)
+	if !required.Latest && minimum <= c.applied.Load() {
+		return minimum, nil
 	}
 	current, err := c.cfg.Log.CurrentRevision(ctx)
 	switch {
 	case err != nil:
 		return 0, err
-	case asked.Minimum > current:
-		return 0, &storage.FutureRevisionError{Asked: asked.Minimum, Current: current}
-	case asked.Latest:
+	case required.Minimum > current:
+		return 0, &storage.FutureRevisionError{Asked: required.Minimum, Current: current}
+	case required.Latest:
 		return current, nil
 	default:
-		return floor, nil
+		return minimum, nil
 	}
 }
 
-// answered is called after a read that the storage behind has answered: no
-// later one may go back before it. It returns the error of the read.
-func (c *Cache) answered(ctx context.Context, err error) error {
+// observeStorageRead is called after a read that the underlying storage has answered: it raises
+// the minimum revision, so that later reads do not go back in time. It returns the error of the
+// read.
+func (c *Cache) observeStorageRead(ctx context.Context, err error) error {
 	current, currentErr := c.cfg.Log.CurrentRevision(ctx)
 	if currentErr != nil && err == nil {
 		return currentErr
 	}
-	c.raise(current)
+	c.raiseMinimum(current)
 	return err
 }
 
@@ -132,7 +133,7 @@ func (c *Cache) answered(ctx context.Context, err error) error {
 func (s *cachedStore) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	entry, err := s.Interface.Create(ctx, key, obj, opts)
 	if err == nil {
-		s.cache.raise(entry.Revision)
+		s.cache.raiseMinimum(entry.Revision)
 	}
 	return entry, err
 }
@@ -144,7 +145,7 @@ func (s *cachedStore) GuaranteedUpdate(ctx context.Context, key string, propose 
 	}
 	result, err := s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
 	if err == nil {
-		s.cache.raise(result.Entry.Revision)
+		s.cache.raiseMinimum(result.Entry.Revision)
 	}
 	return result, err
 }
@@ -156,19 +157,19 @@ func (s *cachedStore) Delete(ctx context.Context, key string, opts storage.Delet
 	}
 	entry, err := s.Interface.Delete(ctx, key, opts)
 	if err == nil {
-		s.cache.raise(entry.Revision)
+		s.cache.raiseMinimum(entry.Revision)
 	}
 	return entry, err
 }
 
-// suggest returns what a write may start from. One that is out of date costs a
-// transaction, so the cache must have seen what this server has written.
+// suggest returns the entry that a write starts from. A stale entry costs a transaction, so the
+// cache must have applied the writes of this server.
 func (s *cachedStore) suggest(key string) *storage.Entry {
-	entry, _ := s.cache.get(s.resource, key, s.cache.floor.Load())
+	entry, _ := s.cache.get(s.resource, key, s.cache.minimum.Load())
 	return entry
 }
 
-// below returns the key of everything below key.
+// below returns the prefix of the keys below key.
 func below(key string) string {
 	if strings.HasSuffix(key, "/") {
 		return key

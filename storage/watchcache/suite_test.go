@@ -21,7 +21,7 @@ var (
 	writes = flag.Int("writes", 0, "writes of the simulation; 0: its default")
 )
 
-// startEmbedded returns an embedded etcd that ends with the test.
+// startEmbedded returns an embedded etcd that is closed at the end of the test.
 func startEmbedded(t testing.TB) *embedded.Server {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{})
@@ -36,13 +36,13 @@ func startEmbedded(t testing.TB) *embedded.Server {
 	return server
 }
 
-// harness makes stores that differ from the configurations in nothing but their
-// prefix: each has a key space, and a cache, of its own in the one etcd.
+// harness returns a harness whose stores use one etcd. Each store has its own prefix and its own
+// cache.
 func harness(backing etcd.Config, caching watchcache.Config) storagetest.Harness {
 	return harnessWithLog(backing, caching, func(log storage.Log) storage.Log { return log })
 }
 
-// harnessWithLog is a harness whose caches follow what wrap makes of their logs.
+// harnessWithLog is a harness whose caches follow the logs that wrap returns.
 func harnessWithLog(backing etcd.Config, caching watchcache.Config, wrap func(storage.Log) storage.Log) storagetest.Harness {
 	var stores atomic.Int64
 	backing.ProgressInterval = 10 * time.Millisecond
@@ -64,7 +64,7 @@ func harnessWithLog(backing etcd.Config, caching watchcache.Config, wrap func(st
 	}}
 }
 
-// startCache returns a cache that is fed until the test ends.
+// startCache returns a cache that runs until the test ends.
 func startCache(t testing.TB, cfg watchcache.Config) *watchcache.Cache {
 	t.Helper()
 	cache, err := watchcache.New(cfg)
@@ -86,7 +86,7 @@ func startCache(t testing.TB, cfg watchcache.Config) *watchcache.Cache {
 	return cache
 }
 
-// configurations returns ways to set up a cache over an etcd of its own.
+// configurations returns configurations of an etcd backend with a cache.
 func configurations(t *testing.T) map[string]func(*embedded.Server) (etcd.Config, watchcache.Config) {
 	t.Helper()
 	sealed, err := storagetest.Sealed()
@@ -122,9 +122,9 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestSimulation runs the random simulation through the cache, where it differs
-// most: over the member in the process, and under a window that few watches and
-// lists find their revision in. TestReplicas has it over a client.
+// TestSimulation runs the random simulation on the configurations that differ most: over the
+// member in the process, and with a window in which few watches and lists find their revision.
+// TestReplicas runs it over a client.
 func TestSimulation(t *testing.T) {
 	for _, name := range []string{"Local", "SmallWindow"} {
 		configure := configurations(t)[name]
@@ -137,7 +137,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// cutLog is a log that fails after some reports.
+// cutLog is a log that fails after a number of reports.
 type cutLog struct {
 	storage.Log
 	reports int
@@ -160,8 +160,8 @@ func (l cutLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, re
 	return err
 }
 
-// TestSimulationWithLosses runs it where the answers to writes get lost, and the
-// log is cut again and again.
+// TestSimulationWithLosses runs the simulation while answers of writes are lost and the log is
+// interrupted repeatedly.
 func TestSimulationWithLosses(t *testing.T) {
 	for _, name := range []string{"Local", "Remote"} {
 		configure := configurations(t)[name]

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// telemetry counts what a cache does, under the names of kube-apiserver where it
-// has such a metric.
+// telemetry holds the metrics of a cache, with the names of kube-apiserver where it has the same
+// metric.
 type telemetry struct {
 	initializations prometheus.Counter
 	losses          prometheus.Counter
@@ -25,7 +25,7 @@ func newTelemetry() *telemetry {
 	reads := func(by string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{
 			Name:        "apiserver_watch_cache_reads_total",
-			Help:        "Reads, by who answered: the cache, or the storage behind.",
+			Help:        "Reads by the component that answered: cache or storage.",
 			ConstLabels: prometheus.Labels{"by": by},
 		})
 	}
@@ -34,8 +34,8 @@ func newTelemetry() *telemetry {
 		byStorage:       reads("storage"),
 		initializations: counter("apiserver_watch_cache_initializations_total", "Times the cache has loaded the state."),
 		losses:          counter("apiserver_watch_cache_log_lost_total", "Times the log that feeds the cache was lost."),
-		events:          counter("apiserver_watch_cache_events_received_total", "Events that the log has told."),
-		fallenBehind:    counter("apiserver_watch_cache_watchers_behind_total", "Watches that went on as watches of the storage, for the window does not reach back to them."),
+		events:          counter("apiserver_watch_cache_events_received_total", "Events received from the log."),
+		fallenBehind:    counter("apiserver_watch_cache_watchers_behind_total", "Watches that fell behind the window and continued as watches of the storage."),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "apiserver_watch_cache_read_wait_seconds",
 			Help:    "Seconds a read waited until the cache was fresh enough.",
@@ -44,8 +44,7 @@ func newTelemetry() *telemetry {
 	}
 }
 
-// answered counts a read that the cache has answered, with err or without, unless that is
-// errNotCached.
+// answered counts a read as answered by the storage if err is errNotCached, else by the cache.
 func (t *telemetry) answered(err error) {
 	if err == errNotCached {
 		t.byStorage.Inc()
@@ -54,13 +53,13 @@ func (t *telemetry) answered(err error) {
 	}
 }
 
-// waited is deferred with the time at which a read began to wait.
+// waited records the duration of a wait that began at began.
 func (t *telemetry) waited(began time.Time) { t.waits.Observe(time.Since(began).Seconds()) }
 
 var (
-	revisionDesc = prometheus.NewDesc("apiserver_watch_cache_resource_version", "The revision that the cache has reached.", nil, nil)
+	revisionDesc = prometheus.NewDesc("apiserver_watch_cache_resource_version", "The revision that the cache has applied.", nil, nil)
 	entriesDesc  = prometheus.NewDesc("apiserver_watch_cache_entries", "Objects in the cache.", nil, nil)
-	memoDesc     = prometheus.NewDesc("apiserver_watch_cache_memo_bytes", "Bytes of objects and encoded bodies that are kept.", nil, nil)
+	memoDesc     = prometheus.NewDesc("apiserver_watch_cache_memo_bytes", "Bytes of cached objects and encoded bodies.", nil, nil)
 )
 
 func (t *telemetry) collectors() []prometheus.Collector {
@@ -82,7 +81,7 @@ func (c *Cache) Collect(out chan<- prometheus.Metric) {
 	for _, collector := range c.telemetry.collectors() {
 		collector.Collect(out)
 	}
-	out <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(c.reached.Load()))
+	out <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(c.applied.Load()))
 	out <- prometheus.MustNewConstMetric(entriesDesc, prometheus.GaugeValue, float64(c.entries()))
 	out <- prometheus.MustNewConstMetric(memoDesc, prometheus.GaugeValue, float64(c.cfg.Memo.Stats().Bytes))
 }
@@ -90,7 +89,7 @@ func (c *Cache) Collect(out chan<- prometheus.Metric) {
 func (c *Cache) entries() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	n := c.strays[0].tree.entries.Len()
+	n := c.unclaimed[0].tree.entries.Len()
 	for _, readers := range c.resources {
 		n += readers[0].tree.entries.Len()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // metrics returns the counters and gauges of a cache, by name and label.
-func (w *world) metrics() map[string]float64 {
+func (w *env) metrics() map[string]float64 {
 	w.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	if err := registry.Register(w.cache); err != nil {
@@ -32,19 +32,19 @@ func (w *world) metrics() map[string]float64 {
 	return values
 }
 
-// TestMetrics shows what an operator sees of a log that was lost for good.
+// TestMetrics checks the metrics after the log was lost and compacted.
 func TestMetrics(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	events := w.watch()
 	w.wantAdded(events, w.create("a"))
-	mend := w.log.breakOff()
+	restore := w.log.interrupt()
 	w.create("b")
 	c := w.create("c")
 	if _, err := w.client.Compact(t.Context(), c.Revision); err != nil {
 		t.Fatal(err)
 	}
-	mend()
-	<-events // its end
+	restore()
+	<-events // the error that ends the watch
 	if _, err := w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true}); err != nil {
 		t.Fatal(err)
 	}

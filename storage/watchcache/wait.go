@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// askAfter is how long a reader waits before it has the log asked how far it
-// has come: what was written to the cache's keys arrives by itself.
-const askAfter = 5 * time.Millisecond
+// progressRequestInterval is how long a reader waits before it requests the log's progress. Writes
+// to the cache's own keys arrive without a request.
+const progressRequestInterval = 5 * time.Millisecond
 
-// waitAtMost is how long a reader waits before it asks the storage instead.
-const waitAtMost = 3 * time.Second
+// maxWait is how long a reader waits for the cache before it reads from the storage.
+const maxWait = 3 * time.Second
 
-// waiters wait for a revision.
+// waiters are the readers that wait for a revision.
 type waiters struct {
 	mu   sync.Mutex // guards list
 	list []waiter
@@ -22,71 +22,71 @@ type waiters struct {
 
 type waiter struct {
 	revision int64
-	// reached receives true when the revision has come, false if it may not.
-	reached chan bool
+	// done receives true when the revision has been applied, or false when the wait is cancelled.
+	done chan bool
 }
 
 func (w *waiters) add(revision int64) waiter {
-	added := waiter{revision: revision, reached: make(chan bool, 1)}
+	added := waiter{revision: revision, done: make(chan bool, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.list = append(w.list, added)
 	return added
 }
 
-func (w *waiters) remove(gone waiter) {
+func (w *waiters) remove(removed waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.list = slices.DeleteFunc(w.list, func(other waiter) bool { return other.reached == gone.reached })
+	w.list = slices.DeleteFunc(w.list, func(other waiter) bool { return other.done == removed.done })
 }
 
-// wake lets those go who wait for no more than revision.
+// wake ends the waits for revisions up to revision.
 func (w *waiters) wake(revision int64) {
 	w.release(func(waiting waiter) bool { return waiting.revision <= revision }, true)
 }
 
-// giveUp lets everybody go with empty hands.
-func (w *waiters) giveUp() {
+// cancel ends all waits without success.
+func (w *waiters) cancel() {
 	w.release(func(waiter) bool { return true }, false)
 }
 
-func (w *waiters) release(selected func(waiter) bool, reached bool) {
+func (w *waiters) release(selected func(waiter) bool, applied bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.list = slices.DeleteFunc(w.list, func(waiting waiter) bool {
 		if !selected(waiting) {
 			return false
 		}
-		waiting.reached <- reached
+		waiting.done <- applied
 		return true
 	})
 }
 
-// await returns true when the cache has reached revision, false if the storage
-// behind has to be asked: the log is lost or stands still, or ctx has ended.
+// await returns true when the cache has applied revision, and false if the storage must answer:
+// the log is lost or stalled, or ctx has ended.
 func (c *Cache) await(ctx context.Context, revision int64) bool {
 	if !c.loaded.Load() {
 		return false
 	}
-	if c.reached.Load() >= revision {
+	if c.applied.Load() >= revision {
 		return true
 	}
 	waiting := c.waiters.add(revision)
-	if c.reached.Load() >= revision || !c.loaded.Load() { // it came, or went, in between
+	if c.applied.Load() >= revision || !c.loaded.Load() { // changed in the meantime
 		c.waiters.remove(waiting)
 		return c.loaded.Load()
 	}
 	defer c.telemetry.waited(time.Now())
-	ticks := time.NewTicker(askAfter)
+	ticks := time.NewTicker(progressRequestInterval)
 	defer ticks.Stop()
-	ctx, cancel := context.WithTimeout(ctx, waitAtMost)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for {
 		select {
-		case reached := <-waiting.reached:
-			return reached
+		case applied := <-waiting.done:
+			return applied
 		case <-ticks.C:
-			c.askProgress()
+			c.requestProgress()
 		case <-ctx.Done():
 			c.waiters.remove(waiting)
 			return false
@@ -94,18 +94,19 @@ func (c *Cache) await(ctx context.Context, revision int64) bool {
 	}
 }
 
-func (c *Cache) askProgress() {
+func (c *Cache) requestProgress() {
 	select {
-	case c.ask <- struct{}{}:
-	default: // somebody has asked already
+	case c.progressRequests <- struct{}{}:
+	default: // a request is pending
 	}
 }
 
-// raise keeps later reads from going back before revision.
-func (c *Cache) raise(revision int64) {
+// raiseMinimum sets the minimum revision of later answers to revision, unless it is higher
+// already.
+func (c *Cache) raiseMinimum(revision int64) {
 	for {
-		floor := c.floor.Load()
-		if floor >= revision || c.floor.CompareAndSwap(floor, revision) {
+		minimum := c.minimum.Load()
+		if minimum >= revision || c.minimum.CompareAndSwap(minimum, revision) {
 			return
 		}
 	}

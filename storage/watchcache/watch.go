@@ -175,7 +175,7 @@ func (w *watcher) follow(ctx context.Context) (lost bool) {
 		case <-r.changed:
 		case <-ticks:
 			due = true
-			w.cache.askProgress()
+			w.cache.requestProgress()
 		case <-ctx.Done():
 			return false
 		}
@@ -196,7 +196,7 @@ func (w *watcher) followStorage(ctx context.Context) {
 	}
 	defer behind.Stop()
 	for e := range behind.Events() {
-		w.cache.raise(e.Revision)
+		w.cache.raiseMinimum(e.Revision)
 		if !w.send(ctx, e) {
 			return
 		}

@@ -7,25 +7,25 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// eventOverhead is about what an event costs beside its stored bytes.
+// eventOverhead is an estimate of the memory of an event without its stored bytes.
 const eventOverhead = 256
 
 // event is one change of one key, shared by all watchers.
 type event struct {
 	revision int64
 	key      string
-	before   *storage.Entry // nil: nothing was there
-	after    *storage.Entry // nil: it was deleted
-	gone     atomic.Pointer[storage.Entry]
+	before   *storage.Entry // nil: the key did not exist
+	after    *storage.Entry // nil: the key was deleted
+	removal  atomic.Pointer[storage.Entry]
 }
 
-// deleted returns the state before, stamped with the revision of the event.
+// deleted returns the entry before the event, with the revision of the event.
 func (e *event) deleted() *storage.Entry {
-	if entry := e.gone.Load(); entry != nil {
+	if entry := e.removal.Load(); entry != nil {
 		return entry
 	}
-	e.gone.CompareAndSwap(nil, e.before.At(e.revision))
-	return e.gone.Load()
+	e.removal.CompareAndSwap(nil, e.before.At(e.revision))
+	return e.removal.Load()
 }
 
 func (e *event) size() int {
@@ -38,18 +38,18 @@ func (e *event) size() int {
 	return size
 }
 
-// window keeps the latest events of a resource, in their order. Positions count
-// all events there ever were, so that a reader can tell that it fell out.
+// window holds the latest events of a resource, in order. Positions count all events ever pushed,
+// so that a reader detects that the events at its position were dropped.
 type window struct {
 	events []*event
-	first  int   // index of the oldest one
-	before int64 // position of events[first]
+	first  int   // index of the oldest event
+	offset int64 // position of events[first]
 	bytes  int
-	// since: every event after this revision is here.
+	// since is the revision after which the window has all events.
 	since int64
 }
 
-// push adds an event and drops the oldest ones beyond the bounds.
+// push adds an event and drops the oldest events beyond the limits.
 func (w *window) push(e *event, config *Config) {
 	w.events = append(w.events, e)
 	w.bytes += e.size()
@@ -64,7 +64,7 @@ func (w *window) drop() {
 	w.bytes -= oldest.size()
 	w.events[w.first] = nil
 	w.first++
-	w.before++
+	w.offset++
 	if w.first > len(w.events)/2 {
 		w.events = append(w.events[:0], w.events[w.first:]...)
 		clear(w.events[len(w.events):cap(w.events)])
@@ -74,23 +74,22 @@ func (w *window) drop() {
 
 func (w *window) len() int { return len(w.events) - w.first }
 
-// after returns the position of the first event after revision. It is false if
-// the window does not reach back to there.
+// after returns the position of the first event after revision. It is false if the window does not
+// reach back to revision.
 func (w *window) after(revision int64) (position int64, ok bool) {
 	if revision < w.since {
 		return 0, false
 	}
 	kept := w.events[w.first:]
 	i := sort.Search(len(kept), func(i int) bool { return kept[i].revision > revision })
-	return w.before + int64(i), true
+	return w.offset + int64(i), true
 }
 
-// from returns the events from a position on, which may be none. It is false
-// if the position has been dropped. The slice is only valid while the window
-// does not change.
+// from returns the events from a position on, which may be none. It is false if the events at the
+// position have been dropped. The slice is valid while the window does not change.
 func (w *window) from(position int64) ([]*event, bool) {
-	if position < w.before {
+	if position < w.offset {
 		return nil, false
 	}
-	return w.events[w.first+int(position-w.before):], true
+	return w.events[w.first+int(position-w.offset):], true
 }

@@ -1,11 +1,9 @@
-// Package model checks what the clients of a store saw against what really
-// happened: the history of etcd, which is one sequence of changes. It knows no
-// store and no etcd; package storagetest fills a [Log] and a [History] and
-// asks [Check].
+// Package model checks the observations of the clients of a store against the history of etcd,
+// which is one sequence of changes. It does not depend on a store or on etcd; package storagetest
+// fills a [Log] and a [History] and calls [Check].
 //
-// That the history is known makes the checks exact and cheap. No search for an
-// order that would explain the observations is needed, as a checker of
-// linearizability does it that knows nothing but calls and returns: the
-// revisions are that order, and what is left to check is whether each
-// observation fits into it at a moment between its call and its return.
+// The known history makes the checks exact and cheap. A general checker of linearizability, which
+// only has calls and returns, must search for an order that explains the observations. Here the
+// revisions are that order, and it only remains to check that each observation fits into it at a
+// moment between its call and its return.
 package model

@@ -2,39 +2,37 @@ package model
 
 import "errors"
 
-// What a store guarantees about watches, by the names that etcd gives these
-// guarantees. Every error of [Check] wraps one of these or of those below.
+// The guarantees about watches, with the names that etcd uses. Every error of [Check] wraps one of
+// these errors or one of the errors below.
 var (
-	// ErrOrdered: an event came after a later one.
+	// ErrOrdered: an event came after a later event.
 	ErrOrdered = errors.New("Ordered: events come in the order of their revisions")
 	// ErrUnique: an event came twice.
 	ErrUnique = errors.New("Unique: no event comes twice")
-	// ErrReliable: an event was left out.
-	ErrReliable = errors.New("Reliable: no event is left out")
-	// ErrResumable: a watch resumed where another one ended left something out.
-	ErrResumable = errors.New("Resumable: a watch goes on where another one ended")
-	// ErrBookmarkable: an event came after a bookmark of its revision.
-	ErrBookmarkable = errors.New("Bookmarkable: everything up to a bookmark was delivered before it")
-	// ErrTruthful: an event tells of something that did not happen.
-	ErrTruthful = errors.New("Truthful: an event tells what happened")
-	// ErrInitial: a watch began with something else than the state at one revision.
-	ErrInitial = errors.New("Initial: a watch begins with the state at one revision, in the order of keys")
+	// ErrReliable: an event is missing.
+	ErrReliable = errors.New("Reliable: no event is missing")
+	// ErrResumable: an event is missing after a watch was resumed.
+	ErrResumable = errors.New("Resumable: a resumed watch continues without a gap")
+	// ErrBookmarkable: an event came after a bookmark of its revision or a later one.
+	ErrBookmarkable = errors.New("Bookmarkable: all events up to a bookmark precede it")
+	// ErrTruthful: an event describes a change that did not happen.
+	ErrTruthful = errors.New("Truthful: an event describes a change that happened")
+	// ErrInitial: the initial events are not the state at one revision.
+	ErrInitial = errors.New("Initial: a watch starts with the state at one revision, in the order of keys")
 )
 
-// What a store guarantees about reads and writes.
+// The guarantees about reads and writes.
 var (
-	// ErrAcknowledged: a write was acknowledged and is not in the history.
-	ErrAcknowledged = errors.New("Acknowledged: a write that is acknowledged has happened")
-	// ErrExplained: a change that nobody made, or that was made twice, is in
-	// the history.
+	// ErrAcknowledged: an acknowledged write is not in the history.
+	ErrAcknowledged = errors.New("Acknowledged: an acknowledged write has happened")
+	// ErrExplained: a change in the history has no write, or several.
 	ErrExplained = errors.New("Explained: every change is one write of one client")
-	// ErrNoLostUpdate: a write replaced a state which it was not made of.
-	ErrNoLostUpdate = errors.New("NoLostUpdate: a write replaces the state it was made of")
-	// ErrSnapshot: a list shows something else than the state at its revision.
+	// ErrNoLostUpdate: a write replaced a state that it was not based on.
+	ErrNoLostUpdate = errors.New("NoLostUpdate: a write replaces the state that it is based on")
+	// ErrSnapshot: a list differs from the state at its revision.
 	ErrSnapshot = errors.New("Snapshot: a list shows the state at its revision")
-	// ErrLinearizable: an operation took effect before its call or after its
-	// return.
+	// ErrLinearizable: an operation took effect before its call or after its return.
 	ErrLinearizable = errors.New("Linearizable: an operation takes effect between its call and its return")
-	// ErrCompaction: a revision was said to be compacted and was not.
-	ErrCompaction = errors.New("Compaction: only what was compacted is refused as compacted")
+	// ErrCompaction: a revision was reported as compacted but was not.
+	ErrCompaction = errors.New("Compaction: only compacted revisions are rejected as compacted")
 )

@@ -8,28 +8,27 @@ import (
 	"strings"
 )
 
-// Object is what the model knows of an object.
+// Object is an object in the model.
 type Object struct {
 	Value  string
 	Colour string // what predicates select by
 }
 
-// Change is one write in the history of etcd.
+// Change is one write in etcd's history.
 type Change struct {
 	Revision int64
 	Key      string
-	Object   // zero in a deletion
+	Object   // zero for a deletion
 	Deleted  bool
 }
 
-// History is every change there was, in its order. Every change has a revision
-// of its own.
+// History is the sequence of all changes. Each change has its own revision.
 type History struct {
 	changes []Change
 	byKey   map[string][]Change
 }
 
-// NewHistory returns the history made of changes, which must be in order.
+// NewHistory returns the history of changes, which must be in order.
 func NewHistory(changes []Change) (*History, error) {
 	h := &History{changes: changes, byKey: map[string][]Change{}}
 	last := int64(0)
@@ -43,8 +42,7 @@ func NewHistory(changes []Change) (*History, error) {
 	return h, nil
 }
 
-// Covers tells whether key is in a scope: a key, or everything below one that
-// ends in a slash.
+// Covers reports whether key is in a scope: a key, or a prefix that ends in a slash.
 func Covers(scope, key string) bool {
 	return key == scope || strings.HasSuffix(scope, "/") && strings.HasPrefix(key, scope)
 }
@@ -64,7 +62,7 @@ func (h *History) at(key string, revision int64) (Change, bool) {
 
 func byRevision(c Change, revision int64) int { return cmp.Compare(c.Revision, revision) }
 
-// state returns what matches in a scope at a revision, in the order of keys.
+// state returns the matching versions of a scope at a revision, in the order of keys.
 func (h *History) state(s Selection, revision int64) []Version {
 	var versions []Version
 	for _, key := range slices.Sorted(maps.Keys(h.byKey)) {
@@ -85,7 +83,7 @@ type Version struct {
 	Object
 }
 
-// Selection is what a list or a watch asks for.
+// Selection is the scope and the predicate of a list or a watch.
 type Selection struct {
 	Scope  string
 	Colour string // "": all
@@ -93,7 +91,7 @@ type Selection struct {
 
 func (s Selection) matches(o Object) bool { return s.Colour == "" || s.Colour == o.Colour }
 
-// find returns the change made at a revision.
+// find returns the change at a revision.
 func (h *History) find(revision int64) (Change, bool) {
 	i, found := slices.BinarySearchFunc(h.changes, revision, byRevision)
 	if !found {
@@ -102,7 +100,7 @@ func (h *History) find(revision int64) (Change, bool) {
 	return h.changes[i], true
 }
 
-// events returns what a watch must report after a revision.
+// events returns the expected events of a watch after a revision.
 func (h *History) events(s Selection, after int64) []Event {
 	var events []Event
 	for _, c := range h.changes {

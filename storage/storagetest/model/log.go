@@ -5,59 +5,57 @@ import (
 	"fmt"
 )
 
-// Log is what the clients of a store saw.
+// Log holds the observations of the clients of a store.
 type Log struct {
-	Writes  []Write
-	Glances []Glance
-	Lists   []List
-	Watches []Watch
+	Writes       []Write
+	Observations []Observation
+	Lists        []List
+	Watches      []Watch
 	// Resolved counts the writes whose outcome was unknown at first.
 	Resolved int
-	// Faults are errors that no client should have been given.
+	// Faults are errors that a correct store does not return.
 	Faults []error
 }
 
-// Span is when an operation was called and when it returned, on a clock that
-// all clients share and that ticks at every call and return.
+// Span is the time of the call and of the return of an operation, on a clock that all clients
+// share and that ticks at every call and return.
 type Span struct {
 	Call, Return int64
 }
 
-// Write is a write that was acknowledged, or whose outcome is not known.
+// Write is an acknowledged write, or a write with an unknown outcome.
 type Write struct {
 	Span
 	Key      string
-	Object   // what was written; zero in a deletion
+	Object   // the written object; zero for a deletion
 	Deleted  bool
-	Revision int64 // 0 if the outcome is not known
-	// Base is the revision of the version that the write was made of, 0 if it
-	// was made of nothing.
+	Revision int64 // 0 if the outcome is unknown
+	// Base is the revision of the version that the write is based on, 0 if there was none.
 	Base    int64
 	Unknown bool
 }
 
-// Glance is what a client learnt about one key, be it from an answer or from a
-// refusal.
-type Glance struct {
+// Observation is what a client observed of one key, from an answer or an error.
+type Observation struct {
 	Span
 	Key      string
-	Saw      Sight
-	Revision int64 // of the version, for Saw and SawOther
+	Saw      Visibility
+	Revision int64 // of the version, for SawVersion and SawOther
 	// Any allows a state from before the call.
 	Any bool
 }
 
-// Sight is what there was to see.
-type Sight string
+// Visibility is what an observation shows of a key.
+type Visibility string
 
 const (
-	SawVersion Sight = "this version"
-	SawOther   Sight = "something else than this version"
-	SawAny     Sight = "some version"
-	SawNothing Sight = "nothing"
+	SawVersion Visibility = "this version"
+	SawOther   Visibility = "another version"
+	SawAny     Visibility = "some version"
+	SawNothing Visibility = "no version"
 )
 
-// List is a list, all of its pages together.
+// List is a list with all of its pages.
 type List struct {
 	Span
 	Selection
@@ -67,7 +65,7 @@ type List struct {
 	Any bool
 }
 
-// EventType is what an event tells.
+// EventType is the type of an event.
 type EventType string
 
 const (
@@ -86,25 +84,25 @@ type Event struct {
 	InitialEnd bool
 }
 
-// Watch is a watch and those that went on where it ended.
+// Watch is a watch with the sessions that resumed it.
 type Watch struct {
 	Name string
 	Selection
 	Sessions []Session
-	// Until is the revision up to which everything must have come; 0: the
-	// watch was given up before.
+	// Until is the revision up to which all events must have arrived; 0: the watch was abandoned
+	// earlier.
 	Until int64
 }
 
 // Session is one watch from its start to its end.
 type Session struct {
-	// Initial: it began with the current state. Otherwise it began after From.
+	// Initial means that it started with the current state. Otherwise it started after From.
 	Initial bool
 	From    int64
 	Events  []Event
 }
 
-// String counts what was seen.
+// String returns the numbers of observations.
 func (l *Log) String() string {
 	sessions, events := 0, 0
 	for _, w := range l.Watches {
@@ -114,10 +112,10 @@ func (l *Log) String() string {
 		}
 	}
 	return fmt.Sprintf("%d writes (%d unknown at first), %d glances at keys, %d lists, %d watches in %d sessions with %d events",
-		len(l.Writes), l.Resolved, len(l.Glances), len(l.Lists), len(l.Watches), sessions, events)
+		len(l.Writes), l.Resolved, len(l.Observations), len(l.Lists), len(l.Watches), sessions, events)
 }
 
-// Check returns everything in a log that the history contradicts.
+// Check returns all contradictions between a log and the history.
 func Check(h *History, log *Log) error {
 	var errs []error
 	errs = append(errs, log.Faults...)

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// checkWatch holds what a watch saw against what it had to see. What follows
-// the first fault of a session is not looked at: it would be one more symptom.
+// checkWatch compares the events of a watch with the expected events. It stops at the first error
+// of a session, since later errors are consequences.
 func checkWatch(h *History, w Watch) []error {
 	var errs []error
-	seen := int64(0) // revision up to which the watch, in all its sessions, is complete
+	seen := int64(0) // revision up to which the watch is complete over all sessions
 	for i, s := range w.Sessions {
 		c := checker{history: h, selection: w.Selection, resumed: i > 0, seen: s.From}
 		if err := c.session(s); err != nil {
@@ -19,7 +19,7 @@ func checkWatch(h *History, w Watch) []error {
 		seen = c.seen
 	}
 	if missing := h.events(w.Selection, seen); w.Until > 0 && len(missing) > 0 && missing[0].Revision <= w.Until {
-		errs = append(errs, fmt.Errorf("watch %s %+v: %w: %+v never came", w.Name, w.Selection, ErrReliable, missing[0]))
+		errs = append(errs, fmt.Errorf("watch %s %+v: %w: %+v is missing", w.Name, w.Selection, ErrReliable, missing[0]))
 	}
 	return errs
 }
@@ -29,8 +29,8 @@ type checker struct {
 	selection Selection
 	resumed   bool
 	seen      int64   // revision of the last event or bookmark
-	expected  []Event // what must come next
-	passed    []Event // what came
+	expected  []Event // expected next events
+	passed    []Event // received events
 }
 
 func (c *checker) session(s Session) error {
@@ -38,7 +38,7 @@ func (c *checker) session(s Session) error {
 	if s.Initial {
 		end := slices.IndexFunc(events, func(e Event) bool { return e.InitialEnd })
 		if end < 0 {
-			return nil // ended before it said which state it began with
+			return nil // ended before the revision of its initial state was known
 		}
 		if err := c.initial(events[:end], events[end].Revision); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (c *checker) session(s Session) error {
 	return nil
 }
 
-// initial checks what a watch began with.
+// initial checks the initial events.
 func (c *checker) initial(events []Event, revision int64) error {
 	var want []Event
 	for _, v := range c.history.state(c.selection, revision) {
@@ -75,17 +75,17 @@ func (c *checker) initial(events []Event, revision int64) error {
 
 func (c *checker) bookmark(e Event) error {
 	if e.Revision < c.seen {
-		return fmt.Errorf("%w: bookmark of %d after revision %d", ErrOrdered, e.Revision, c.seen)
+		return fmt.Errorf("%w: bookmark of revision %d after revision %d", ErrOrdered, e.Revision, c.seen)
 	}
 	if len(c.expected) > 0 && c.expected[0].Revision <= e.Revision {
-		return fmt.Errorf("%w: bookmark of %d, but %+v has not come", ErrBookmarkable, e.Revision, c.expected[0])
+		return fmt.Errorf("%w: bookmark of %d, but %+v is missing", ErrBookmarkable, e.Revision, c.expected[0])
 	}
 	c.seen = e.Revision
 	return nil
 }
 
-// event checks that the first of the events that are left is the one expected,
-// and if not finds out which guarantee is broken.
+// event checks that the first of the remaining events is the expected one, and otherwise
+// determines which guarantee is broken.
 func (c *checker) event(left []Event) error {
 	e := left[0]
 	if len(c.expected) > 0 && c.expected[0] == e {
@@ -103,8 +103,8 @@ func (c *checker) event(left []Event) error {
 	case slices.Contains(left, c.expected[0]):
 		return fmt.Errorf("%w: %+v before %+v", ErrOrdered, e, c.expected[0])
 	case c.resumed && len(c.passed) == 0:
-		return fmt.Errorf("%w: %+v is left out before %+v", ErrResumable, c.expected[0], e)
+		return fmt.Errorf("%w: %+v is missing before %+v", ErrResumable, c.expected[0], e)
 	default:
-		return fmt.Errorf("%w: %+v is left out before %+v", ErrReliable, c.expected[0], e)
+		return fmt.Errorf("%w: %+v is missing before %+v", ErrReliable, c.expected[0], e)
 	}
 }

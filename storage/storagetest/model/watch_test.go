@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// history of two keys: /r/a is created, painted over, painted back, deleted;
-// /r/b is created in between.
+// history returns the history of two keys: /r/a is created, changes its colour twice and is
+// deleted; /r/b is created in between.
 func history(t *testing.T) *History {
 	t.Helper()
 	h, err := NewHistory([]Change{
@@ -22,7 +22,7 @@ func history(t *testing.T) *History {
 	return h
 }
 
-func TestCheckerNamesTheWatchGuarantee(t *testing.T) {
+func TestCheckWatch(t *testing.T) {
 	all := Selection{Scope: "/r/"}
 	a1 := Event{Type: Added, Key: "/r/a", Revision: 10, Object: Object{"1", "red"}}
 	b1 := Event{Type: Added, Key: "/r/b", Revision: 11, Object: Object{"1", "red"}}
@@ -42,11 +42,11 @@ func TestCheckerNamesTheWatchGuarantee(t *testing.T) {
 		until    int64
 		want     error
 	}{
-		{"everything in order", all, from(9, a1, b1, a2, a3, gone), 14, nil},
-		{"from the middle", all, from(11, a2, a3, gone), 14, nil},
+		{"complete and in order", all, from(9, a1, b1, a2, a3, gone), 14, nil},
+		{"from a later revision", all, from(11, a2, a3, gone), 14, nil},
 		{"ended early", all, from(9, a1, b1), 0, nil},
 		{"from the state", all, state(a1, b1, end, a2, a3), 13, nil},
-		{"bookmarks in their places", all, from(9, mark(9), a1, mark(10), b1, a2, mark(12)), 12, nil},
+		{"correct bookmarks", all, from(9, mark(9), a1, mark(10), b1, a2, mark(12)), 12, nil},
 		{"resumed", all, append(from(9, a1, b1), from(11, a2, a3)...), 13, nil},
 		{"one colour", Selection{"/r/", "red"}, from(9, a1, b1, left, back, gone), 14, nil},
 		{"one key", Selection{Scope: "/r/b"}, from(9, b1), 14, nil},
@@ -55,13 +55,13 @@ func TestCheckerNamesTheWatchGuarantee(t *testing.T) {
 		{"an old event", all, from(11, a1, a2), 0, ErrOrdered},
 		{"bookmark goes back", all, from(9, a1, b1, mark(10)), 0, ErrOrdered},
 		{"repeated", all, from(9, a1, b1, b1), 0, ErrUnique},
-		{"one left out", all, from(9, a1, a2), 0, ErrReliable},
-		{"the last left out", all, from(9, a1, b1, a2, a3), 14, ErrReliable},
+		{"an event is missing", all, from(9, a1, a2), 0, ErrReliable},
+		{"the last event is missing", all, from(9, a1, b1, a2, a3), 14, ErrReliable},
 		{"resumed too late", all, append(from(9, a1), from(10, a2)...), 0, ErrResumable},
 		{"bookmark too early", all, from(9, a1, mark(11), b1), 0, ErrBookmarkable},
 		{"another state", all, from(9, Event{Type: Added, Key: "/r/a", Revision: 10, Object: Object{"9", "red"}}), 0, ErrTruthful},
 		{"another type", all, from(11, Event{Type: Added, Key: "/r/a", Revision: 12, Object: a2.Object}), 0, ErrTruthful},
-		{"what does not match", Selection{"/r/", "red"}, from(9, a1, b1, a2), 0, ErrTruthful},
+		{"an event that does not match", Selection{"/r/", "red"}, from(9, a1, b1, a2), 0, ErrTruthful},
 		{"deletion with the state that stopped matching", Selection{"/r/", "red"},
 			from(9, a1, b1, Event{Type: Deleted, Key: "/r/a", Revision: 12, Object: a2.Object}), 0, ErrTruthful},
 		{"incomplete state", all, state(a1, end), 0, ErrInitial},
@@ -72,7 +72,7 @@ func TestCheckerNamesTheWatchGuarantee(t *testing.T) {
 			log := &Log{Watches: []Watch{{Selection: c.watch, Sessions: c.sessions, Until: c.until}}}
 			err := errors.Join(checkWatch(history(t), log.Watches[0])...)
 			if !errors.Is(err, c.want) {
-				t.Errorf("the checker says %v, want %v", err, c.want)
+				t.Errorf("Check returns %v, want %v", err, c.want)
 			}
 		})
 	}

@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// checkWrites holds acknowledged writes against the history, each way.
+// checkWrites compares the acknowledged writes with the history, in both directions.
 func checkWrites(h *History, writes []Write) []error {
 	var errs []error
 	explained := map[int64]int{}
@@ -23,7 +23,7 @@ func checkWrites(h *History, writes []Write) []error {
 			unknown, n = claim(unknown, c)
 		}
 		if n != 1 {
-			errs = append(errs, fmt.Errorf("%w: %+v was made by %d", ErrExplained, c, n))
+			errs = append(errs, fmt.Errorf("%w: %+v has %d writes", ErrExplained, c, n))
 		}
 	}
 	return errs
@@ -34,15 +34,15 @@ func checkWrite(h *History, w Write) error {
 	if !found || c.Key != w.Key || c.Object != w.Object || c.Deleted != w.Deleted {
 		return fmt.Errorf("%w: %+v, history has %+v", ErrAcknowledged, w, c)
 	}
-	replaced, _ := h.at(w.Key, w.Revision-1) // zero if nothing was there
+	replaced, _ := h.at(w.Key, w.Revision-1) // zero if there was none
 	if replaced.Revision != w.Base {
 		return fmt.Errorf("%w: %+v replaced the version of revision %d", ErrNoLostUpdate, w, replaced.Revision)
 	}
 	return nil
 }
 
-// claim finds a write of unknown outcome that explains a change: n is 1 and
-// the write is used up if there is one.
+// claim searches for a write with an unknown outcome that explains a change. If there is one, n is
+// 1, and rest does not contain it.
 func claim(unknown []Write, c Change) (rest []Write, n int) {
 	for i, w := range unknown {
 		if w.Key == c.Key && w.Object == c.Object && w.Deleted == c.Deleted {

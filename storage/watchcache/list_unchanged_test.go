@@ -6,9 +6,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// A list that has not changed costs no walk over its entries.
+// A list of an unchanged resource does not visit its entries.
 func TestUnchangedLists(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.create("a")
 	list := func(known int64) *storage.Page {
 		t.Helper()

@@ -17,96 +17,97 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// brittleLog is a log that can be cut off.
-type brittleLog struct {
+// interruptibleLog is a log that can be interrupted.
+type interruptibleLog struct {
 	storage.Log
-	mu       sync.Mutex // guards what follows
-	cut      func()     // ends Follow; nil: nobody follows
-	late     bool       // Follow says nothing until it is asked
-	mend     chan struct{}
-	followed chan struct{} // receives when somebody follows
+	mu       sync.Mutex // guards the fields below
+	cut      func()     // ends Follow; nil while Follow does not run
+	silent   bool       // Follow reports nothing until progress is requested
+	restore  chan struct{}
+	followed chan struct{} // receives a value when Follow starts
 }
 
-func newBrittleLog(log storage.Log) *brittleLog {
-	b := &brittleLog{Log: log, mend: make(chan struct{}), followed: make(chan struct{}, 10)}
-	close(b.mend)
-	return b
+func newInterruptibleLog(log storage.Log) *interruptibleLog {
+	l := &interruptibleLog{Log: log, restore: make(chan struct{}), followed: make(chan struct{}, 10)}
+	close(l.restore)
+	return l
 }
 
-// Follow waits until the log is whole, and fails when it is cut.
-func (b *brittleLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
+// Follow fails when the log is interrupted.
+func (l *interruptibleLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
 	cut, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b.mu.Lock()
-	b.cut = cancel
-	late := b.late
-	b.mu.Unlock()
-	b.followed <- struct{}{}
-	if late {
+	l.mu.Lock()
+	l.cut = cancel
+	silent := l.silent
+	l.mu.Unlock()
+	l.followed <- struct{}{}
+	if silent {
 		select {
 		case <-ask:
 		case <-ctx.Done():
 		}
 	}
-	err := b.Log.Follow(cut, after, ask, report)
+	err := l.Log.Follow(cut, after, ask, report)
 	if err == nil && ctx.Err() == nil {
 		return errors.New("the log was cut")
 	}
 	return err
 }
 
-// Retains is what the cache asks first when it comes back.
-func (b *brittleLog) Retains(ctx context.Context, revision int64) error {
-	b.mu.Lock()
-	mend := b.mend
-	b.mu.Unlock()
+// Retains blocks until the log is restored. The cache calls it first after a loss.
+func (l *interruptibleLog) Retains(ctx context.Context, revision int64) error {
+	l.mu.Lock()
+	restore := l.restore
+	l.mu.Unlock()
 	select {
-	case <-mend:
-		return b.Log.Retains(ctx, revision)
+	case <-restore:
+		return l.Log.Retains(ctx, revision)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// breakOff returns what mends the log, which returns when it is followed again.
-func (b *brittleLog) breakOff() (mend func()) {
-	<-b.followed
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	whole := make(chan struct{})
-	b.mend = whole
-	b.cut()
+// interrupt interrupts the log. It returns a function that restores the log and waits until it is
+// followed again.
+func (l *interruptibleLog) interrupt() (restore func()) {
+	<-l.followed
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	restored := make(chan struct{})
+	l.restore = restored
+	l.cut()
 	return func() {
-		close(whole)
-		<-b.followed
+		close(restored)
+		<-l.followed
 	}
 }
 
-// world is a cache over an etcd of its own, whose log can be cut off.
-type world struct {
+// env is a cache over its own etcd, with a log that can be interrupted.
+type env struct {
 	*testing.T
 	storage.Interface
 	kind   storagetest.Kind
-	log    *brittleLog
+	log    *interruptibleLog
 	cache  *watchcache.Cache
 	client *clientv3.Client
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	w := &world{T: t, kind: storagetest.Kinds()[0]}
+	w := &env{T: t, kind: storagetest.Kinds()[0]}
 	w.client = startEmbedded(t).Client()
 	backend, err := etcd.New(etcd.Config{Client: w.client, LocalReads: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.log = newBrittleLog(backend)
+	w.log = newInterruptibleLog(backend)
 	w.cache = startCache(t, watchcache.Config{Log: w.log})
 	w.Interface = w.cache.Store("/pods/", w.kind.Codec, backend.Store(w.kind.Codec))
 	return w
 }
 
-func (w *world) create(name string) *storage.Entry {
+func (w *env) create(name string) *storage.Entry {
 	w.Helper()
 	entry, err := w.Create(w.Context(), w.kind.Key("ns1", name), w.kind.New("ns1", name, "1"), storage.CreateOptions{})
 	if err != nil {
@@ -115,8 +116,8 @@ func (w *world) create(name string) *storage.Entry {
 	return entry
 }
 
-// stored returns an object as it is at rest.
-func (w *world) stored(name string) string {
+// stored returns the stored bytes of an object.
+func (w *env) stored(name string) string {
 	w.Helper()
 	data, err := w.kind.Codec.Encode(w.kind.New("ns1", name, "1"))
 	if err != nil {
@@ -125,7 +126,7 @@ func (w *world) stored(name string) string {
 	return string(data)
 }
 
-func (w *world) watch() <-chan storage.Event {
+func (w *env) watch() <-chan storage.Event {
 	w.Helper()
 	no := false
 	watcher, err := w.Watch(w.Context(), "/pods/", storage.WatchOptions{Recursive: true, SendInitialEvents: &no})
@@ -136,7 +137,7 @@ func (w *world) watch() <-chan storage.Event {
 	return watcher.Events()
 }
 
-func (w *world) wantAdded(events <-chan storage.Event, want *storage.Entry) {
+func (w *env) wantAdded(events <-chan storage.Event, want *storage.Entry) {
 	w.Helper()
 	got := <-events
 	if got.Type != watch.Added || got.Entry.Key != want.Key || got.Revision != want.Revision {
@@ -144,7 +145,7 @@ func (w *world) wantAdded(events <-chan storage.Event, want *storage.Entry) {
 	}
 }
 
-func (w *world) wantFound(key string) {
+func (w *env) wantFound(key string) {
 	w.Helper()
 	for _, resourceVersion := range []string{"", "0"} {
 		if _, err := w.Get(w.Context(), key, storage.GetOptions{ResourceVersion: resourceVersion}); err != nil {
@@ -153,80 +154,80 @@ func (w *world) wantFound(key string) {
 	}
 }
 
-// TestLostLog shows that reads stay right while the log is lost, do not go back
-// when it returns, and that watches miss nothing.
+// TestLostLog checks that reads stay correct while the log is lost, that they do not go back in
+// time when it returns, and that watches miss no events.
 func TestLostLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	events := w.watch()
-	mend := w.log.breakOff()
+	restore := w.log.interrupt()
 	a := w.create("a")
 	w.wantFound(a.Key)
-	mend()
+	restore()
 	w.wantFound(a.Key)
 	w.wantAdded(events, a)
 	w.wantAdded(events, w.create("b"))
 }
 
-// TestReadsDoNotGoBack shows that a cache which has its log again, but not yet
-// what was in it, answers nothing older than the storage has answered meanwhile.
+// TestReadsDoNotGoBack checks that a cache whose log is restored, but has not reported its changes
+// yet, answers nothing older than the revision of the last write.
 func TestReadsDoNotGoBack(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.create("a")
 	w.wantFound(a.Key)
-	mend := w.log.breakOff()
-	w.log.late = true
+	restore := w.log.interrupt()
+	w.log.silent = true
 	if _, err := w.Delete(t.Context(), a.Key, storage.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	b := w.create("b")
-	mend()
+	restore()
 	if _, err := w.Get(t.Context(), b.Key, storage.GetOptions{ResourceVersion: "0"}); err != nil {
-		t.Errorf("what was written: %v", err)
+		t.Errorf("the created object: %v", err)
 	}
 	if entry, err := w.Get(t.Context(), a.Key, storage.GetOptions{ResourceVersion: "0"}); !isNotFound(err) {
-		t.Errorf("what was deleted: %v, %v", entry, err)
+		t.Errorf("the deleted object: %v, %v", entry, err)
 	}
 }
 
-// TestReadsOfTheStorageDoNotGoBack is the same for what the storage has answered
-// to a read.
+// TestReadsOfTheStorageDoNotGoBack is the same test for the revision of a read that the storage
+// has answered.
 func TestReadsOfTheStorageDoNotGoBack(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.create("a")
-	mend := w.log.breakOff()
-	w.log.late = true
+	restore := w.log.interrupt()
+	w.log.silent = true
 	if _, err := w.client.Put(t.Context(), "/registry"+w.kind.Key("ns1", "b"), w.stored("b")); err != nil {
 		t.Fatal(err)
 	}
-	for w.cache.Loaded() { // it has yet to notice
+	for w.cache.Loaded() { // the cache has not detected the loss yet
 		runtime.Gosched()
 	}
 	page, err := w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true})
 	if err != nil || len(page.Entries) != 2 {
 		t.Fatalf("list %v: %v", page, err)
 	}
-	mend()
+	restore()
 	page, err = w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true, ResourceVersion: "0"})
 	if err != nil || len(page.Entries) != 2 {
 		t.Errorf("list %v: %v, want both", versions(page), err)
 	}
 }
 
-// TestLostLogIsCompacted shows that the cache starts anew from the state, and
-// that a watch which cannot go on without loss is told so.
+// TestLostLogIsCompacted checks that the cache loads the state again, and that a watch ends with
+// an error if it would miss events.
 func TestLostLogIsCompacted(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	events := w.watch()
-	mend := w.log.breakOff()
+	restore := w.log.interrupt()
 	w.create("a")
 	b := w.create("b")
 	if _, err := w.client.Compact(t.Context(), b.Revision); err != nil {
 		t.Fatal(err)
 	}
-	mend()
+	restore()
 	w.wantFound(b.Key)
 	if last := <-events; last.Type != watch.Error || !errors.Is(last.Err, storage.ErrCompacted) {
-		t.Errorf("event is %+v, want the error that its revision is gone", last)
+		t.Errorf("event is %+v, want ErrCompacted", last)
 	}
 	if extra, open := <-events; open {
 		t.Errorf("event after the end: %+v", extra)
@@ -234,23 +235,23 @@ func TestLostLogIsCompacted(t *testing.T) {
 	w.wantAdded(w.watch(), w.create("c"))
 }
 
-// TestReadsDoNotWaitForForeignWrites shows that a consistent read learns that
-// what moved the revision was none of the cache's keys.
+// TestReadsDoNotWaitForForeignWrites checks that a consistent read does not wait for a revision
+// that changed none of the cache's keys.
 func TestReadsDoNotWaitForForeignWrites(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.create("a")
 	for i := range 5 {
-		if _, err := w.client.Put(t.Context(), "/elsewhere", fmt.Sprint(i)); err != nil {
+		if _, err := w.client.Put(t.Context(), "/other", fmt.Sprint(i)); err != nil {
 			t.Fatal(err)
 		}
 		w.wantFound(a.Key)
 	}
 }
 
-// TestStoreAddedLater shows that a resource which gets its store late has all
-// its objects and misses none.
+// TestStoreAddedLater checks that a store that is added later has all existing objects and all
+// changes.
 func TestStoreAddedLater(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	backend, err := etcd.New(etcd.Config{Client: w.client, LocalReads: true})
 	if err != nil {
 		t.Fatal(err)
@@ -264,23 +265,23 @@ func TestStoreAddedLater(t *testing.T) {
 		return entry
 	}
 	early := put(direct, "early")
-	w.create("a") // the log has got to here
+	w.create("a") // the cache has applied this revision
 	w.wantFound("/pods/ns1/a")
 	late := w.cache.Store("/late/", w.kind.Codec, direct)
 	then := put(late, "then")
 	page, err := late.GetList(t.Context(), "/late/", storage.ListOptions{Recursive: true})
 	if err != nil || len(page.Entries) != 2 || page.Entries[0].Revision != early.Revision || page.Entries[1].Revision != then.Revision {
-		t.Errorf("list is %+v (%v), want what was there before the store and after", page, err)
+		t.Errorf("list is %+v (%v), want the objects created before and after the store", page, err)
 	}
 	if obj, err := page.Entries[0].Object(); err != nil {
 		t.Errorf("object %v: %v", obj, err)
 	}
 }
 
-// TestStoreRemoved shows that a watch of a store that was removed goes on, and
-// that a new one finds everything.
+// TestStoreRemoved checks that a watch continues after its store was removed, and that a new store
+// has all objects.
 func TestStoreRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	events := w.watch()
 	a := w.create("a")
 	w.cache.Remove("/pods/", w.kind.Codec)
@@ -294,9 +295,9 @@ func TestStoreRemoved(t *testing.T) {
 	}
 }
 
-// TestStoresOfOneRoot shows that both have all objects, and all events.
+// TestStoresOfOneRoot checks that two stores of a root both have all objects and all events.
 func TestStoresOfOneRoot(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	events := w.watch()
 	other := w.cache.Store("/pods/", w.kind.Codec, w.Interface)
 	a := w.create("a")
@@ -306,13 +307,13 @@ func TestStoresOfOneRoot(t *testing.T) {
 	w.wantAdded(events, a)
 }
 
-// anotherCodec reads what another one does, and is another reader.
+// anotherCodec is a codec that is not equal to the embedded one.
 type anotherCodec struct{ storage.Codec }
 
-// TestCodecsOfOneRoot shows that each codec's reader has what was there before it
-// came, sees all events, and keeps them when the other goes.
+// TestCodecsOfOneRoot checks that a store with another codec has the existing objects, receives
+// all events, and keeps both when the first store is removed.
 func TestCodecsOfOneRoot(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.create("a")
 	w.wantFound(a.Key)
 	first := w.Interface
@@ -330,11 +331,11 @@ func TestCodecsOfOneRoot(t *testing.T) {
 	w.wantFound(b.Key)
 }
 
-// lossyLog is a log that leaves out the first change, says so, and retains everything.
+// lossyLog is a log that drops the first change, reports the loss, and retains all changes.
 type lossyLog struct {
 	storage.Log
 	lost      bool          // only Follow uses it
-	recovered chan struct{} // closed when it is followed again
+	recovered chan struct{} // closed when Follow is called again
 }
 
 var errLost = fmt.Errorf("%w: a change was lost", storage.ErrCompacted)
@@ -359,10 +360,10 @@ func (l *lossyLog) Follow(ctx context.Context, after int64, ask <-chan struct{},
 	return err
 }
 
-// TestLogLosesChanges shows that a cache whose log has lost changes reads the state anew, even if
-// the log could go on from where the cache is.
+// TestLogLosesChanges checks that a cache whose log has lost changes loads the state again, even
+// if the log could continue from the revision of the cache.
 func TestLogLosesChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	log := &lossyLog{Log: w.log.Log, recovered: make(chan struct{})}
 	direct := w.Interface
 	w.cache = startCache(t, watchcache.Config{Log: log})

@@ -8,12 +8,11 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// retryAfter is how long to wait before the log is tried again.
+// retryAfter is the delay before the log is followed again.
 const retryAfter = 100 * time.Millisecond
 
-// Run keeps the cache up to date until ctx ends, which is no error. If the log
-// is lost it goes on from where it was, and if that is not possible it loads
-// the state anew.
+// Run keeps the cache up to date until ctx ends, which is no error. After a loss of the log it
+// continues from the last applied revision or, if that is not possible, loads the state again.
 func (c *Cache) Run(ctx context.Context) error {
 	defer c.unload()
 	for ctx.Err() == nil {
@@ -23,7 +22,7 @@ func (c *Cache) Run(ctx context.Context) error {
 		}
 		c.reload = errors.Is(err, storage.ErrCompacted)
 		c.telemetry.losses.Inc()
-		c.cfg.Logger.WarnContext(ctx, "watch cache: the log is lost, reads go to the storage until it is back", "error", err)
+		c.cfg.Logger.WarnContext(ctx, "watch cache: the log is lost, reads go to the storage until it is restored", "error", err)
 		c.unload()
 		select {
 		case <-ctx.Done():
@@ -33,14 +32,14 @@ func (c *Cache) Run(ctx context.Context) error {
 	return nil
 }
 
-// feed returns when the log cannot be followed any more.
+// feed follows the log. It returns when the log cannot be followed any more.
 func (c *Cache) feed(ctx context.Context) error {
-	revision := c.reached.Load()
+	revision := c.applied.Load()
 	if c.reload {
 		revision = 0
 	}
 	if revision > 0 {
-		// The windows are intact: nobody has to notice if nothing is lost.
+		// If the log still has all changes, the windows stay valid and watches are not affected.
 		if err := c.cfg.Log.Retains(ctx, revision); errors.Is(err, storage.ErrCompacted) {
 			revision = 0
 		} else if err != nil {
@@ -54,11 +53,10 @@ func (c *Cache) feed(ctx context.Context) error {
 		}
 	}
 	c.resume()
-	return c.cfg.Log.Follow(ctx, revision, c.ask, c.apply)
+	return c.cfg.Log.Follow(ctx, revision, c.progressRequests, c.apply)
 }
 
-// load replaces the state by the current one. Watchers whose window is gone
-// find that out by themselves.
+// load replaces the state by the current state. Watchers detect the new window themselves.
 func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 	var state []storage.Change
 	if revision, err = c.cfg.Log.State(ctx, func(change storage.Change) { state = append(state, change) }); err != nil {
@@ -71,39 +69,39 @@ func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 			r.reset(revision)
 		}
 	}
-	c.strays[0].reset(revision)
+	c.unclaimed[0].reset(revision)
 	for i := range state {
 		for _, r := range c.resourcesOf(state[i].Key) {
 			r.tree.set(r.entry(&state[i]))
 		}
 	}
 	c.revision = revision
-	c.reached.Store(revision)
+	c.applied.Store(revision)
 	c.telemetry.initializations.Inc()
 	return revision, nil
 }
 
-// resume lets reads be answered from the cache.
+// resume lets the cache answer reads.
 func (c *Cache) resume() {
 	c.loaded.Store(true)
-	c.firstLoad.Do(func() { close(c.first) })
-	c.waiters.wake(c.reached.Load())
+	c.loadOnce.Do(func() { close(c.firstLoaded) })
+	c.waiters.wake(c.applied.Load())
 }
 
-// unload sends all reads to the storage behind, those that wait as well.
+// unload sends all reads to the underlying storage, including the waiting ones.
 func (c *Cache) unload() {
 	c.loaded.Store(false)
-	c.waiters.giveUp()
+	c.waiters.cancel()
 }
 
-// apply brings the state up to a revision.
+// apply applies the changes up to a revision.
 func (c *Cache) apply(changes []storage.Change, upTo int64) {
 	c.telemetry.events.Add(float64(len(changes)))
 	c.mu.Lock()
-	var touched []*resource // most reports are of one root
+	var touched []*resource // most reports concern one root
 	for i := range changes {
 		if changes[i].Revision <= c.revision {
-			continue // it was told before the log was lost
+			continue // applied before the log was lost
 		}
 		readers := c.resourcesOf(changes[i].Key)
 		if len(touched) > 0 && touched[0] != readers[0] {
@@ -115,7 +113,7 @@ func (c *Cache) apply(changes []storage.Change, upTo int64) {
 		}
 	}
 	c.revision = max(c.revision, upTo)
-	c.reached.Store(c.revision)
+	c.applied.Store(c.revision)
 	announce(touched)
 	c.mu.Unlock()
 	c.waiters.wake(upTo)
@@ -134,8 +132,8 @@ func (r *resource) apply(change *storage.Change, config *Config) {
 	}
 }
 
-// entry makes the entry of a change. One that cannot be read says so when its
-// object is asked for.
+// entry returns the entry of a change. If the stored bytes cannot be read, decoding the entry
+// returns the error.
 func (r *resource) entry(change *storage.Change) *storage.Entry {
 	if change.Err == nil {
 		return r.decoder.Entry(change.Key, change.Revision, change.Data)
@@ -149,16 +147,16 @@ func announce(resources []*resource) {
 	}
 }
 
-// announce wakes those who wait for events.
+// announce wakes the readers that wait for events.
 func (r *resource) announce() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// reset empties the resource. The positions in the window go on, so that those
-// who read the old one notice.
+// reset removes all entries. The positions of the new window continue those of the old one, so
+// that its readers detect the replacement.
 func (r *resource) reset(revision int64) {
 	r.tree = newTree()
-	r.window = window{since: revision, before: r.window.before + int64(r.window.len()) + 1}
+	r.window = window{since: revision, offset: r.window.offset + int64(r.window.len()) + 1}
 	r.announce()
 }

@@ -2,8 +2,8 @@ package watchcache
 
 import "github.com/miniapi/miniapi/storage"
 
-// unchanged answers a list of the latest state if the resource has not changed since the
-// revision that the caller knows.
+// unchanged answers a list of the latest state without entries if the resource has not changed
+// since KnownRevision.
 func (l *listing) unchanged() (*storage.Page, bool) {
 	known := l.opts.KnownRevision
 	if known <= 0 || !l.opts.Recursive || l.plan.Exact || l.opts.Limit > 0 || l.opts.Continue != "" {

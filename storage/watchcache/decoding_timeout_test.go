@@ -15,11 +15,11 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// gate is what decoding waits for while it is shut, as for a conversion webhook that hangs.
+// gate blocks decoding while it is shut, like a conversion webhook that does not answer.
 type gate struct {
-	mu      sync.Mutex    // guards what follows
+	mu      sync.Mutex    // guards the fields below
 	open    chan struct{} // closed while the gate is open
-	waiting chan struct{} // receives for each decoding that waits
+	waiting chan struct{} // receives a value for each blocked decoding
 }
 
 func newGate() *gate {
@@ -28,7 +28,7 @@ func newGate() *gate {
 	return g
 }
 
-// shut returns what opens the gate again.
+// shut closes the gate and returns a function that opens it.
 func (g *gate) shut() (open func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,7 +55,7 @@ func (g *gate) pass(ctx context.Context) error {
 	}
 }
 
-// gatedCodec decodes when its gate is open.
+// gatedCodec waits for its gate before it decodes.
 type gatedCodec struct {
 	storage.Codec
 	gate *gate
@@ -72,9 +72,10 @@ func (c gatedCodec) DecodeContext(ctx context.Context, data []byte) (runtime.Obj
 	return c.Codec.Decode(data)
 }
 
-// TestDecodingThatHangs shows that a reader which waits for an object, or for an index, waits no
-// longer than its context, whichever reader has begun to decode, and that nothing else waits.
-func TestDecodingThatHangs(t *testing.T) {
+// TestBlockedDecoding checks that a reader that waits for an object or for an index returns when
+// its context ends, whichever reader started the decoding, and that other reads and writes do not
+// wait.
+func TestBlockedDecoding(t *testing.T) {
 	server := startEmbedded(t)
 	backend, err := etcd.New(etcd.Config{Client: server.Client(), LocalReads: true, Member: server})
 	if err != nil {
@@ -83,7 +84,7 @@ func TestDecodingThatHangs(t *testing.T) {
 	kind, g := storagetest.Kinds()[0], newGate()
 	codec := gatedCodec{kind.Codec, g}
 	cache := startCache(t, watchcache.Config{Log: backend, IndexFrom: 1})
-	r := &retiring{T: t, kind: kind, Interface: cache.Store("/pods/", codec, backend.Store(codec))}
+	r := &removableStore{T: t, kind: kind, Interface: cache.Store("/pods/", codec, backend.Store(codec))}
 	a := r.create("a")
 	open := g.shut()
 
@@ -103,7 +104,7 @@ func TestDecodingThatHangs(t *testing.T) {
 					t.Errorf("a read whose context has ended returns %v", err)
 				}
 			case <-time.After(10 * time.Second):
-				t.Fatal("a read goes on after its context")
+				t.Fatal("a read continues after its context has ended")
 			}
 		}
 	}

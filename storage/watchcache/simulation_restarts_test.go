@@ -16,57 +16,58 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// cuttableLog is a log that can be cut, and forget what happened until then.
+// cuttableLog is a log that can be interrupted, and that can drop its history.
 type cuttableLog struct {
 	storage.Log
-	mu        sync.Mutex // guards cut
-	cut       func()     // ends Follow
-	forgotten atomic.Bool
+	mu      sync.Mutex // guards cut
+	cut     func()     // ends Follow
+	dropped atomic.Bool
 }
 
 // Follow fails when the log is cut.
 func (l *cuttableLog) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
-	whole, cut := context.WithCancel(ctx)
+	followCtx, cut := context.WithCancel(ctx)
 	defer cut()
 	l.mu.Lock()
 	l.cut = cut
 	l.mu.Unlock()
-	err := l.Log.Follow(whole, after, ask, report)
+	err := l.Log.Follow(followCtx, after, ask, report)
 	if err == nil && ctx.Err() == nil {
 		return errors.New("the log was cut")
 	}
 	return err
 }
 
-// Retains returns ErrCompacted after the log has forgotten, until its state is read.
+// Retains returns ErrCompacted after the history was dropped, until the state is read.
 func (l *cuttableLog) Retains(ctx context.Context, revision int64) error {
-	if l.forgotten.Load() {
+	if l.dropped.Load() {
 		return storage.ErrCompacted
 	}
 	return l.Log.Retains(ctx, revision)
 }
 
 func (l *cuttableLog) State(ctx context.Context, visit func(storage.Change)) (int64, error) {
-	defer l.forgotten.Store(false)
+	defer l.dropped.Store(false)
 	return l.Log.State(ctx, visit)
 }
 
-func (l *cuttableLog) breakOff(forget bool) {
+func (l *cuttableLog) interrupt(dropHistory bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.forgotten.Store(forget)
+	l.dropped.Store(dropHistory)
 	l.cut()
 }
 
-// numbered is a codec of its own for the cache, and does what the one inside does.
+// numbered is a codec that differs from other codecs only in its number, so that the cache treats
+// them as different codecs.
 type numbered struct {
 	storage.Codec
 	n int
 }
 
-// unsteady is a store of a cache that is replaced by one with another codec, and whose cache loses
+// replacedStore is a store that is replaced by a store with another codec, and whose cache loses
 // its log.
-type unsteady struct {
+type replacedStore struct {
 	cache   *watchcache.Cache
 	backend *etcd.Backend
 	log     *cuttableLog
@@ -76,28 +77,28 @@ type unsteady struct {
 	codec numbered
 }
 
-// replace retires the store under the requests that hold it.
-func (u *unsteady) replace() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	old := u.codec
-	u.codec.n++
-	next := u.cache.Store("/", u.codec, u.backend.Store(u.codec))
-	if u.current.Swap(&next) != nil {
-		u.cache.Remove("/", old)
+// replace replaces the store while requests use it.
+func (s *replacedStore) replace() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.codec
+	s.codec.n++
+	next := s.cache.Store("/", s.codec, s.backend.Store(s.codec))
+	if s.current.Swap(&next) != nil {
+		s.cache.Remove("/", old)
 	}
 }
 
-func (u *unsteady) disturb(random *rand.Rand) {
+func (s *replacedStore) disturb(random *rand.Rand) {
 	if random.IntN(8) == 0 {
-		u.log.breakOff(random.IntN(2) == 0)
+		s.log.interrupt(random.IntN(2) == 0)
 		return
 	}
-	u.replace()
+	s.replace()
 }
 
-// disturbed makes stores as harness does, that are disturbed.
-func disturbed(backing etcd.Config, caching watchcache.Config) storagetest.Harness {
+// disturbedHarness returns a harness like harness whose stores are disturbed.
+func disturbedHarness(backing etcd.Config, caching watchcache.Config) storagetest.Harness {
 	var stores atomic.Int64
 	backing.ProgressInterval = 10 * time.Millisecond
 	caching.ProgressInterval = 10 * time.Millisecond
@@ -108,15 +109,15 @@ func disturbed(backing etcd.Config, caching watchcache.Config) storagetest.Harne
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &unsteady{backend: backend, log: &cuttableLog{Log: backend}, codec: numbered{Codec: codec}}
-		caching.Log = u.log
-		u.cache = startCache(t, caching)
-		u.replace()
+		s := &replacedStore{backend: backend, log: &cuttableLog{Log: backend}, codec: numbered{Codec: codec}}
+		caching.Log = s.log
+		s.cache = startCache(t, caching)
+		s.replace()
 		return storagetest.Fixture{
-			Store:   forward{*u.current.Load(), func() storage.Interface { return *u.current.Load() }},
+			Store:   routingStore{*s.current.Load(), func() storage.Interface { return *s.current.Load() }},
 			Client:  backing.Client,
 			Prefix:  backing.Prefix,
-			Disturb: u.disturb,
+			Disturb: s.disturb,
 		}
 	}}
 }
@@ -130,7 +131,7 @@ func TestSimulationDisturbed(t *testing.T) {
 			server := startEmbedded(t)
 			backing, caching := configure(server)
 			backing.Client = server.Client()
-			storagetest.Simulate(t, disturbed(backing, caching), storagetest.Simulation{Seed: *seed, Writes: *writes})
+			storagetest.Simulate(t, disturbedHarness(backing, caching), storagetest.Simulation{Seed: *seed, Writes: *writes})
 		})
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// tampering is a store whose watches deliver something else than they should.
+// tampering is a store whose watches deliver modified events.
 type tampering struct {
 	storage.Interface
-	// begin returns what to do with the events of one watch: which events to
-	// deliver for the nth one that is not a bookmark.
+	// begin returns the function that maps the events of one watch: it returns the events to
+	// deliver for the nth event that is not a bookmark.
 	begin func(opts storage.WatchOptions) func(n int, e storage.Event) []storage.Event
 }
 
@@ -65,7 +65,7 @@ func (w *tampered) run(tamper func(n int, e storage.Event) []storage.Event) {
 	}
 }
 
-// always makes a tampering that does the same to every watch.
+// always returns a tampering that applies the same function to every watch.
 func always(tamper func(n int, e storage.Event) []storage.Event) func(storage.Interface) storage.Interface {
 	return func(s storage.Interface) storage.Interface {
 		return tampering{s, func(storage.WatchOptions) func(int, storage.Event) []storage.Event { return tamper }}
@@ -74,21 +74,21 @@ func always(tamper func(n int, e storage.Event) []storage.Event) func(storage.In
 
 func only(e storage.Event) []storage.Event { return []storage.Event{e} }
 
-func drops(n int, e storage.Event) []storage.Event {
+func dropEvent(n int, e storage.Event) []storage.Event {
 	if n == 5 {
 		return nil
 	}
 	return only(e)
 }
 
-func repeats(n int, e storage.Event) []storage.Event {
+func repeatEvent(n int, e storage.Event) []storage.Event {
 	if n == 5 {
 		return []storage.Event{e, e}
 	}
 	return only(e)
 }
 
-func swaps(s storage.Interface) storage.Interface {
+func swapEvents(s storage.Interface) storage.Interface {
 	return tampering{s, func(storage.WatchOptions) func(int, storage.Event) []storage.Event {
 		var held storage.Event
 		return func(n int, e storage.Event) []storage.Event {
@@ -105,19 +105,19 @@ func swaps(s storage.Interface) storage.Interface {
 	}}
 }
 
-func bookmarksTooEarly(n int, e storage.Event) []storage.Event {
+func earlyBookmarks(n int, e storage.Event) []storage.Event {
 	return []storage.Event{{Type: watch.Bookmark, Revision: e.Revision}, e}
 }
 
-func addsForModifies(_ int, e storage.Event) []storage.Event {
+func wrongEventType(_ int, e storage.Event) []storage.Event {
 	if e.Type == watch.Modified {
 		e.Type = watch.Added
 	}
 	return only(e)
 }
 
-// beginsIncomplete leaves out the first object of the state a watch begins with.
-func beginsIncomplete(s storage.Interface) storage.Interface {
+// dropsInitialEvent drops the first initial event of a watch.
+func dropsInitialEvent(s storage.Interface) storage.Interface {
 	return tampering{s, func(opts storage.WatchOptions) func(int, storage.Event) []storage.Event {
 		return func(n int, e storage.Event) []storage.Event {
 			if n == 1 && opts.ResourceVersion == "" {
@@ -128,9 +128,9 @@ func beginsIncomplete(s storage.Interface) storage.Interface {
 	}}
 }
 
-// forgetsWhereItWas leaves out the first event of a watch from a revision that
-// was the last to be delivered by another.
-func forgetsWhereItWas(s storage.Interface) storage.Interface {
+// resumesLate drops the first event of a watch that starts at the last revision delivered by
+// another watch.
+func resumesLate(s storage.Interface) storage.Interface {
 	var mu sync.Mutex
 	delivered := map[string]bool{}
 	return tampering{s, func(opts storage.WatchOptions) func(int, storage.Event) []storage.Event {
@@ -149,10 +149,10 @@ func forgetsWhereItWas(s storage.Interface) storage.Interface {
 	}}
 }
 
-// losesUpdates writes what was proposed whatever has happened since.
-type losesUpdates struct{ storage.Interface }
+// lostUpdates writes a proposal even if the object has changed since.
+type lostUpdates struct{ storage.Interface }
 
-func (f losesUpdates) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
+func (f lostUpdates) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
 	current, err := f.Get(ctx, key, storage.GetOptions{})
 	if err != nil {
 		return f.Interface.GuaranteedUpdate(ctx, key, propose, opts)
@@ -168,10 +168,10 @@ func (f losesUpdates) GuaranteedUpdate(ctx context.Context, key string, propose 
 	}, opts)
 }
 
-// forgetsCreates acknowledges what it has not written.
-type forgetsCreates struct{ storage.Interface }
+// unwrittenCreates acknowledges creates without writing.
+type unwrittenCreates struct{ storage.Interface }
 
-func (f forgetsCreates) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+func (f unwrittenCreates) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	opts.DryRun = true
 	entry, err := f.Interface.Create(ctx, key, obj, opts)
 	if err != nil {
@@ -180,10 +180,10 @@ func (f forgetsCreates) Create(ctx context.Context, key string, obj runtime.Obje
 	return storage.NewEntry(key, 1, entry.Object), nil
 }
 
-// writesTwice updates once more than it says.
-type writesTwice struct{ storage.Interface }
+// duplicateWrites makes an additional update.
+type duplicateWrites struct{ storage.Interface }
 
-func (f writesTwice) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
+func (f duplicateWrites) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	entry, err := f.Interface.Create(ctx, key, obj, opts)
 	if err == nil {
 		_, _ = f.Delete(ctx, key, storage.DeleteOptions{})
@@ -191,14 +191,14 @@ func (f writesTwice) Create(ctx context.Context, key string, obj runtime.Object,
 	return entry, err
 }
 
-// readsOld answers every second read of a key with the answer before.
-type readsOld struct {
+// staleReads answers every second read of a key with the previous answer.
+type staleReads struct {
 	storage.Interface
 	mu   *sync.Mutex
 	read map[string]*storage.Entry
 }
 
-func (f readsOld) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
+func (f staleReads) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if old := f.read[key]; old != nil {
@@ -210,10 +210,10 @@ func (f readsOld) Get(ctx context.Context, key string, opts storage.GetOptions) 
 	return entry, err
 }
 
-// listsOfNoRevision says that a list is older than it is.
-type listsOfNoRevision struct{ storage.Interface }
+// wrongListRevision returns lists with an older revision.
+type wrongListRevision struct{ storage.Interface }
 
-func (f listsOfNoRevision) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+func (f wrongListRevision) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	page, err := f.Interface.GetList(ctx, key, opts)
 	if err == nil && opts.ResourceVersion == "" && opts.Limit == 0 {
 		page.Revision -= 20
@@ -221,10 +221,10 @@ func (f listsOfNoRevision) GetList(ctx context.Context, key string, opts storage
 	return page, err
 }
 
-// pagesOfTheLatest reads every page at the latest revision.
-type pagesOfTheLatest struct{ storage.Interface }
+// inconsistentPages reads every page at the latest revision.
+type inconsistentPages struct{ storage.Interface }
 
-func (f pagesOfTheLatest) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+func (f inconsistentPages) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	if opts.Continue != "" {
 		from, _, err := storage.DecodeContinue(opts.Continue, key)
 		if err != nil {
@@ -237,10 +237,10 @@ func (f pagesOfTheLatest) GetList(ctx context.Context, key string, opts storage.
 	return f.Interface.GetList(ctx, key, opts)
 }
 
-// forgetsTooMuch takes every old revision for compacted.
-type forgetsTooMuch struct{ storage.Interface }
+// wrongCompaction reports every old revision as compacted.
+type wrongCompaction struct{ storage.Interface }
 
-func (f forgetsTooMuch) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
+func (f wrongCompaction) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	if opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
 		return nil, &storage.KeyError{Op: "list", Key: key, Err: errors.Join(storage.ErrCompacted)}
 	}

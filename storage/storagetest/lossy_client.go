@@ -11,11 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// loss is a client's KV that loses the answers to some of its writes, and
-// delivers some of those writes late.
-type loss struct {
+// lossyKV is the KV of a client that loses the responses of some of its writes, and sends some of
+// those writes late.
+type lossyKV struct {
 	clientv3.KV
-	share float64 // of writes whose answers are lost
+	share float64 // of writes whose responses are lost
 	ended atomic.Bool
 
 	mu     sync.Mutex
@@ -23,35 +23,34 @@ type loss struct {
 	late   []clientv3.Op // guarded by mu
 }
 
-// LoseAnswers makes a client lose the answers to a share of its writes. Of those
-// writes one happens before the error is returned, one never, and one while a
-// later write of the client is on its way. The client must not be in use yet. The
-// seed 0 stands for any. end ends the losses.
+// LoseAnswers makes a client lose the responses of a share of its writes. Such a write happens
+// before the error is returned, never, or during a later write of the client. The client must not
+// be in use yet. The seed 0 selects a random seed. end stops the losses.
 func LoseAnswers(client *clientv3.Client, share float64, seed uint64) (end func()) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	l := &loss{KV: client.KV, share: share, random: rand.New(rand.NewPCG(seed, 0))}
+	l := &lossyKV{KV: client.KV, share: share, random: rand.New(rand.NewPCG(seed, 0))}
 	client.KV = l
 	return func() { l.ended.Store(true) }
 }
 
 // Put implements clientv3.KV.
-func (l *loss) Put(ctx context.Context, key, value string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+func (l *lossyKV) Put(ctx context.Context, key, value string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
 	resp, err := l.Do(ctx, clientv3.OpPut(key, value, opts...))
 	return resp.Put(), err
 }
 
 // Do implements clientv3.KV.
-func (l *loss) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+func (l *lossyKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
 	if op.IsGet() {
 		return l.KV.Do(ctx, op)
 	}
-	if late, due := l.due(); due {
-		_, _ = l.KV.Do(context.WithoutCancel(ctx), late) // its caller has had an error
+	if late, ok := l.takeLate(); ok {
+		_, _ = l.KV.Do(context.WithoutCancel(ctx), late) // its caller has received an error
 	}
-	lost := status.Error(codes.Unknown, "the answer is lost")
-	switch l.fate() {
+	lost := status.Error(codes.Unknown, "the response is lost")
+	switch l.outcome() {
 	case answered:
 		return l.KV.Do(ctx, op)
 	case happened:
@@ -67,26 +66,26 @@ func (l *loss) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, err
 	}
 }
 
-type fate int
+type outcome int
 
 const (
-	answered fate = iota
+	answered outcome = iota
 	happened
 	delayed
 	dropped
 )
 
-func (l *loss) fate() fate {
+func (l *lossyKV) outcome() outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended.Load() || l.random.Float64() >= l.share {
 		return answered
 	}
-	return pick(l.random, []fate{happened, delayed, dropped})
+	return pick(l.random, []outcome{happened, delayed, dropped})
 }
 
-// due returns one of the writes that are late, now and then.
-func (l *loss) due() (clientv3.Op, bool) {
+// takeLate returns, at random, one of the delayed writes.
+func (l *lossyKV) takeLate() (clientv3.Op, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.late) == 0 || l.random.IntN(3) > 0 {
