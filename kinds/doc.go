@@ -11,6 +11,7 @@
 // the rules of pod specs and volumes, package kind builds a registry.Resource from a definition,
 // and package typed provides the merge rules of the built-in types for server-side apply.
 //
-// A new kind is a file in the package of its group and a line in the list there; a new group is a
-// line in groups.
+// A new kind is a file in the package of its group and a line in the list there. A new group is a
+// line in groups, with the imports that it needs. Then go generate ./api/openapi ./kinds/typed
+// generates the schemas and merge rules of its types.
 package kinds

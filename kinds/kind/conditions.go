@@ -15,7 +15,7 @@ const (
 	longestMessage = 32 << 10
 )
 
-// Conditions validates conditions and requires each type once. The error texts are those of release
+// Conditions validates conditions and requires unique types. The error texts are from release
 // 1.36; apimachinery has newer ones.
 func Conditions(at *field.Path, list []metav1.Condition) field.ErrorList {
 	var errs field.ErrorList

@@ -75,13 +75,12 @@ type Definition[T Object] struct {
 
 	// ValidateName is validation.NameIsDNSSubdomain if nil.
 	ValidateName validation.ValidateNameFunc
-	// Validate and Warnings hold for creates and updates, but for the one that has a function of
-	// its own below.
+	// Validate and Warnings apply to creates and updates that have no function of their own below.
 	Validate func(obj T) field.ErrorList
 	Warnings func(obj T) []string
 	// Canonicalize brings an object into its stored form, after validation.
 	Canonicalize func(obj T)
-	// TTL is the lifetime of an object after its last write. 0 is for ever.
+	// TTL is the lifetime of an object after its last write. 0 is unlimited.
 	TTL time.Duration
 
 	// PrepareForCreate sets and clears the fields that clients do not decide, after the status has

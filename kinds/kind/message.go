@@ -16,8 +16,8 @@ const (
 	typeMetaAPIVersion, typeMetaKind = 1, 2
 )
 
-// Message implements storage.MessageCodec. It returns false for all values but those of the hub
-// version in the envelope that Encode writes, and for kinds with a Restore function.
+// Message implements storage.MessageCodec. It returns false unless a value has the hub version, in
+// the envelope that Encode writes, and the kind has no Restore function.
 func (c *Codec) Message(data []byte) ([]byte, bool) {
 	if c.Restore != nil {
 		return nil, false

@@ -13,8 +13,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// The fields that a client owns after a write of a resource, after one of its status, and after one
-// of its status that restores metadata.
+// The fields that a client owns after a write of a resource, after a write of its status, and
+// after a write of its status that restores metadata.
 var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Except("metadata", "spec")
 
 // builder erases the type of a definition. Its methods are the functions of a registry.Strategy.

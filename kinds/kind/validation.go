@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Supported requires one of a few words. The empty string is an unsupported word. The message lists
-// the words in the order given.
+// Supported requires one of the given words. The empty string is unsupported. The message lists
+// the words in the given order.
 func Supported[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if slices.Contains(words, value) {
 		return nil
@@ -21,7 +21,7 @@ func Supported[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(at, value, words)}
 }
 
-// SupportedIfSet accepts nil, else it is Supported.
+// SupportedIfSet accepts nil, and validates other values like Supported.
 func SupportedIfSet[T ~string](at *field.Path, value *T, words ...T) field.ErrorList {
 	if value == nil {
 		return nil
@@ -29,7 +29,7 @@ func SupportedIfSet[T ~string](at *field.Path, value *T, words ...T) field.Error
 	return Supported(at, *value, words...)
 }
 
-// Formatted requires a string that is not empty and of which form returns no errors.
+// Formatted requires a non-empty string for which form returns no errors.
 func Formatted(at *field.Path, value string, form func(string) []string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -80,8 +80,8 @@ func AtMost100Percent(at *field.Path, n *intstr.IntOrString) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, n, "must not be greater than 100%")}
 }
 
-// OneOf requires one of a few words. The error of an empty value is that it is required. The
-// message lists the words in the order given.
+// OneOf requires one of the given words. For an empty value the error is Required. The message
+// lists the words in the given order.
 func OneOf[T ~string](at *field.Path, value T, words ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, "")}

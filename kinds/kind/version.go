@@ -6,8 +6,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Version is a served version beside the hub, with the Go type V. Hub is the type of the hub. ToHub
-// and FromHub do not write to their argument; the result may share memory with it.
+// Version is a served version other than the hub, with the Go type V. Hub is the type of the hub.
+// ToHub and FromHub do not write to their argument; the result may share memory with it.
 type Version[Hub, V Object] struct {
 	Name       string
 	Object     V

@@ -36,7 +36,7 @@ func defaultRequests(requests []resourcev1.DeviceRequest) {
 	}
 }
 
-// defaultAmount asks for one device.
+// defaultAmount sets the default of one device.
 func defaultAmount(mode *resourcev1.DeviceAllocationMode, count *int64) {
 	kind.SetDefault(mode, resourcev1.DeviceAllocationModeExactCount)
 	if *mode == resourcev1.DeviceAllocationModeExactCount {
@@ -50,8 +50,7 @@ func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
 	}
 }
 
-// defaultSlice notes when a device was tainted, in whole seconds as the time
-// is kept.
+// defaultSlice sets the time of new taints in whole seconds, which is the stored precision.
 func defaultSlice(slice *resourcev1.ResourceSlice) {
 	for i := range slice.Spec.Devices {
 		taints := slice.Spec.Devices[i].Taints

@@ -1,5 +1,5 @@
-// Package resource holds the kinds of resource.k8s.io, dynamic resource
-// allocation. A deletion answers with the deleted object.
+// Package resource holds the kinds of resource.k8s.io, dynamic resource allocation. A deletion
+// returns the deleted object.
 package resource
 
 import (
@@ -20,7 +20,7 @@ func Resources() []*registry.Resource {
 	}
 }
 
-// definition is what all kinds of the group have in common.
+// definition returns the part that all kinds of the group have in common.
 func definition[T kind.Object](resource string, object T, list runtime.Object) kind.Definition[T] {
 	return kind.Definition[T]{
 		GroupVersion:             resourcev1.SchemeGroupVersion,

@@ -30,12 +30,11 @@ func resourceClaims() *registry.Resource {
 	return d.Build()
 }
 
-// device is a device, or a share of one, as a claim's status names it. Messages
-// show it as JSON.
+// device identifies a device, or a share of one, in a claim's status. Error messages show it as
+// JSON.
 type device struct{ Driver, Pool, Device, ShareID string }
 
-// prepareClaimStatus forgets what is said about devices which this write takes
-// out of the allocation.
+// prepareClaimStatus removes the status of devices that this write removes from the allocation.
 func prepareClaimStatus(claim, old *resourcev1.ResourceClaim) {
 	status := &claim.Status
 	before, now := allocatedDevices(old), allocatedDevices(claim)

@@ -21,9 +21,9 @@ func resourceSlices() *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
 	d.Warnings = driverWarnings
-	d.PrepareForCreate = func(slice *resourcev1.ResourceSlice) { dropLists(slice, &resourcev1.ResourceSlice{}) }
+	d.PrepareForCreate = func(slice *resourcev1.ResourceSlice) { dropDisabledLists(slice, &resourcev1.ResourceSlice{}) }
 	d.ValidateCreate = validateNewSlice
-	d.PrepareForUpdate = dropLists
+	d.PrepareForUpdate = dropDisabledLists
 	d.ValidateUpdate = validateSlice
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
 		"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
@@ -33,9 +33,9 @@ func resourceSlices() *registry.Resource {
 	return d.Build()
 }
 
-// dropLists leaves lists of values to slices that have some already: they are
-// behind a gate which is off.
-func dropLists(slice, old *resourcev1.ResourceSlice) {
+// dropDisabledLists drops lists of attribute values, whose feature gate is disabled, unless the
+// old slice has some.
+func dropDisabledLists(slice, old *resourcev1.ResourceSlice) {
 	if slices.ContainsFunc(old.Spec.Devices, hasLists) {
 		return
 	}

@@ -12,39 +12,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 )
 
-// packages lists the packages with the types of the API.
-var packages = []string{
-	"k8s.io/api/admissionregistration/v1",
-	"k8s.io/api/apps/v1",
-	"k8s.io/api/authentication/v1",
-	"k8s.io/api/authorization/v1",
-	"k8s.io/api/autoscaling/v1",
-	"k8s.io/api/autoscaling/v2",
-	"k8s.io/api/batch/v1",
-	"k8s.io/api/certificates/v1",
-	"k8s.io/api/coordination/v1",
-	"k8s.io/api/core/v1",
-	"k8s.io/api/discovery/v1",
-	"k8s.io/api/events/v1",
-	"k8s.io/api/flowcontrol/v1",
-	"k8s.io/api/networking/v1",
-	"k8s.io/api/node/v1",
-	"k8s.io/api/policy/v1",
-	"k8s.io/api/rbac/v1",
-	"k8s.io/api/resource/v1",
-	"k8s.io/api/scheduling/v1",
+// sharedPackages are the packages of types that the API groups use.
+var sharedPackages = []string{
 	"k8s.io/api/scheduling/v1alpha3", // for Job
-	"k8s.io/api/storage/v1",
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
 	"k8s.io/apimachinery/pkg/api/resource",
 	"k8s.io/apimachinery/pkg/apis/meta/v1",
 	"k8s.io/apimachinery/pkg/runtime",
 	"k8s.io/apimachinery/pkg/util/intstr",
 	"k8s.io/apimachinery/pkg/version",
-	"k8s.io/kube-aggregator/pkg/apis/apiregistration/v1",
 }
+
+// groupPackage matches the packages of the versions of an API group.
+var groupPackage = regexp.MustCompile(`^k8s\.io/(api|.*/pkg/apis/[a-z]+)/`)
 
 const generated = "zz_generated.go"
 
@@ -67,11 +51,25 @@ func generate(target string) (err error) {
 		"tool", "openapi-gen", "--go-header-file", header.Name(), "--report-filename", os.DevNull,
 		"--output-dir", "dump", "--output-pkg", "main", "--output-file", generated,
 	}
-	if err := run(append(args, packages...)...); err != nil {
+	groups, err := groupPackages()
+	if err != nil {
+		return err
+	}
+	if err := run(slices.Concat(args, sharedPackages, groups)...); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.Remove(filepath.Join("dump", generated))) }()
 	return run("run", "-tags", "generated", "./dump", target)
+}
+
+// groupPackages returns the packages with the types of the built-in groups, which are the imports
+// of package kinds.
+func groupPackages() ([]string, error) {
+	command := exec.Command("go", "-C", "../../..", "list", "-f", `{{join .Imports "\n"}}`, "./kinds")
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	imports := strings.Fields(string(out))
+	return slices.DeleteFunc(imports, func(path string) bool { return !groupPackage.MatchString(path) }), err
 }
 
 // run runs the go command in the current directory.

@@ -44,7 +44,7 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	)
 }
 
-// validatePlace keeps a slice where it is, and whose it is.
+// validatePlace rejects changes of the pool, the driver and the node of a slice.
 func validatePlace(s, old *resourcev1.ResourceSlice, spec *field.Path) field.ErrorList {
 	if old == nil {
 		return nil
@@ -56,7 +56,8 @@ func validatePlace(s, old *resourcev1.ResourceSlice, spec *field.Path) field.Err
 	)
 }
 
-// isAdvanced tells of a device which there may be fewer of.
+// isAdvanced reports whether a device has taints or consumes counters. A slice with such devices
+// has a lower limit.
 func isAdvanced(d resourcev1.Device) bool { return len(d.Taints)+len(d.ConsumesCounters) > 0 }
 
 func validatePool(p resourcev1.ResourcePool, at *field.Path) field.ErrorList {
@@ -70,7 +71,7 @@ func validatePool(p resourcev1.ResourcePool, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodes wants one way to tell where the devices are.
+// validateNodes requires exactly one field that selects the nodes of the devices.
 func validateNodes(s *resourcev1.ResourceSliceSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var set []string
@@ -114,7 +115,7 @@ func validateNodes(s *resourcev1.ResourceSliceSpec, at *field.Path) field.ErrorL
 	return errs
 }
 
-// deviceIn finds a device by its name; nil: it is not there.
+// deviceIn returns a device by its name, nil if there is none.
 func deviceIn(s *resourcev1.ResourceSlice, name string) *resourcev1.Device {
 	if s == nil {
 		return nil
@@ -126,7 +127,7 @@ func deviceIn(s *resourcev1.ResourceSlice, name string) *resourcev1.Device {
 	return &s.Spec.Devices[i]
 }
 
-// validateDevice leaves taints alone that the device had before.
+// validateDevice validates a device. It accepts unchanged taints.
 func validateDevice(d, old *resourcev1.Device, perDevice bool, at *field.Path) field.ErrorList {
 	errs := dnsLabel(d.Name, at.Child("name"))
 	if n := len(d.Attributes) + len(d.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
@@ -135,12 +136,12 @@ func validateDevice(d, old *resourcev1.Device, perDevice bool, at *field.Path) f
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
 		errs = append(errs, validateQualifiedName(string(name), at.Child("attributes"))...)
-		errs = append(errs, validateAttribute(d.Attributes[name], at.Child("attributes").Key(shown(string(name))))...)
+		errs = append(errs, validateAttribute(d.Attributes[name], at.Child("attributes").Key(shorten(string(name))))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
 		errs = append(errs, validateQualifiedName(string(name), at.Child("capacity"))...)
 		shared := d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
-		errs = append(errs, validateCapacity(d.Capacity[name], shared, at.Child("capacity").Key(shown(string(name))))...)
+		errs = append(errs, validateCapacity(d.Capacity[name], shared, at.Child("capacity").Key(shorten(string(name))))...)
 	}
 	if old == nil || !equality.Semantic.DeepEqual(old.Taints, d.Taints) {
 		errs = append(errs, each(d.Taints, resourcev1.DeviceTaintsMaxLength, at.Child("taints"), validateTaint)...)
@@ -157,8 +158,8 @@ func validateDevice(d, old *resourcev1.Device, perDevice bool, at *field.Path) f
 	)
 }
 
-// shown shortens the name of an attribute that is too long.
-func shown(name string) string {
+// shorten shortens a name that is too long for an error message.
+func shorten(name string) string {
 	const longest = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
 	if len(name) <= longest {
 		return name
@@ -228,13 +229,13 @@ func validateCounters(name string, counters map[string]resourcev1.Counter, at *f
 	return errs
 }
 
-// semantic matches versions as of semver.org.
-var semantic = sync.OnceValue(func() *regexp.Regexp {
+// semanticVersion matches the versions of semver.org.
+var semanticVersion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 		`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 })
 
-// validateAttribute wants a value of one type.
+// validateAttribute requires a value of exactly one type.
 func validateAttribute(a resourcev1.DeviceAttribute, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	set := 0
@@ -249,7 +250,7 @@ func validateAttribute(a resourcev1.DeviceAttribute, at *field.Path) field.Error
 	if s := a.StringValue; s != nil && len(*s) > resourcev1.DeviceAttributeMaxValueLength {
 		errs = append(errs, field.TooLong(at.Child("string"), "", resourcev1.DeviceAttributeMaxValueLength))
 	}
-	if v := a.VersionValue; v != nil && !semantic().MatchString(*v) {
+	if v := a.VersionValue; v != nil && !semanticVersion().MatchString(*v) {
 		errs = append(errs, field.Invalid(at.Child("version"), *v, "must be a string compatible with semver.org spec 2.0.0"))
 	}
 	if v := a.VersionValue; v != nil && len(*v) > resourcev1.DeviceAttributeMaxValueLength {

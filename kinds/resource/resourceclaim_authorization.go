@@ -20,8 +20,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Hooks returns those of resource claims and their templates, which validate what depends on
-// the namespace and on the user.
+// Hooks returns the hooks of resource claims and their templates, which validate rules that depend
+// on the namespace and on the user.
 func Hooks() map[schema.GroupResource]registry.Hooks {
 	return map[schema.GroupResource]registry.Hooks{
 		resourcev1.Resource("resourceclaims"):         {Validate: validateClaimAccess},
@@ -136,7 +136,7 @@ func (w *statusWrite) authorizeBinding(ctx context.Context) field.ErrorList {
 }
 
 // authorizeDevices requires a verb on resourceclaims/driver for each driver whose device status
-// changes. Verbs for the node of the claim are those of service accounts on that node.
+// changes. Service accounts on the node of the claim may use the verbs for that node.
 func (w *statusWrite) authorizeDevices(ctx context.Context) field.ErrorList {
 	if w.claim.Status.Allocation == nil {
 		return nil
@@ -155,7 +155,7 @@ func (w *statusWrite) authorizeDevices(ctx context.Context) field.ErrorList {
 	return errs
 }
 
-// authorizeDriver requires one of the verbs. The error is that of the first.
+// authorizeDriver requires one of the verbs. It returns the error of the first verb.
 func (w *statusWrite) authorizeDriver(ctx context.Context, driver string, verbs []string) error {
 	var first error
 	for _, verb := range verbs {
@@ -177,7 +177,7 @@ func (w *statusWrite) authorize(ctx context.Context, wanted authorizationv1.Reso
 	return registry.Authorize(ctx, w.Store.Authorizer(), registry.Access{User: registry.UserFrom(ctx), Resource: &wanted})
 }
 
-// changedDrivers are those of the devices whose status is new, changed or gone.
+// changedDrivers returns the drivers of the devices whose status is new, changed or removed.
 func changedDrivers(devices, old []resourcev1.AllocatedDeviceStatus) sets.Set[string] {
 	before := map[device]resourcev1.AllocatedDeviceStatus{}
 	for _, d := range old {
@@ -197,7 +197,8 @@ func changedDrivers(devices, old []resourcev1.AllocatedDeviceStatus) sets.Set[st
 	return drivers
 }
 
-// nodeOf returns the one node that an allocation selects by name, "" if it does not.
+// nodeOf returns the name of the only node that an allocation selects, "" if it does not select
+// one node by name.
 func nodeOf(allocation *resourcev1.AllocationResult) string {
 	if allocation.NodeSelector == nil || len(allocation.NodeSelector.NodeSelectorTerms) != 1 {
 		return ""

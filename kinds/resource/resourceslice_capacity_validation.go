@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// mostValues is how many amounts a policy may list.
+// mostValues is the maximum number of values of a policy.
 const mostValues = 10
 
-// validateCapacity is about how much of a device can be asked for, where more
-// than one claim may have a share of it.
+// validateCapacity validates the policy for requests of a part of a device, which several claims
+// share.
 func validateCapacity(c resourcev1.DeviceCapacity, shared bool, at *field.Path) field.ErrorList {
 	policy, at := c.RequestPolicy, at.Child("requestPolicy")
 	needsDefault := func(name string) field.ErrorList {
@@ -37,8 +37,8 @@ func validateCapacity(c resourcev1.DeviceCapacity, shared bool, at *field.Path) 
 	return nil
 }
 
-// validateValues wants the values in order, and the default among them.
-func validateValues(values []resource.Quantity, standard, capacity resource.Quantity, at *field.Path) field.ErrorList {
+// validateValues requires sorted values that include the default.
+func validateValues(values []resource.Quantity, defaultValue, capacity resource.Quantity, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
 	for i := 1; i < len(values); i++ {
@@ -47,7 +47,7 @@ func validateValues(values []resource.Quantity, standard, capacity resource.Quan
 		}
 	}
 	errs = append(errs, each(values, mostValues, at, func(q resource.Quantity, at *field.Path) field.ErrorList {
-		found = found || q.Cmp(standard) == 0
+		found = found || q.Cmp(defaultValue) == 0
 		if q.Cmp(capacity) > 0 {
 			return field.ErrorList{field.Invalid(at, q.String(), "option is larger than capacity value: "+capacity.String())}
 		}
@@ -57,43 +57,43 @@ func validateValues(values []resource.Quantity, standard, capacity resource.Quan
 		errs = append(errs, unique(values, at, func(q resource.Quantity) string { return fmt.Sprint(q.Value()) })...)
 	}
 	if !found {
-		errs = append(errs, field.Invalid(at, standard.String(), "default value is not valid according to the requestPolicy"))
+		errs = append(errs, field.Invalid(at, defaultValue.String(), "default value is not valid according to the requestPolicy"))
 	}
 	return errs
 }
 
-// validateRange wants the default between the ends of a range, and a whole
-// number of steps from its beginning.
-func validateRange(r *resourcev1.CapacityRequestPolicyRange, standard, capacity resource.Quantity, at *field.Path) field.ErrorList {
+// validateRange requires a default within the range that is a whole number of steps above its
+// minimum.
+func validateRange(r *resourcev1.CapacityRequestPolicyRange, defaultValue, capacity resource.Quantity, at *field.Path) field.ErrorList {
 	if r.Min == nil {
 		return field.ErrorList{field.Required(at.Child("min"), "required when validRange is defined")}
 	}
 	var errs field.ErrorList
-	refuse := func(wrong bool, name string, q *resource.Quantity, message string, limit *resource.Quantity) {
+	reject := func(wrong bool, name string, q *resource.Quantity, message string, limit *resource.Quantity) {
 		if wrong {
 			errs = append(errs, field.Invalid(at.Child(name), q.String(), message+": "+limit.String()))
 		}
 	}
-	refuse(r.Min.Cmp(capacity) > 0, "min", r.Min, "min is larger than capacity value", &capacity)
-	refuse(standard.Cmp(*r.Min) < 0, "min", &standard, "default is less than min", r.Min)
+	reject(r.Min.Cmp(capacity) > 0, "min", r.Min, "min is larger than capacity value", &capacity)
+	reject(defaultValue.Cmp(*r.Min) < 0, "min", &defaultValue, "default is less than min", r.Min)
 	if r.Max != nil {
-		refuse(r.Min.Cmp(*r.Max) > 0, "max", r.Min, "min is larger than max", r.Max)
-		refuse(r.Max.Cmp(capacity) > 0, "max", r.Max, "max is larger than capacity value", &capacity)
-		refuse(standard.Cmp(*r.Max) > 0, "max", &standard, "default is more than max", r.Max)
+		reject(r.Min.Cmp(*r.Max) > 0, "max", r.Min, "min is larger than max", r.Max)
+		reject(r.Max.Cmp(capacity) > 0, "max", r.Max, "max is larger than capacity value", &capacity)
+		reject(defaultValue.Cmp(*r.Max) > 0, "max", &defaultValue, "default is more than max", r.Max)
 	}
 	if r.Step == nil || r.Step.Value() == 0 {
 		return errs
 	}
 	next := r.Min.DeepCopy()
 	next.Add(*r.Step)
-	refuse(next.Cmp(capacity) > 0, "step", r.Step, fmt.Sprintf("one step %s is larger than capacity value", next.String()), &capacity)
+	reject(next.Cmp(capacity) > 0, "step", r.Step, fmt.Sprintf("one step %s is larger than capacity value", next.String()), &capacity)
 	steps := func(q *resource.Quantity) {
 		if q != nil && (q.Value()-r.Min.Value())%r.Step.Value() != 0 {
 			errs = append(errs, field.Invalid(at.Child("step"), q.String(),
 				fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", r.Step.String(), r.Min.String())))
 		}
 	}
-	steps(&standard)
+	steps(&defaultValue)
 	steps(r.Max)
 	return errs
 }

@@ -37,7 +37,7 @@ func validateTemplateUpdate(t, old *resourcev1.ResourceClaimTemplate) field.Erro
 	return append(validateTemplate(t), kind.Immutable(field.NewPath("spec"), t.Spec, old.Spec)...)
 }
 
-// names are those of requests, each with those of its alternatives.
+// names holds the names of the requests of a claim, each with the names of its subrequests.
 type names map[string]sets.Set[string]
 
 func namesOf(c *resourcev1.DeviceClaim) names {
@@ -51,7 +51,7 @@ func namesOf(c *resourcev1.DeviceClaim) names {
 	return n
 }
 
-// validateRef wants the name of a request, or of an alternative behind that.
+// validateRef requires the name of a request, or of a request and one of its subrequests.
 func (n names) validateRef(name string, at *field.Path) field.ErrorList {
 	request, sub, ok := strings.Cut(name, "/")
 	const message = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
@@ -70,7 +70,7 @@ func (n names) validateRef(name string, at *field.Path) field.ErrorList {
 
 func (n names) validateRefs(list []string, at *field.Path) field.ErrorList {
 	errs := each(list, resourcev1.DeviceRequestsMaxSize, at, n.validateRef)
-	return append(errs, unique(list, at, itself)...)
+	return append(errs, unique(list, at, identity)...)
 }
 
 func validateDevices(c *resourcev1.DeviceClaim, at *field.Path) field.ErrorList {
@@ -95,7 +95,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 		errs = append(errs, field.Invalid(at, nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"))
 	case alternatives:
 		errs = slices.Concat(errs,
-			each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateAlternative),
+			each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateSubRequest),
 			unique(r.FirstAvailable, first, func(s resourcev1.DeviceSubRequest) string { return s.Name }),
 		)
 	default:
@@ -110,7 +110,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 	return errs
 }
 
-func validateAlternative(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
+func validateSubRequest(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		dnsLabel(s.Name, at.Child("name")),
 		kind.Formatted(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain),

@@ -15,10 +15,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// unlimited is the length of a list that may have any.
+// unlimited is the maximum length of a list without a limit.
 const unlimited = -1
 
-// each looks at the items of a list, unless there are too many.
+// each validates the items of a list, unless there are too many.
 func each[T any](list []T, most int, at *field.Path, validate func(item T, at *field.Path) field.ErrorList) field.ErrorList {
 	if most != unlimited && len(list) > most {
 		return field.ErrorList{field.TooMany(at, len(list), most)}
@@ -30,7 +30,7 @@ func each[T any](list []T, most int, at *field.Path, validate func(item T, at *f
 	return errs
 }
 
-// unique finds the items of a list that come twice, by what key makes of them.
+// unique rejects items of a list with equal keys.
 func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[K]()
@@ -44,9 +44,9 @@ func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) f
 	return errs
 }
 
-func itself(text string) string { return text }
+func identity(text string) string { return text }
 
-// dnsLabel has nothing of its own to say of an empty name.
+// dnsLabel validates a DNS label. It reports no separate error for an empty name.
 func dnsLabel(name string, at *field.Path) field.ErrorList {
 	return kind.Invalid(at, name, utilvalidation.IsDNS1123Label(name))
 }
@@ -68,7 +68,7 @@ func validateDriverName(name string, at *field.Path) field.ErrorList {
 	return append(errs, kind.Invalid(at, name, utilvalidation.IsDNS1123Subdomain(strings.ToLower(name)))...)
 }
 
-// validatePoolName wants names as of hosts, with slashes between them.
+// validatePoolName requires DNS subdomains separated by slashes.
 func validatePoolName(name string, at *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -83,14 +83,14 @@ func validatePoolName(name string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateQualifiedName wants an identifier, behind a domain or not.
+// validateQualifiedName requires an identifier with an optional domain.
 func validateQualifiedName(name string, at *field.Path) field.ErrorList {
 	domain, id, ok := strings.Cut(name, "/")
 	switch {
 	case !ok:
 		return validateIdentifier(name, at)
 	case strings.Contains(id, "/"):
-		return nil // kube-apiserver does not look at more than two parts
+		return nil // kube-apiserver does not validate more than two parts
 	}
 	var errs field.ErrorList
 	if domain == "" {
@@ -120,7 +120,7 @@ func validateIdentifier(id string, at *field.Path) field.ErrorList {
 	return append(errs, kind.Invalid(at, id, content.IsCIdentifier(id))...)
 }
 
-// validateParameters wants an object of any kind.
+// validateParameters requires a JSON object.
 func validateParameters(raw runtime.RawExtension, most int, at *field.Path) field.ErrorList {
 	var value any
 	switch n := len(raw.Raw); {
@@ -149,14 +149,14 @@ func validateConfiguration(c resourcev1.DeviceConfiguration, longest int, at *fi
 		validateParameters(c.Opaque.Parameters, longest, at.Child("opaque", "parameters"))...)
 }
 
-// validateBinding wants conditions for success where there are some for
-// failure, the other way round too, and none for both.
+// validateBinding requires that both lists of conditions are set or both are empty, and that they
+// do not overlap.
 func validateBinding(ok, failed []string, at *field.Path) field.ErrorList {
 	good, bad := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
 	errs := slices.Concat(
 		validateLabelNames(ok, resourcev1.BindingConditionsMaxSize, good),
 		validateLabelNames(failed, resourcev1.BindingFailureConditionsMaxSize, bad),
-		unique(ok, good, itself),
+		unique(ok, good, identity),
 	)
 	seen := sets.New[string]()
 	for i, condition := range failed {

@@ -18,8 +18,8 @@ func validateNewClass(c *resourcev1.DeviceClass) field.ErrorList {
 	return validateClass(c, environment.NewExpressions, resourcev1.OpaqueParametersMaxLength)
 }
 
-// validateClassUpdate takes selectors and parameters that have not changed as
-// they are stored, with what releases to come allow.
+// validateClassUpdate accepts unchanged selectors and parameters under the rules for stored ones,
+// which include expressions of later releases.
 func validateClassUpdate(c, old *resourcev1.DeviceClass) field.ErrorList {
 	mode, longest := environment.NewExpressions, resourcev1.OpaqueParametersMaxLength
 	if equality.Semantic.DeepEqual(c.Spec.Selectors, old.Spec.Selectors) {
@@ -40,14 +40,14 @@ func validateClass(c *resourcev1.DeviceClass, mode environment.Type, longest int
 				return validateConfiguration(c.DeviceConfiguration, longest, at)
 			}),
 	)
-	if name := c.Spec.ExtendedResourceName; name != nil && !isExtended(*name) {
+	if name := c.Spec.ExtendedResourceName; name != nil && !isExtendedName(*name) {
 		errs = append(errs, field.Invalid(spec.Child("extendedResourceName"), *name, "must be a valid extended resource name"))
 	}
 	return errs
 }
 
-// isExtended wants a name that quotas can name too.
-func isExtended(name string) bool {
+// isExtendedName reports whether a name is valid for an extended resource, and for its quota.
+func isExtendedName(name string) bool {
 	return !podspec.IsNative(corev1.ResourceName(name)) && !strings.HasPrefix(name, corev1.DefaultResourceRequestsPrefix) &&
 		len(utilvalidation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+name)) == 0
 }

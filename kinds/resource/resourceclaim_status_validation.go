@@ -16,7 +16,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// validateClaimStatus keeps what has been allocated, and lets only that be used.
+// validateClaimStatus rejects changes of an existing allocation, and references to devices that
+// are not allocated.
 func validateClaimStatus(c, old *resourcev1.ResourceClaim) field.ErrorList {
 	status := field.NewPath("status")
 	reserved := status.Child("reservedFor")
@@ -84,7 +85,7 @@ func validateNetworkData(n *resourcev1.NetworkDeviceData, at *field.Path) field.
 	errs = append(errs, each(n.IPs, resourcev1.NetworkDeviceDataMaxIPs, ips, func(ip string, at *field.Path) field.ErrorList {
 		return utilvalidation.IsValidInterfaceAddress(at, ip)
 	})...)
-	return append(errs, unique(n.IPs, ips, itself)...)
+	return append(errs, unique(n.IPs, ips, identity)...)
 }
 
 func deviceStatusOf(c *resourcev1.ResourceClaim) func(resourcev1.AllocatedDeviceStatus, *field.Path) field.ErrorList {
@@ -112,10 +113,13 @@ func deviceStatusOf(c *resourcev1.ResourceClaim) func(resourcev1.AllocatedDevice
 	}
 }
 
+// mostConfigurations is the maximum number of configurations of the class and of the claim.
+const mostConfigurations = 2 * resourcev1.DeviceConfigMaxSize
+
 func (n names) validateAllocation(a *resourcev1.DeviceAllocationResult, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		each(a.Results, resourcev1.AllocationResultsMaxSize, at.Child("results"), n.validateResult),
-		each(a.Config, 2*resourcev1.DeviceConfigMaxSize, at.Child("config"), // of the class and of the claim
+		each(a.Config, mostConfigurations, at.Child("config"),
 			func(c resourcev1.DeviceAllocationConfiguration, at *field.Path) field.ErrorList {
 				return slices.Concat(
 					kind.OneOf(at.Child("source"), c.Source, resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass),

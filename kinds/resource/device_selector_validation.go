@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// validateSelectors compiles what selectors say of devices, new ones in another
-// mode than those that are stored.
+// validateSelectors compiles the CEL expressions of selectors. mode distinguishes new and stored
+// expressions.
 func validateSelectors(list []resourcev1.DeviceSelector, mode environment.Type, at *field.Path) field.ErrorList {
 	return each(list, resourcev1.DeviceSelectorsMaxSize, at, func(s resourcev1.DeviceSelector, at *field.Path) field.ErrorList {
 		if s.CEL == nil {
@@ -50,13 +50,13 @@ func validateExpression(expression string, mode environment.Type, at *field.Path
 	return nil
 }
 
-// deviceEnvironment is what expressions know.
+// deviceEnvironment is the CEL environment of the expressions.
 type deviceEnvironment struct {
 	env    *environment.EnvSet
 	device *apiservercel.DeclType
 }
 
-// devices is made with the first expression, which takes a few milliseconds.
+// devices is created for the first expression, since that takes a few milliseconds.
 var devices = sync.OnceValue(func() deviceEnvironment {
 	device := deviceType()
 	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
@@ -65,12 +65,12 @@ var devices = sync.OnceValue(func() deviceEnvironment {
 		DeclTypes:         []*apiservercel.DeclType{device},
 	})
 	if err != nil {
-		panic("resource: the environment of selectors: " + err.Error()) // it is the same in every process
+		panic("resource: the environment of selectors: " + err.Error())
 	}
 	return deviceEnvironment{env, device}
 })
 
-// deviceType says how large the parts of a device may be, for the costs.
+// deviceType returns the type of a device with the maximum sizes of its parts, for cost estimates.
 func deviceType() *apiservercel.DeclType {
 	text := func(longest int) *apiservercel.DeclType { return sized(apiservercel.StringType, longest) }
 	byName := func(value *apiservercel.DeclType) *apiservercel.DeclType {
@@ -95,7 +95,7 @@ func sized(t *apiservercel.DeclType, most int) *apiservercel.DeclType {
 	return &result
 }
 
-// deviceSizes estimates how large what an expression looks at may be.
+// deviceSizes estimates the sizes of the values in an expression.
 type deviceSizes struct{ device *apiservercel.DeclType }
 
 func (s deviceSizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
@@ -120,7 +120,7 @@ func (s deviceSizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate
 	return &checker.SizeEstimate{Min: 0, Max: uint64(max(node.MaxElements, 0))}
 }
 
-// member finds a field, or an attribute by its name: these are all of a type.
+// member returns the type of a field, or of an attribute: all attributes have the same type.
 func member(node *apiservercel.DeclType, name string) *apiservercel.DeclType {
 	if f, ok := node.Fields[name]; ok {
 		return f.Type
@@ -131,7 +131,7 @@ func member(node *apiservercel.DeclType, name string) *apiservercel.DeclType {
 	return nil
 }
 
-// EstimateCallCost leaves calls to the library.
+// EstimateCallCost returns no estimate, so that the library estimates calls.
 func (s deviceSizes) EstimateCallCost(_, _ string, _ *checker.AstNode, _ []checker.AstNode) *checker.CallEstimate {
 	return nil
 }
