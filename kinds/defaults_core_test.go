@@ -10,7 +10,7 @@ spec:
   internalTrafficPolicy: Cluster`
 	defaulting{resource: "services", version: "v1", always: always, cases: []defaultCase{
 		{"nothing", `{}`, ``},
-		{"what is set stays", `spec: {internalTrafficPolicy: Local, ports: [{port: 80, protocol: UDP, targetPort: web}]}`, ``},
+		{"set values are kept", `spec: {internalTrafficPolicy: Local, ports: [{port: 80, protocol: UDP, targetPort: web}]}`, ``},
 		{"port", `spec: {ports: [{port: 80}, {port: 81, targetPort: ""}]}`, `spec: {ports: [{protocol: TCP, targetPort: 80}, {protocol: TCP, targetPort: 81}]}`},
 		{"node port", `spec: {type: NodePort}`, `spec: {externalTrafficPolicy: Cluster}`},
 		{"external address", `spec: {externalIPs: [10.0.0.1]}`, `spec: {externalTrafficPolicy: Cluster}`},
@@ -33,7 +33,7 @@ func TestVolumesAndClaimsDefaults(t *testing.T) {
 spec: {persistentVolumeReclaimPolicy: Retain, volumeMode: Filesystem}
 status: {phase: Pending}`, cases: []defaultCase{
 		{"nothing", `{}`, ``},
-		{"what is set stays", `{spec: {persistentVolumeReclaimPolicy: Delete, volumeMode: Block}, status: {phase: Bound}}`, ``},
+		{"set values are kept", `{spec: {persistentVolumeReclaimPolicy: Delete, volumeMode: Block}, status: {phase: Bound}}`, ``},
 		{"hostPath", `spec: {hostPath: {path: /x}}`, `spec: {hostPath: {type: ""}}`},
 		{"iscsi", `spec: {iscsi: {targetPortal: t, iqn: q, lun: 0}}`, `spec: {iscsi: {iscsiInterface: default}}`},
 		{"rbd", `spec: {rbd: {monitors: [m], image: i}}`, `spec: {rbd: {pool: rbd, user: admin, keyring: /etc/ceph/keyring}}`},
@@ -44,7 +44,7 @@ status: {phase: Pending}`, cases: []defaultCase{
 spec: {volumeMode: Filesystem}
 status: {phase: Pending}`, cases: []defaultCase{
 		{"nothing", `{}`, ``},
-		{"what is set stays", `{spec: {volumeMode: Block}, status: {phase: Bound}}`, ``},
+		{"set values are kept", `{spec: {volumeMode: Block}, status: {phase: Bound}}`, ``},
 		{"capacity is rounded", `spec: {resources: {requests: {storage: 0.0001}}}`, `spec: {resources: {requests: {storage: 1m}}}`},
 	}}.run(t)
 }
@@ -53,14 +53,14 @@ func TestOtherCoreDefaults(t *testing.T) {
 	for _, table := range []defaulting{
 		{resource: "replicationcontrollers", cases: []defaultCase{
 			{"nothing", `{}`, `spec: {replicas: 1}`},
-			{"what is set stays", `{metadata: {labels: {x: y}}, spec: {replicas: 0, selector: {a: b}, template: {metadata: {labels: {a: b, c: d}}}}}`, templateAdded},
+			{"set values are kept", `{metadata: {labels: {x: y}}, spec: {replicas: 0, selector: {a: b}, template: {metadata: {labels: {a: b, c: d}}}}}`, templateAdded},
 			{"labels", `spec: {replicas: 2, template: {metadata: {labels: {a: b}}}}`, `
 metadata: {labels: {a: b}}
 spec: {selector: {a: b}, template: {spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, schedulerName: default-scheduler, securityContext: {}, terminationGracePeriodSeconds: 30}}}`},
 		}},
 		{resource: "secrets", cases: []defaultCase{
 			{"nothing", `{}`, `type: Opaque`},
-			{"what is set stays", `type: x/y`, ``},
+			{"set values are kept", `type: x/y`, ``},
 			{"text", `{stringData: {a: b}, data: {a: eA==, c: eA==}, type: x/y}`, `{stringData: null, data: {a: Yg==}}`},
 		}},
 		{resource: "endpoints", cases: []defaultCase{
@@ -70,12 +70,12 @@ spec: {selector: {a: b}, template: {spec: {dnsPolicy: ClusterFirst, restartPolic
 			{"name", `metadata: {name: n, labels: {a: b}}`, `metadata: {labels: {kubernetes.io/metadata.name: n}}`},
 			{"another label", `metadata: {name: n, labels: {kubernetes.io/metadata.name: m}}`, `metadata: {labels: {kubernetes.io/metadata.name: n}}`},
 			{"no name yet", `metadata: {generateName: n-}`, ``},
-			{"on its way out", `status: {phase: Terminating}`, ``},
+			{"a terminating namespace", `status: {phase: Terminating}`, ``},
 		}},
 		{resource: "nodes", cases: []defaultCase{
 			{"nothing", `{}`, ``},
 			{"capacity", `status: {capacity: {cpu: 2}}`, `status: {allocatable: {cpu: 2}}`},
-			{"what is kept back", `status: {capacity: {cpu: 2}, allocatable: {cpu: 1}}`, ``},
+			{"less allocatable than capacity", `status: {capacity: {cpu: 2}, allocatable: {cpu: 1}}`, ``},
 			{"addresses of pods", `spec: {podCIDR: 10.0.0.0/24}`, `spec: {podCIDRs: [10.0.0.0/24]}`},
 			{"ranges of addresses", `spec: {podCIDRs: [10.0.0.0/24, "fd00::/64"]}`, `spec: {podCIDR: 10.0.0.0/24}`},
 		}},
@@ -83,8 +83,8 @@ spec: {selector: {a: b}, template: {spec: {dnsPolicy: ClusterFirst, restartPolic
 			{"most", `spec: {limits: [{type: Container, max: {cpu: 1}}]}`, `spec: {limits: [{default: {cpu: 1}, defaultRequest: {cpu: 1}}]}`},
 			{"least", `spec: {limits: [{type: Container, min: {cpu: 1}}]}`, `spec: {limits: [{default: {}, defaultRequest: {cpu: 1}}]}`},
 			{"default", `spec: {limits: [{type: Container, max: {cpu: 3}, default: {cpu: 2}, min: {cpu: 1, memory: 1Gi}}]}`, `spec: {limits: [{defaultRequest: {cpu: 2, memory: 1Gi}}]}`},
-			{"what is set stays", `spec: {limits: [{type: Container, max: {cpu: 3}, default: {cpu: 2}, defaultRequest: {cpu: 1}}]}`, ``},
-			{"of pods", `spec: {limits: [{type: Pod, max: {cpu: 1}}]}`, ``},
+			{"set values are kept", `spec: {limits: [{type: Container, max: {cpu: 3}, default: {cpu: 2}, defaultRequest: {cpu: 1}}]}`, ``},
+			{"limits of pods", `spec: {limits: [{type: Pod, max: {cpu: 1}}]}`, ``},
 		}},
 		{resource: "resourcequotas", cases: []defaultCase{
 			{"quantities are rounded", `spec: {hard: {cpu: 0.0001, pods: 3}}`, `spec: {hard: {cpu: 1m}}`},

@@ -6,13 +6,13 @@ func TestNetworkDefaults(t *testing.T) {
 	const group = "networking.k8s.io"
 	defaulting{group: group, resource: "networkpolicies", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, `spec: {policyTypes: [Ingress]}`},
-		{"rules for what leaves", `spec: {egress: [{ports: [{port: 53}]}]}`, `spec: {policyTypes: [Ingress, Egress], egress: [{ports: [{protocol: TCP}]}]}`},
-		{"what is set stays", `spec: {policyTypes: [Egress], ingress: [{ports: [{port: 53, protocol: UDP}]}]}`, ``},
+		{"egress rules", `spec: {egress: [{ports: [{port: 53}]}]}`, `spec: {policyTypes: [Ingress, Egress], egress: [{ports: [{protocol: TCP}]}]}`},
+		{"set values are kept", `spec: {policyTypes: [Egress], ingress: [{ports: [{port: 53, protocol: UDP}]}]}`, ``},
 	}}.run(t)
 	defaulting{group: group, resource: "ingressclasses", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, ``},
 		{"parameters", `spec: {parameters: {kind: K, name: n}}`, `spec: {parameters: {scope: Cluster}}`},
-		{"what is set stays", `spec: {parameters: {kind: K, name: n, scope: Namespace, namespace: n}}`, ``},
+		{"set values are kept", `spec: {parameters: {kind: K, name: n, scope: Namespace, namespace: n}}`, ``},
 	}}.run(t)
 	defaulting{group: "discovery.k8s.io", resource: "endpointslices", version: "v1", cases: []defaultCase{
 		{"ports", `ports: [{port: 80}, {name: n, port: 81, protocol: UDP}]`, `ports: [{name: "", protocol: TCP}]`},
@@ -28,7 +28,7 @@ func TestBindingDefaults(t *testing.T) {
 				"subjects", `subjects: [{kind: User, name: u}, {kind: Group, name: g}, {kind: ServiceAccount, name: s}]`,
 				`subjects: [{apiGroup: ` + group + `}, {apiGroup: ` + group + `}]`,
 			},
-			{"what is set stays", `{roleRef: {apiGroup: x}, subjects: [{kind: User, apiGroup: y, name: u}]}`, ``},
+			{"set values are kept", `{roleRef: {apiGroup: x}, subjects: [{kind: User, apiGroup: y, name: u}]}`, ``},
 		}}.run(t)
 	}
 }
@@ -37,7 +37,7 @@ func TestStorageDefaults(t *testing.T) {
 	for _, table := range []defaulting{
 		{resource: "storageclasses", always: `{reclaimPolicy: Delete, volumeBindingMode: Immediate}`, cases: []defaultCase{
 			{"nothing", `{}`, ``},
-			{"what is set stays", `{reclaimPolicy: Retain, volumeBindingMode: WaitForFirstConsumer}`, ``},
+			{"set values are kept", `{reclaimPolicy: Retain, volumeBindingMode: WaitForFirstConsumer}`, ``},
 		}},
 		{resource: "csidrivers", always: `
 spec:
@@ -49,12 +49,12 @@ spec:
   seLinuxMount: false`, cases: []defaultCase{
 			{"nothing", `{}`, `spec: {volumeLifecycleModes: [Persistent]}`},
 			{
-				"what is set stays", `spec: {attachRequired: false, podInfoOnMount: true, storageCapacity: true, fsGroupPolicy: None,
+				"set values are kept", `spec: {attachRequired: false, podInfoOnMount: true, storageCapacity: true, fsGroupPolicy: None,
 				requiresRepublish: true, seLinuxMount: true, volumeLifecycleModes: [Ephemeral]}`, ``,
 			},
 		}},
 		{resource: "volumeattachments", cases: []defaultCase{
-			{"a volume in place", `spec: {source: {inlineVolumeSpec: {hostPath: {path: /x}}}}`, `spec: {source: {inlineVolumeSpec: {hostPath: {type: ""}}}}`},
+			{"an inline volume", `spec: {source: {inlineVolumeSpec: {hostPath: {path: /x}}}}`, `spec: {source: {inlineVolumeSpec: {hostPath: {type: ""}}}}`},
 		}},
 	} {
 		table.group, table.version = "storage.k8s.io", "v1"
@@ -71,11 +71,11 @@ func TestAdmissionDefaults(t *testing.T) {
 	for _, table := range []defaulting{
 		{resource: "validatingwebhookconfigurations", always: `webhooks: [{` + hook + `}]`, cases: []defaultCase{
 			{"service and rule", `webhooks: [{clientConfig: {service: {name: s}}, rules: [{operations: ["*"]}]}]`, `webhooks: [{clientConfig: {service: {port: 443}}, rules: [{scope: "*"}]}]`},
-			{"what is set stays", `webhooks: [{` + set + `, clientConfig: {service: {port: 1}}, rules: [{scope: Cluster}]}]`, ``},
+			{"set values are kept", `webhooks: [{` + set + `, clientConfig: {service: {port: 1}}, rules: [{scope: Cluster}]}]`, ``},
 		}},
 		{resource: "mutatingwebhookconfigurations", always: `webhooks: [{` + hook + `, reinvocationPolicy: Never}]`, cases: []defaultCase{
 			{"service and rule", `webhooks: [{clientConfig: {service: {name: s}}, rules: [{operations: ["*"]}]}]`, `webhooks: [{clientConfig: {service: {port: 443}}, rules: [{scope: "*"}]}]`},
-			{"what is set stays", `webhooks: [{` + set + `, reinvocationPolicy: IfNeeded, clientConfig: {service: {port: 1}}, rules: [{scope: Cluster}]}]`, ``},
+			{"set values are kept", `webhooks: [{` + set + `, reinvocationPolicy: IfNeeded, clientConfig: {service: {port: 1}}, rules: [{scope: Cluster}]}]`, ``},
 		}},
 		{resource: "validatingadmissionpolicies", always: `spec: {failurePolicy: Fail}`, cases: policyCases("matchConstraints", match)},
 		{resource: "mutatingadmissionpolicies", always: `spec: {failurePolicy: Fail}`, cases: policyCases("matchConstraints", match)},
@@ -96,7 +96,7 @@ func policyCases(field, match string) []defaultCase {
 			`spec: {` + field + `: {` + match + `, resourceRules: [{scope: "*"}], excludeResourceRules: [{scope: "*"}]}}`,
 		},
 		{
-			"what is set stays", `spec: {` + field + `: {matchPolicy: Exact, namespaceSelector: {matchLabels: {a: b}}, objectSelector: {matchLabels: {a: b}}, resourceRules: [{scope: Cluster}]}}`, ``,
+			"set values are kept", `spec: {` + field + `: {matchPolicy: Exact, namespaceSelector: {matchLabels: {a: b}}, objectSelector: {matchLabels: {a: b}}, resourceRules: [{scope: Cluster}]}}`, ``,
 		},
 	}
 }
@@ -104,20 +104,20 @@ func policyCases(field, match string) []defaultCase {
 func TestExtensionDefaults(t *testing.T) {
 	defaulting{group: "apiextensions.k8s.io", resource: "customresourcedefinitions", version: "v1", always: `spec: {conversion: {strategy: None}}`, cases: []defaultCase{
 		{"names", `spec: {names: {kind: Widget, plural: widgets}}`, `spec: {names: {singular: widget, listKind: WidgetList}}`},
-		{"what is set stays", `spec: {names: {kind: Widget, singular: w, listKind: Widgets}, conversion: {strategy: Webhook, webhook: {clientConfig: {service: {port: 1}}}}}`, ``},
+		{"set values are kept", `spec: {names: {kind: Widget, singular: w, listKind: Widgets}, conversion: {strategy: Webhook, webhook: {clientConfig: {service: {port: 1}}}}}`, ``},
 		{"conversion", `spec: {conversion: {strategy: Webhook, webhook: {clientConfig: {service: {name: s}}}}}`, `spec: {conversion: {webhook: {clientConfig: {service: {port: 443}}}}}`},
 	}}.run(t)
 	defaulting{group: "apiregistration.k8s.io", resource: "apiservices", version: "v1", cases: []defaultCase{
 		{"local", `{}`, ``},
 		{"service", `spec: {service: {name: s}}`, `spec: {service: {port: 443}}`},
-		{"what is set stays", `spec: {service: {name: s, port: 1}}`, ``},
+		{"set values are kept", `spec: {service: {name: s, port: 1}}`, ``},
 	}}.run(t)
 }
 
 func TestNodeAndWorkloadDefaults(t *testing.T) {
 	defaulting{group: "scheduling.k8s.io", resource: "priorityclasses", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, `preemptionPolicy: PreemptLowerPriority`},
-		{"what is set stays", `preemptionPolicy: Never`, ``},
+		{"set values are kept", `preemptionPolicy: Never`, ``},
 	}}.run(t)
 	const group = "resource.k8s.io"
 	cases := func(before, after string) []defaultCase {
@@ -142,13 +142,13 @@ func TestFlowControlDefaults(t *testing.T) {
 	const group = "flowcontrol.apiserver.k8s.io"
 	defaulting{group: group, resource: "flowschemas", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, `spec: {matchingPrecedence: 1000}`},
-		{"what is set stays", `spec: {matchingPrecedence: 1}`, ``},
+		{"set values are kept", `spec: {matchingPrecedence: 1}`, ``},
 	}}.run(t)
 	defaulting{group: group, resource: "prioritylevelconfigurations", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, ``},
 		{"limited", `spec: {limited: {}}`, `spec: {limited: {nominalConcurrencyShares: 30, lendablePercent: 0}}`},
 		{"exempt", `spec: {exempt: {}}`, `spec: {exempt: {nominalConcurrencyShares: 0, lendablePercent: 0}}`},
 		{"queues", `spec: {limited: {limitResponse: {queuing: {}}}}`, `spec: {limited: {nominalConcurrencyShares: 30, lendablePercent: 0, limitResponse: {queuing: {queues: 64, handSize: 8, queueLengthLimit: 50}}}}`},
-		{"what is set stays", `spec: {limited: {nominalConcurrencyShares: 0, lendablePercent: 5, limitResponse: {queuing: {queues: 1, handSize: 1, queueLengthLimit: 1}}}}`, ``},
+		{"set values are kept", `spec: {limited: {nominalConcurrencyShares: 0, lendablePercent: 5, limitResponse: {queuing: {queues: 1, handSize: 1, queueLengthLimit: 1}}}}`, ``},
 	}}.run(t)
 }

@@ -19,7 +19,7 @@ func TestPodDefaults(t *testing.T) {
 	defaulting{resource: "pods", version: "v1", always: podAlways, cases: []defaultCase{
 		{"nothing", `{}`, ``},
 		{
-			"what is set stays",
+			"set values are kept",
 			`spec: {dnsPolicy: None, restartPolicy: Never, schedulerName: own, securityContext: {runAsUser: 0}, terminationGracePeriodSeconds: 0, enableServiceLinks: false}`,
 			``,
 		},
@@ -28,20 +28,20 @@ func TestPodDefaults(t *testing.T) {
 		{"two service accounts", `spec: {serviceAccountName: a, serviceAccount: b}`, `spec: {serviceAccount: a}`},
 		{"address", `status: {podIP: 10.0.0.1}`, `status: {podIPs: [{ip: 10.0.0.1}]}`},
 		{"addresses", `status: {podIPs: [{ip: 10.0.0.1}, {ip: fd00::1}]}`, `status: {podIP: 10.0.0.1}`},
-		{"a negative time to end in is a second", `spec: {terminationGracePeriodSeconds: -1}`, `spec: {terminationGracePeriodSeconds: 1}`},
+		{"a negative termination grace period becomes one second", `spec: {terminationGracePeriodSeconds: -1}`, `spec: {terminationGracePeriodSeconds: 1}`},
 		{"overhead is rounded", `spec: {overhead: {cpu: 1.0001, memory: 1Gi}}`, `spec: {overhead: {cpu: 1.001}}`},
 	}}.run(t)
 }
 
 func TestContainerDefaults(t *testing.T) {
 	cases := []defaultCase{
-		{"what is set stays", `imagePullPolicy: Never, terminationMessagePath: /x, terminationMessagePolicy: FallbackToLogsOnError`, ``},
+		{"set values are kept", `imagePullPolicy: Never, terminationMessagePath: /x, terminationMessagePolicy: FallbackToLogsOnError`, ``},
 		{"port", `ports: [{containerPort: 80}, {containerPort: 53, protocol: UDP}]`, `ports: [{protocol: TCP}]`},
 		{"field of the pod", `env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: B, value: b}]`, `env: [{valueFrom: {fieldRef: {apiVersion: v1}}}]`},
 		{"key of a file", `env: [{name: A, valueFrom: {fileKeyRef: {volumeName: v, path: p, key: k}}}]`, `env: [{valueFrom: {fileKeyRef: {optional: false}}}]`},
-		{"probe of a page", `livenessProbe: {httpGet: {port: 80}}`, `livenessProbe: {` + probeAlways + `, httpGet: {path: /, scheme: HTTP}}`},
-		{"probe of a port", `readinessProbe: {tcpSocket: {port: 80}}`, `readinessProbe: {` + probeAlways + `}`},
-		{"probe by gRPC", `startupProbe: {grpc: {port: 80}}`, `startupProbe: {` + probeAlways + `, grpc: {service: ""}}`},
+		{"HTTP probe", `livenessProbe: {httpGet: {port: 80}}`, `livenessProbe: {` + probeAlways + `, httpGet: {path: /, scheme: HTTP}}`},
+		{"TCP probe", `readinessProbe: {tcpSocket: {port: 80}}`, `readinessProbe: {` + probeAlways + `}`},
+		{"gRPC probe", `startupProbe: {grpc: {port: 80}}`, `startupProbe: {` + probeAlways + `, grpc: {service: ""}}`},
 		{
 			"probe that is set",
 			`livenessProbe: {timeoutSeconds: 2, periodSeconds: 3, successThreshold: 4, failureThreshold: 5, httpGet: {path: /x, port: 80, scheme: HTTPS}}`, ``,

@@ -17,20 +17,20 @@ spec:
   progressDeadlineSeconds: 600
   ` + template, cases: []defaultCase{
 			{"nothing", `{}`, `spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 25%}}}`},
-			{"what is set stays", `spec: {replicas: 0, revisionHistoryLimit: 0, progressDeadlineSeconds: 1, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}`, ``},
+			{"set values are kept", `spec: {replicas: 0, revisionHistoryLimit: 0, progressDeadlineSeconds: 1, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}`, ``},
 			{"recreated", `spec: {strategy: {type: Recreate}}`, ``},
-			{"half a strategy", `spec: {strategy: {rollingUpdate: {maxSurge: 1}}}`, `spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 25%}}}`},
+			{"a strategy without a type", `spec: {strategy: {rollingUpdate: {maxSurge: 1}}}`, `spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 25%}}}`},
 			{"containers", `spec: {strategy: {type: Recreate}, template: {spec: {containers: [{name: c, image: i}]}}}`,
 				`spec: {template: {spec: {containers: [{imagePullPolicy: Always, terminationMessagePath: /dev/termination-log, terminationMessagePolicy: File}]}}}`},
 		}},
 		{resource: "replicasets", always: `spec: {replicas: 1, ` + template + `}`, cases: []defaultCase{
 			{"nothing", `{}`, ``},
-			{"what is set stays", `spec: {replicas: 0}`, ``},
+			{"set values are kept", `spec: {replicas: 0}`, ``},
 		}},
 		{resource: "daemonsets", always: `{metadata: {annotations: {deprecated.daemonset.template.generation: "0"}}, spec: {revisionHistoryLimit: 10, ` + template + `}}`, cases: []defaultCase{
 			{"nothing", `{}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}`},
-			{"half a strategy", `spec: {updateStrategy: {rollingUpdate: {maxSurge: 1}}}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}`},
-			{"on deletion", `spec: {revisionHistoryLimit: 1, updateStrategy: {type: OnDelete}}`, ``},
+			{"a strategy without a type", `spec: {updateStrategy: {rollingUpdate: {maxSurge: 1}}}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}`},
+			{"strategy OnDelete", `spec: {revisionHistoryLimit: 1, updateStrategy: {type: OnDelete}}`, ``},
 		}},
 		{resource: "statefulsets", always: `
 spec:
@@ -40,7 +40,7 @@ spec:
   persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Retain}
   ` + template, cases: []defaultCase{
 			{"nothing", `{}`, `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}}`},
-			{"what is set stays", `spec: {replicas: 0, revisionHistoryLimit: 0, podManagementPolicy: Parallel, updateStrategy: {type: OnDelete}, persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}`, ``},
+			{"set values are kept", `spec: {replicas: 0, revisionHistoryLimit: 0, podManagementPolicy: Parallel, updateStrategy: {type: OnDelete}, persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}`, ``},
 			{"a rolling update without parameters", `spec: {updateStrategy: {type: RollingUpdate}}`, ``},
 			{"a rolling update with parameters", `spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}}`, `spec: {updateStrategy: {rollingUpdate: {partition: 0}}}`},
 			{"claims", `spec: {updateStrategy: {type: OnDelete}, volumeClaimTemplates: [{metadata: {name: d}}]}`,
@@ -63,8 +63,8 @@ spec:
   podReplacementPolicy: TerminatingOrFailed
   ` + template, cases: []defaultCase{
 		{"nothing", `{}`, `spec: {completions: 1}`},
-		{"what is set stays", `spec: {completions: 5, parallelism: 0, backoffLimit: 0, completionMode: Indexed, suspend: true, manualSelector: true, podReplacementPolicy: Failed}`, ``},
-		{"a queue of work", `spec: {parallelism: 3}`, ``},
+		{"set values are kept", `spec: {completions: 5, parallelism: 0, backoffLimit: 0, completionMode: Indexed, suspend: true, manualSelector: true, podReplacementPolicy: Failed}`, ``},
+		{"a work queue", `spec: {parallelism: 3}`, ``},
 		{"a number of completions", `spec: {completions: 3}`, ``},
 		{"limits of indexes", `spec: {completions: 2, backoffLimitPerIndex: 1}`, `spec: {backoffLimit: 2147483647}`},
 		{
@@ -82,7 +82,7 @@ spec:
   failedJobsHistoryLimit: 1
   jobTemplate: {spec: {` + template + `}}`, cases: []defaultCase{
 		{"nothing", `{}`, ``},
-		{"what is set stays", `spec: {concurrencyPolicy: Forbid, suspend: true, successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0}`, ``},
+		{"set values are kept", `spec: {concurrencyPolicy: Forbid, suspend: true, successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0}`, ``},
 	}}.run(t)
 }
 
@@ -94,7 +94,7 @@ func TestAutoscalingDefaults(t *testing.T) {
 	)
 	defaulting{group: "autoscaling", resource: "horizontalpodautoscalers", version: "v2", always: `spec: {minReplicas: 1, ` + metrics + `}`, cases: []defaultCase{
 		{"nothing", `{}`, ``},
-		{"what is set stays", `spec: {minReplicas: 0, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 5}}}]}`, ``},
+		{"set values are kept", `spec: {minReplicas: 0, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 5}}}]}`, ``},
 		{"behavior", `spec: {behavior: {}}`, `spec: {behavior: {scaleUp: {selectPolicy: Max, stabilizationWindowSeconds: 0, ` + up + `}, scaleDown: {selectPolicy: Max, ` + down + `}}}`},
 		{
 			"behavior that is set", `spec: {behavior: {scaleUp: {selectPolicy: Min, stabilizationWindowSeconds: 9, policies: [{type: Pods, value: 1, periodSeconds: 1}]}, scaleDown: {stabilizationWindowSeconds: 3}}}`,
@@ -103,6 +103,6 @@ func TestAutoscalingDefaults(t *testing.T) {
 	}}.run(t)
 	defaulting{group: "autoscaling", resource: "horizontalpodautoscalers", version: "v1", cases: []defaultCase{
 		{"nothing", `{}`, `spec: {minReplicas: 1}`},
-		{"what is set stays", `spec: {minReplicas: 0, targetCPUUtilizationPercentage: 5}`, ``},
+		{"set values are kept", `spec: {minReplicas: 0, targetCPUUtilizationPercentage: 5}`, ``},
 	}}.run(t)
 }

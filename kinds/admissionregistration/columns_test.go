@@ -13,10 +13,10 @@ func TestParamRefColumn(t *testing.T) {
 		ref  *admissionregistrationv1.ParamRef
 		want string
 	}{
-		"none":                         {nil, "<unset>"},
-		"in a namespace":               {&admissionregistrationv1.ParamRef{Name: "n", Namespace: "demo"}, "demo/n"},
-		"in whichever namespace":       {&admissionregistrationv1.ParamRef{Name: "n"}, "*/n"},
-		"by labels, as Go prints them": {&admissionregistrationv1.ParamRef{Selector: selector}, "&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}"},
+		"none":                      {nil, "<unset>"},
+		"in a namespace":            {&admissionregistrationv1.ParamRef{Name: "n", Namespace: "demo"}, "demo/n"},
+		"in any namespace":          {&admissionregistrationv1.ParamRef{Name: "n"}, "*/n"},
+		"by labels, in Go notation": {&admissionregistrationv1.ParamRef{Selector: selector}, "&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 		spec admissionregistrationv1.ValidatingAdmissionPolicySpec
 		want []string
 	}{
-		{"all that can be compiled are fine", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"valid expressions", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			ParamKind:       &admissionregistrationv1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"},
 			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "m", Expression: `params != null && authorizer.path("/x").check("get").allowed()`}},
 			Variables: []admissionregistrationv1.Variable{
@@ -35,11 +35,11 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 			Validations:      []admissionregistrationv1.Validation{{Expression: "variables.b", MessageExpression: `"a is " + string(variables.a)`}},
 			AuditAnnotations: []admissionregistrationv1.AuditAnnotation{{Key: "k", ValueExpression: `variables.b ? "x" : "y"`}},
 		}, nil},
-		{"an error has its path", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"errors have the path of the expression", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "object.a == "}},
 		}, []string{"FieldValueInvalid spec.validations[0].expression: compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting " +
 			"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"}},
-		{"each has to be of its type", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"expressions have the required type", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			MatchConditions:  []admissionregistrationv1.MatchCondition{{Name: "m", Expression: `"x"`}},
 			Validations:      []admissionregistrationv1.Validation{{Expression: "1", MessageExpression: "true"}},
 			AuditAnnotations: []admissionregistrationv1.AuditAnnotation{{Key: "k", ValueExpression: "1"}},
@@ -49,13 +49,13 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 			"FieldValueInvalid spec.validations[0].messageExpression: must evaluate to string but got bool",
 			"FieldValueInvalid spec.auditAnnotations[0].valueExpression: must evaluate to one of [string null_type] but got int",
 		}},
-		{"params without a kind, and messages that ask who may, are unknown", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"params without paramKind, and authorizer in messages, are undeclared", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Validations: []admissionregistrationv1.Validation{{Expression: "params.a", MessageExpression: `string(authorizer.path("/x").check("get").allowed())`}},
 		}, []string{
 			"FieldValueInvalid spec.validations[0].expression: compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')",
 			"FieldValueInvalid spec.validations[0].messageExpression: compilation failed: ERROR: <input>:1:8: undeclared reference to 'authorizer' (in container '')",
 		}},
-		{"a variable knows those before it only", admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		{"a variable can use earlier variables only", admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			Variables: []admissionregistrationv1.Variable{{Name: "a", Expression: "variables.b"}, {Name: "b", Expression: "1"}},
 		}, []string{"FieldValueInvalid spec.variables[0].expression: compilation failed: ERROR: <input>:1:10: undefined field 'b'"}},
 	} {

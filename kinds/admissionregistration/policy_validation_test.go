@@ -31,28 +31,28 @@ func TestValidatingPolicies(t *testing.T) {
 	type policy = admissionregistrationv1.ValidatingAdmissionPolicy
 	check := registrytest.Rules(t, newPolicy, validateValidatingPolicy)
 	const one = "Required value: validations or auditAnnotations must contain at least one item"
-	check("an empty spec lacks four things", func(p *policy) { p.Spec = admissionregistrationv1.ValidatingAdmissionPolicySpec{} },
+	check("an empty policy", func(p *policy) { p.Spec = admissionregistrationv1.ValidatingAdmissionPolicySpec{} },
 		"spec.failurePolicy: Required value", "spec.matchConstraints: Required value", "spec.validations: "+one, "spec.auditAnnotations: "+one)
-	check("something is matched", func(p *policy) { p.Spec.MatchConstraints.ResourceRules = nil },
+	check("resource rules are required", func(p *policy) { p.Spec.MatchConstraints.ResourceRules = nil },
 		"spec.matchConstraints.resourceRules: Required value")
-	check("by names that differ", func(p *policy) { p.Spec.MatchConstraints.ResourceRules[0].ResourceNames = []string{"a", "a"} },
+	check("resource names are unique", func(p *policy) { p.Spec.MatchConstraints.ResourceRules[0].ResourceNames = []string{"a", "a"} },
 		`spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"`)
-	check("parameters are of a kind", func(p *policy) { p.Spec.ParamKind = &admissionregistrationv1.ParamKind{} },
+	check("paramKind has a kind", func(p *policy) { p.Spec.ParamKind = &admissionregistrationv1.ParamKind{} },
 		"spec.paramKind.apiVersion: Required value", "spec.paramKind.kind: Required value")
-	check("of a version", func(p *policy) { p.Spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: "a/b/c", Kind: "K"} },
+	check("paramKind has an API version", func(p *policy) { p.Spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: "a/b/c", Kind: "K"} },
 		`spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`)
-	check("expressions are there", func(p *policy) { p.Spec.Validations[0].Expression = " " },
+	check("expressions are required", func(p *policy) { p.Spec.Validations[0].Expression = " " },
 		"spec.validations[0].expression: Required value: expression is not specified")
-	check("messages have a line", func(p *policy) { p.Spec.Validations[0].Message = "a\nb" },
+	check("messages have one line", func(p *policy) { p.Spec.Validations[0].Message = "a\nb" },
 		`spec.validations[0].message: Invalid value: "a\nb": message must not contain line breaks`)
 	check("reasons are known", func(p *policy) { p.Spec.Validations[0].Reason = new(metav1.StatusReason("x")) },
 		`spec.validations[0].reason: Unsupported value: "x": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"`)
-	check("variables have names", func(p *policy) {
+	check("variables have valid names", func(p *policy) {
 		p.Spec.Variables = []admissionregistrationv1.Variable{{Expression: "1"}, {Name: "if", Expression: "1"}}
 	},
 		"spec.variables[0].name: Required value: name is not specified",
 		`spec.variables[1].name: Invalid value: "if": must be a valid CEL identifier`)
-	check("annotations have keys", func(p *policy) {
+	check("audit annotations have keys", func(p *policy) {
 		a := admissionregistrationv1.AuditAnnotation{Key: "a", ValueExpression: "'x'"}
 		p.Spec.AuditAnnotations = []admissionregistrationv1.AuditAnnotation{a, a}
 	}, `spec.auditAnnotations[1].key: Duplicate value: "a"`)
@@ -70,16 +70,16 @@ func TestMutatingPolicies(t *testing.T) {
 	}
 	const at = "spec.mutations[0]."
 	check := registrytest.Rules(t, valid, validateMutatingPolicy)
-	check("something changes", func(p *policy) { p.Spec.Mutations = nil },
+	check("mutations are required", func(p *policy) { p.Spec.Mutations = nil },
 		"spec.mutations: Required value: mutations must contain at least one item")
-	check("in a known way", func(p *policy) { p.Spec.Mutations[0].PatchType = "x" },
+	check("patch types are known", func(p *policy) { p.Spec.Mutations[0].PatchType = "x" },
 		at+`patchType: Unsupported value: "x": supported values: "ApplyConfiguration", "JSONPatch"`)
-	check("that is spelled out", func(p *policy) { p.Spec.Mutations[0].PatchType = "ApplyConfiguration" },
+	check("the field of the patch type is required", func(p *policy) { p.Spec.Mutations[0].PatchType = "ApplyConfiguration" },
 		at+"applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration",
 		at+`jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration`)
-	check("what is deleted does not change", func(p *policy) { p.Spec.MatchConstraints.ResourceRules[0].Operations[0] = "DELETE" },
+	check("mutation of deletes is rejected", func(p *policy) { p.Spec.MatchConstraints.ResourceRules[0].Operations[0] = "DELETE" },
 		`spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"`)
-	check("it may change again", func(p *policy) { p.Spec.ReinvocationPolicy = "" }, "spec.reinvocationPolicy: Required value")
+	check("reinvocationPolicy is required", func(p *policy) { p.Spec.ReinvocationPolicy = "" }, "spec.reinvocationPolicy: Required value")
 }
 
 func TestBindings(t *testing.T) {
@@ -92,19 +92,19 @@ func TestBindings(t *testing.T) {
 	}
 	const actions, params = "spec.validationActions", "spec.paramRef"
 	check := registrytest.Rules(t, valid, validateValidatingBinding)
-	check("an empty spec lacks two things", func(b *binding) { b.Spec = admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{} },
+	check("an empty binding", func(b *binding) { b.Spec = admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{} },
 		"spec.policyName: Required value", actions+": Required value: at least one validation action is required")
-	check("an action is known and comes once", func(b *binding) { b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{"x", "x"} },
+	check("actions are known and unique", func(b *binding) { b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{"x", "x"} },
 		actions+`[0]: Unsupported value: "x": supported values: "Audit", "Deny", "Warn"`,
 		actions+`[1]: Unsupported value: "x": supported values: "Audit", "Deny", "Warn"`, actions+`[1]: Duplicate value: "x"`)
-	check("who denies does not warn", func(b *binding) { b.Spec.ValidationActions[1] = "Warn" },
+	check("Deny excludes Warn", func(b *binding) { b.Spec.ValidationActions[1] = "Warn" },
 		actions+`: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn `+
 			`(repeating the same validation failure information in the API response and headers serves no purpose)`)
-	check("parameters have a name or labels", func(b *binding) { b.Spec.ParamRef.Name = "" },
+	check("paramRef has a name or a selector", func(b *binding) { b.Spec.ParamRef.Name = "" },
 		params+": Required value: one of name or selector must be specified")
-	check("not both", func(b *binding) { b.Spec.ParamRef.Selector = &metav1.LabelSelector{} },
+	check("paramRef has only one of name and selector", func(b *binding) { b.Spec.ParamRef.Selector = &metav1.LabelSelector{} },
 		params+".name: Forbidden: name and selector are mutually exclusive",
 		params+".selector: Forbidden: name and selector are mutually exclusive")
-	check("they may be missing", func(b *binding) { b.Spec.ParamRef.ParameterNotFoundAction = nil },
+	check("parameterNotFoundAction is required", func(b *binding) { b.Spec.ParamRef.ParameterNotFoundAction = nil },
 		params+".parameterNotFoundAction: Required value")
 }

@@ -32,25 +32,25 @@ func TestWebhooks(t *testing.T) {
 		c.Webhooks[0] = *w
 		return validateValidatingWebhooks(c)
 	})
-	check("names have a domain", func(w *webhook) { w.Name = "a" },
+	check("names are qualified", func(w *webhook) { w.Name = "a" },
 		at+`name: Invalid value: "a": should be a domain with at least three segments separated by dots`)
-	check("dry runs have no effect", func(w *webhook) { w.SideEffects = new(admissionregistrationv1.SideEffectClassSome) },
+	check("sideEffects are None or NoneOnDryRun", func(w *webhook) { w.SideEffects = new(admissionregistrationv1.SideEffectClassSome) },
 		at+`sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"`)
-	check("which has to be said", func(w *webhook) { w.SideEffects = nil },
+	check("sideEffects is required", func(w *webhook) { w.SideEffects = nil },
 		at+"sideEffects: Required value: must specify one of None, NoneOnDryRun")
-	check("a webhook has half a minute", func(w *webhook) { w.TimeoutSeconds = new(int32(31)) },
+	check("the timeout has a maximum", func(w *webhook) { w.TimeoutSeconds = new(int32(31)) },
 		at+"timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds")
-	check("a failure is one or none", func(w *webhook) { w.FailurePolicy = new(admissionregistrationv1.FailurePolicyType("x")) },
+	check("failure policies are known", func(w *webhook) { w.FailurePolicy = new(admissionregistrationv1.FailurePolicyType("x")) },
 		at+`failurePolicy: Unsupported value: "x": supported values: "Fail", "Ignore"`)
-	check("a version is needed", func(w *webhook) { w.AdmissionReviewVersions = nil },
+	check("a review version is required", func(w *webhook) { w.AdmissionReviewVersions = nil },
 		at+"admissionReviewVersions: Required value: must specify one of v1, v1beta1")
-	check("that is known", func(w *webhook) { w.AdmissionReviewVersions = []string{"v2"} },
+	check("a known review version is required", func(w *webhook) { w.AdmissionReviewVersions = []string{"v2"} },
 		at+`admissionReviewVersions: Invalid value: ["v2"]: must include at least one of v1, v1beta1`)
-	check("told once", func(w *webhook) { w.AdmissionReviewVersions = []string{"v1", "v1"} },
+	check("review versions are unique", func(w *webhook) { w.AdmissionReviewVersions = []string{"v1", "v1"} },
 		at+`admissionReviewVersions[1]: Invalid value: "v1": duplicate version`)
-	check("conditions have names and expressions", func(w *webhook) { w.MatchConditions = make([]admissionregistrationv1.MatchCondition, 1) },
+	check("match conditions have names and expressions", func(w *webhook) { w.MatchConditions = make([]admissionregistrationv1.MatchCondition, 1) },
 		at+"matchConditions[0].expression: Required value", at+"matchConditions[0].name: Required value")
-	check("their own", func(w *webhook) {
+	check("names of match conditions are unique", func(w *webhook) {
 		w.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "a", Expression: "true"}, {Name: "a", Expression: "true"}}
 	}, at+`matchConditions[1].name: Duplicate value: "a"`)
 }
@@ -66,20 +66,20 @@ func TestWebhookClientConfig(t *testing.T) {
 	})
 	url := func(text string) func(*client) { return func(c *client) { *c = client{URL: new(text)} } }
 	path := func(text string) func(*client) { return func(c *client) { c.Service.Path = new(text) } }
-	check("somewhere", func(c *client) { *c = client{} }, at+": Required value: exactly one of url or service is required")
-	check("at one place", func(c *client) { c.URL = new("https://a") }, at+": Required value: exactly one of url or service is required")
-	check("https", url("https://exam.org/a"))
-	check("no other", url("http://u:p@exam.org/a?b#c"),
+	check("a URL or a service is required", func(c *client) { *c = client{} }, at+": Required value: exactly one of url or service is required")
+	check("a URL excludes a service", func(c *client) { c.URL = new("https://a") }, at+": Required value: exactly one of url or service is required")
+	check("an https URL", url("https://exam.org/a"))
+	check("other schemes and parts of URLs are rejected", url("http://u:p@exam.org/a?b#c"),
 		at+`.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
 		at+`.url: Invalid value: "u:p": user information is not permitted in the URL`,
 		at+`.url: Invalid value: "c": fragments are not permitted in the URL`,
 		at+`.url: Invalid value: "b": query parameters are not permitted in the URL`)
-	check("with a host", url("https:///a"), at+`.url: Invalid value: "": host must be specified; desired format: https://host[/path]`)
-	check("a service has a port", func(c *client) { c.Service.Port = new(int32(0)) },
+	check("a URL has a host", url("https:///a"), at+`.url: Invalid value: "": host must be specified; desired format: https://host[/path]`)
+	check("service ports are in range", func(c *client) { c.Service.Port = new(int32(0)) },
 		at+".service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive")
-	check("paths have parts", path("/a/b"))
-	check("none of them empty", path("/a//b"), at+`.service.path: Invalid value: "/a//b": segment[1] may not be empty`)
-	check("from the root", path("a"), at+`.service.path: Invalid value: "a": must start with a '/'`,
+	check("a path", path("/a/b"))
+	check("path segments are not empty", path("/a//b"), at+`.service.path: Invalid value: "/a//b": segment[1] may not be empty`)
+	check("paths are absolute", path("a"), at+`.service.path: Invalid value: "a": must start with a '/'`,
 		at+`.service.path: Invalid value: "a": segment[0] may not be empty`)
 }
 
@@ -93,20 +93,20 @@ func TestRules(t *testing.T) {
 		return validateValidatingWebhooks(c)
 	})
 	resources := func(names ...string) func(*rule) { return func(r *rule) { r.Resources = names } }
-	check("a rule names all four", func(r *rule) { *r = rule{} },
+	check("an empty rule", func(r *rule) { *r = rule{} },
 		at+"operations: Required value", at+"apiGroups: Required value", at+"apiVersions: Required value", at+"resources: Required value")
 	check("operations are known", func(r *rule) { r.Operations[0] = "GET" },
 		at+`operations[0]: Unsupported value: "GET": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"`)
-	check("nothing beside all", func(r *rule) { r.APIGroups = []string{"*", "apps"} },
+	check("a wildcard is the only group", func(r *rule) { r.APIGroups = []string{"*", "apps"} },
 		at+`apiGroups: Invalid value: ["*","apps"]: if '*' is present, must not specify other API groups`)
-	check("resources may have subresources", resources("*", "*/status"))
-	check("not beside all of them", resources("pods/*", "pods/status"),
+	check("resources and subresources", resources("*", "*/status"))
+	check("pods/* includes pods/status", resources("pods/*", "pods/status"),
 		at+`resources[1]: Invalid value: "pods/status": if 'pods/*' is present, must not specify pods/status`)
-	check("nor beside those of all", resources("*/status", "pods/status"),
+	check("*/status includes pods/status", resources("*/status", "pods/status"),
 		at+`resources[1]: Invalid value: "pods/status": if '*/status' is present, must not specify pods/status`)
-	check("nor beside everything", resources("*/*", "pods"),
+	check("*/* includes pods", resources("*/*", "pods"),
 		at+`resources: Invalid value: ["*/*","pods"]: if '*/*' is present, must not specify other resources`)
-	check("no resource beside all", resources("*", "pods"),
+	check("* includes pods", resources("*", "pods"),
 		at+`resources: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources without subresources`)
 }
 

@@ -62,7 +62,7 @@ func TestDefinitionsAtRestInV1AreRead(t *testing.T) {
 
 func TestMalformedValuesAreRejected(t *testing.T) {
 	for name, value := range map[string]string{
-		"no JSON":      `{"kind":`,
+		"invalid JSON": `{"kind":`,
 		"another kind": `{"kind":"Other","apiVersion":"apiextensions.k8s.io/v1beta1"}`,
 		"no kind":      `{}`,
 	} {

@@ -17,22 +17,22 @@ const small = `{openAPIV3Schema: {type: object, properties: {a: {type: string}}}
 // the same definition.
 func TestSchemasNeedNoConversion(t *testing.T) {
 	for name, versions := range map[string]string{
-		"one version":       `[{name: v1, served: true, storage: true, schema: ` + small + `}]`,
-		"no schema":         `[{name: v1, served: true, storage: true}]`,
-		"an empty schema":   `[{name: v1, served: true, storage: true, schema: {}}]`,
-		"no version":        `[]`,
-		"equal schemas":     `[{name: v1, schema: ` + small + `}, {name: v2, schema: ` + small + `}]`,
-		"different schemas": `[{name: v1, schema: ` + small + `}, {name: v2, schema: {openAPIV3Schema: {type: object}}}, {name: v3, schema: ` + small + `}]`,
-		"one without":       `[{name: v1, schema: ` + small + `}, {name: v2}]`,
-		"what else versions share": `[{name: v1, subresources: {status: {}}, additionalPrinterColumns: [{name: a, type: string, jsonPath: .a}], selectableFields: [{jsonPath: .a}]},
+		"one version":                  `[{name: v1, served: true, storage: true, schema: ` + small + `}]`,
+		"no schema":                    `[{name: v1, served: true, storage: true}]`,
+		"an empty schema":              `[{name: v1, served: true, storage: true, schema: {}}]`,
+		"no version":                   `[]`,
+		"equal schemas":                `[{name: v1, schema: ` + small + `}, {name: v2, schema: ` + small + `}]`,
+		"different schemas":            `[{name: v1, schema: ` + small + `}, {name: v2, schema: {openAPIV3Schema: {type: object}}}, {name: v3, schema: ` + small + `}]`,
+		"one version without a schema": `[{name: v1, schema: ` + small + `}, {name: v2}]`,
+		"other fields that versions share": `[{name: v1, subresources: {status: {}}, additionalPrinterColumns: [{name: a, type: string, jsonPath: .a}], selectableFields: [{jsonPath: .a}]},
 			{name: v2, deprecated: true, deprecationWarning: old, subresources: {status: {}}, additionalPrinterColumns: [{name: a, type: string, jsonPath: .a}], selectableFields: [{jsonPath: .a}]}]`,
 		"all forms of schemas": `[{name: v1, schema: {openAPIV3Schema: {type: object, description: "<&>", x-kubernetes-preserve-unknown-fields: true, nullable: true,
 			properties: {a: {type: array, items: {type: string, enum: [a, "<"]}, x-kubernetes-list-type: set}, b: {items: [{type: integer, maximum: 1.5}]}, c: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]},
 				d: {additionalProperties: false}, e: {additionalProperties: {type: string, default: a}}, f: {not: {type: string}, example: {a: [1, 1.5, null]}}, g: {dependencies: {a: [b], c: {type: string}}},
 				h: {x-kubernetes-validations: [{rule: "self == oldSelf", optionalOldSelf: true, reason: FieldValueForbidden, fieldPath: .a}]}}}}}]`,
-		"keys out of order":     `[{name: v1, schema: {openAPIV3Schema: {type: object, properties: {a: {type: object, default: {b: 1, a: 2}}}}}}]`,
-		"numbers of other form": `[{name: v1, schema: {openAPIV3Schema: {type: object, properties: {a: {type: number, enum: [1.50, 1e3]}}}}}]`,
-		"a webhook":             `[{name: v1}], conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://example.com/", caBundle: YQ==}}}`,
+		"keys out of order":          `[{name: v1, schema: {openAPIV3Schema: {type: object, properties: {a: {type: object, default: {b: 1, a: 2}}}}}}]`,
+		"numbers in other notations": `[{name: v1, schema: {openAPIV3Schema: {type: object, properties: {a: {type: number, enum: [1.50, 1e3]}}}}}]`,
+		"a webhook":                  `[{name: v1}], conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://example.com/", caBundle: YQ==}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			definition := &apiextensionsv1.CustomResourceDefinition{}

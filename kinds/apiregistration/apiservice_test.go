@@ -39,8 +39,8 @@ func TestNewLocalAPIServicesAreAvailable(t *testing.T) {
 		cell    string
 		host    string
 	}{
-		"served here":      {nil, "True", "Local"},
-		"served elsewhere": {&apiregistrationv1.ServiceReference{Namespace: "demo", Name: "s"}, "Unknown", "demo/s"},
+		"local":        {nil, "True", "Local"},
+		"of a service": {&apiregistrationv1.ServiceReference{Namespace: "demo", Name: "s"}, "Unknown", "demo/s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj := &apiregistrationv1.APIService{Status: forged}

@@ -20,19 +20,19 @@ func newAPIService() *apiregistrationv1.APIService {
 func TestAPIServices(t *testing.T) {
 	type service = apiregistrationv1.APIService
 	check := registrytest.Rules(t, newAPIService, validateAPIService)
-	check("a local one", func(s *service) { s.Spec.Service = nil })
-	check("needs no certificates", func(s *service) {
+	check("a local service", func(s *service) { s.Spec.Service = nil })
+	check("a local service has no certificates", func(s *service) {
 		s.Spec.Service, s.Spec.CABundle, s.Spec.InsecureSkipTLSVerify = nil, []byte("ca"), true
 	},
 		`spec.caBundle: Invalid value: "2 bytes": local APIServices may not have a caBundle`,
 		"spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify")
-	check("they are of use or not", func(s *service) { s.Spec.CABundle, s.Spec.InsecureSkipTLSVerify = []byte("ca"), true },
+	check("insecureSkipTLSVerify excludes a CA bundle", func(s *service) { s.Spec.CABundle, s.Spec.InsecureSkipTLSVerify = []byte("ca"), true },
 		"spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present")
-	check("the name tells the version", func(s *service) { s.Name = "v2.exam.org" },
+	check("the name is version and group", func(s *service) { s.Name = "v2.exam.org" },
 		"metadata.name: Invalid value: \"v2.exam.org\": must be `spec.version+\".\"+spec.group`: \"v1.exam.org\"")
-	check("only v1 has no group", func(s *service) { s.Name, s.Spec.Group, s.Spec.Version = "v2.", "", "v2" },
+	check("the core group has version v1 only", func(s *service) { s.Name, s.Spec.Group, s.Spec.Version = "v2.", "", "v2" },
 		"spec.group: Required value: only v1 may have an empty group and it better be legacy kube")
-	check("priorities are bounded", func(s *service) { s.Spec.GroupPriorityMinimum, s.Spec.VersionPriority = 20001, 0 },
+	check("priorities are in range", func(s *service) { s.Spec.GroupPriorityMinimum, s.Spec.VersionPriority = 20001, 0 },
 		"spec.groupPriorityMinimum: Invalid value: 20001: must be positive and less than 20000",
 		"spec.versionPriority: Invalid value: 0: must be positive and less than 1000")
 	check("a service has a name and a port", func(s *service) { s.Spec.Service = &apiregistrationv1.ServiceReference{} },

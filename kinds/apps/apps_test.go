@@ -67,11 +67,11 @@ func TestDeploymentGeneration(t *testing.T) {
 		change            func(*appsv1.Deployment)
 		want              int64
 	}{
-		{"a label changes nothing", "", func(d *appsv1.Deployment) { d.Labels = map[string]string{"biz-version": "101"} }, 1},
-		{"an annotation may steer a rollout", "", func(d *appsv1.Deployment) { d.Annotations = map[string]string{"a": "b"} }, 2},
+		{"labels do not count", "", func(d *appsv1.Deployment) { d.Labels = map[string]string{"biz-version": "101"} }, 1},
+		{"annotations count", "", func(d *appsv1.Deployment) { d.Annotations = map[string]string{"a": "b"} }, 2},
 		{"the spec counts", "", func(d *appsv1.Deployment) { d.Spec.Paused = true }, 3},
-		{"the status does not", "status", func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 3 }, 3},
-		{"the spec is not part of the status", "status", func(d *appsv1.Deployment) { d.Spec.Paused = false }, 3},
+		{"the status does not count", "status", func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 3 }, 3},
+		{"a status write does not change the spec", "status", func(d *appsv1.Deployment) { d.Spec.Paused = false }, 3},
 		{"a client cannot set it", "", func(d *appsv1.Deployment) { d.Generation = 99 }, 3},
 	} {
 		got := mustPut(e, "deployments.apps", step.subresource, step.change)
@@ -156,11 +156,11 @@ func TestDaemonSetTemplateGeneration(t *testing.T) {
 		change            func(*appsv1.DaemonSet)
 		want              string
 	}{
-		{"from 1", "", func(*appsv1.DaemonSet) {}, "1"},
-		{"the spec alone does not count", "", func(d *appsv1.DaemonSet) { d.Spec.MinReadySeconds = 1 }, "1"},
-		{"the template does", "", func(d *appsv1.DaemonSet) { d.Spec.Template.Spec.NodeName = "n" }, "2"},
+		{"starts at 1", "", func(*appsv1.DaemonSet) {}, "1"},
+		{"other fields of the spec do not count", "", func(d *appsv1.DaemonSet) { d.Spec.MinReadySeconds = 1 }, "1"},
+		{"the template counts", "", func(d *appsv1.DaemonSet) { d.Spec.Template.Spec.NodeName = "n" }, "2"},
 		{"a client cannot set it", "", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
-		{"not with the status either", "status", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
+		{"a client cannot set it with the status", "status", func(d *appsv1.DaemonSet) { d.Annotations = nil }, "2"},
 	} {
 		got := mustPut(e, "daemonsets.apps", step.subresource, step.change)
 		if n := got.Annotations[appsv1.DeprecatedTemplateGeneration]; n != step.want {

@@ -56,28 +56,28 @@ func TestDeployments(t *testing.T) {
 	}
 	const unavailable = "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "
 	check := registrytest.Rules(t, newDeployment, defaulted(defaultDeployment, validateDeployment))
-	check("an empty spec lacks three things", func(d *appsv1.Deployment) { d.Spec = appsv1.DeploymentSpec{} },
+	check("an empty spec", func(d *appsv1.Deployment) { d.Spec = appsv1.DeploymentSpec{} },
 		"spec.selector: Required value",
 		"spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
 		"spec.template.spec.containers: Required value")
-	check("pods are replaced for ever", func(d *appsv1.Deployment) { d.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever },
+	check("the restart policy is Always", func(d *appsv1.Deployment) { d.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever },
 		`spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"`)
-	check("an empty selector selects everything", func(d *appsv1.Deployment) { d.Spec.Selector = &metav1.LabelSelector{} },
+	check("an empty selector is rejected", func(d *appsv1.Deployment) { d.Spec.Selector = &metav1.LabelSelector{} },
 		"spec.selector: Invalid value: {}: empty selector is invalid for deployment")
-	check("replicas are no fewer than none", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(-1)) },
+	check("replicas are not negative", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(-1)) },
 		"spec.replicas: Invalid value: -1: must be greater than or equal to 0")
-	check("to recreate is not to roll", func(d *appsv1.Deployment) {
+	check("Recreate has no rolling update", func(d *appsv1.Deployment) {
 		d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{}}
 	}, "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'")
-	check("there is no third way", func(d *appsv1.Deployment) { d.Spec.Strategy.Type = "Jump" },
+	check("strategies are known", func(d *appsv1.Deployment) { d.Spec.Strategy.Type = "Jump" },
 		`spec.strategy: Unsupported value: {"Type":"Jump","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"`)
-	check("rolling needs room", rolls("0", "0"), unavailable+"0: may not be 0 when `maxSurge` is 0")
-	check("be it a share", rolls("0%", "0"), unavailable+`"0%": may not be 0 when `+"`maxSurge` is 0")
-	check("of no more than all", rolls("101%", "1"), unavailable+`"101%": must not be greater than 100%`)
-	check("while twice as many may come", rolls("0", "200%"))
-	check("a share is a percentage", rolls("some", "1"),
+	check("maxUnavailable and maxSurge are not both 0", rolls("0", "0"), unavailable+"0: may not be 0 when `maxSurge` is 0")
+	check("percentages are not both 0", rolls("0%", "0"), unavailable+`"0%": may not be 0 when `+"`maxSurge` is 0")
+	check("maxUnavailable is at most 100%", rolls("101%", "1"), unavailable+`"101%": must not be greater than 100%`)
+	check("maxSurge may exceed 100%", rolls("0", "200%"))
+	check("a string is a percentage", rolls("some", "1"),
 		unavailable+`"some": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)
-	check("progress takes longer than being ready", func(d *appsv1.Deployment) {
+	check("the progress deadline exceeds minReadySeconds", func(d *appsv1.Deployment) {
 		d.Spec.MinReadySeconds, d.Spec.ProgressDeadlineSeconds = 5, new(int32(5))
 	}, "spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds")
 }
@@ -92,13 +92,13 @@ func TestDaemonSets(t *testing.T) {
 	}
 	const at = "spec.updateStrategy.rollingUpdate"
 	check := registrytest.Rules(t, newDaemonSet, defaulted(defaultDaemonSet, validateDaemonSet))
-	check("an old pod goes first", rolls(1, 0))
-	check("or a new one comes first", rolls(0, 1))
-	check("not both", rolls(1, 1), at+".maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero")
-	check("nor none", rolls(0, 0), at+".maxUnavailable: Required value: cannot be 0 when maxSurge is 0")
-	check("there is no third way", func(d *appsv1.DaemonSet) { d.Spec.UpdateStrategy.Type = "Jump" },
+	check("maxUnavailable only", rolls(1, 0))
+	check("maxSurge only", rolls(0, 1))
+	check("maxSurge and maxUnavailable are not both set", rolls(1, 1), at+".maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero")
+	check("maxSurge and maxUnavailable are not both 0", rolls(0, 0), at+".maxUnavailable: Required value: cannot be 0 when maxSurge is 0")
+	check("strategies are known", func(d *appsv1.DaemonSet) { d.Spec.UpdateStrategy.Type = "Jump" },
 		`spec.updateStrategy: Unsupported value: {"Type":"Jump","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"`)
-	check("without a selector nothing is selected", func(d *appsv1.DaemonSet) { d.Spec.Selector = nil },
+	check("selector is required", func(d *appsv1.DaemonSet) { d.Spec.Selector = nil },
 		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")
 }
 
@@ -107,39 +107,39 @@ func TestStatefulSets(t *testing.T) {
 	mount := func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	}
-	check("its pods mount no volume that is not there", mount, `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`)
-	check("but those that are claimed for them", func(s *appsv1.StatefulSet) {
+	check("mounted volumes exist", mount, `spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`)
+	check("claim templates are volumes", func(s *appsv1.StatefulSet) {
 		mount(s)
 		s.Spec.VolumeClaimTemplates = claims("data", "data")
 	})
-	check("in place of volumes of the same name", func(s *appsv1.StatefulSet) {
+	check("claim templates replace volumes of the same name", func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}}}
 		s.Spec.VolumeClaimTemplates = claims("data")
 	})
-	check("a claim says how much", func(s *appsv1.StatefulSet) {
+	check("a claim requests storage", func(s *appsv1.StatefulSet) {
 		s.Spec.VolumeClaimTemplates = claims("data")
 		s.Spec.VolumeClaimTemplates[0].Spec.Resources = corev1.VolumeResourceRequirements{}
 	}, "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value")
-	check("pods get names of their own", func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Hostname = "a.b" })
-	check("it has a selector", func(s *appsv1.StatefulSet) { s.Spec.Selector = nil },
+	check("pods have no host name", func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Hostname = "a.b" })
+	check("selector is required", func(s *appsv1.StatefulSet) { s.Spec.Selector = nil },
 		"spec.selector: Required value",
 		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`")
-	check("pods come in order or not", func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = "Odd" },
+	check("pod management policies are known", func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = "Odd" },
 		`spec.podManagementPolicy: Invalid value: "Odd": must be 'OrderedReady' or 'Parallel'`)
-	check("an update that waits does not roll", func(s *appsv1.StatefulSet) {
+	check("OnDelete has no rolling update", func(s *appsv1.StatefulSet) {
 		s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
 			Type: appsv1.OnDeleteStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{},
 		}
 	}, `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":0,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`)
-	check("one that rolls takes a pod at least", func(s *appsv1.StatefulSet) {
+	check("the partition is not negative and maxUnavailable is positive", func(s *appsv1.StatefulSet) {
 		s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromInt32(0))}
 	}, "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0")
-	check("claims are kept or dropped", func(s *appsv1.StatefulSet) {
+	check("retention policies are known", func(s *appsv1.StatefulSet) {
 		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Sell"}
 	}, `spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Sell": supported values: "Retain", "Delete"`)
-	check("ordinals begin at no less than 0", func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} },
+	check("the first ordinal is not negative", func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} },
 		"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0")
-	check("a service is a host", func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "a.b" },
+	check("serviceName is a DNS label", func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "a.b" },
 		`spec.serviceName: Invalid value: "a.b": must not contain dots`)
 }
 
@@ -176,10 +176,10 @@ func TestRevisions(t *testing.T) {
 		return &appsv1.ControllerRevision{ObjectMeta: meta(), Data: runtime.RawExtension{Raw: []byte(`{"spec":{}}`)}}
 	}
 	check := registrytest.Rules(t, valid, validateNewRevision)
-	check("there is data", func(r *appsv1.ControllerRevision) { r.Data.Raw = nil }, "data: Required value: data is mandatory")
-	check("that is something", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("null") }, "data: Required value: data is mandatory")
-	check("and has fields", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("[]") }, "data: Required value: data must be a valid JSON object")
-	check("numbers begin at 0", func(r *appsv1.ControllerRevision) { r.Revision = -1 }, "revision: Invalid value: -1: must be greater than or equal to 0")
+	check("data is required", func(r *appsv1.ControllerRevision) { r.Data.Raw = nil }, "data: Required value: data is mandatory")
+	check("data is not null", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("null") }, "data: Required value: data is mandatory")
+	check("data is an object", func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte("[]") }, "data: Required value: data must be a valid JSON object")
+	check("revision is not negative", func(r *appsv1.ControllerRevision) { r.Revision = -1 }, "revision: Invalid value: -1: must be greater than or equal to 0")
 }
 
 func TestStatuses(t *testing.T) {

@@ -148,7 +148,7 @@ func TestInvalidReviewsAreRejected(t *testing.T) {
 		{"a path in a namespace", "localsubjectaccessreviews", "demo",
 			&authorizationv1.LocalSubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "jane", NonResourceAttributes: nonResource}}, 422,
 			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: disallowed on this kind of request`},
-		{"rules of nobody", "selfsubjectrulesreviews", "", &authorizationv1.SelfSubjectRulesReview{}, 400, "no user present on request"},
+		{"rules without a user", "selfsubjectrulesreviews", "", &authorizationv1.SelfSubjectRulesReview{}, 400, "no user present on request"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,14 +26,14 @@ func TestSelectorsOfReviews(t *testing.T) {
 		errs    []string
 		ignored string
 	}{
-		{"a text", attributes{FieldSelector: &byField{RawSelector: "a=b"}}, nil, ""},
-		{"or a list", attributes{LabelSelector: &byLabel{Requirements: []label{{Key: "a", Operator: "Exists"}}}}, nil, ""},
-		{"not none", attributes{FieldSelector: &byField{}},
+		{"a raw selector", attributes{FieldSelector: &byField{RawSelector: "a=b"}}, nil, ""},
+		{"a list of requirements", attributes{LabelSelector: &byLabel{Requirements: []label{{Key: "a", Operator: "Exists"}}}}, nil, ""},
+		{"an empty selector", attributes{FieldSelector: &byField{}},
 			[]string{at + "fieldSelector.requirements: Required value: when " + at + "fieldSelector is specified, requirements or rawSelector is required"}, ""},
-		{"nor both", attributes{LabelSelector: &byLabel{RawSelector: "a", Requirements: []label{{Key: "a", Operator: "Exists"}}}},
+		{"a raw selector with requirements", attributes{LabelSelector: &byLabel{RawSelector: "a", Requirements: []label{{Key: "a", Operator: "Exists"}}}},
 			[]string{at + `labelSelector.rawSelector: Invalid value: "a": may not specified at the same time as requirements`}, ""},
-		{"what cannot be read is ignored", attributes{LabelSelector: &byLabel{RawSelector: "a in ("}}, nil, at + "labelSelector ignored due to parse error"},
-		{"as are operators to come", attributes{FieldSelector: &byField{Requirements: []field{
+		{"an invalid raw selector is ignored", attributes{LabelSelector: &byLabel{RawSelector: "a in ("}}, nil, at + "labelSelector ignored due to parse error"},
+		{"unknown operators are ignored", attributes{FieldSelector: &byField{Requirements: []field{
 			{Key: "a", Operator: "In", Values: []string{"b"}}, {Key: "a", Operator: "Near", Values: []string{"b"}},
 		}}}, nil, at + "fieldSelector partially ignored due to parse error"},
 	} {

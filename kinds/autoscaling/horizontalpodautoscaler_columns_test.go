@@ -32,17 +32,17 @@ func TestMetricsCell(t *testing.T) {
 		want     string
 	}{
 		{"no metrics", nil, nil, "<none>"},
-		{"nobody looked yet", []spec{external(target{Value: ten})}, nil, "<unknown>/10"},
+		{"no current value", []spec{external(target{Value: ten})}, nil, "<unknown>/10"},
 		{"a value", []spec{external(target{Value: ten})}, externally(value{Value: five}), "5/10"},
 		{"another value", []spec{external(target{Value: ten})}, externally(value{AverageValue: five}), "<nil>/10"},
 		{"on average", []spec{external(target{AverageValue: ten})}, externally(value{AverageValue: five}), "5/10 (avg)"},
-		{"no average", []spec{external(target{AverageValue: ten})}, externally(value{Value: five}), "<unknown>/10 (avg)"},
+		{"no current average", []spec{external(target{AverageValue: ten})}, externally(value{Value: five}), "<unknown>/10 (avg)"},
 		{"of an object", []spec{object}, []status{{Object: &autoscalingv2.ObjectMetricStatus{Current: value{AverageValue: five}}}}, "5/10 (avg)"},
 		{"of pods", []spec{pods}, []status{{Pods: &autoscalingv2.PodsMetricStatus{Current: value{AverageValue: five}}}}, "5/10"},
-		{"how much is used", []spec{cpu}, []status{{Resource: &autoscalingv2.ResourceMetricStatus{Current: value{AverageUtilization: new(int32(60))}}}}, "cpu: 60%/80%"},
-		{"by a container", []spec{container}, []status{{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: value{AverageValue: five}}}}, "memory: 5/10"},
-		{"two are shown", []spec{pods, cpu, container}, nil, "<unknown>/10, cpu: <unknown>/80% + 1 more..."},
-		{"of a type to come", []spec{{Type: "New"}}, nil, "<unknown type>"},
+		{"utilization", []spec{cpu}, []status{{Resource: &autoscalingv2.ResourceMetricStatus{Current: value{AverageUtilization: new(int32(60))}}}}, "cpu: 60%/80%"},
+		{"of a container", []spec{container}, []status{{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: value{AverageValue: five}}}}, "memory: 5/10"},
+		{"two metrics are shown", []spec{pods, cpu, container}, nil, "<unknown>/10, cpu: <unknown>/80% + 1 more..."},
+		{"of an unknown type", []spec{{Type: "New"}}, nil, "<unknown type>"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			if got := metricsCell(c.specs, c.statuses); got != c.want {

@@ -18,10 +18,10 @@ func newAutoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 
 func TestAutoscalers(t *testing.T) {
 	check := registrytest.Rules(t, newAutoscaler, validateAutoscaler)
-	check("the maximum is no less than the minimum", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+	check("maxReplicas is not less than minReplicas", func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec.MinReplicas, a.Spec.MaxReplicas = new(int32(3)), 2
 	}, "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`")
-	check("neither is none, and something is scaled", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+	check("replicas are positive and the target is required", func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(0))}
 	},
 		"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
@@ -30,13 +30,13 @@ func TestAutoscalers(t *testing.T) {
 		"spec.scaleTargetRef.name: Required value",
 		`spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group`,
 		"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas")
-	check("names are parts of paths", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = ".." },
+	check("target names are path segments", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = ".." },
 		`spec.scaleTargetRef.name: Invalid value: "..": may not be '..'`)
 	core := func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController", Name: "r"}
 	}
-	check("of the core group one kind is scaled", core)
-	check("an API version has two parts at most", func(a *autoscalingv2.HorizontalPodAutoscaler) {
+	check("a replication controller of the core group", core)
+	check("API versions have at most two parts", func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		core(a)
 		a.Spec.ScaleTargetRef.APIVersion = "a/b/c"
 	}, `spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`)
@@ -51,8 +51,8 @@ func TestAutoscalersKeepTheirTarget(t *testing.T) {
 	check := registrytest.Rules(t, without, func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 		return validateAutoscalerUpdate(a, without())
 	})
-	check("and may scale another of the kind", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = "e" })
-	check("but not one of another", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Kind = "ReplicaSet" },
+	check("the target name is mutable", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = "e" })
+	check("the target kind is immutable if it is not scalable", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Kind = "ReplicaSet" },
 		`spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group`)
 }
 
@@ -85,21 +85,21 @@ func TestBehavior(t *testing.T) {
 	}
 	const at = "spec.behavior.scaleDown."
 	check := registrytest.Rules(t, valid, validateAutoscaler)
-	check("an hour is as far as it looks", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(3601)) }),
+	check("stabilization windows have a maximum", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(3601)) }),
 		at+"stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600")
-	check("not into the future", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(-1)) }),
+	check("stabilization windows are not negative", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(-1)) }),
 		at+"stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero")
-	check("a policy is needed", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies = nil }),
+	check("a policy is required", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies = nil }),
 		at+"policies: Required value: must specify at least one Policy")
-	check("of the known ones one is selected", down(func(r *autoscalingv2.HPAScalingRules) { r.SelectPolicy = new(autoscalingv2.ScalingPolicySelect("x")) }),
+	check("policy selectors are known", down(func(r *autoscalingv2.HPAScalingRules) { r.SelectPolicy = new(autoscalingv2.ScalingPolicySelect("x")) }),
 		at+`selectPolicy: Unsupported value: "x": supported values: "Disabled", "Max", "Min"`)
-	check("an empty policy lacks all", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0] = autoscalingv2.HPAScalingPolicy{} }),
+	check("an empty policy", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0] = autoscalingv2.HPAScalingPolicy{} }),
 		at+`policies[0].type: Unsupported value: "": supported values: "Percent", "Pods"`,
 		at+"policies[0].value: Invalid value: 0: must be greater than zero",
 		at+"policies[0].periodSeconds: Invalid value: 0: must be greater than zero")
-	check("half an hour is the longest period", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0].PeriodSeconds = 1801 }),
+	check("periods have a maximum", down(func(r *autoscalingv2.HPAScalingRules) { r.Policies[0].PeriodSeconds = 1801 }),
 		at+"policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800")
-	check("no tolerance below none", down(func(r *autoscalingv2.HPAScalingRules) { r.Tolerance = new(resource.MustParse("-1")) }),
+	check("tolerances are not negative", down(func(r *autoscalingv2.HPAScalingRules) { r.Tolerance = new(resource.MustParse("-1")) }),
 		at+`tolerance: Invalid value: "-1": must be greater than or equal to 0`)
 }
 
@@ -117,37 +117,37 @@ func TestMetrics(t *testing.T) {
 	}
 	check := registrytest.Rules(t, valid, validate)
 	const known = `supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`
-	check("a type is needed, and kube-apiserver says so thrice", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{} },
+	check("type is required, reported three times as by kube-apiserver", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{} },
 		at+"type: Required value: must specify a metric source type",
 		at+`type: Unsupported value: "": `+known, at+`type: Unsupported value: "": `+known)
-	check("what the type names is there", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{Type: "Pods"} },
+	check("the source of the type is required", func(m *autoscalingv2.MetricSpec) { *m = autoscalingv2.MetricSpec{Type: "Pods"} },
 		at+"pods: Required value: must populate information for the given metric source")
-	check("and nothing else", func(m *autoscalingv2.MetricSpec) { m.Pods = &autoscalingv2.PodsMetricSource{} },
+	check("only the source of the type is allowed", func(m *autoscalingv2.MetricSpec) { m.Pods = &autoscalingv2.PodsMetricSource{} },
 		at+"pods.metric.name: Required value: must specify a metric name",
 		at+"pods.target.type: Required value: must specify a metric target type",
 		at+`pods.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue`,
 		at+"pods.target.averageValue: Required value: must specify a positive target averageValue",
 		at+"pods: Forbidden: must populate the given metric source only")
-	check("a resource has a name and a goal", func(m *autoscalingv2.MetricSpec) {
+	check("a resource has a name and a target", func(m *autoscalingv2.MetricSpec) {
 		m.Resource = &autoscalingv2.ResourceMetricSource{Target: autoscalingv2.MetricTarget{Type: "Value"}}
 	},
 		at+"resource.name: Required value: must specify a resource name",
 		at+"resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization")
-	check("not two goals", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageValue = new(resource.MustParse("0")) },
+	check("a target has one value", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageValue = new(resource.MustParse("0")) },
 		at+`resource.target.averageValue: Invalid value: "0": must be positive`,
 		at+"resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization")
-	check("some use", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageUtilization = new(int32(0)) },
+	check("averageUtilization is positive", func(m *autoscalingv2.MetricSpec) { m.Resource.Target.AverageUtilization = new(int32(0)) },
 		at+"resource.target.averageUtilization: Invalid value: 0: must be greater than 0")
-	check("a container's has one", func(m *autoscalingv2.MetricSpec) {
+	check("a container resource has a name, a container and a target", func(m *autoscalingv2.MetricSpec) {
 		m.Type, m.ContainerResource, m.Resource = "ContainerResource", &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Target: m.Resource.Target}, nil
 	}, at+"containerResource.container: Required value: must specify a container")
-	check("an object is named", func(m *autoscalingv2.MetricSpec) {
+	check("an object has a kind and a name", func(m *autoscalingv2.MetricSpec) {
 		m.Type, m.Object, m.Resource = "Object", &autoscalingv2.ObjectMetricSource{Target: autoscalingv2.MetricTarget{Type: "Value"}}, nil
 	},
 		at+"object.describedObject.kind: Required value", at+"object.describedObject.name: Required value",
 		at+"object.metric.name: Required value: must specify a metric name",
 		at+"object.target.averageValue: Required value: must set either a target value or averageValue")
-	check("what is outside has one goal", func(m *autoscalingv2.MetricSpec) {
+	check("an external metric has one target", func(m *autoscalingv2.MetricSpec) {
 		one := resource.MustParse("1")
 		m.Type, m.Resource = "External", nil
 		m.External = &autoscalingv2.ExternalMetricSource{Metric: autoscalingv2.MetricIdentifier{Name: "a/b"},

@@ -27,30 +27,30 @@ func TestCronJobs(t *testing.T) {
 	}
 	const at = "spec.schedule: Invalid value: "
 	check := registrytest.Rules(t, newCronJob, validateNewCronJob)
-	check("a name for five fields is a schedule", schedule("@hourly"))
-	check("four fields are not", schedule("* * * *"), at+`"* * * *": expected exactly 5 fields, found 4: [* * * *]`)
-	check("nor is what no clock shows", schedule("61 * * * *"), at+`"61 * * * *": end of range (61) above maximum (59): 61`)
-	check("nor another word", schedule("@never"), at+`"@never": unrecognized descriptor: @never`)
-	check("nor what the parser stumbles over", schedule("TZ=0"),
+	check("a descriptor", schedule("@hourly"))
+	check("a schedule has five fields", schedule("* * * *"), at+`"* * * *": expected exactly 5 fields, found 4: [* * * *]`)
+	check("values are in range", schedule("61 * * * *"), at+`"61 * * * *": end of range (61) above maximum (59): 61`)
+	check("descriptors are known", schedule("@never"), at+`"@never": unrecognized descriptor: @never`)
+	check("a prefix that makes the parser panic", schedule("TZ=0"),
 		at+`"TZ=0": invalid schedule format: runtime error: slice bounds out of range [:-1]`,
 		at+`"TZ=0": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`)
-	check("a time zone has a field", schedule("CRON_TZ=UTC 0 0 * * *"),
+	check("a time zone in the schedule is rejected", schedule("CRON_TZ=UTC 0 0 * * *"),
 		at+`"CRON_TZ=UTC 0 0 * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`)
-	check("and a name", zone("UTC"))
-	check("of one that is known", zone("Mars/Olympus"), `spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus`)
-	check("not that of here", zone("Local"),
+	check("a time zone", zone("UTC"))
+	check("time zones are known", zone("Mars/Olympus"), `spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus`)
+	check("the time zone Local is rejected", zone("Local"),
 		`spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones`)
-	check("nor a path", zone("../UTC"), `spec.timeZone: Invalid value: "../UTC": unknown time zone ../UTC`)
-	check("an empty spec lacks three things", func(c *batchv1.CronJob) { c.Spec = batchv1.CronJobSpec{}; defaultCronJob(c) },
+	check("a path is not a time zone", zone("../UTC"), `spec.timeZone: Invalid value: "../UTC": unknown time zone ../UTC`)
+	check("an empty spec", func(c *batchv1.CronJob) { c.Spec = batchv1.CronJobSpec{}; defaultCronJob(c) },
 		"spec.schedule: Required value",
 		"spec.jobTemplate.spec.template.spec.containers: Required value",
 		`spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`)
-	check("a name leaves room for those of jobs", func(c *batchv1.CronJob) { c.Name = "a123456789b123456789c123456789d123456789e123456789f12" },
+	check("the name has a maximum length", func(c *batchv1.CronJob) { c.Name = "a123456789b123456789c123456789d123456789e123456789f12" },
 		`metadata.name: Invalid value: "a123456789b123456789c123456789d123456789e123456789f12": must be no more than 52 characters`)
-	check("pods that run for ever are no job", func(c *batchv1.CronJob) {
+	check("the restart policy is Never or OnFailure", func(c *batchv1.CronJob) {
 		c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	}, `spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`)
-	check("jobs select their pods themselves", func(c *batchv1.CronJob) { c.Spec.JobTemplate.Spec.Selector = &metav1.LabelSelector{} },
+	check("the job template has no selector", func(c *batchv1.CronJob) { c.Spec.JobTemplate.Spec.Selector = &metav1.LabelSelector{} },
 		"spec.jobTemplate.spec.selector: Invalid value: {}: `selector` will be auto-generated")
 }
 

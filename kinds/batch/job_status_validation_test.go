@@ -38,28 +38,28 @@ func TestJobStatus(t *testing.T) {
 		before, change func(*batchv1.Job)
 		want           []string
 	}{
-		{"a job begins", func(*batchv1.Job) {}, begin, nil},
-		{"and completes", begin, complete, nil},
-		{"or fails", begin, fail, nil},
-		{"its end is announced", begin, func(j *batchv1.Job) { complete(j); set(j, batchv1.JobComplete) },
+		{"a job starts", func(*batchv1.Job) {}, begin, nil},
+		{"a job completes", begin, complete, nil},
+		{"a job fails", begin, fail, nil},
+		{"JobComplete needs JobSuccessCriteriaMet", begin, func(j *batchv1.Job) { complete(j); set(j, batchv1.JobComplete) },
 			[]string{conditions + "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"}},
-		{"be it good or bad", begin, func(j *batchv1.Job) { fail(j); set(j, batchv1.JobFailed) },
+		{"JobFailed needs JobFailureTarget", begin, func(j *batchv1.Job) { fail(j); set(j, batchv1.JobFailed) },
 			[]string{conditions + "cannot set Failed=True condition without the FailureTarget=true condition"}},
-		{"then nothing runs", begin, func(j *batchv1.Job) { fail(j); j.Status.Active = 1 },
+		{"a finished job has no active pods", begin, func(j *batchv1.Job) { fail(j); j.Status.Active = 1 },
 			[]string{"status.active: Invalid value: 1: active>0 is invalid for finished job"}},
-		{"what is complete has been so since when", begin, func(j *batchv1.Job) { complete(j); j.Status.CompletionTime = nil },
+		{"a complete job has a completion time", begin, func(j *batchv1.Job) { complete(j); j.Status.CompletionTime = nil },
 			[]string{"status.completionTime: Required value: completionTime is required for Complete jobs"}},
-		{"not before it began", begin, func(j *batchv1.Job) { complete(j); j.Status.CompletionTime = &metav1.Time{Time: start.Add(-time.Hour)} },
+		{"the completion time is not before the start time", begin, func(j *batchv1.Job) { complete(j); j.Status.CompletionTime = &metav1.Time{Time: start.Add(-time.Hour)} },
 			[]string{`status.completionTime: Invalid value: "2020-01-02T02:04:05Z": must be equal to or after ` + "`startTime`"}},
-		{"an end is final", complete, func(j *batchv1.Job) { set(j, batchv1.JobSuccessCriteriaMet) }, []string{
+		{"a final condition is immutable", complete, func(j *batchv1.Job) { set(j, batchv1.JobSuccessCriteriaMet) }, []string{
 			`status.completionTime: Invalid value: "2020-01-02T03:05:05Z": cannot set completionTime when there is no Complete=True condition`,
 			conditions + "cannot disable the terminal Complete=True condition",
 		}},
-		{"failures stay", begin, func(j *batchv1.Job) { j.Status.Failed = 0 },
+		{"the number of failures does not decrease", begin, func(j *batchv1.Job) { j.Status.Failed = 0 },
 			[]string{"status.failed: Invalid value: 0: cannot decrease the failed counter"}},
-		{"indexes are for jobs that have them", begin, func(j *batchv1.Job) { j.Status.CompletedIndexes = "0" },
+		{"completed indexes need completion mode Indexed", begin, func(j *batchv1.Job) { j.Status.CompletedIndexes = "0" },
 			[]string{`status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode`}},
-		{"pods that are ready are active", begin, func(j *batchv1.Job) { j.Status.Ready = new(int32(2)) },
+		{"ready pods are at most the active pods", begin, func(j *batchv1.Job) { j.Status.Ready = new(int32(2)) },
 			[]string{"status.ready: Invalid value: 2: cannot set more ready pods than active"}},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {

@@ -30,27 +30,27 @@ func newIndexedJob() *batchv1.Job {
 
 func TestJobs(t *testing.T) {
 	check := registrytest.Rules(t, newJob, validateJob)
-	check("its pods are its own", func(j *batchv1.Job) { j.Spec.Template.Labels["job-name"] = "other" },
+	check("labels of the template match the selector", func(j *batchv1.Job) { j.Spec.Template.Labels["job-name"] = "other" },
 		`spec.template.metadata.labels[job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j",`+
 			`"controller-uid":"u","job-name":"other"}: must be 'j'`)
-	check("no number is negative", func(j *batchv1.Job) { j.Spec.BackoffLimit = new(int32(-1)) },
+	check("numbers are not negative", func(j *batchv1.Job) { j.Spec.BackoffLimit = new(int32(-1)) },
 		"spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0")
-	check("indexes are for jobs that have them", func(j *batchv1.Job) {
+	check("fields of indexes need completion mode Indexed", func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.MaxFailedIndexes = new(int32(1)), new(int32(1))
 	},
 		"spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode",
 		"spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode")
-	check("so are policies of success", func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} },
+	check("success policies need completion mode Indexed", func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} },
 		`spec.successPolicy: Invalid value: {"Rules":null}: requires indexed completion mode`)
-	check("there are two ways to complete", func(j *batchv1.Job) { j.Spec.CompletionMode = new(batchv1.CompletionMode("Odd")) },
+	check("completion modes are known", func(j *batchv1.Job) { j.Spec.CompletionMode = new(batchv1.CompletionMode("Odd")) },
 		`spec.completionMode: Unsupported value: "Odd": supported values: "NonIndexed", "Indexed"`)
-	check("a manager has a domain", func(j *batchv1.Job) { j.Spec.ManagedBy = new("me") },
+	check("managedBy has a domain", func(j *batchv1.Job) { j.Spec.ManagedBy = new("me") },
 		"spec.managedBy: Invalid value: \"me\": must be a domain-prefixed path (such as \"acme.io/foo\")")
-	check("a policy of failures needs pods that end", func(j *batchv1.Job) {
+	check("a failure policy needs restart policy Never", func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		j.Spec.PodFailurePolicy, j.Spec.PodReplacementPolicy = &batchv1.PodFailurePolicy{}, new(batchv1.Failed)
 	}, `spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified`)
-	check("and that are not replaced before", func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} },
+	check("a failure policy needs replacement of failed pods", func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} },
 		`spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"`)
 }
 
@@ -62,27 +62,27 @@ func TestIndexedJobs(t *testing.T) {
 		}
 	}
 	check := registrytest.Rules(t, newIndexedJob, validateJob)
-	check("they say how many there are", func(j *batchv1.Job) { j.Spec.Completions = nil },
+	check("completions are required", func(j *batchv1.Job) { j.Spec.Completions = nil },
 		"spec.completions: Required value: when completion mode is Indexed")
-	check("not too many at once", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(100_001)) },
+	check("parallelism has a maximum", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(100_001)) },
 		"spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed")
-	check("their pods have host names", func(j *batchv1.Job) { j.Name, j.Spec.ManualSelector = "a.b", new(true) },
+	check("the name of a job leaves space for indexes", func(j *batchv1.Job) { j.Name, j.Spec.ManualSelector = "a.b", new(true) },
 		`metadata.name: Invalid value: "a.b": will not able to create pod with invalid DNS label: a.b-3`)
-	check("no more can fail than there are", func(j *batchv1.Job) {
+	check("maxFailedIndexes is at most completions", func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.MaxFailedIndexes = new(int32(1)), new(int32(5))
 	}, "spec.maxFailedIndexes: Invalid value: 5: must be less than or equal to completions")
-	check("of very many only some", func(j *batchv1.Job) {
+	check("maxFailedIndexes is required for many completions", func(j *batchv1.Job) {
 		j.Spec.BackoffLimitPerIndex, j.Spec.Completions = new(int32(1)), new(int32(100_001))
 	}, "spec.maxFailedIndexes: Required value: must be specified when completions is above 100000")
-	check("success is a number", succeeds(new(int32(2)), nil))
-	check("or a list of indexes", succeeds(nil, new("0,2-3")))
-	check("or so many of them", succeeds(new(int32(4)), new("0,2-3")),
+	check("a number of succeeded indexes", succeeds(new(int32(2)), nil))
+	check("a list of succeeded indexes", succeeds(nil, new("0,2-3")))
+	check("succeededCount is at most the listed indexes", succeeds(new(int32(4)), new("0,2-3")),
 		at+".succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of indexes in the specified succeededIndexes field)")
-	check("not nothing", succeeds(nil, nil),
+	check("a success rule has a criterion", succeeds(nil, nil),
 		at+": Required value: at least one of succeededCount or succeededIndexes must be specified")
-	check("indexes are below the completions", succeeds(nil, new("4")),
+	check("indexes are less than completions", succeeds(nil, new("4")),
 		at+`.succeededIndexes: Invalid value: "4": error parsing succeededIndexes: too large index: "4"`)
-	check("and rise", succeeds(nil, new("2,1")),
+	check("indexes are increasing", succeeds(nil, new("2,1")),
 		at+`.succeededIndexes: Invalid value: "2,1": error parsing succeededIndexes: non-increasing order, previous: 2, current: 1`)
 }
 
@@ -99,20 +99,20 @@ func TestFailurePolicies(t *testing.T) {
 		return validateJob(j)
 	}
 	check := registrytest.Rules(t, valid, validate)
-	check("an index fails where they are counted", func(r *batchv1.PodFailurePolicyRule) { r.Action = batchv1.PodFailurePolicyActionFailIndex },
+	check("FailIndex needs backoffLimitPerIndex", func(r *batchv1.PodFailurePolicyRule) { r.Action = batchv1.PodFailurePolicyActionFailIndex },
 		at+`.action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set`)
-	check("something is done", func(r *batchv1.PodFailurePolicyRule) { r.Action = "" },
+	check("action is required", func(r *batchv1.PodFailurePolicyRule) { r.Action = "" },
 		at+`.action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]`)
-	check("on some occasion", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes = nil },
+	check("a rule has exit codes or conditions", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes = nil },
 		at+": Invalid value: specifying one of OnExitCodes and OnPodConditions is required")
-	check("0 is no failure", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.Values = []int32{0} },
+	check("exit code 0 is rejected", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.Values = []int32{0} },
 		at+".onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator")
-	check("codes are in order, each once", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.Values = []int32{3, 1, 1} },
+	check("exit codes are sorted and unique", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.Values = []int32{3, 1, 1} },
 		at+".onExitCodes.values[2]: Duplicate value: 1",
 		at+".onExitCodes.values: Invalid value: [3,1,1]: must be ordered")
-	check("of a container there is", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.ContainerName = new("other") },
+	check("the container exists", func(r *batchv1.PodFailurePolicyRule) { r.OnExitCodes.ContainerName = new("other") },
 		at+`.onExitCodes.containerName: Invalid value: "other": must be one of the container or initContainer names in the pod template`)
-	check("a condition holds or not", func(r *batchv1.PodFailurePolicyRule) {
+	check("condition statuses are known", func(r *batchv1.PodFailurePolicyRule) {
 		r.OnExitCodes = nil
 		r.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "DisruptionTarget", Status: "Maybe"}}
 	}, at+`.onPodConditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"`)
@@ -125,25 +125,25 @@ func TestJobUpdates(t *testing.T) {
 		before, change func(*batchv1.Job)
 		want           []string
 	}{
-		{"parallelism may change", nil, func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(3)) }, nil},
-		{"completions may not", nil, func(j *batchv1.Job) { j.Spec.Completions = new(int32(3)) },
+		{"parallelism is mutable", nil, func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(3)) }, nil},
+		{"completions are immutable", nil, func(j *batchv1.Job) { j.Spec.Completions = new(int32(3)) },
 			[]string{"spec.completions: Invalid value: 3: field is immutable"}},
-		{"nor may who manages a job", nil, func(j *batchv1.Job) { j.Spec.ManagedBy = new("exam.org/me") },
+		{"managedBy is immutable", nil, func(j *batchv1.Job) { j.Spec.ManagedBy = new("exam.org/me") },
 			[]string{`spec.managedBy: Invalid value: "exam.org/me": field is immutable`}},
-		{"where pods run may change while a job waits", waiting, func(j *batchv1.Job) {
+		{"scheduling fields are mutable while a job is suspended", waiting, func(j *batchv1.Job) {
 			j.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"}
 			j.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
 		}, nil},
-		{"but not by what runs beside them", waiting, func(j *batchv1.Job) {
+		{"other fields of the template are immutable while suspended", waiting, func(j *batchv1.Job) {
 			j.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}
 		}, []string{"spec.template.spec: Invalid value"}},
-		{"nor while there are pods", func(j *batchv1.Job) {
+		{"scheduling fields are immutable after the start", func(j *batchv1.Job) {
 			waiting(j)
 			j.Status.Active = 1
 		}, func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"} }, []string{"spec.template: Invalid value"}},
-		{"what pods are may not", waiting, func(j *batchv1.Job) { j.Spec.Template.Spec.Containers = nil },
+		{"containers are immutable", waiting, func(j *batchv1.Job) { j.Spec.Template.Spec.Containers = nil },
 			[]string{"spec.template.spec.containers: Required value", "spec.template.spec: Invalid value"}},
-		{"the selector is fixed", nil, func(j *batchv1.Job) { j.Spec.Selector = nil }, []string{
+		{"the selector is immutable", nil, func(j *batchv1.Job) { j.Spec.Selector = nil }, []string{
 			"spec.selector: Invalid value: null: field is immutable",
 			"spec.selector: Required value",
 			"spec.template.metadata.labels: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"u\",\"batch.kubernetes.io/job-name\":\"j\"," +

@@ -31,7 +31,7 @@ func TestTemplateWarningsOncePerGeneration(t *testing.T) {
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			for step, pair := range map[string]struct{ want, got []string }{
-				"a new one":           {[]string{tc.want}, tc.create(t.Context(), tc.old)},
+				"a create":            {[]string{tc.want}, tc.create(t.Context(), tc.old)},
 				"the same generation": {nil, tc.update(t.Context(), tc.old, tc.old)},
 				"the next generation": {[]string{tc.want}, tc.update(t.Context(), tc.raised, tc.old)},
 			} {

@@ -127,21 +127,21 @@ func TestValidationOfConditions(t *testing.T) {
 		obj, old    runtime.Object
 		want        []string
 	}{
-		{"the status does not approve", "status", withConditions(denied), withConditions(approved), []string{
+		{"status does not approve", "status", withConditions(denied), withConditions(approved), []string{
 			`status.conditions: Forbidden: updates may not remove a condition of type "Approved"`,
 			`status.conditions: Forbidden: updates may not add a condition of type "Denied"`,
 		}},
-		{"the approval approves", "approval", withConditions(approved), withConditions(), nil},
-		{"an approval is not taken back", "approval", withConditions(), withConditions(approved), []string{
+		{"approval approves", "approval", withConditions(approved), withConditions(), nil},
+		{"an approval cannot be removed", "approval", withConditions(), withConditions(approved), []string{
 			`status.conditions: Forbidden: updates may not remove a condition of type "Approved"`,
 		}},
-		{"nobody is of two minds", "approval", withConditions(approved, denied), withConditions(approved), []string{
+		{"Approved excludes Denied", "approval", withConditions(approved, denied), withConditions(approved), []string{
 			`status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`,
 		}},
-		{"types are unique", "approval", withConditions(approved, approved), withConditions(approved), []string{
+		{"condition types are unique", "approval", withConditions(approved, approved), withConditions(approved), []string{
 			`status.conditions[1].type: Duplicate value: "Approved"`,
 		}},
-		{"an approval is certain", "approval", withConditions(unsure), withConditions(), []string{
+		{"an approval has status True", "approval", withConditions(unsure), withConditions(), []string{
 			`status.conditions[0].status: Unsupported value: "Unknown": supported values: "True"`,
 		}},
 		{"type and status are required", "approval", withConditions(blank), withConditions(), []string{

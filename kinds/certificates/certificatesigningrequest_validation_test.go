@@ -55,19 +55,19 @@ func TestRequests(t *testing.T) {
 		change func(*certificatesv1.CertificateSigningRequestSpec)
 		want   []string
 	}{
-		{"a request, a signer and a usage are enough", func(*certificatesv1.CertificateSigningRequestSpec) {}, nil},
-		{"a request is in PEM", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Request = []byte("x") },
+		{"a request with a signer and a usage", func(*certificatesv1.CertificateSigningRequestSpec) {}, nil},
+		{"the request is PEM", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Request = []byte("x") },
 			[]string{`spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST`}},
-		{"there is a usage", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Usages = nil }, []string{"spec.usages: Required value"}},
-		{"and each once", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Usages = append(s.Usages, s.Usages[0]) },
+		{"a usage is required", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Usages = nil }, []string{"spec.usages: Required value"}},
+		{"usages are unique", func(s *certificatesv1.CertificateSigningRequestSpec) { s.Usages = append(s.Usages, s.Usages[0]) },
 			[]string{`spec.usages[1]: Duplicate value: "client auth"`}},
-		{"a signer has a domain", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = "me" },
+		{"the signer has a domain", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = "me" },
 			[]string{signer + `"me": must be a fully qualified domain and path of the form 'example.com/signer-name'`}},
-		{"of two parts", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = "org/me" },
+		{"the domain of the signer has two labels", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = "org/me" },
 			[]string{signer + `"org": should be a domain with at least two segments separated by dots`}},
-		{"nobody signs for everybody any more", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = legacySigner },
+		{"the legacy signer is rejected", func(s *certificatesv1.CertificateSigningRequestSpec) { s.SignerName = legacySigner },
 			[]string{signer + `"kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version`}},
-		{"ten minutes are the least", func(s *certificatesv1.CertificateSigningRequestSpec) { s.ExpirationSeconds = new(int32(599)) },
+		{"the expiration is at least ten minutes", func(s *certificatesv1.CertificateSigningRequestSpec) { s.ExpirationSeconds = new(int32(599)) },
 			[]string{"spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"}},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
@@ -87,10 +87,10 @@ func TestCertificatesAreInPEM(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"none is fine", nil, ""},
-		{"several are", append(issued, issued...), ""},
-		{"text is none", []byte("x"), "must contain at least one CERTIFICATE PEM block"},
-		{"a request is none", newRequest(t).Spec.Request, `only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"`},
+		{"no certificate", nil, ""},
+		{"several certificates", append(issued, issued...), ""},
+		{"text is not a certificate", []byte("x"), "must contain at least one CERTIFICATE PEM block"},
+		{"a request is not a certificate", newRequest(t).Spec.Request, `only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"`},
 	} {
 		var got string
 		if errs := validateCertificate(tc.data); len(errs) > 0 {

@@ -11,9 +11,9 @@ import (
 func TestLeases(t *testing.T) {
 	type lease = coordinationv1.Lease
 	check := registrytest.Rules(t, func() *lease { return &lease{} }, validateLease)
-	check("a lease lasts", func(l *lease) { l.Spec.LeaseDurationSeconds = new(int32(0)) },
+	check("the duration is positive", func(l *lease) { l.Spec.LeaseDurationSeconds = new(int32(0)) },
 		"spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0")
-	check("and passes from one to another", func(l *lease) { l.Spec.LeaseTransitions = new(int32(-1)) },
+	check("the number of transitions is not negative", func(l *lease) { l.Spec.LeaseTransitions = new(int32(-1)) },
 		"spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0")
 }
 

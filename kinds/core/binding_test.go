@@ -57,10 +57,10 @@ func TestBindingRejected(t *testing.T) {
 		want      string
 	}{
 		{"of another pod", "p", bindingTo("q", "n"), "name in URL does not match name in Binding object"},
-		{"to nothing", "p", bindingTo("p", ""), "target.name: Required value"},
-		{"of a pod that is absent", "absent", bindingTo("absent", "n"), `pods "absent" not found`},
-		{"of a pod with gates", "gated", bindingTo("gated", "n"), `Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates`},
-		{"of a pod that was replaced", "p", other, `Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, ` +
+		{"without a target", "p", bindingTo("p", ""), "target.name: Required value"},
+		{"of a missing pod", "absent", bindingTo("absent", "n"), `pods "absent" not found`},
+		{"of a gated pod", "gated", bindingTo("gated", "n"), `Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates`},
+		{"of a replaced pod", "p", other, `Operation cannot be fulfilled on pods "p": StorageError: invalid object, Code: 4, ` +
 			`Key: /registry/pods/default/p, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ` +
 			string(get[*corev1.Pod](e, "pods", "p").UID)},
 	} {

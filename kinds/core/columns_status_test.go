@@ -21,12 +21,12 @@ func TestNodeRows(t *testing.T) {
 		status corev1.NodeStatus
 		want   []any // status, and the wide columns
 	}{
-		{"nothing is known", corev1.NodeStatus{}, []any{"Unknown", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"}},
-		{"a condition that says nothing of readiness", condition(corev1.NodeMemoryPressure, corev1.ConditionTrue),
+		{"an empty status", corev1.NodeStatus{}, []any{"Unknown", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"}},
+		{"a condition other than Ready", condition(corev1.NodeMemoryPressure, corev1.ConditionTrue),
 			[]any{"Unknown", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"}},
-		{"a kubelet that is not heard of", condition(corev1.NodeReady, corev1.ConditionUnknown),
+		{"an unknown readiness", condition(corev1.NodeReady, corev1.ConditionUnknown),
 			[]any{"NotReady", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"}},
-		{"a node at work", corev1.NodeStatus{
+		{"a ready node", corev1.NodeStatus{
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeHostName, Address: "n"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.2"},
@@ -51,7 +51,7 @@ func TestEventRows(t *testing.T) {
 		event corev1.Event
 		want  []any // last seen, object, source, first seen, count
 	}{
-		{"of old", corev1.Event{
+		{"without a series", corev1.Event{
 			FirstTimestamp: ago(2 * time.Hour), LastTimestamp: ago(time.Hour), Count: 3,
 			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "p"}, Source: corev1.EventSource{Component: "kubelet", Host: "n"},
 		}, []any{"60m", "pod/p", "kubelet, n", "120m", int64(3)}},
@@ -79,10 +79,10 @@ func TestPhasesInRows(t *testing.T) {
 		cell        any
 	}{
 		{"a claim", "Bound", registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
-		{"a claim that goes", "Terminating", registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{ObjectMeta: gone, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
+		{"a deleted claim", "Terminating", registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{ObjectMeta: gone, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
 		{"a volume", "Released", registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeReleased}})[4]},
-		{"a volume that goes", "Terminating", registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{ObjectMeta: gone})[4]},
-		{"a namespace says so itself", "Terminating", cellsOf(namespaces().Columns.Row, &corev1.Namespace{ObjectMeta: gone, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})[1]},
+		{"a deleted volume", "Terminating", registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{ObjectMeta: gone})[4]},
+		{"a namespace has its own phase", "Terminating", cellsOf(namespaces().Columns.Row, &corev1.Namespace{ObjectMeta: gone, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})[1]},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			if tc.cell != tc.want {

@@ -33,12 +33,12 @@ func TestPodCells(t *testing.T) {
 		pod                     corev1.Pod
 		ready, reason, restarts string
 	}{
-		{"the phase, if nothing else is known", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, "0/1", "Pending", "0"},
+		{"the phase without other information", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, "0/1", "Pending", "0"},
 		{"the reason of the pod", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}}, "0/1", "Evicted", "0"},
 		{"gates", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Reason: corev1.PodReasonSchedulingGated},
 		}}}, "0/1", "SchedulingGated", "0"},
-		{"a container that waits", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{
+		{"a waiting container", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{
 			{State: waiting("CrashLoopBackOff"), RestartCount: 3, LastTerminationState: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{FinishedAt: hourAgo},
 			}},
@@ -46,13 +46,13 @@ func TestPodCells(t *testing.T) {
 		{"a container that ended without a reason", corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			{State: ended(2, "")},
 		}}}, "0/1", "ExitCode:2", "0"},
-		{"a container that was killed", corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+		{"a killed container", corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Signal: 9}}},
 		}}}, "0/1", "Signal:9", "0"},
-		{"one of two is through", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{
+		{"one of two containers is completed", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{
 			{State: ended(0, "Completed")}, {State: runs(), Ready: true},
 		}}}, "1/1", "NotReady", "0"},
-		{"one of two is through and the pod is ready", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready},
+		{"one of two containers is completed and the pod is ready", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready},
 			ContainerStatuses: []corev1.ContainerStatus{{State: ended(0, "Completed")}, {State: runs(), Ready: true}}}}, "1/1", "Running", "0"},
 		{"the second init container", corev1.Pod{Spec: corev1.PodSpec{InitContainers: make([]corev1.Container, 2)},
 			Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{State: ended(0, "Completed"), RestartCount: 1}, {State: waiting("PodInitializing")}}}},
@@ -67,7 +67,7 @@ func TestPodCells(t *testing.T) {
 			ContainerStatuses:     []corev1.ContainerStatus{{State: runs(), Ready: true, RestartCount: 1}},
 		}}, "2/2", "Running", "3"},
 		{"a deletion", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &hourAgo}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}, "0/1", "Terminating", "0"},
-		{"a deletion of what has ended", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &hourAgo}, Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, "0/1", "Succeeded", "0"},
+		{"a deletion of a completed pod", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &hourAgo}, Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, "0/1", "Succeeded", "0"},
 		{"a deletion on a lost node", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &hourAgo}, Status: corev1.PodStatus{Reason: "NodeLost"}}, "0/1", "Unknown", "0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestImmutableConfigMapsAndSecrets(t *testing.T) {
 		{"binaryData", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).BinaryData = map[string][]byte{"b": nil} }},
 		{"itself", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).Immutable = nil }},
 		{"data of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Data = map[string][]byte{"b": nil} }},
-		{"itself in a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Immutable = new(false) }},
+		{"immutable of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Immutable = new(false) }},
 		{"type of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Type = "other" }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -93,9 +93,9 @@ func TestTokensRequireSigningKeys(t *testing.T) {
 		request       authenticationv1.TokenRequest
 		want          string
 	}{
-		{"an account that is there", "a", authenticationv1.TokenRequest{},
+		{"an existing account", "a", authenticationv1.TokenRequest{},
 			`cannot issue a token for serviceaccounts "a": this server has no keys to sign tokens with`},
-		{"an account that is absent", "b", authenticationv1.TokenRequest{}, `serviceaccounts "b" not found`},
+		{"a missing account", "b", authenticationv1.TokenRequest{}, `serviceaccounts "b" not found`},
 		{"too short", "a", authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(5))}},
 			`TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes`},
 		{"too long", "a", authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(1<<32 + 1))}},

@@ -68,9 +68,9 @@ func TestEvictionRejectedByBudget(t *testing.T) {
 		status policyv1.PodDisruptionBudgetStatus
 		cause  string
 	}{
-		{"nothing is left", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 2, DesiredHealthy: 2},
+		{"no disruption is left", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 2, DesiredHealthy: 2},
 			"The disruption budget b needs 2 healthy pods and has 2 currently"},
-		{"its controller has not seen it yet", policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1},
+		{"the controller has not observed the budget", policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1},
 			"The disruption budget b is still being processed by the server."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

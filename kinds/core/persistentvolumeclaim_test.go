@@ -40,7 +40,7 @@ func TestClaimDataSourcesArePaired(t *testing.T) {
 			corev1.PersistentVolumeClaimSpec{DataSourceRef: elsewhere},
 			corev1.PersistentVolumeClaimSpec{},
 		},
-		{"what the old one may not name", corev1.PersistentVolumeClaimSpec{DataSource: source("Any")}, corev1.PersistentVolumeClaimSpec{}},
+		{"kinds that dataSource does not allow", corev1.PersistentVolumeClaimSpec{DataSource: source("Any")}, corev1.PersistentVolumeClaimSpec{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := env{e.With(t)}

@@ -32,27 +32,27 @@ func TestPodStartsPending(t *testing.T) {
 		change func(*corev1.Pod)
 		want   corev1.PodStatus
 	}{
-		{"asks for nothing", func(*corev1.Pod) {}, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
+		{"no resources", func(*corev1.Pod) {}, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
 		{"a client's status is dropped", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
-		{"but for the class", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
-		{"waits for a gate", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}} }, corev1.PodStatus{
+		{"the QoS class of a client is kept", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+		{"a scheduling gate", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}} }, corev1.PodStatus{
 			QOSClass: corev1.PodQOSBestEffort,
 			Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
 				Message: "Scheduling is blocked due to non-empty scheduling gates"}},
 		}},
-		{"asks for something", func(p *corev1.Pod) {
+		{"some requests", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
-		{"limits everything", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Limits = limits }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+		{"limits only", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Limits = limits }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
 		{"requests less than the limits", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = limits
 			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
-		{"one container of two limits nothing", func(p *corev1.Pod) {
+		{"one of two containers without limits", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = limits
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSBurstable}},
-		{"the pod as a whole limits everything", func(p *corev1.Pod) {
+		{"limits of the pod", func(p *corev1.Pod) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Limits: limits}
 		}, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
 	} {

@@ -19,22 +19,22 @@ func TestPodUpdates(t *testing.T) {
 		change func(*corev1.Pod)
 		want   string
 	}{
-		{"images may change", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "other" }, ""},
-		{"tolerations may come", func(p *corev1.Pod) {
+		{"images are mutable", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "other" }, ""},
+		{"tolerations can be added", func(p *corev1.Pod) {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "b", Operator: corev1.TolerationOpExists})
 		}, ""},
-		{"tolerations may not go", func(p *corev1.Pod) { p.Spec.Tolerations = nil },
+		{"tolerations cannot be removed", func(p *corev1.Pod) { p.Spec.Tolerations = nil },
 			`Pod "p" is invalid: spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds`},
-		{"tolerations are as good as new ones", func(p *corev1.Pod) {
+		{"tolerations are validated", func(p *corev1.Pod) {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "b", Operator: "x"})
 		}, `Pod "p" is invalid: spec.tolerations[1].operator: Unsupported value: "x": supported values: "Equal", "Exists"`},
-		{"a deadline may come nearer", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(50)) }, ""},
-		{"a deadline may not be put off", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(200)) },
+		{"a deadline can be shortened", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(50)) }, ""},
+		{"a deadline cannot be extended", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(200)) },
 			`Pod "p" is invalid: spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value`},
-		{"containers may not come", func(p *corev1.Pod) {
+		{"containers cannot be added", func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
 		}, `Pod "p" is invalid: spec.containers: Forbidden: pod updates may not add or remove containers`},
-		{"nothing else may change", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -42,7 +42,7 @@
+		{"other fields are immutable", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -42,7 +42,7 @@
   "NodeSelector": null,
   "ServiceAccountName": "",
   "AutomountServiceAccountToken": null,

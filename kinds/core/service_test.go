@@ -15,10 +15,10 @@ func TestTypeDependentServiceFieldsAreDropped(t *testing.T) {
 		policy corev1.ServiceExternalTrafficPolicy
 		ports  bool
 	}{
-		{"the same type", func(*corev1.ServiceSpec) {}, corev1.ServiceExternalTrafficPolicyCluster, true},
-		{"node ports", func(s *corev1.ServiceSpec) { s.Type = corev1.ServiceTypeNodePort }, corev1.ServiceExternalTrafficPolicyCluster, false},
-		{"cluster addresses", func(s *corev1.ServiceSpec) { s.Type = corev1.ServiceTypeClusterIP }, "", false},
-		{"external addresses", func(s *corev1.ServiceSpec) {
+		{"same type", func(*corev1.ServiceSpec) {}, corev1.ServiceExternalTrafficPolicyCluster, true},
+		{"to NodePort", func(s *corev1.ServiceSpec) { s.Type = corev1.ServiceTypeNodePort }, corev1.ServiceExternalTrafficPolicyCluster, false},
+		{"to ClusterIP", func(s *corev1.ServiceSpec) { s.Type = corev1.ServiceTypeClusterIP }, "", false},
+		{"with external IPs", func(s *corev1.ServiceSpec) {
 			s.Type, s.ExternalIPs = corev1.ServiceTypeClusterIP, []string{"10.0.0.1"}
 		}, corev1.ServiceExternalTrafficPolicyCluster, false},
 	} {

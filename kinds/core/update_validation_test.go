@@ -40,19 +40,19 @@ func TestNodeUpdates(t *testing.T) {
 	}
 	taint := corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoSchedule}
 	testUpdates(t, "nodes", "", create, []update[*corev1.Node]{
-		{"a node may be drained", func(n *corev1.Node) { n.Spec.Unschedulable, n.Spec.Taints = true, []corev1.Taint{taint} }, ""},
-		{"what a controller gave to it stays", func(n *corev1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs, n.Spec.ProviderID = "", nil, "b" },
+		{"taints and unschedulable are mutable", func(n *corev1.Node) { n.Spec.Unschedulable, n.Spec.Taints = true, []corev1.Taint{taint} }, ""},
+		{"pod CIDRs and provider ID are immutable", func(n *corev1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs, n.Spec.ProviderID = "", nil, "b" },
 			`Node "n" is invalid: [spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, ` +
 				`spec.providerID: Forbidden: node updates may not change providerID except from "" to valid]`},
-		{"there is one taint of a key for each effect", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{taint, taint} },
+		{"taints are unique", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{taint, taint} },
 			`Node "n" is invalid: metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair`},
 	})
 	testUpdates(t, "nodes", "status", create, []update[*corev1.Node]{
-		{"addresses are told once", func(n *corev1.Node) {
+		{"addresses are unique", func(n *corev1.Node) {
 			a := corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}
 			n.Status.Addresses = []corev1.NodeAddress{a, a}
 		}, `Node "n" is invalid: status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"10.0.0.1"}`},
-		{"pods are whole", func(n *corev1.Node) {
+		{"the number of pods is an integer", func(n *corev1.Node) {
 			n.Status.Capacity = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("500m")}
 		},
 			`Node "n" is invalid: [status.capacity.pods: Invalid value: "500m": must be an integer, status.allocatable.pods: Invalid value: "500m": must be an integer]`},
@@ -66,36 +66,36 @@ func TestServiceUpdates(t *testing.T) {
 		}}
 	}
 	testUpdates(t, "services", "", balancer, []update[*corev1.Service]{
-		{"a balancer keeps its class", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new("d") },
+		{"loadBalancerClass is immutable", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new("d") },
 			`Service "s" is invalid: spec.loadBalancerClass: Invalid value: "d": may not change once set`},
-		{"which is that of a balancer", func(s *corev1.Service) { s.Spec.Type, s.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, new("d") },
+		{"loadBalancerClass needs type LoadBalancer", func(s *corev1.Service) { s.Spec.Type, s.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, new("d") },
 			"Service \"s\" is invalid: spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"},
 	})
 	ingress := func(points ...corev1.LoadBalancerIngress) func(*corev1.Service) {
 		return func(s *corev1.Service) { s.Status.LoadBalancer.Ingress = points }
 	}
 	testUpdates(t, "services", "status", balancer, []update[*corev1.Service]{
-		{"a balancer has addresses or names", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}, corev1.LoadBalancerIngress{Hostname: "a.b"}), ""},
-		{"which are what they are called", ingress(corev1.LoadBalancerIngress{IP: "x"}, corev1.LoadBalancerIngress{Hostname: "10.0.0.1"}),
+		{"ingress points with addresses and names", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}, corev1.LoadBalancerIngress{Hostname: "a.b"}), ""},
+		{"addresses and names of ingress points are valid", ingress(corev1.LoadBalancerIngress{IP: "x"}, corev1.LoadBalancerIngress{Hostname: "10.0.0.1"}),
 			`Service "s" is invalid: [status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff), ` +
 				`status.loadBalancer.ingress[1].hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address]`},
-		{"a name has no mode", ingress(corev1.LoadBalancerIngress{Hostname: "a", IPMode: new(corev1.LoadBalancerIPModeProxy)}),
+		{"ipMode needs an IP", ingress(corev1.LoadBalancerIngress{Hostname: "a", IPMode: new(corev1.LoadBalancerIPModeProxy)}),
 			"Service \"s\" is invalid: status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not set"},
 	})
 	testUpdates(t, "services", "status", func() *corev1.Service {
 		return &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	}, []update[*corev1.Service]{
-		{"other services have no balancer", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}),
+		{"ingress points need type LoadBalancer", ingress(corev1.LoadBalancerIngress{IP: "10.0.0.1"}),
 			"Service \"s\" is invalid: status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"},
 	})
 }
 
 func TestPersistentVolumeUpdates(t *testing.T) {
 	testUpdates(t, "persistentvolumes", "", newVolume, []update[*corev1.PersistentVolume]{
-		{"it may be bound", func(v *corev1.PersistentVolume) {
+		{"claimRef is mutable", func(v *corev1.PersistentVolume) {
 			v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "c"}
 		}, ""},
-		{"the data stays where it is", func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = new(corev1.PersistentVolumeBlock) },
+		{"the volume mode is immutable", func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = new(corev1.PersistentVolumeBlock) },
 			`PersistentVolume "v" is invalid: volumeMode: Invalid value: "Block": field is immutable`},
 	})
 }
@@ -108,7 +108,7 @@ func TestReplicationControllerStatus(t *testing.T) {
 		return r
 	}
 	testUpdates(t, "replicationcontrollers", "status", create, []update[*corev1.ReplicationController]{
-		{"no more pods are ready than there are", func(r *corev1.ReplicationController) { r.Status.ReadyReplicas = 1 },
+		{"ready replicas are at most the replicas", func(r *corev1.ReplicationController) { r.Status.ReadyReplicas = 1 },
 			`ReplicationController "r" is invalid: status.readyReplicas: Invalid value: 1: cannot be greater than status.replicas`},
 	})
 }
@@ -128,20 +128,20 @@ func TestGatedPodUpdates(t *testing.T) {
 		return p
 	}
 	testUpdates(t, "pods", "", create, []update[*corev1.Pod]{
-		{"a gate may open", func(p *corev1.Pod) { p.Spec.SchedulingGates = nil }, ""},
-		{"no gate comes", func(p *corev1.Pod) {
+		{"gates can be removed", func(p *corev1.Pod) { p.Spec.SchedulingGates = nil }, ""},
+		{"gates cannot be added", func(p *corev1.Pod) {
 			p.Spec.SchedulingGates = append(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: "b"})
 		},
 			`Pod "p" is invalid: spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'b'`},
-		{"the nodes may become fewer", func(p *corev1.Pod) {
+		{"node selection can be narrowed", func(p *corev1.Pod) {
 			p.Spec.NodeSelector["c"] = "d"
 			terms(p)[0].MatchExpressions = append(terms(p)[0].MatchExpressions, expression)
 		}, ""},
-		{"but not others", func(p *corev1.Pod) { p.Spec.NodeSelector["a"] = "c" },
+		{"node selectors cannot change", func(p *corev1.Pod) { p.Spec.NodeSelector["a"] = "c" },
 			`Pod "p" is invalid: spec.nodeSelector: Invalid value: {"a":"c"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)`},
-		{"nor more", func(p *corev1.Pod) { p.Spec.Affinity = nil }, `Pod "p" is invalid: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.` +
+		{"node affinity cannot be removed", func(p *corev1.Pod) { p.Spec.Affinity = nil }, `Pod "p" is invalid: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.` +
 			`nodeSelectorTerms: Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are allowed`},
-		{"what a kubelet goes by is there from the start", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "a"} },
+		{"the mirror annotation is immutable", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "a"} },
 			`Pod "p" is invalid: [metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "a": must set spec.nodeName if mirror pod annotation is set, ` +
 				`metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation]`},
 	})
@@ -154,18 +154,18 @@ func TestPodStatusUpdates(t *testing.T) {
 		return p
 	}
 	testUpdates(t, "pods", "status", never, []update[*corev1.Pod]{
-		{"addresses are of two families", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}} }, ""},
-		{"not two of one", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}} },
+		{"pod IPs of two families", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}} }, ""},
+		{"pod IPs have different families", func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}} },
 			`Pod "p" is invalid: status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family`},
-		{"the address of the node is the first", func(p *corev1.Pod) { p.Status.HostIPs = []corev1.HostIP{{IP: "10.0.0.1"}} },
+		{"the first host IP is hostIP", func(p *corev1.Pod) { p.Status.HostIPs = []corev1.HostIP{{IP: "10.0.0.1"}} },
 			`Pod "p" is invalid: status.hostIPs[0].ip: Invalid value: "10.0.0.1": must be equal to ` + "`hostIP`"},
-		{"generations and conditions are what they are called", func(p *corev1.Pod) {
+		{"generations and conditions are valid", func(p *corev1.Pod) {
 			p.Status.ObservedGeneration, p.Status.Conditions = -1, []corev1.PodCondition{{Type: "a b", ObservedGeneration: -1}}
 		}, `Pod "p" is invalid: [status.conditions[0].observedGeneration: Invalid value: -1: must be a non-negative integer, ` +
 			`status.conditions[0].Type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with ` +
 			`an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), ` +
 			`status.observedGeneration: Invalid value: -1: must be a non-negative integer]`},
-		{"containers get what they ask for, in good health or not", func(p *corev1.Pod) {
+		{"container statuses are valid", func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", AllocatedResourcesStatus: []corev1.ResourceStatus{
 				{Name: "claim:a", Resources: []corev1.ResourceHealth{{ResourceID: "1", Health: "Fine", Message: new("")}}},
 			}}}
@@ -173,15 +173,15 @@ func TestPodStatusUpdates(t *testing.T) {
 			`in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty, ` +
 			`status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Fine": supported values: "Healthy", "Unhealthy", "Unknown", ` +
 			`status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].message: Required value: must be non-empty if specified]`},
-		{"a claim stands in for what a container requests", func(p *corev1.Pod) {
+		{"resource claim statuses refer to claims", func(p *corev1.Pod) {
 			p.Status.ExtendedResourceClaimStatus = &corev1.PodExtendedResourceClaimStatus{RequestMappings: []corev1.ContainerExtendedResourceRequest{
 				{ContainerName: "c", ResourceName: "a.b/c", RequestName: "r"},
 			}}
 		}, `Pod "p" is invalid: [status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "a.b/c": must match the extended resource name of an entry ` +
 			`in spec.initContainers.resources.requests or spec.containers.resources.requests, status.extendedResourceClaimStatus.resourceClaimName: Required value]`},
-		{"who keeps it has a domain", func(p *corev1.Pod) { p.Finalizers = []string{"nope"} },
+		{"finalizers are qualified", func(p *corev1.Pod) { p.Finalizers = []string{"nope"} },
 			`Pod "p" is invalid: metadata.finalizers[0]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified`},
-		{"the class stays", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
+		{"the QoS class is immutable", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
 			`Pod "p" is invalid: status.qosClass: Invalid value: "Guaranteed": field is immutable`},
 	})
 	e := newEnv(t)
@@ -208,34 +208,34 @@ func TestPodResizes(t *testing.T) {
 		return p
 	}
 	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
-		{"a container may get more", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("2") }, ""},
-		{"so may one that runs before", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = list("2") }, ""},
-		{"and the pod as a whole", func(p *corev1.Pod) { p.Spec.Resources.Requests = list("3") }, ""},
-		{"not of what is no compute", func(p *corev1.Pod) {
+		{"requests of a container can grow", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("2") }, ""},
+		{"requests of a sidecar can grow", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = list("2") }, ""},
+		{"requests of the pod can grow", func(p *corev1.Pod) { p.Spec.Resources.Requests = list("3") }, ""},
+		{"other resources of a container cannot change", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
-		{"neither before", func(p *corev1.Pod) {
+		{"other resources of a sidecar cannot change", func(p *corev1.Pod) {
 			p.Spec.InitContainers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
 		}, `Pod "p" is invalid: spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable`},
-		{"nor as a whole", func(p *corev1.Pod) {
+		{"other resources of the pod cannot change", func(p *corev1.Pod) {
 			p.Spec.Resources.Limits["hugepages-2Mi"], p.Spec.Resources.Requests["hugepages-2Mi"] = resource.MustParse("2Mi"), resource.MustParse("2Mi")
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable at pod-level`},
-		{"nor nothing", func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) },
+		{"requests of a container cannot be removed", func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) },
 			`Pod "p" is invalid: spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed`},
-		{"neither before or as a whole", func(p *corev1.Pod) {
+		{"requests of sidecars and the pod cannot be removed", func(p *corev1.Pod) {
 			p.Spec.InitContainers[0].Resources.Requests = nil
 			p.Spec.Resources = nil
 		}, `Pod "p" is invalid: [spec.resources: Forbidden: pod-level resources cannot be removed, ` +
 			`spec.initContainers[0].resources.requests: Forbidden: resource requests cannot be removed]`},
-		{"how it is done stays", func(p *corev1.Pod) {
+		{"the resize policy is immutable", func(p *corev1.Pod) {
 			p.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
-		{"containers keep their places", func(p *corev1.Pod) { p.Spec.InitContainers[0].Name, p.Spec.Containers[0].Name = "j", "d" },
+		{"container names are immutable", func(p *corev1.Pod) { p.Spec.InitContainers[0].Name, p.Spec.Containers[0].Name = "j", "d" },
 			`Pod "p" is invalid: [spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize, ` +
 				`spec.initContainers[0].name: Forbidden: initContainers may not be renamed or reordered on resize]`},
-		{"and are as many", func(p *corev1.Pod) { p.Spec.InitContainers = nil },
+		{"containers cannot be removed", func(p *corev1.Pod) { p.Spec.InitContainers = nil },
 			`Pod "p" is invalid: spec.initContainers: Forbidden: initContainers may not be added or removed on resize`},
-		{"requests stay within limits", func(p *corev1.Pod) {
+		{"requests are at most the limits", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
 		}, `Pod "p" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`},
 	})
@@ -249,13 +249,13 @@ func TestResizesOfWholePods(t *testing.T) {
 		return p
 	}
 	testUpdates(t, "pods", "resize", create, []update[*corev1.Pod]{
-		{"a pod may get more", func(p *corev1.Pod) { p.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2") }, ""},
-		{"so may what runs once", func(p *corev1.Pod) {
+		{"requests of the pod can grow", func(p *corev1.Pod) { p.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2") }, ""},
+		{"requests of an init container can change", func(p *corev1.Pod) {
 			p.Spec.InitContainers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 		}, ""},
-		{"not nothing", func(p *corev1.Pod) { delete(p.Spec.Resources.Requests, corev1.ResourceCPU) },
+		{"requests of the pod cannot be removed", func(p *corev1.Pod) { delete(p.Spec.Resources.Requests, corev1.ResourceCPU) },
 			`Pod "p" is invalid: spec.resources.requests: Forbidden: pod-level resource requests cannot be removed`},
-		{"nor no resources at all", func(p *corev1.Pod) { p.Spec.Resources = nil },
+		{"resources of the pod cannot be removed", func(p *corev1.Pod) { p.Spec.Resources = nil },
 			`Pod "p" is invalid: [spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing, ` +
 				`spec.resources: Forbidden: pod-level resources cannot be removed]`},
 	})

@@ -16,45 +16,45 @@ func TestWarnings(t *testing.T) {
 		about     string
 		got, want []string
 	}{
-		{"old ways of a volume", warningsForVolume(volume), []string{
+		{"deprecated volume fields", warningsForVolume(volume), []string{
 			`metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead`,
 			`spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.`,
 		}},
 		{"a key without a certificate", warningsForSecret(&corev1.Secret{Type: corev1.SecretTypeTLS}), []string{"tls: failed to find any PEM data in certificate input"}},
 		{"no key", warningsForSecret(&corev1.Secret{}), nil},
-		{"a field of nodes that nobody reads", warningsForNode(&corev1.Node{Spec: corev1.NodeSpec{DoNotUseExternalID: "a"}}), []string{
+		{"an unused field of nodes", warningsForNode(&corev1.Node{Spec: corev1.NodeSpec{DoNotUseExternalID: "a"}}), []string{
 			"spec.externalID: this field is deprecated, and is unused by Kubernetes",
 		}},
-		{"addresses in another form", warningsForEndpoints(&corev1.Endpoints{Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "FD00::1"}}}}}), []string{
+		{"addresses in non-canonical form", warningsForEndpoints(&corev1.Endpoints{Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "FD00::1"}}}}}), []string{
 			`subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`,
 		}},
 		{"external addresses of a service", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7", ExternalIPs: []string{"192.0.2.7"}}}), []string{
 			"spec.externalIPs is deprecated and may no longer be implemented in some clusters",
 		}},
-		{"what a headless service ignores", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
+		{"fields that a headless service ignores", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeClusterIP, ClusterIP: "None", ExternalIPs: []string{"192.0.2.7"}, SessionAffinity: corev1.ServiceAffinityClientIP,
 		}}), []string{"spec.externalIPs is ignored for headless services", "spec.SessionAffinity is ignored for headless services"}},
-		{"the address of a load balancer in another form", warningsForServiceStatus(&corev1.Service{Status: corev1.ServiceStatus{
+		{"load balancer address in non-canonical form", warningsForServiceStatus(&corev1.Service{Status: corev1.ServiceStatus{
 			LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{Hostname: "a"}, {IP: "FD00::1"}}},
 		}}), []string{`status.loadBalancer.ingress[1]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`}},
-		{"what headless services do without", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
+		{"fields without effect on headless services", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, LoadBalancerIP: "10.0.0.1", SessionAffinity: corev1.ServiceAffinityClientIP, ExternalName: "a",
 		}}), []string{
 			"spec.loadBalancerIP is ignored for headless services",
 			"spec.SessionAffinity is ignored for headless services",
 			`spec.externalName is ignored when spec.type is not "ExternalName"`,
 		}},
-		{"old ways of a service", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
+		{"deprecated service fields", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{
 			ExternalIPs: []string{"FD00::1"}, TrafficDistribution: new(corev1.ServiceTrafficDistributionPreferClose),
 		}}), []string{
 			`spec.externalIPs[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`,
 			"spec.externalIPs is deprecated and may no longer be implemented in some clusters",
 			`spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`,
 		}},
-		{"addresses of names", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalIPs: []string{"10.0.0.1"}}}), []string{
+		{"external IPs of an external name", warningsForService(&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalIPs: []string{"10.0.0.1"}}}), []string{
 			`spec.externalIPs is ignored when spec.type is "ExternalName"`,
 		}},
-		{"a name that is no label of DNS", warningsForPod(pod), []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; " +
+		{"a pod name that is not a DNS label", warningsForPod(pod), []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; " +
 			"a DNS label is recommended: [must not contain dots]"}},
 	} {
 		t.Run(tc.about, func(t *testing.T) {

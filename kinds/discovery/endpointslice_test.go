@@ -31,10 +31,10 @@ func TestGenerationCountsContentAndLabels(t *testing.T) {
 		obj  *discoveryv1.EndpointSlice
 		want int64
 	}{
-		"labels are content":          {labelled, 5},
-		"annotations are not":         {annotated, 4},
-		"endpoints are":               {moved, 5},
-		"nothing changed, nothing is": {old.DeepCopy(), 4},
+		"labels count":             {labelled, 5},
+		"annotations do not count": {annotated, 4},
+		"endpoints count":          {moved, 5},
+		"no change":                {old.DeepCopy(), 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			endpointSlices().Strategy.Update.Prepare(t.Context(), c.obj, old)

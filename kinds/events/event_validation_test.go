@@ -28,16 +28,16 @@ func TestNewEvents(t *testing.T) {
 		{"an event has a time and a type", func(e *corev1.Event) { e.EventTime, e.Type = metav1.MicroTime{}, "" }, []string{
 			`eventTime: Required value`, `type: Invalid value: "": has invalid value: `,
 		}},
-		{"who reports is told", func(e *corev1.Event) { e.ReportingInstance, e.Action = "", "" }, []string{
+		{"reporting fields are required", func(e *corev1.Event) { e.ReportingInstance, e.Action = "", "" }, []string{
 			`reportingInstance: Required value`, `action: Required value`,
 		}},
-		{"it is in the namespace of its object", func(e *corev1.Event) { e.InvolvedObject.Namespace = "" }, []string{
+		{"the namespace is that of the object", func(e *corev1.Event) { e.InvolvedObject.Namespace = "" }, []string{
 			`involvedObject.namespace: Invalid value: "": does not match event.namespace`,
 		}},
-		{"a series is of two at least", func(e *corev1.Event) { e.Series = &corev1.EventSeries{Count: 1} }, []string{
+		{"the count of a series is at least 2", func(e *corev1.Event) { e.Series = &corev1.EventSeries{Count: 1} }, []string{
 			`series.count: Invalid value: "": should be at least 2`, `series.lastObservedTime: Required value`,
 		}},
-		{"the fields of the core group are not for this one", func(e *corev1.Event) { e.Count = 1 }, []string{
+		{"fields of the core group are rejected", func(e *corev1.Event) { e.Count = 1 }, []string{
 			`count: Invalid value: "": needs to be unset`,
 		}},
 	} {

@@ -25,13 +25,13 @@ func newSchema() *flowcontrolv1.FlowSchema {
 func TestFlowSchemas(t *testing.T) {
 	type schema = flowcontrolv1.FlowSchema
 	check := registrytest.Rules(t, newSchema, validateSchema)
-	check("one is first", func(s *schema) { s.Spec.MatchingPrecedence = 1 },
+	check("precedence 1 is reserved", func(s *schema) { s.Spec.MatchingPrecedence = 1 },
 		"spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence 1")
-	check("there is a last", func(s *schema) { s.Spec.MatchingPrecedence = 10001 },
+	check("precedence has a maximum", func(s *schema) { s.Spec.MatchingPrecedence = 10001 },
 		"spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000")
-	check("a level takes the requests", func(s *schema) { s.Spec.PriorityLevelConfiguration.Name = "" },
+	check("the priority level is required", func(s *schema) { s.Spec.PriorityLevelConfiguration.Name = "" },
 		"spec.priorityLevelConfiguration.name: Required value: must reference a priority level")
-	check("conditions come once", func(s *schema) {
+	check("condition types are unique", func(s *schema) {
 		c := flowcontrolv1.FlowSchemaCondition{Type: flowcontrolv1.FlowSchemaConditionDangling}
 		s.Status.Conditions = []flowcontrolv1.FlowSchemaCondition{c, c}
 	}, `status.conditions[1].type: Duplicate value: "Dangling"`)
@@ -46,22 +46,22 @@ func TestFlowSchemaRules(t *testing.T) {
 		s.Spec.Rules[0] = *r
 		return validateSchema(s)
 	})
-	check("who and what", func(r *rules) { *r = rules{} },
+	check("subjects and rules are required", func(r *rules) { *r = rules{} },
 		at+".subjects: Required value: subjects must contain at least one value",
 		at+": Required value: at least one of resourceRules and nonResourceRules has to be non-empty")
-	check("a kind names its member", func(r *rules) { r.Subjects[0].Kind = "Group" },
+	check("a subject has the field of its kind", func(r *rules) { r.Subjects[0].Kind = "Group" },
 		at+".subjects[0].group: Required value: group is required when subject kind is 'Group'",
 		at+".subjects[0].user: Forbidden: user is forbidden when subject kind is not 'User'")
 	check("verbs are known", func(r *rules) { r.ResourceRules[0].Verbs = []string{"eat"} }, at+`.resourceRules[0].verbs: Unsupported value: ["eat"]: `+
 		`supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"`)
-	check("nothing beside all", func(r *rules) { r.ResourceRules[0].Resources = []string{"*", "pods"} },
+	check("a wildcard is the only item", func(r *rules) { r.ResourceRules[0].Resources = []string{"*", "pods"} },
 		at+`.resourceRules[0].resources: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources`)
-	check("in some namespace", func(r *rules) { r.ResourceRules[0].Namespaces = nil },
+	check("namespaces are required", func(r *rules) { r.ResourceRules[0].Namespaces = nil },
 		at+".resourceRules[0].namespaces: Required value: resource rules that are not cluster scoped must supply at least one namespace")
-	check("or in none", func(r *rules) { r.ResourceRules[0].Namespaces, r.ResourceRules[0].ClusterScope = nil, true })
-	check("paths begin at the root", func(r *rules) { r.NonResourceRules[0].NonResourceURLs[0] = "a" },
+	check("clusterScope needs no namespaces", func(r *rules) { r.ResourceRules[0].Namespaces, r.ResourceRules[0].ClusterScope = nil, true })
+	check("paths are absolute", func(r *rules) { r.NonResourceRules[0].NonResourceURLs[0] = "a" },
 		at+`.nonResourceRules[0].nonResourceURLs[0]: Invalid value: "a": must start with slash`)
-	check("and may end with a star", func(r *rules) { r.NonResourceRules[0].NonResourceURLs[0] = "/a*" },
+	check("a wildcard is at the end of a path", func(r *rules) { r.NonResourceRules[0].NonResourceURLs[0] = "/a*" },
 		at+`.nonResourceRules[0].nonResourceURLs[0]: Invalid value: "/a*": wildcard can only do suffix matching`)
 }
 
@@ -79,21 +79,21 @@ func TestPriorityLevels(t *testing.T) {
 	queues := func(q flowcontrolv1.QueuingConfiguration) func(*level) {
 		return func(l *level) { l.Spec.Limited.LimitResponse.Queuing = &q }
 	}
-	check("one is exempt", func(l *level) { l.Name = "exempt" },
+	check("the name exempt is reserved", func(l *level) { l.Name = "exempt" },
 		`spec.type: Invalid value: "Limited": type must be 'Exempt' if and only if name is 'exempt'`)
-	check("there is a type", func(l *level) { l.Spec.Type = "" }, "spec.type: Required value")
-	check("a limit is told", func(l *level) { l.Spec.Limited = nil }, "spec.limited: Required value: must not be empty when type is Limited")
-	check("in parts of a hundred", func(l *level) {
+	check("type is required", func(l *level) { l.Spec.Type = "" }, "spec.type: Required value")
+	check("limited is required", func(l *level) { l.Spec.Limited = nil }, "spec.limited: Required value: must not be empty when type is Limited")
+	check("percentages are in range", func(l *level) {
 		l.Spec.Limited.LendablePercent, l.Spec.Limited.BorrowingLimitPercent = new(int32(101)), new(int32(-1))
 	},
 		limited+"lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive",
 		limited+"borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer")
-	check("who rejects has no queues", func(l *level) { l.Spec.Limited.LimitResponse.Type = "Reject" },
+	check("type Reject has no queuing", func(l *level) { l.Spec.Limited.LimitResponse.Type = "Reject" },
 		limited+"limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited")
-	check("who queues has some", queues(flowcontrolv1.QueuingConfiguration{}),
+	check("queues are positive", queues(flowcontrolv1.QueuingConfiguration{}),
 		limited+"limitResponse.queuing.queueLengthLimit: Invalid value: 0: must be positive",
 		limited+"limitResponse.queuing.queues: Invalid value: 0: must be positive",
 		limited+"limitResponse.queuing.handSize: Invalid value: 0: must be positive")
-	check("as many as a hash can deal", queues(flowcontrolv1.QueuingConfiguration{Queues: 512, HandSize: 8, QueueLengthLimit: 50}),
+	check("the hand size fits the hash", queues(flowcontrolv1.QueuingConfiguration{Queues: 512, HandSize: 8, QueueLengthLimit: 50}),
 		limited+"limitResponse.queuing.handSize: Invalid value: 8: required entropy bits of deckSize 512 and handSize 8 should not be greater than 60")
 }

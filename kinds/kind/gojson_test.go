@@ -17,14 +17,14 @@ func TestGoJSON(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"fields by their names in Go", rbacv1.RoleRef{Kind: "Role", Name: "a"}, `{"APIGroup":"","Kind":"Role","Name":"a"}`},
-		{"apimachinery's by their names in JSON", &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, `{"matchLabels":{"a":"b"}}`},
-		{"what is embedded has no name", corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "n"}}, `{"Name":"n","Optional":null}`},
-		{"and keeps its own braces", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}.ObjectMeta, `{"labels":{"a":"b"}}`},
-		{"metadata too", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
-		{"quantities and ports as in JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
-		{"nothing is null", (*corev1.Pod)(nil), `null`},
-		{"what is new only where it is set", []corev1.KeyToPath{{}, {User: new(int64(1))}}, `[{"Key":"","Path":"","Mode":null},{"Key":"","Path":"","Mode":null,"User":1}]`},
+		{"fields have Go names", rbacv1.RoleRef{Kind: "Role", Name: "a"}, `{"APIGroup":"","Kind":"Role","Name":"a"}`},
+		{"types of apimachinery have JSON names", &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, `{"matchLabels":{"a":"b"}}`},
+		{"embedded fields have no name", corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "n"}}, `{"Name":"n","Optional":null}`},
+		{"metadata with labels", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}.ObjectMeta, `{"labels":{"a":"b"}}`},
+		{"metadata with a name", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
+		{"quantities and ports are JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
+		{"nil is null", (*corev1.Pod)(nil), `null`},
+		{"new fields are omitted if unset", []corev1.KeyToPath{{}, {User: new(int64(1))}}, `[{"Key":"","Path":"","Mode":null},{"Key":"","Path":"","Mode":null,"User":1}]`},
 	} {
 		if got := string(GoJSON(tc.value)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.rule, got, tc.want)

@@ -36,14 +36,14 @@ func TestMessageIsUnavailableIfDecodingDoesMore(t *testing.T) {
 		data   []byte
 		change func(*kind.Codec)
 	}{
-		"JSON":                 {data: []byte(`{"apiVersion":"v1","kind":"ConfigMap"}`)},
-		"nothing":              {},
-		"cut off":              {data: stored[:20]},
-		"another encoding":     {data: typed},
-		"an old version":       {data: stored, change: func(c *kind.Codec) { c.Kind.Version = "v2" }},
-		"another group":        {data: stored, change: func(c *kind.Codec) { c.Kind.Group = "apps" }},
-		"another kind":         {data: stored, change: func(c *kind.Codec) { c.Kind.Kind = "Secret" }},
-		"what has to be added": {data: stored, change: func(c *kind.Codec) { c.Restore = func(runtime.Object) {} }},
+		"JSON":               {data: []byte(`{"apiVersion":"v1","kind":"ConfigMap"}`)},
+		"nothing":            {},
+		"truncated":          {data: stored[:20]},
+		"another encoding":   {data: typed},
+		"an old version":     {data: stored, change: func(c *kind.Codec) { c.Kind.Version = "v2" }},
+		"another group":      {data: stored, change: func(c *kind.Codec) { c.Kind.Group = "apps" }},
+		"another kind":       {data: stored, change: func(c *kind.Codec) { c.Kind.Kind = "Secret" }},
+		"a Restore function": {data: stored, change: func(c *kind.Codec) { c.Restore = func(runtime.Object) {} }},
 	} {
 		codec := configMaps()
 		if c.change != nil {

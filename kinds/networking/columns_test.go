@@ -22,10 +22,10 @@ func TestIngressHosts(t *testing.T) {
 		rules []networkingv1.IngressRule
 		want  string
 	}{
-		"without a host every host matches":  {rulesFor(""), "*"},
-		"three are shown":                    {rulesFor("a", "b", "c"), "a,b,c"},
-		"the rest is counted":                {rulesFor("a", "b", "c", "d", "e"), "a,b,c + 2 more..."},
-		"rules without a host count as more": {rulesFor("a", "b", "c", ""), "a,b,c + 1 more..."},
+		"a rule without a host matches all hosts": {rulesFor(""), "*"},
+		"three are shown":                         {rulesFor("a", "b", "c"), "a,b,c"},
+		"other hosts are counted":                 {rulesFor("a", "b", "c", "d", "e"), "a,b,c + 2 more..."},
+		"rules without a host count as more":      {rulesFor("a", "b", "c", ""), "a,b,c + 1 more..."},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

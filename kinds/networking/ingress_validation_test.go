@@ -26,26 +26,26 @@ func TestIngresses(t *testing.T) {
 	type ingress = networkingv1.Ingress
 	host := func(name string) func(*ingress) { return func(i *ingress) { i.Spec.Rules[0].Host = name } }
 	check := registrytest.Rules(t, newIngress, validateNewIngress)
-	check("a default is enough", func(i *ingress) { i.Spec = networkingv1.IngressSpec{DefaultBackend: new(serviceBackend())} })
-	check("nothing is not", func(i *ingress) { i.Spec = networkingv1.IngressSpec{} },
+	check("a default backend is sufficient", func(i *ingress) { i.Spec = networkingv1.IngressSpec{DefaultBackend: new(serviceBackend())} })
+	check("a backend or a rule is required", func(i *ingress) { i.Spec = networkingv1.IngressSpec{} },
 		"spec: Invalid value: null: either `defaultBackend` or `rules` must be specified")
-	check("hosts are names", host("10.0.0.1"), `spec.rules[0].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
-	check("in lower case", host("A"), `spec.rules[0].host: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of `+
+	check("hosts are DNS names", host("10.0.0.1"), `spec.rules[0].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
+	check("hosts are in lower case", host("A"), `spec.rules[0].host: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of `+
 		`lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character `+
 		`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
-	check("with a wildcard in front", host("a.*.org"), `spec.rules[0].host: Invalid value: "a.*.org": a wildcard DNS-1123 subdomain `+
+	check("a wildcard is the first label", host("a.*.org"), `spec.rules[0].host: Invalid value: "a.*.org": a wildcard DNS-1123 subdomain `+
 		`must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with `+
 		`an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
-	check("secrets have names", func(i *ingress) {
+	check("secret names are valid", func(i *ingress) {
 		i.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"a.org"}, SecretName: "a/b"}}
 	},
 		`spec.tls[0].secretName: Invalid value: "a/b": a lowercase RFC 1123 subdomain must consist of `+
 			`lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character `+
 			`(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
-	check("the class is told once", func(i *ingress) {
+	check("the class is set in one place", func(i *ingress) {
 		i.Annotations, i.Spec.IngressClassName = map[string]string{classAnnotation: "a"}, new("b")
 	}, "annotations.kubernetes.io/ingress.class: Invalid value: \"a\": must match `ingressClassName` when both are specified")
-	check("a rule has paths", func(i *ingress) { i.Spec.Rules[0].HTTP.Paths = nil }, "spec.rules[0].http.paths: Required value")
+	check("paths are required", func(i *ingress) { i.Spec.Rules[0].HTTP.Paths = nil }, "spec.rules[0].http.paths: Required value")
 }
 
 func TestPathsOfIngresses(t *testing.T) {
@@ -67,29 +67,29 @@ func TestPathsOfIngresses(t *testing.T) {
 			p.Backend.Service.Port = networkingv1.ServiceBackendPort{Name: name, Number: number}
 		}
 	}
-	check("a path says how it matches", func(p *networkingv1.HTTPIngressPath) { p.PathType = nil },
+	check("pathType is required", func(p *networkingv1.HTTPIngressPath) { p.PathType = nil },
 		at+"pathType: Required value: pathType must be specified")
-	check("in a known way", func(p *networkingv1.HTTPIngressPath) { p.PathType = new(networkingv1.PathType("x")) },
+	check("path types are known", func(p *networkingv1.HTTPIngressPath) { p.PathType = new(networkingv1.PathType("x")) },
 		at+`pathType: Unsupported value: "x": supported values: "Exact", "ImplementationSpecific", "Prefix"`)
-	check("an implementation may do without", func(p *networkingv1.HTTPIngressPath) {
+	check("ImplementationSpecific allows an empty path", func(p *networkingv1.HTTPIngressPath) {
 		p.PathType, p.Path = new(networkingv1.PathTypeImplementationSpecific), ""
 	})
-	check("it begins at the root", path("x"), at+`path: Invalid value: "x": must be an absolute path`)
-	check("and stays there", path("/a//../b%2f."),
+	check("paths are absolute", path("x"), at+`path: Invalid value: "x": must be an absolute path`)
+	check("paths are normalized", path("/a//../b%2f."),
 		at+`path: Invalid value: "/a//../b%2f.": must not contain '//'`,
 		at+`path: Invalid value: "/a//../b%2f.": must not contain '/../'`,
 		at+`path: Invalid value: "/a//../b%2f.": must not contain '%2f'`)
-	check("to the end", path("/.."), at+`path: Invalid value: "/..": cannot end with '/..'`)
-	check("something serves it", backend(networkingv1.IngressBackend{}),
+	check("paths do not end with a parent directory", path("/.."), at+`path: Invalid value: "/..": cannot end with '/..'`)
+	check("a backend has a service or a resource", backend(networkingv1.IngressBackend{}),
 		at+`backend: Invalid value: "": resource or service backend is required`)
-	check("one thing", backend(networkingv1.IngressBackend{Service: serviceBackend().Service, Resource: &corev1.TypedLocalObjectReference{}}),
+	check("a backend has one target", backend(networkingv1.IngressBackend{Service: serviceBackend().Service, Resource: &corev1.TypedLocalObjectReference{}}),
 		at+`backend: Invalid value: "": cannot set both resource and service backends`)
-	check("a thing has a kind and a name", backend(networkingv1.IngressBackend{Resource: &corev1.TypedLocalObjectReference{}}),
+	check("a resource has a kind and a name", backend(networkingv1.IngressBackend{Resource: &corev1.TypedLocalObjectReference{}}),
 		at+"backend.resource.kind: Required value", at+"backend.resource.name: Required value")
 	check("a service has a name and a port", backend(networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{}}),
 		at+"backend.service.name: Required value", at+"backend: Required value: port name or number is required")
-	check("one port", port("http", 80), at+`backend: Invalid value: "": cannot set both port name & port number`)
-	check("that may exist", port("", 70000), at+"backend.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive")
+	check("a port has a name or a number", port("http", 80), at+`backend: Invalid value: "": cannot set both port name & port number`)
+	check("port numbers are in range", port("", 70000), at+"backend.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive")
 }
 
 func TestPointsOfIngresses(t *testing.T) {
@@ -100,10 +100,10 @@ func TestPointsOfIngresses(t *testing.T) {
 			i.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: ip, Hostname: host}}
 		}
 	}
-	check("a name", point("", "a.org"))
-	check("an address", point("10.0.0.1", ""))
-	check("an address is one", point("x", ""), at+`ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`)
-	check("a name is none", point("", "10.0.0.1"), at+`hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
+	check("a hostname", point("", "a.org"))
+	check("an IP address", point("10.0.0.1", ""))
+	check("ip is an IP address", point("x", ""), at+`ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`)
+	check("hostname is not an IP address", point("", "10.0.0.1"), at+`hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`)
 	stored := newIngress()
 	point("010.0.0.1", "")(stored)
 	if got := registrytest.Texts(validateIngressStatus(stored, stored)); got != nil {

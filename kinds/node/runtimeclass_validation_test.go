@@ -23,13 +23,13 @@ func newRuntimeClass() *nodev1.RuntimeClass {
 func TestRuntimeClasses(t *testing.T) {
 	type class = nodev1.RuntimeClass
 	check := registrytest.Rules(t, newRuntimeClass, validateRuntimeClass)
-	check("something runs the pods", func(c *class) { c.Handler = "" }, "handler: Required value")
-	check("it takes no less than nothing", func(c *class) { c.Overhead.PodFixed["cpu"] = resource.MustParse("-1") },
+	check("handler is required", func(c *class) { c.Handler = "" }, "handler: Required value")
+	check("overhead is not negative", func(c *class) { c.Overhead.PodFixed["cpu"] = resource.MustParse("-1") },
 		`overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0`)
-	check("on nodes with taints", func(c *class) { c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpEqual}} },
+	check("tolerations are valid", func(c *class) { c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpEqual}} },
 		"scheduling.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, "+
 			"which means \"match all values and all keys\"")
-	check("each of them once", func(c *class) {
+	check("tolerations are unique", func(c *class) {
 		c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Operator: corev1.TolerationOpExists}}
 	}, `scheduling.tolerations[1]: Duplicate value: {"Key":"","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}`)
 	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList { return validateRuntimeClassUpdate(c, newRuntimeClass()) })(

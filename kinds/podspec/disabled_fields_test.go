@@ -33,8 +33,8 @@ func TestDisabledFieldsAreDropped(t *testing.T) {
 		old, want *corev1.PodSpec
 	}{
 		{"from a new pod", nil, without},
-		{"from one without it", &corev1.PodSpec{}, without},
-		{"not from one that has it", using(), using()},
+		{"from a pod without the field", &corev1.PodSpec{}, without},
+		{"not from a pod with the field", using(), using()},
 	} {
 		got := using()
 		podspec.DropDisabled(got, tc.old)
@@ -64,8 +64,8 @@ func TestPodsAreSelectedByTheirOwnLabels(t *testing.T) {
 		got  *metav1.LabelSelector
 		want []metav1.LabelSelectorRequirement
 	}{
-		{"labels that it has are required", p.Spec.TopologySpreadConstraints[0].LabelSelector, []metav1.LabelSelectorRequirement{in}},
-		{"those to mismatch are refused", p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector, []metav1.LabelSelectorRequirement{in, out}},
+		{"matchLabelKeys are required", p.Spec.TopologySpreadConstraints[0].LabelSelector, []metav1.LabelSelectorRequirement{in}},
+		{"mismatchLabelKeys are excluded", p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector, []metav1.LabelSelectorRequirement{in, out}},
 	} {
 		if diff := cmp.Diff(tc.want, tc.got.MatchExpressions); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.rule, diff)
@@ -87,15 +87,15 @@ func TestAppArmorAnnotationsBecomeFields(t *testing.T) {
 		warnings         []string
 	}{
 		{"a profile of the runtime", "runtime/default", func(*corev1.Pod) {}, runtime, []string{old}},
-		{"one in a file", "localhost/a", func(*corev1.Pod) {}, &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeLocalhost, LocalhostProfile: new("a")}, []string{old}},
-		{"none that anybody knows", "x", func(*corev1.Pod) {}, nil, []string{old}},
-		{"the field of the container counts", "localhost/a", func(p *corev1.Pod) {
+		{"a profile in a file", "localhost/a", func(*corev1.Pod) {}, &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeLocalhost, LocalhostProfile: new("a")}, []string{old}},
+		{"an unknown profile", "x", func(*corev1.Pod) {}, nil, []string{old}},
+		{"the field of the container takes precedence", "localhost/a", func(p *corev1.Pod) {
 			p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{AppArmorProfile: runtime}
 		}, runtime, nil},
-		{"that of the pod says it already", "runtime/default", func(p *corev1.Pod) {
+		{"the field of the pod is equal", "runtime/default", func(p *corev1.Pod) {
 			p.Spec.SecurityContext = &corev1.PodSecurityContext{AppArmorProfile: runtime}
 		}, nil, nil},
-		{"there is none on Windows", "runtime/default", func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }, nil, nil},
+		{"Windows pods have no profile", "runtime/default", func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }, nil, nil},
 	} {
 		p := newPod()
 		p.Annotations = map[string]string{key: tc.annotation}

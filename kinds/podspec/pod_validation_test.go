@@ -26,17 +26,17 @@ func TestPodSpecs(t *testing.T) {
 		change func(spec *corev1.PodSpec, c *corev1.Container)
 		want   []string
 	}{
-		{"one container is enough", func(*corev1.PodSpec, *corev1.Container) {}, nil},
-		{"a container is needed", func(s *corev1.PodSpec, _ *corev1.Container) { s.Containers = nil },
+		{"one container", func(*corev1.PodSpec, *corev1.Container) {}, nil},
+		{"a container is required", func(s *corev1.PodSpec, _ *corev1.Container) { s.Containers = nil },
 			[]string{`spec.containers: Required value`}},
-		{"a name and an image are needed", func(_ *corev1.PodSpec, c *corev1.Container) { c.Name, c.Image = "", "" },
+		{"a name and an image are required", func(_ *corev1.PodSpec, c *corev1.Container) { c.Name, c.Image = "", "" },
 			[]string{`spec.containers[0].name: Required value`, `spec.containers[0].image: Required value`}},
-		{"a name is a label", func(_ *corev1.PodSpec, c *corev1.Container) { c.Name = "C" },
+		{"container names are DNS labels", func(_ *corev1.PodSpec, c *corev1.Container) { c.Name = "C" },
 			[]string{`spec.containers[0].name: ` + notALabel}},
-		{"names are unique, among init containers too", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"names are unique, including init containers", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.InitContainers = []corev1.Container{*c}
 		}, []string{`spec.initContainers[0].name: Duplicate value: "c"`}},
-		{"ports have numbers and names of their own", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"ports are valid and their names are unique", func(_ *corev1.PodSpec, c *corev1.Container) {
 			c.Ports = []corev1.ContainerPort{
 				{Name: "nameValue", ContainerPort: 80}, {Name: "a", ContainerPort: 70000}, {Name: "a", ContainerPort: 1, Protocol: "protocolValue"}, {},
 			}
@@ -47,7 +47,7 @@ func TestPodSpecs(t *testing.T) {
 			`spec.containers[0].ports[2].protocol: Unsupported value: "protocolValue": supported values: "SCTP", "TCP", "UDP"`,
 			`spec.containers[0].ports[3].containerPort: Required value`,
 		}},
-		{"what is mounted is a volume, at a path of its own", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"mounts refer to volumes and have unique paths", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.Volumes = []corev1.Volume{{Name: "v"}}
 			c.VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/a"}, {Name: "default-token-s8ejd", MountPath: "/b"}, {Name: "v", MountPath: "/a"}, {Name: "v"}}
 		}, []string{
@@ -55,7 +55,7 @@ func TestPodSpecs(t *testing.T) {
 			`spec.containers[0].volumeMounts[2].mountPath: Invalid value: "/a": must be unique`,
 			`spec.containers[0].volumeMounts[3].mountPath: Required value`,
 		}},
-		{"a volume has one source, and a name of its own", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"volumes have one source and unique names", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.Volumes = []corev1.Volume{
 				{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}, ConfigMap: &corev1.ConfigMapVolumeSource{}}},
 				{Name: "w"}, {Name: "w"},
@@ -66,7 +66,7 @@ func TestPodSpecs(t *testing.T) {
 			`spec.volumes[2].name: Duplicate value: "w"`,
 			`spec.volumes[3].secret.secretName: Required value`,
 		}},
-		{"requests stay within the limits, and neither is negative", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"requests are at most the limits and not negative", func(_ *corev1.PodSpec, c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Limits: quantities("1"), Requests: quantities("2")}
 			c.Resources.Requests[corev1.ResourceMemory] = resource.MustParse("-1")
 			c.Resources.Limits["limitsKey"] = resource.MustParse("1")
@@ -76,10 +76,10 @@ func TestPodSpecs(t *testing.T) {
 			`spec.containers[0].resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0`,
 			`spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1`,
 		}},
-		{"devices come by the piece: what is requested is the limit", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"requests of extended resources are integers equal to the limits", func(_ *corev1.PodSpec, c *corev1.Container) {
 			c.Resources.Requests = corev1.ResourceList{"example.com/device": resource.MustParse("1")}
 		}, []string{`spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources`}},
-		{"a probe has one handler; liveness is one success", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"probes have one handler and liveness has success threshold 1", func(_ *corev1.PodSpec, c *corev1.Container) {
 			tcp := corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}
 			c.ReadinessProbe = &corev1.Probe{ProbeHandler: tcp, SuccessThreshold: 5}
 			both := tcp
@@ -91,7 +91,7 @@ func TestPodSpecs(t *testing.T) {
 			`spec.containers[0].livenessProbe.successThreshold: Invalid value: 5: must be 1`,
 			`spec.containers[0].startupProbe: Required value: must specify a handler type`,
 		}},
-		{"an environment variable has a name, and a value from one place", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"environment variables have a name and one source", func(_ *corev1.PodSpec, c *corev1.Container) {
 			ref := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}
 			c.Env = []corev1.EnvVar{{Value: "a"}, {Name: "a.b-c", Value: "x"}, {Name: "a", Value: "b", ValueFrom: ref}, {Name: "b", ValueFrom: ref}}
 			c.EnvFrom = []corev1.EnvFromSource{{}}
@@ -100,14 +100,14 @@ func TestPodSpecs(t *testing.T) {
 			"spec.containers[0].env[2].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
 			"spec.containers[0].envFrom: Invalid value: \"\": must specify one of: `configMapRef` or `secretRef`",
 		}},
-		{"policies are what they are", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"policies are known", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.RestartPolicy, s.DNSPolicy, c.ImagePullPolicy = "restartPolicyValue", "dnsPolicyValue", "imagePullPolicyValue"
 		}, []string{
 			`spec.containers[0].imagePullPolicy: Unsupported value: "imagePullPolicyValue": supported values: "Always", "IfNotPresent", "Never"`,
 			`spec.restartPolicy: Unsupported value: "restartPolicyValue": supported values: "Always", "OnFailure", "Never"`,
 			`spec.dnsPolicy: Unsupported value: "dnsPolicyValue": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,
 		}},
-		{"seconds are for what evicts", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"tolerationSeconds needs effect NoExecute", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.Tolerations = []corev1.Toleration{
 				{Operator: corev1.TolerationOpExists},
 				{Key: "a", Effect: corev1.TaintEffectNoSchedule, TolerationSeconds: new(int64(1))},

@@ -18,7 +18,7 @@ func TestWarnings(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", func(*corev1.Pod, *corev1.Container) {}, nil},
-		{"labels of nodes with newer names", func(p *corev1.Pod, _ *corev1.Container) {
+		{"deprecated node labels", func(p *corev1.Pod, _ *corev1.Container) {
 			p.Spec.NodeSelector = map[string]string{"beta.kubernetes.io/os": "linux"}
 			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "failure-domain.beta.kubernetes.io/zone"}}
 		}, []string{
@@ -26,7 +26,7 @@ func TestWarnings(t *testing.T) {
 			`spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/zone is deprecated since v1.17; use "topology.kubernetes.io/zone" instead`,
 			`spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod`,
 		}},
-		{"annotations that mean nothing, but for fields", func(p *corev1.Pod, c *corev1.Container) {
+		{"deprecated annotations", func(p *corev1.Pod, c *corev1.Container) {
 			p.Annotations = map[string]string{
 				"scheduler.alpha.kubernetes.io/critical-pod": "", corev1.SeccompPodAnnotationKey: "", corev1.SeccompContainerAnnotationKeyPrefix + "c": "",
 			}
@@ -35,10 +35,10 @@ func TestWarnings(t *testing.T) {
 			`metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead`,
 			`metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead`,
 		}},
-		{"volumes that nothing provides", func(p *corev1.Pod, _ *corev1.Container) {
+		{"removed volume types", func(p *corev1.Pod, _ *corev1.Container) {
 			p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{GitRepo: &corev1.GitRepoVolumeSource{}}}}
 		}, []string{`spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+`}},
-		{"files in the place of others", func(p *corev1.Pod, _ *corev1.Container) {
+		{"overlapping volume paths", func(p *corev1.Pod, _ *corev1.Container) {
 			keys := []corev1.KeyToPath{{Path: "a"}, {Path: "a/b"}}
 			p.Spec.Volumes = []corev1.Volume{
 				{Name: "v", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "m"}, Items: keys}}},
@@ -52,13 +52,13 @@ func TestWarnings(t *testing.T) {
 			`volume "w" (Projected) has no sources provided`,
 			`volume "w" (Projected): overlapping paths: "a" (ServiceAccountToken) with "a" (Secret "s")`,
 		}},
-		{"a byte has no fractions", func(_ *corev1.Pod, c *corev1.Container) {
+		{"fractional bytes", func(_ *corev1.Pod, c *corev1.Container) {
 			c.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("100m"), corev1.ResourceCPU: resource.MustParse("100m")}
 		}, []string{`spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer`}},
-		{"a variable that hides another", func(_ *corev1.Pod, c *corev1.Container) {
+		{"duplicate environment variables", func(_ *corev1.Pod, c *corev1.Container) {
 			c.Env = []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "A", Value: "$(A)2"}, {Name: "A", Value: "3"}}
 		}, []string{`spec.containers[0].env[2]: hides previous definition of "A", which may be dropped when using apply`}},
-		{"ports that are one", func(_ *corev1.Pod, c *corev1.Container) {
+		{"duplicate ports", func(_ *corev1.Pod, c *corev1.Container) {
 			c.Ports = []corev1.ContainerPort{
 				{Name: "a", ContainerPort: 80}, {Name: "b", ContainerPort: 80, HostPort: 80}, {ContainerPort: 80, HostPort: 80, HostIP: "10.0.0.1"}, {Name: "a", ContainerPort: 81},
 			}
@@ -68,7 +68,7 @@ func TestWarnings(t *testing.T) {
 			`spec.containers[0].ports[2]: dangerously ambiguous port definition with spec.containers[0].ports[1]`,
 			`spec.containers[0].ports[3]: duplicate port name "a" with spec.containers[0].ports[0], services and probes that select ports by name will use spec.containers[0].ports[0]`,
 		}},
-		{"names and addresses that are there twice", func(p *corev1.Pod, _ *corev1.Container) {
+		{"duplicate names and addresses", func(p *corev1.Pod, _ *corev1.Container) {
 			p.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "a"}, {Name: "a"}, {}}
 			p.Spec.HostAliases = []corev1.HostAlias{{IP: "10.0.0.1"}, {IP: "10.0.0.1"}}
 			p.Spec.TerminationGracePeriodSeconds = new(int64(-1))

@@ -43,15 +43,15 @@ func TestSecurity(t *testing.T) {
 		}
 	}
 	testRules(t, []rule{
-		{"ids are not negative", security(func(s *corev1.SecurityContext) { s.RunAsUser = new(int64(-1)) }),
+		{"user IDs are not negative", security(func(s *corev1.SecurityContext) { s.RunAsUser = new(int64(-1)) }),
 			[]string{`spec.containers[0].securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive`}},
-		{"who has every privilege gains some", security(func(s *corev1.SecurityContext) {
+		{"privileged containers allow privilege escalation", security(func(s *corev1.SecurityContext) {
 			s.Privileged, s.AllowPrivilegeEscalation = new(true), new(false)
 		}), []string{`spec.containers[0].securityContext: Invalid value: {"Capabilities":null,"Privileged":true,"SELinuxOptions":null,` +
 			`"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,` +
 			`"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: ` +
 			"cannot set `allowPrivilegeEscalation` to false and `privileged` to true"}},
-		{"a profile on the node is named, and only such a one", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"only profiles of type Localhost have a name", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.SecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost}
 			s.SecurityContext.AppArmorProfile = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined, LocalhostProfile: new("p")}
 			c.SecurityContext = &corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{
@@ -62,7 +62,7 @@ func TestSecurity(t *testing.T) {
 			`spec.securityContext.seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost`,
 			`spec.securityContext.appArmorProfile.localhostProfile: Invalid value: "p": can only be set when AppArmor type is Localhost`,
 		}},
-		{"a pod in the network of its node leaves that alone", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"pods with host network set no sysctls of the network", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.HostNetwork = true
 			s.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net/core/somaxconn"}, {Name: "kernel.sem"}, {Name: "A"}}
 		}, []string{
@@ -70,13 +70,13 @@ func TestSecurity(t *testing.T) {
 			`spec.securityContext.sysctls[2].name: Invalid value: "A": must have at most 253 characters and match regex ` +
 				`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`,
 		}},
-		{"own users go with own namespaces", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"user namespaces exclude host namespaces", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.HostUsers, s.HostPID = new(false), true
 			c.SecurityContext = &corev1.SecurityContext{ProcMount: new(corev1.UnmaskedProcMount)}
 		}, []string{"spec.HostPID: Forbidden: when `hostUsers` is false"}},
-		{"all of /proc is for those with own users", security(func(s *corev1.SecurityContext) { s.ProcMount = new(corev1.UnmaskedProcMount) }),
+		{"procMount Unmasked needs a user namespace", security(func(s *corev1.SecurityContext) { s.ProcMount = new(corev1.UnmaskedProcMount) }),
 			[]string{"spec.containers[0].securityContext.procMount: Invalid value: \"Unmasked\": `hostUsers` must be false to use `Unmasked`"}},
-		{"what is for one system is not for another", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"fields of other operating systems are rejected", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.OS = &corev1.PodOS{Name: corev1.Windows}
 			s.HostPID = true
 			c.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
@@ -84,7 +84,7 @@ func TestSecurity(t *testing.T) {
 			`spec.hostPID: Forbidden: cannot be set for a windows pod`,
 			`spec.containers[0].securityContext.privileged: Forbidden: cannot be set for a windows pod`,
 		}},
-		{"processes of the node use its network", security(func(s *corev1.SecurityContext) {
+		{"host processes need the host network", security(func(s *corev1.SecurityContext) {
 			s.WindowsOptions = &corev1.WindowsSecurityContextOptions{HostProcess: new(true), RunAsUserName: new(`a\b\c`)}
 		}), []string{
 			`spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "a\\b\\c": runAsUserName cannot contain more than one backslash`,
@@ -95,7 +95,7 @@ func TestSecurity(t *testing.T) {
 
 func TestScheduling(t *testing.T) {
 	testRules(t, []rule{
-		{"a term of nodes has an operator, and values where they are wanted", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"node selector terms have operators and values", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 					MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -121,7 +121,7 @@ func TestScheduling(t *testing.T) {
 				`Invalid value: "spec.a": not a valid field selector key`,
 			`spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 101: must be in the range 1-100`,
 		}},
-		{"a term of pods names a topology; keys are compared by a selector", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"pod affinity terms have a topology key and label keys need a selector", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{MatchLabelKeys: []string{"a"}, TopologyKey: "zone"}, {
 					LabelSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"a"}, MismatchLabelKeys: []string{"a"}, TopologyKey: "zone",
@@ -131,7 +131,7 @@ func TestScheduling(t *testing.T) {
 			`spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set`,
 			`spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[1].matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys`,
 		}},
-		{"a topology is spread over once", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"topology spread constraints are unique", func(s *corev1.PodSpec, _ *corev1.Container) {
 			c := corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{}}
 			second := c
 			second.MaxSkew, second.MinDomains = 0, new(int32(1))
@@ -141,13 +141,13 @@ func TestScheduling(t *testing.T) {
 			`spec.topologySpreadConstraints[1].maxSkew: Invalid value: 0: must be greater than zero`,
 			`spec.topologySpreadConstraints[1].minDomains: Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway`,
 		}},
-		{"what is tolerated has no value if any will do", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"tolerations with operator Exists have no value", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.Tolerations = []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, Value: "b"}, {Key: "a", Operator: "Gt"}}
 		}, []string{
 			`spec.tolerations[0].operator: Invalid value: "b": value must be empty when ` + "`operator` is 'Exists'",
 			`spec.tolerations[1].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`,
 		}},
-		{"gates have names of their own", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"scheduling gates are unique", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}, {Name: "a"}}
 		}, []string{`spec.schedulingGates[1]: Duplicate value: "a"`}},
 	})
@@ -155,22 +155,22 @@ func TestScheduling(t *testing.T) {
 
 func TestContainers(t *testing.T) {
 	testRules(t, []rule{
-		{"rules of restarts need a policy", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"restart policy rules need a restart policy", func(_ *corev1.PodSpec, c *corev1.Container) {
 			c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestart}}
 		}, []string{
 			`spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used`,
 			`spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified`,
 		}},
-		{"a port of the node is taken once, but for init containers", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"host ports are unique, except in init containers", func(s *corev1.PodSpec, c *corev1.Container) {
 			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 			s.Containers = append(s.Containers, corev1.Container{Name: "d", Image: "i", Ports: c.Ports})
 			s.InitContainers = []corev1.Container{{Name: "e", Image: "i", Ports: c.Ports}}
 		}, []string{`spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//80"`}},
-		{"in the network of a node ports are the node's", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"host ports equal container ports in the host network", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.HostNetwork = true
 			c.Ports = []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 81, HostPort: 82}}
 		}, []string{"spec.containers[0].ports[1].hostPort: Invalid value: 82: must match `containerPort` when `hostNetwork` is true"}},
-		{"a device is a claim's, and no mount", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"volume devices refer to claims and are not mounted", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.Volumes = []corev1.Volume{{Name: "v"}}
 			c.VolumeDevices = []corev1.VolumeDevice{{Name: "v", DevicePath: "/dev/../a"}}
 			c.VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/a"}}
@@ -180,7 +180,7 @@ func TestContainers(t *testing.T) {
 			`spec.containers[0].volumeDevices[0].devicePath: Invalid value: "/dev/../a": can not contain backsteps ('..')`,
 			`spec.containers[0].volumeDevices[0].name: Invalid value: "v": must not already exist in volumeMounts`,
 		}},
-		{"mounts lead downwards, and to the host from the privileged only", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"mount paths have no parent directories and bidirectional propagation needs privileges", func(s *corev1.PodSpec, c *corev1.Container) {
 			s.Volumes = []corev1.Volume{{Name: "v"}}
 			c.VolumeMounts = []corev1.VolumeMount{{
 				Name: "v", MountPath: "/a", SubPath: "../b", MountPropagation: new(corev1.MountPropagationBidirectional),
@@ -192,7 +192,7 @@ func TestContainers(t *testing.T) {
 			`spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
 			`spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified`,
 		}},
-		{"a container can be told some of what its pod is", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"field references are supported fields", func(_ *corev1.PodSpec, c *corev1.Container) {
 			path := func(path string) *corev1.EnvVarSource {
 				return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
 			}
@@ -208,24 +208,24 @@ func TestContainers(t *testing.T) {
 			`spec.containers[0].env[3].valueFrom.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor's values 1m and 1 are supported with the cpu resource`,
 			"spec.containers[0].env[4].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
 		}},
-		{"a hook sleeps no longer than the pod may take to end", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"the sleep of a hook is at most the grace period", func(_ *corev1.PodSpec, c *corev1.Container) {
 			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 31}}}
 		}, []string{`spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)`}},
-		{"huge pages come by the page, and with something else", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"huge pages are whole pages and need cpu or memory", func(_ *corev1.PodSpec, c *corev1.Container) {
 			list := corev1.ResourceList{"hugepages-2Mi": resource.MustParse("3Mi")}
 			c.Resources = corev1.ResourceRequirements{Limits: list}
 		}, []string{
 			`spec.containers[0].resources.limits[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi`,
 			`spec.containers[0].resources: Forbidden: HugePages require cpu or memory`,
 		}},
-		{"a device is whole, and claimed by the pod", func(_ *corev1.PodSpec, c *corev1.Container) {
+		{"resource claims of containers refer to claims of the pod", func(_ *corev1.PodSpec, c *corev1.Container) {
 			list := corev1.ResourceList{"example.com/d": resource.MustParse("500m")}
 			c.Resources = corev1.ResourceRequirements{Limits: list, Claims: []corev1.ResourceClaim{{Name: "a"}}}
 		}, []string{
 			`spec.containers[0].resources.limits[example.com/d]: Invalid value: "500m": must be an integer`,
 			`spec.containers[0].resources.claims[0]: Not found: "a": must be one of the names in pod.spec.resourceClaims which is empty`,
 		}},
-		{"containers share what the pod has", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"requests of containers are at most the requests of the pod", func(s *corev1.PodSpec, c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Limits: quantities("2"), Requests: quantities("1")}
 			s.InitContainers = []corev1.Container{{Name: "d", Image: "i", Resources: c.Resources, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 			s.Resources = &corev1.ResourceRequirements{Limits: quantities("1500m"), Requests: quantities("1500m")}
@@ -233,11 +233,11 @@ func TestContainers(t *testing.T) {
 			`spec.resources.requests[cpu]: Invalid value: "1500m": must be greater than or equal to aggregate container requests of 2`,
 			`spec.resources.containers[0][cpu].limits: Invalid value: "2": must be less than or equal to pod limits of 1500m`,
 		}},
-		{"of what the pod speaks of", func(s *corev1.PodSpec, c *corev1.Container) {
+		{"the pod has supported resources only", func(s *corev1.PodSpec, c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
 			s.Resources = &corev1.ResourceRequirements{Requests: quantities("1")}
 		}, nil},
-		{"what is not run again is not restarted for a resize", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"RestartContainer needs a restart policy", func(s *corev1.PodSpec, _ *corev1.Container) {
 			again := []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
 			s.InitContainers = []corev1.Container{
 				{Name: "d", Image: "i", ResizePolicy: again},
@@ -246,7 +246,7 @@ func TestContainers(t *testing.T) {
 		}, []string{
 			`spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to 'RestartContainer' for non-sidecar initContainers`,
 		}},
-		{"a container that looks into a pod is no part of it", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"ephemeral containers have restricted fields", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.EphemeralContainers = []corev1.EphemeralContainer{{TargetContainerName: "x", EphemeralContainerCommon: corev1.EphemeralContainerCommon{
 				Name: "c", Image: " i", Ports: []corev1.ContainerPort{{ContainerPort: 80}}, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
 			}}}
@@ -262,9 +262,9 @@ func TestContainers(t *testing.T) {
 
 func TestNetwork(t *testing.T) {
 	testRules(t, []rule{
-		{"without DNS of the cluster there is one of the pod's own", func(s *corev1.PodSpec, _ *corev1.Container) { s.DNSPolicy = corev1.DNSNone },
+		{"dnsPolicy None needs nameservers", func(s *corev1.PodSpec, _ *corev1.Container) { s.DNSPolicy = corev1.DNSNone },
 			[]string{"spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"}},
-		{"which the resolver can take", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"dnsConfig is within the limits of resolvers", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.DNSConfig = &corev1.PodDNSConfig{
 				Nameservers: []string{"a", "10.0.0.1", "10.0.0.2", "::1"}, Searches: []string{".", "a_b.", "c.d"}, Options: []corev1.PodDNSConfigOption{{}},
 			}
@@ -273,7 +273,7 @@ func TestNetwork(t *testing.T) {
 			`spec.dnsConfig.nameservers[0]: Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`,
 			`spec.dnsConfig.options[0]: Required value: must not be empty`,
 		}},
-		{"a name in place of another is no longer than Linux allows", func(s *corev1.PodSpec, _ *corev1.Container) {
+		{"hostnameOverride has a maximum length", func(s *corev1.PodSpec, _ *corev1.Container) {
 			s.HostnameOverride, s.HostNetwork = new(strings.Repeat("a", 63)+".a"), true
 		}, []string{
 			`spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true`,

@@ -20,12 +20,12 @@ func TestVolumes(t *testing.T) {
 		}
 	}
 	testRules(t, []rule{
-		{"a path on the node is a path, of a type", volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/a/../b", Type: new(corev1.HostPathType("x"))}}),
+		{"host paths and their types are valid", volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/a/../b", Type: new(corev1.HostPathType("x"))}}),
 			[]string{
 				`spec.volumes[0].hostPath.path: Invalid value: "/a/../b": must not contain '..'`,
 				`spec.volumes[0].hostPath.type: Unsupported value: "x": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"`,
 			}},
-		{"files have keys, names below and modes", volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		{"items have keys, relative paths and modes", volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "m"}, DefaultMode: new(int32(0o1000)),
 			Items: []corev1.KeyToPath{{Key: "a", Path: "..b"}, {Path: "/c"}},
 		}}), []string{
@@ -34,7 +34,7 @@ func TestVolumes(t *testing.T) {
 			`spec.volumes[0].configMap.items[1].key: Required value`,
 			`spec.volumes[0].configMap.items[1].path: Invalid value: "/c": must be a relative path`,
 		}},
-		{"sources of one volume do not share paths", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+		{"paths of projected sources are unique", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
 			{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Items: []corev1.KeyToPath{{Key: "a", Path: "p"}}}},
 			{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "m"}, Items: []corev1.KeyToPath{{Key: "a", Path: "p"}}}},
 			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t", ExpirationSeconds: new(int64(1))}, DownwardAPI: &corev1.DownwardAPIProjection{}},
@@ -43,7 +43,7 @@ func TestVolumes(t *testing.T) {
 			`spec.volumes[0].projected.sources[2].serviceAccountToken.expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes`,
 			`spec.volumes[0].projected.sources[2]: Forbidden: may not specify more than 1 volume type per source`,
 		}},
-		{"files tell of labels", volume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{
+		{"downward API fields are supported", volume(corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{
 			{Path: "a", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}},
 			{Path: "b", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}},
 			{Path: "c", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}, {Path: "d"},
@@ -53,17 +53,17 @@ func TestVolumes(t *testing.T) {
 			`spec.volumes[0].downwardAPI.resourceFieldRef.containerName: Required value`,
 			`spec.volumes[0].downwardAPI: Required value: one of fieldRef and resourceFieldRef is required`,
 		}},
-		{"a claim is made of a whole template", volume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+		{"ephemeral claim templates are validated", volume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
 			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
 		}}), []string{
 			`spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set`,
 			`spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode is required`,
 			`spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value`,
 		}},
-		{"a driver has a name, whatever its letters", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "A.b", NodePublishSecretRef: &corev1.LocalObjectReference{}}}),
+		{"CSI drivers have a name in any case", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "A.b", NodePublishSecretRef: &corev1.LocalObjectReference{}}}),
 			[]string{`spec.volumes[0].csi.nodePublishSecretRef.name: Required value`}},
-		{"an image of a template may come later", volume(corev1.VolumeSource{Image: &corev1.ImageVolumeSource{}}), nil},
-		{"targets have one of three forms", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
+		{"image volumes of templates need no reference", volume(corev1.VolumeSource{Image: &corev1.ImageVolumeSource{}}), nil},
+		{"iSCSI names have one of three formats", volume(corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{
 			TargetPortal: "p", IQN: "iqn.x", Lun: 256, InitiatorName: new("x"), SessionCHAPAuth: true,
 		}}), []string{
 			`spec.volumes[0].iscsi.iqn: Invalid value: "iqn.x": must be valid format`,
@@ -87,15 +87,15 @@ func TestPods(t *testing.T) {
 		change func(*corev1.Pod)
 		want   []string
 	}{
-		{"an image has no blanks around it", func(p *corev1.Pod) { p.Spec.Containers[0].Image = " i" },
+		{"images have no surrounding spaces", func(p *corev1.Pod) { p.Spec.Containers[0].Image = " i" },
 			[]string{`spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace`}},
-		{"without an account there are no tokens", func(p *corev1.Pod) {
+		{"token volumes need a service account", func(p *corev1.Pod) {
 			token := &corev1.ServiceAccountTokenProjection{Path: "t"}
 			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
 				Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: token}}},
 			}}}
 		}, []string{`spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set`}},
-		{"a claim that is made for the pod is not there before", func(p *corev1.Pod) {
+		{"ephemeral volumes are not claims of other names", func(p *corev1.Pod) {
 			template := &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
@@ -105,7 +105,7 @@ func TestPods(t *testing.T) {
 				{Name: "b", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "p-a"}}},
 			}
 		}, []string{`spec.volumes[1].persistentVolumeClaim.claimName: Invalid value: "p-a": must not reference a PVC that gets created for an ephemeral volume`}},
-		{"annotations that steer a cluster make sense", func(p *corev1.Pod) {
+		{"annotations are valid", func(p *corev1.Pod) {
 			p.Annotations = map[string]string{
 				corev1.PodDeletionCost: "+1", corev1.MirrorPodAnnotationKey: "m", corev1.SeccompPodAnnotationKey: "x",
 				corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + "d": "unconfined",
@@ -151,17 +151,17 @@ func TestPersistentVolumes(t *testing.T) {
 		change func(*corev1.PersistentVolumeSpec)
 		want   []string
 	}{
-		{"one source is enough", func(*corev1.PersistentVolumeSpec) {}, nil},
-		{"there is one", func(v *corev1.PersistentVolumeSpec) { v.NFS = nil }, []string{`spec: Required value: must specify a volume type`}},
-		{"and no second", func(v *corev1.PersistentVolumeSpec) { v.Local = &corev1.LocalVolumeSource{} },
+		{"one source", func(*corev1.PersistentVolumeSpec) {}, nil},
+		{"a source is required", func(v *corev1.PersistentVolumeSpec) { v.NFS = nil }, []string{`spec: Required value: must specify a volume type`}},
+		{"a second source is rejected", func(v *corev1.PersistentVolumeSpec) { v.Local = &corev1.LocalVolumeSource{} },
 			[]string{`spec.local: Forbidden: may not specify more than 1 volume type`}},
-		{"what is on one node is found by its node", func(v *corev1.PersistentVolumeSpec) { v.NFS, v.Local = nil, &corev1.LocalVolumeSource{Path: "/a"} },
+		{"local volumes need node affinity", func(v *corev1.PersistentVolumeSpec) { v.NFS, v.Local = nil, &corev1.LocalVolumeSource{Path: "/a"} },
 			[]string{`spec.nodeAffinity: Required value: Local volume requires node affinity`}},
-		{"it has a size, and nothing else", func(v *corev1.PersistentVolumeSpec) { v.Capacity = quantities("0") }, []string{
+		{"capacity is storage only and positive", func(v *corev1.PersistentVolumeSpec) { v.Capacity = quantities("0") }, []string{
 			`spec.capacity: Unsupported value: {"cpu":"0"}: supported values: "storage"`,
 			`spec.capacity[cpu]: Invalid value: "0": must be greater than zero`,
 		}},
-		{"a volume for one pod is for nobody else", func(v *corev1.PersistentVolumeSpec) {
+		{"ReadWriteOncePod excludes other modes", func(v *corev1.PersistentVolumeSpec) {
 			v.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod, corev1.ReadOnlyMany}
 		}, []string{`spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes`}},
 	} {

@@ -20,17 +20,17 @@ func TestBudgets(t *testing.T) {
 	most := func(bound intstr.IntOrString) func(*budget) {
 		return func(b *budget) { b.Spec.MaxUnavailable = &bound }
 	}
-	check("no bound is fine", func(b *budget) { b.Spec.MaxUnavailable = nil })
-	check("a number is a bound", most(intstr.FromInt32(1)))
-	check("two bounds are not", func(b *budget) { b.Spec.MinAvailable = new(intstr.FromInt32(1)) },
+	check("no bound", func(b *budget) { b.Spec.MaxUnavailable = nil })
+	check("a number", most(intstr.FromInt32(1)))
+	check("only one bound is allowed", func(b *budget) { b.Spec.MinAvailable = new(intstr.FromInt32(1)) },
 		`spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"90%","UnhealthyPodEvictionPolicy":null}: `+
 			`minAvailable and maxUnavailable cannot be both set`)
-	check("a word is none", most(intstr.FromString("all")),
+	check("a bound is a number or a percentage", most(intstr.FromString("all")),
 		`spec.maxUnavailable: Invalid value: "all": a valid percent string must be a numeric string followed by an ending '%' `+
 			`(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)
-	check("of a hundred at most", most(intstr.FromString("101%")), `spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%`)
-	check("of none at least", most(intstr.FromInt32(-1)), "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0")
-	check("the unhealthy go in two ways", func(b *budget) { b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.UnhealthyPodEvictionPolicyType("x")) },
+	check("percentages are at most 100%", most(intstr.FromString("101%")), `spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%`)
+	check("numbers are not negative", most(intstr.FromInt32(-1)), "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0")
+	check("unhealthy pod eviction policies are known", func(b *budget) { b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.UnhealthyPodEvictionPolicyType("x")) },
 		`spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"`)
 	registrytest.Rules(t, newBudget, func(b *budget) field.ErrorList { return validateBudgetStatus(b, nil) })(
 		"what is counted is", func(b *budget) { b.Status.DisruptionsAllowed, b.Status.ExpectedPods = -1, -1 },

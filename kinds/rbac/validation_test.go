@@ -19,9 +19,9 @@ func TestRules(t *testing.T) {
 	}{
 		{"verbs for resources", rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}, true, nil},
 		{"verbs for paths", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, false, nil},
-		{"paths are in no namespace", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, true,
+		{"namespaced rules have no paths", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, true,
 			[]string{`rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs`}},
-		{"nothing is no rule", rbacv1.PolicyRule{}, true, []string{
+		{"an empty rule", rbacv1.PolicyRule{}, true, []string{
 			"rules[0].verbs: Required value: verbs must contain at least one value",
 			"rules[0].apiGroups: Required value: resource rules must supply at least one api group",
 			"rules[0].resources: Required value: resource rules must supply at least one resource",
@@ -59,9 +59,9 @@ func TestAggregation(t *testing.T) {
 		return &rbacv1.ClusterRole{AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}}
 	}
 	check := registrytest.Rules(t, valid, validateClusterRole)
-	check("of some roles", func(r *rbacv1.ClusterRole) { r.AggregationRule.ClusterRoleSelectors = nil },
+	check("an aggregation rule has selectors", func(r *rbacv1.ClusterRole) { r.AggregationRule.ClusterRoleSelectors = nil },
 		"aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil")
-	check("by labels", func(r *rbacv1.ClusterRole) {
+	check("selectors of aggregation rules are valid", func(r *rbacv1.ClusterRole) {
 		r.AggregationRule.ClusterRoleSelectors[0].MatchLabels = map[string]string{"a": "-"}
 	},
 		`aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "-": a valid label must be an empty string or consist of `+

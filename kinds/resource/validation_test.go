@@ -35,17 +35,17 @@ func TestRequests(t *testing.T) {
 		c.Spec.Devices.Requests[0] = *r
 		return validateClaim(c)
 	})
-	check("a name and a device", func(r *request) { *r = request{} },
+	check("a request has a name and exactly one form", func(r *request) { *r = request{} },
 		at+`.name: Invalid value: "": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and `+
 			`end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
 		at+": Required value: exactly one of `exactly` or `firstAvailable` is required")
-	check("of a class", func(r *request) { r.Exactly.DeviceClassName = "" }, at+".exactly.deviceClassName: Required value")
-	check("one at least", func(r *request) { r.Exactly.Count = 0 }, at+".exactly.count: Invalid value: 0: must be greater than zero")
-	check("or all", func(r *request) { r.Exactly.AllocationMode = "All" },
+	check("deviceClassName is required", func(r *request) { r.Exactly.DeviceClassName = "" }, at+".exactly.deviceClassName: Required value")
+	check("count is positive", func(r *request) { r.Exactly.Count = 0 }, at+".exactly.count: Invalid value: 0: must be greater than zero")
+	check("mode All has no count", func(r *request) { r.Exactly.AllocationMode = "All" },
 		at+".exactly.count: Invalid value: 1: must not be specified when allocationMode is 'All'")
-	check("not some", func(r *request) { r.Exactly.AllocationMode = "x" },
+	check("allocation modes are known", func(r *request) { r.Exactly.AllocationMode = "x" },
 		at+`.exactly.allocationMode: Unsupported value: "x": supported values: "All", "ExactCount"`)
-	check("selected by something", func(r *request) { r.Exactly.Selectors = make([]resourcev1.DeviceSelector, 1) },
+	check("cel is required in selectors", func(r *request) { r.Exactly.Selectors = make([]resourcev1.DeviceSelector, 1) },
 		at+".exactly.selectors[0].cel: Required value")
 	selects := func(expression string) func(*request) {
 		return func(r *request) {
@@ -53,12 +53,12 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	const selector = at + ".exactly.selectors[0].cel.expression: "
-	check("that can be asked of a device", selects(`device.driver == "d" && device.attributes["d"].model == "m"`))
-	check("and is true or not", selects(`device.driver`),
+	check("a valid expression", selects(`device.driver == "d" && device.attributes["d"].model == "m"`))
+	check("expressions are of type bool", selects(`device.driver`),
 		selector+`Invalid value: "device.driver": must evaluate to bool or the unknown type, not string`)
-	check("in time", selects(`device.capacity.all(a, device.capacity.all(b, device.capacity.all(c, device.capacity.all(d, true))))`),
+	check("expressions have a cost limit", selects(`device.capacity.all(a, device.capacity.all(b, device.capacity.all(c, device.capacity.all(d, true))))`),
 		selector+"Forbidden: too complex, exceeds cost limit")
-	check("taints have effects", func(r *request) {
+	check("effects of taints and tolerations are known", func(r *request) {
 		r.Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: "Exists", Value: "v", Effect: "x"}}
 	},
 		at+".exactly.tolerations[0].value: Invalid value: \"v\": must be empty for operator `Exists`",
@@ -69,15 +69,15 @@ func TestClaims(t *testing.T) {
 	type claim = resourcev1.ResourceClaim
 	const at = "spec.devices."
 	check := registrytest.Rules(t, newClaim, validateClaim)
-	check("a name is of one request", func(c *claim) { c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, c.Spec.Devices.Requests[0]) },
+	check("request names are unique", func(c *claim) { c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, c.Spec.Devices.Requests[0]) },
 		at+`requests[1]: Duplicate value: "r"`)
-	check("constraints name requests", func(c *claim) {
+	check("constraints refer to requests", func(c *claim) {
 		c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{Requests: []string{"s"}, MatchAttribute: new(resourcev1.FullyQualifiedName("a"))}}
 	},
 		at+`constraints[0].requests[0]: Invalid value: "s": must be the name of a request in the claim or `+
 			`the name of a request and a subrequest separated by '/'`,
 		at+`constraints[0].matchAttribute: Invalid value: "a": a fully qualified name must be a domain and a name separated by a slash`)
-	check("drivers are told something", func(c *claim) {
+	check("opaque parameters are required", func(c *claim) {
 		c.Spec.Devices.Config = []resourcev1.DeviceClaimConfiguration{{DeviceConfiguration: resourcev1.DeviceConfiguration{
 			Opaque: &resourcev1.OpaqueDeviceConfiguration{Driver: "d", Parameters: runtime.RawExtension{Raw: []byte("[]")}},
 		}}}
@@ -119,22 +119,22 @@ func TestSlices(t *testing.T) {
 	}
 	const nodes = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	check := registrytest.Rules(t, valid, validateNewSlice)
-	check("an empty spec lacks four things", func(s *resourceSlice) { s.Spec = resourcev1.ResourceSliceSpec{} },
+	check("an empty spec", func(s *resourceSlice) { s.Spec = resourcev1.ResourceSliceSpec{} },
 		"spec.driver: Required value", "spec.pool.name: Required value",
 		"spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero", "spec: Required value: "+nodes)
-	check("one place", func(s *resourceSlice) { s.Spec.AllNodes = new(true) },
+	check("one field selects the nodes", func(s *resourceSlice) { s.Spec.AllNodes = new(true) },
 		"spec: Invalid value: \"{`nodeName`, `allNodes`}\": "+nodes+", but multiple fields are set")
-	check("that is there", func(s *resourceSlice) { s.Spec.NodeName, s.Spec.AllNodes = nil, new(false) },
+	check("allNodes is not false", func(s *resourceSlice) { s.Spec.NodeName, s.Spec.AllNodes = nil, new(false) },
 		"spec.allNodes: Invalid value: false: must be either unset or set to true", "spec: Required value: "+nodes)
-	check("devices differ", func(s *resourceSlice) { s.Spec.Devices = append(s.Spec.Devices, s.Spec.Devices[0]) },
+	check("device names are unique", func(s *resourceSlice) { s.Spec.Devices = append(s.Spec.Devices, s.Spec.Devices[0]) },
 		`spec.devices[1]: Duplicate value: "x"`)
-	check("attributes have a value", func(s *resourceSlice) { s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{} },
+	check("attributes have one value", func(s *resourceSlice) { s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{} },
 		`spec.devices[0].attributes[model]: Invalid value: "": exactly one value must be specified`)
-	check("of a form", func(s *resourceSlice) {
+	check("versions are semantic versions", func(s *resourceSlice) {
 		s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{VersionValue: new("1")}
 	},
 		`spec.devices[0].attributes[model].version: Invalid value: "1": must be a string compatible with semver.org spec 2.0.0`)
-	check("taints have effects", func(s *resourceSlice) { s.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "a"}} },
+	check("effects of taints and tolerations are known", func(s *resourceSlice) { s.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "a"}} },
 		"spec.devices[0].taints[0].effect: Required value")
 	capacity := func(policy resourcev1.CapacityRequestPolicy) func(*resourceSlice) {
 		return func(s *resourceSlice) {
@@ -145,12 +145,12 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	const policy = "spec.devices[0].capacity[m].requestPolicy."
-	check("a share is one of some", capacity(resourcev1.CapacityRequestPolicy{
+	check("valid values of capacity requests", capacity(resourcev1.CapacityRequestPolicy{
 		Default: new(resource.MustParse("1")), ValidValues: []resource.Quantity{resource.MustParse("4"), resource.MustParse("2")},
 	}),
 		policy+`validValues[1]: Invalid value: "2": values must be sorted in ascending order`,
 		policy+`validValues: Invalid value: "1": default value is not valid according to the requestPolicy`)
-	check("or comes in steps", capacity(resourcev1.CapacityRequestPolicy{
+	check("valid ranges of capacity requests", capacity(resourcev1.CapacityRequestPolicy{
 		Default: new(resource.MustParse("4")),
 		ValidRange: &resourcev1.CapacityRequestPolicyRange{
 			Min: new(resource.MustParse("1")), Max: new(resource.MustParse("9")), Step: new(resource.MustParse("2")),
@@ -158,9 +158,9 @@ func TestSlices(t *testing.T) {
 	}),
 		policy+`validRange.max: Invalid value: "9": max is larger than capacity value: 8`,
 		policy+`validRange.step: Invalid value: "4": value is not a multiple of a given step (2) from (1)`)
-	check("what binds can fail", func(s *resourceSlice) { s.Spec.Devices[0].BindingConditions = []string{"a"} },
+	check("binding conditions need failure conditions", func(s *resourceSlice) { s.Spec.Devices[0].BindingConditions = []string{"a"} },
 		"spec.devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions")
-	check("counters are counted", func(s *resourceSlice) {
+	check("counter sets need counters", func(s *resourceSlice) {
 		s.Spec.Devices, s.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: "c"}}
 	},
 		"spec.sharedCounters[0].counters: Required value")

@@ -40,12 +40,12 @@ func TestPriorityClasses(t *testing.T) {
 	}
 	const reserved = "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: "
 	check := registrytest.Rules(t, valid, validatePriorityClass)
-	check("the system has its names", func(c *class) { c.Name = "system-mine" }, reserved+"system-mine is not a known system priority class")
-	check("with their values", func(c *class) { c.Value = 1 }, reserved+"value of system-node-critical PriorityClass must be 2000001000")
-	check("not for all", func(c *class) { c.GlobalDefault = true }, reserved+"globalDefault of system-node-critical PriorityClass must be false")
-	check("nobody is as important", func(c *class) { c.Name, c.Value = "mine", 1000000001 },
+	check("the prefix system- is reserved", func(c *class) { c.Name = "system-mine" }, reserved+"system-mine is not a known system priority class")
+	check("values of system classes are fixed", func(c *class) { c.Value = 1 }, reserved+"value of system-node-critical PriorityClass must be 2000001000")
+	check("a system class is not the global default", func(c *class) { c.GlobalDefault = true }, reserved+"globalDefault of system-node-critical PriorityClass must be false")
+	check("values have a maximum", func(c *class) { c.Name, c.Value = "mine", 1000000001 },
 		"value: Forbidden: maximum allowed value of a user defined priority is 1000000000")
-	check("pods give way or not", func(c *class) { c.PreemptionPolicy = ptr.To(corev1.PreemptionPolicy("x")) },
+	check("preemption policies are known", func(c *class) { c.PreemptionPolicy = ptr.To(corev1.PreemptionPolicy("x")) },
 		`preemptionPolicy: Unsupported value: "x": supported values: "PreemptLowerPriority", "Never"`)
 }
 

@@ -19,16 +19,16 @@ func TestCSIDrivers(t *testing.T) {
 	tokens := func(tokens ...storagev1.TokenRequest) func(*driver) {
 		return func(d *driver) { d.Spec.TokenRequests = tokens }
 	}
-	check("an audience has a token", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "b"}))
-	check("not two", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "a"}),
+	check("token requests of different audiences", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "b"}))
+	check("audiences are unique", tokens(storagev1.TokenRequest{Audience: "a"}, storagev1.TokenRequest{Audience: "a"}),
 		`spec.tokenRequests[1].audience: Duplicate value: "a"`)
-	check("for ten minutes at least", tokens(storagev1.TokenRequest{ExpirationSeconds: new(int64(599))}),
+	check("tokens last ten minutes or more", tokens(storagev1.TokenRequest{ExpirationSeconds: new(int64(599))}),
 		"spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes")
-	check("none has a way", func(d *driver) { d.Spec.ServiceAccountTokenInSecrets = new(true) },
+	check("serviceAccountTokenInSecrets needs token requests", func(d *driver) { d.Spec.ServiceAccountTokenInSecrets = new(true) },
 		"spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified")
-	check("volumes live in two ways", func(d *driver) { d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{"Persistent", "x"} },
+	check("lifecycle modes are known", func(d *driver) { d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{"Persistent", "x"} },
 		`spec.volumeLifecycleModes: Unsupported value: "x": supported values: "Persistent", "Ephemeral"`)
-	check("groups own files in three", func(d *driver) { d.Spec.FSGroupPolicy = new(storagev1.FSGroupPolicy("x")) },
+	check("group policies are known", func(d *driver) { d.Spec.FSGroupPolicy = new(storagev1.FSGroupPolicy("x")) },
 		`spec.fsGroupPolicy: Unsupported value: "x": supported values: "File", "None", "ReadWriteOnceWithFSType"`)
 	registrytest.Rules(t, valid, func(d *driver) field.ErrorList { return validateDriverUpdate(d, valid()) })(
 		"attaching stays as it is", func(d *driver) { d.Spec.AttachRequired = new(false) },
@@ -50,13 +50,13 @@ func TestCSINodes(t *testing.T) {
 	}
 	const at = "spec.drivers[0]"
 	check := registrytest.Rules(t, valid, validateNode)
-	check("a driver has a name and a node", func(n *node) { n.Spec.Drivers[0] = storagev1.CSINodeDriver{} },
+	check("a driver has a name and a node ID", func(n *node) { n.Spec.Drivers[0] = storagev1.CSINodeDriver{} },
 		at+".name: Required value", at+".nodeID: Required value")
-	check("comes once", func(n *node) { n.Spec.Drivers = append(n.Spec.Drivers, n.Spec.Drivers[0]) },
+	check("driver names are unique", func(n *node) { n.Spec.Drivers = append(n.Spec.Drivers, n.Spec.Drivers[0]) },
 		`spec.drivers[1].name: Duplicate value: "d"`)
-	check("with keys that differ", func(n *node) { n.Spec.Drivers[0].TopologyKeys = []string{"zone", "zone"} },
+	check("topology keys are unique", func(n *node) { n.Spec.Drivers[0].TopologyKeys = []string{"zone", "zone"} },
 		at+`: Duplicate value: "zone"`)
-	check("for some volumes", func(n *node) { n.Spec.Drivers[0].Allocatable = &storagev1.VolumeNodeResources{Count: new(int32(-1))} },
+	check("the count is not negative", func(n *node) { n.Spec.Drivers[0].Allocatable = &storagev1.VolumeNodeResources{Count: new(int32(-1))} },
 		at+".allocatable.count: Invalid value: -1: must be greater than or equal to 0")
 	update := registrytest.Rules(t, valid, func(n *node) field.ErrorList { return validateNodeUpdate(n, valid()) })
 	update("it may go", func(n *node) { n.Spec.Drivers = nil })
@@ -82,15 +82,15 @@ func TestVolumeAttachments(t *testing.T) {
 		}}
 	}
 	check := registrytest.Rules(t, valid, validateAttachment)
-	check("somebody attaches", func(a *attachment) { a.Spec.Attacher = "" }, "spec.attacher: Required value")
-	check("something", func(a *attachment) { a.Spec.Source.PersistentVolumeName = nil },
+	check("attacher is required", func(a *attachment) { a.Spec.Attacher = "" }, "spec.attacher: Required value")
+	check("source is required", func(a *attachment) { a.Spec.Source.PersistentVolumeName = nil },
 		"spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
-	check("with a name", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
+	check("the volume name is required", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
 		"spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName",
 		`spec.source.persistentVolumeName: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', `+
 			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is `+
 			`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
-	check("errors are short", func(a *attachment) {
+	check("error messages have a maximum length", func(a *attachment) {
 		a.Status.AttachError = &storagev1.VolumeError{Message: strings.Repeat("x", longestError+1), ErrorCode: new(int32(-1))}
 	},
 		"status.attachError.message: Too long: may not be more than 1024 bytes",

@@ -26,24 +26,24 @@ func TestStorageClasses(t *testing.T) {
 	topologies := func(terms ...corev1.TopologySelectorTerm) func(*class) {
 		return func(c *class) { c.AllowedTopologies = terms }
 	}
-	check("volumes are deleted or kept", func(c *class) { c.ReclaimPolicy = new(corev1.PersistentVolumeReclaimRecycle) },
+	check("reclaim policies are known", func(c *class) { c.ReclaimPolicy = new(corev1.PersistentVolumeReclaimRecycle) },
 		`reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"`)
-	check("now or later", func(c *class) { c.VolumeBindingMode = new(storagev1.VolumeBindingMode("x")) },
+	check("binding modes are known", func(c *class) { c.VolumeBindingMode = new(storagev1.VolumeBindingMode("x")) },
 		`volumeBindingMode: Unsupported value: "x": supported values: "Immediate", "WaitForFirstConsumer"`)
-	check("parameters have names", func(c *class) { c.Parameters = map[string]string{"": ""} },
+	check("parameter names are required", func(c *class) { c.Parameters = map[string]string{"": ""} },
 		`parameters: Invalid value: "": field can not be empty.`)
-	check("and are not too long", func(c *class) { c.Parameters = map[string]string{"a": strings.Repeat("b", longestParameters)} },
+	check("parameters have a maximum size", func(c *class) { c.Parameters = map[string]string{"a": strings.Repeat("b", longestParameters)} },
 		"parameters: Too long: may not be more than 262144 bytes")
-	check("two places", topologies(topology("a"), topology("b")))
-	check("not one twice", topologies(topology("a"), topology("a")), `allowedTopologies[1].matchLabelExpressions: Duplicate value: ""`)
-	check("nor none", topologies(topology()), "allowedTopologies[0].matchLabelExpressions[0].values: Required value")
+	check("two topologies", topologies(topology("a"), topology("b")))
+	check("topologies are unique", topologies(topology("a"), topology("a")), `allowedTopologies[1].matchLabelExpressions: Duplicate value: ""`)
+	check("topology values are required", topologies(topology()), "allowedTopologies[0].matchLabelExpressions[0].values: Required value")
 }
 
 func TestStorageClassUpdates(t *testing.T) {
 	type class = storagev1.StorageClass
 	check := registrytest.Rules(t, newStorageClass, func(c *class) field.ErrorList { return validateStorageClassUpdate(c, newStorageClass()) })
-	check("labels may change", func(c *class) { c.Labels = map[string]string{"a": "b"} })
-	check("what volumes are made by may not", func(c *class) {
+	check("labels are mutable", func(c *class) { c.Labels = map[string]string{"a": "b"} })
+	check("provisioner, parameters and policies are immutable", func(c *class) {
 		c.Parameters, c.Provisioner, c.VolumeBindingMode = map[string]string{"a": "b"}, "", new(storagev1.VolumeBindingWaitForFirstConsumer)
 	},
 		`provisioner: Required value`,
