@@ -1,39 +1,48 @@
 package miniapi
 
 import (
-	"crypto/x509"
-	"encoding/pem"
+	"context"
 	"net/url"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/miniapi/miniapi/api/lifecycle"
+	"github.com/miniapi/miniapi/internal/manifests"
 )
 
 // contextName is the name of cluster, user and context in a kubeconfig.
 const contextName = "miniapi"
 
-// RESTConfig returns a config for client-go and what is built on it: that of an
-// administrator. Its rate limit is off: a test talks to a server of its own.
+// URL returns the address of the server, such as http://127.0.0.1:8080, or with Config.Secure
+// https://127.0.0.1:6443.
+func (s *Server) URL() string { return s.listener.URL() }
+
+// PlainURL returns the address of the plain HTTP port, "" if there is none.
+func (s *Server) PlainURL() string { return s.listener.PlainURL() }
+
+// RESTConfig returns a client-go config of the administrator. It has no rate limit, since a test
+// does not share its server.
 func (s *Server) RESTConfig() *rest.Config {
 	config := s.baseConfig()
-	if s.secure != nil {
-		config.BearerToken = s.secure.adminToken
+	if s.identity != nil {
+		config.BearerToken = s.identity.credentials.AdminToken()
 	}
 	return config
 }
 
-// AddUser returns a config for client-go that acts as another user, who is in
-// the groups and in system:authenticated. With Config.Secure it has a client
-// certificate; over plain HTTP, where everybody is the administrator, it
-// impersonates the user.
+// AddUser returns a client-go config of a user who is a member of groups and of
+// system:authenticated. With Config.Secure it has a client certificate; over plain HTTP, where every
+// client is the administrator, it impersonates the user.
 func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 	config := s.baseConfig()
-	if s.secure == nil {
+	if s.identity == nil {
 		config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: groups}
 		return config, nil
 	}
-	pair, err := s.secure.authority.IssueClient(name, groups...)
+	pair, err := s.identity.authority.IssueClient(name, groups...)
 	if err != nil {
 		return nil, err
 	}
@@ -41,38 +50,19 @@ func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 	return config, nil
 }
 
-// baseConfig reaches the server and says nothing of the user.
+// baseConfig returns a config without credentials.
 func (s *Server) baseConfig() *rest.Config {
 	config := &rest.Config{Host: s.URL(), QPS: -1}
-	if s.secure != nil {
-		config.CAData = s.secure.serving.Certificate
-		config.ServerName = s.serverName()
+	if s.identity != nil {
+		config.CAData = s.identity.serving.Certificate
+		if u, err := url.Parse(config.Host); err == nil {
+			config.ServerName = s.identity.serving.ServerName(u.Hostname())
+		}
 	}
 	return config
 }
 
-// serverName is what clients check the certificate for where it does not name
-// the host of URL: a name that it does have.
-func (s *Server) serverName() string {
-	block, _ := pem.Decode(s.secure.serving.Certificate)
-	if block == nil {
-		return ""
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return ""
-	}
-	at, err := url.Parse(s.URL())
-	if err != nil || certificate.VerifyHostname(at.Hostname()) == nil {
-		return ""
-	}
-	if len(certificate.DNSNames) > 0 {
-		return certificate.DNSNames[0]
-	}
-	return certificate.Subject.CommonName
-}
-
-// Kubeconfig returns the kubeconfig, in YAML, of an administrator.
+// Kubeconfig returns the kubeconfig of the administrator in YAML.
 func (s *Server) Kubeconfig() ([]byte, error) {
 	admin := s.RESTConfig()
 	config := clientcmdapi.NewConfig()
@@ -86,3 +76,35 @@ func (s *Server) Kubeconfig() ([]byte, error) {
 	config.CurrentContext = contextName
 	return clientcmd.Write(*config)
 }
+
+// InstallCRDs creates or updates the CustomResourceDefinitions in files and folders, and returns
+// when all are served. A file holds JSON, or YAML with any number of documents. In a folder, files
+// with the extensions .yaml, .yml and .json are read; its subfolders are not. Other kinds of objects
+// are ignored. The error names the file and the object of each failure.
+func (s *Server) InstallCRDs(ctx context.Context, paths ...string) error {
+	return manifests.InstallCRDs(ctx, s.RESTConfig(), paths...)
+}
+
+// FrontProxyCA returns, in PEM, the CA of the client certificate that this server presents to the
+// servers of APIServices. Such a server trusts the headers X-Remote-User, X-Remote-Group and
+// X-Remote-Extra-* of clients with a certificate of this CA (--requestheader-client-ca-file). The CA
+// is valid until the server ends.
+func (s *Server) FrontProxyCA() ([]byte, error) { return s.frontProxy.CA() }
+
+// EtcdClient returns the client of the etcd behind the server, for reading keys and revisions. Stop
+// closes it.
+func (s *Server) EtcdClient() *clientv3.Client { return s.datastore.Client() }
+
+// EtcdClientURLs returns the addresses at which the embedded etcd serves etcdctl.
+func (s *Server) EtcdClientURLs() []string { return s.datastore.ClientURLs() }
+
+// OpenRequest is a request whose response is not complete.
+type OpenRequest = lifecycle.OpenRequest
+
+// OpenRequests returns the requests in progress, watches included, in order of arrival. At the end
+// of a test they belong to clients that were not stopped.
+func (s *Server) OpenRequests() []OpenRequest { return s.api.OpenRequests() }
+
+// AwaitIdle returns nil as soon as no request is open, or the error of ctx. The server notices with
+// a short delay that a client has closed its connection.
+func (s *Server) AwaitIdle(ctx context.Context) error { return s.api.AwaitIdle(ctx) }

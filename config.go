@@ -9,88 +9,107 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"path"
 	"time"
 
-	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/admission"
+	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/manifests"
+	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// Config of a server. The zero value is a server for a test: a free port on
-// loopback, an embedded etcd in a temporary directory, no log.
+// Config configures a server. The zero value is right for a test: a free port on loopback, an
+// embedded etcd in a temporary directory, no log.
 type Config struct {
-	// Listen is HOST:PORT for plain HTTP, where everybody is the administrator;
-	// port 0 takes a free one. Default: 127.0.0.1:0, or none beside Secure.
+	// Listen is HOST:PORT for plain HTTP; port 0 takes a free one. Every client of this port is the
+	// administrator. Default: 127.0.0.1:0, or no plain port if Secure is set.
 	Listen string
-	// AllowUnauthenticatedNetworkAccess permits a Listen host that is not
-	// loopback, although whoever can reach it may then do everything.
+	// AllowUnauthenticatedNetworkAccess permits a Listen host that is not loopback. Every client
+	// that reaches the port then has full access.
 	AllowUnauthenticatedNetworkAccess bool
-	// Secure serves HTTPS to users who say who they are. Default: it does not.
+	// Secure serves HTTPS to authenticated users. Default: no HTTPS.
 	Secure *Secure
-	// Authorization says who may do what. Default: AlwaysAllow.
+	// Authorization selects the authorization modes. Default: AlwaysAllow.
 	Authorization AuthorizationMode
-	// EnableAdmissionPlugins and DisableAdmissionPlugins name steps of admission,
-	// as kube-apiserver does, that look at writes, or do not, whatever the
-	// default. Default: those of kube-apiserver but ServiceAccount.
+	// EnableAdmissionPlugins and DisableAdmissionPlugins name admission plugins of kube-apiserver to
+	// run, or not to run. Default: those that kube-apiserver runs by default, without
+	// ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
-	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit how many requests
-	// are worked on at a time. Administrators are exempt over HTTPS, where they have
-	// been authenticated. Default: 400 and 200; negative: any number.
+	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit the reads and writes that are in
+	// progress. Administrators are exempt over HTTPS, where they are authenticated. Default: 400
+	// and 200; negative: no limit.
 	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
 
-	// DataDir keeps the embedded etcd's data, synced to disk on every write.
-	// Default: a temporary directory without syncing, removed by Stop.
+	// DataDir keeps the data of the embedded etcd, which then syncs every write to disk. Default: a
+	// temporary directory without syncing, which Stop removes.
 	DataDir string
-	// EtcdListenClientURLs are addresses such as http://127.0.0.1:2379 at which
-	// the embedded etcd answers etcdctl. Default: none.
+	// EtcdListenClientURLs are addresses such as http://127.0.0.1:2379 at which the embedded etcd
+	// serves etcdctl. Default: none.
 	EtcdListenClientURLs []string
-	// EtcdServers are the client URLs of an etcd cluster to use instead of an
-	// embedded etcd. The server is then stateless.
+	// EtcdServers are the client URLs of an etcd cluster to use instead of an embedded etcd. The
+	// server is then stateless.
 	EtcdServers []string
-	// EtcdTLS is for EtcdServers that speak https.
+	// EtcdTLS is for EtcdServers with https URLs.
 	EtcdTLS *tls.Config
-	// EtcdQuotaBackendBytes bounds the size of the embedded etcd's database. Its
-	// history is compacted before the time when the database grows towards it, and
-	// writes are refused where the objects alone need it. Default: 2 GiB.
+	// EtcdQuotaBackendBytes limits the size of the embedded etcd's database. History is compacted
+	// early when the database approaches the limit. Writes are rejected when the objects alone
+	// reach it. Default: 2 GiB.
 	EtcdQuotaBackendBytes int64
-	// EtcdPrefix comes before all keys; a slash at its beginning may be left out.
-	// Default: /registry.
+	// EtcdPrefix is the prefix of all keys; its leading slash may be omitted. Default: /registry.
 	EtcdPrefix string
-	// CompactionInterval is how long history is kept: a watch or list at a
-	// revision older than this may be answered with 410. Default: 5 minutes;
-	// negative: for ever.
+	// CompactionInterval is how long history is kept. A watch or list at an older revision may be
+	// answered with 410. Default: 5 minutes; negative: forever.
 	CompactionInterval time.Duration
 
-	// ServiceClusterIPRange is a CIDR, or two of different IP families with a
-	// comma between them, the primary one first. Default: 10.0.0.0/24.
+	// ServiceClusterIPRange is one CIDR, or two of different IP families separated by a comma, the
+	// primary one first. Default: 10.0.0.0/24.
 	ServiceClusterIPRange string
-	// ServiceNodePortRange is FIRST-LAST of the ports by which services are reached
-	// through every node. Default: 30000-32767.
+	// ServiceNodePortRange is FIRST-LAST of the node ports of Services. Default: 30000-32767.
 	ServiceNodePortRange string
-	// Bootstrap says which objects exist from the start. Default:
-	// bootstrap.Minimal, the namespaces and the Service default/kubernetes.
+	// Bootstrap selects the objects that every server starts with. Default: bootstrap.Minimal, the
+	// namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
-	// CRDs are files and folders of CustomResourceDefinitions that are served from
-	// the start, as by InstallCRDs.
+	// CRDs are files and folders of CustomResourceDefinitions to install before Start returns; see
+	// InstallCRDs.
 	CRDs []string
-	// Manifests is a folder whose objects exist from the start. They are applied
-	// (server-side, as field manager "miniapi"), and again when a file changes; an
-	// object that is no longer in any file stays. Default: none.
+	// Manifests is a folder of objects to apply before Start returns (server-side, as field manager
+	// "miniapi"). A changed file is applied again. An object that is removed from the files is not
+	// deleted. Default: none.
 	Manifests string
 
-	// ResolveService returns the host:port at which a port of a Service can be
-	// reached that a webhook names. Default: its cluster IP or external name.
+	// ResolveService returns the host:port that serves a port of a Service named in a webhook
+	// configuration. Default: its cluster IP or external name.
 	ResolveService func(ctx context.Context, namespace, name string, port int32) (address string, err error)
 
-	// Logger takes the server's and the embedded etcd's log. Default: none.
+	// Logger takes the log of the server and of the embedded etcd. Default: no log.
 	Logger *slog.Logger
 }
 
-// withDefaults returns the config with every default in place.
+// AuthorizationMode selects one of the modes below, or several separated by commas, such as
+// "Node,RBAC". The modes are evaluated in order; the first one that allows or denies a request
+// decides. Members of system:masters are allowed everything in every mode.
+type AuthorizationMode string
+
+const (
+	// AlwaysAllow allows every request.
+	AlwaysAllow AuthorizationMode = authz.ModeAlwaysAllow
+	// AlwaysDeny allows no request. A later mode in the list still can.
+	AlwaysDeny AuthorizationMode = authz.ModeAlwaysDeny
+	// RBAC decides by Roles, ClusterRoles and their bindings. Common roles of kube-apiserver such
+	// as cluster-admin, admin, edit and view are among the bootstrap objects.
+	RBAC AuthorizationMode = authz.ModeRBAC
+	// Node is accepted for compatibility with command lines of kube-apiserver. It allows nothing,
+	// since the server does not track which objects the pods of a node use. Grant nodes rights by
+	// binding roles to the group system:nodes.
+	Node AuthorizationMode = authz.ModeNode
+)
+
+func (m AuthorizationMode) modes() authz.Modes { return authz.Modes(m) }
+
+// withDefaults returns the config with all defaults set.
 func (c Config) withDefaults() Config {
 	if c.Listen == "" && c.Secure == nil {
 		c.Listen = "127.0.0.1:0"
@@ -102,71 +121,42 @@ func (c Config) withDefaults() Config {
 	c.MaxRequestsInFlight = cmp.Or(c.MaxRequestsInFlight, 400)
 	c.MaxMutatingRequestsInFlight = cmp.Or(c.MaxMutatingRequestsInFlight, 200)
 	c.EtcdPrefix = path.Join("/", cmp.Or(c.EtcdPrefix, "registry"))
-	if c.CompactionInterval == 0 {
-		c.CompactionInterval = 5 * time.Minute
-	}
-	if c.ServiceClusterIPRange == "" {
-		c.ServiceClusterIPRange = "10.0.0.0/24"
-	}
+	c.CompactionInterval = cmp.Or(c.CompactionInterval, 5*time.Minute)
+	c.ServiceClusterIPRange = cmp.Or(c.ServiceClusterIPRange, "10.0.0.0/24")
 	c.ServiceNodePortRange = cmp.Or(c.ServiceNodePortRange, "30000-32767")
-	if c.Bootstrap == "" {
-		c.Bootstrap = bootstrap.Minimal
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Bootstrap = cmp.Or(c.Bootstrap, bootstrap.Minimal)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
-// Validate returns all faults of the config at once, joined.
+// Validate returns all errors of the config, joined.
 func (c Config) Validate() error {
 	c = c.withDefaults()
+	_, rangeErr := serviceip.ParseRanges(c.ServiceClusterIPRange)
+	_, portsErr := serviceip.ParseNodePorts(c.ServiceNodePortRange)
 	return errors.Join(
 		c.validateListen(),
 		c.Secure.validate(),
-		c.Authorization.validate(),
-		c.admission().Validate(),
+		c.Authorization.modes().Validate(),
+		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
 		c.validateEtcd(),
-		validateServiceRange(c.ServiceClusterIPRange),
-		validateNodePorts(c.ServiceNodePortRange),
-		validateBootstrap(c.Bootstrap),
-		c.validatePaths(),
+		rangeErr,
+		portsErr,
+		c.Bootstrap.Validate(),
+		manifests.Config{CRDs: c.CRDs, Folder: c.Manifests}.Validate(),
 	)
 }
 
-// validatePaths looks for the files that the server is to be filled with.
-func (c Config) validatePaths() error {
-	var errs []error
-	for _, path := range c.CRDs {
-		if _, err := os.Stat(path); err != nil {
-			errs = append(errs, fmt.Errorf("definitions to serve (--crds): %w", err))
-		}
-	}
-	if c.Manifests != "" {
-		if err := manifests.CheckFolder(c.Manifests); err != nil {
-			errs = append(errs, fmt.Errorf("manifests to apply (--manifests): %w", err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// validatePort checks the port of HOST:PORT: a number, or the name of a service.
+// validatePort checks the port of an address: a number or a service name.
 func validatePort(address, port string) error {
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return fmt.Errorf("address %q: %q is no port: use a number from 0 to 65535", address, port)
+		return fmt.Errorf("address %q: port %q is invalid: use a number from 0 to 65535", address, port)
 	}
 	return nil
 }
 
-func (c Config) admission() plugin.Config {
-	return plugin.Config{
-		Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins,
-		Logger: c.Logger.With("component", "admission"),
-	}
-}
-
 func (c Config) validateListen() error {
-	if c.Listen == "" { // there is a secure listener
+	if c.Listen == "" { // only HTTPS is served
 		return nil
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
@@ -177,18 +167,19 @@ func (c Config) validateListen() error {
 		return fmt.Errorf("listen %w", err)
 	}
 	if !loopback.IsHost(host) && !c.AllowUnauthenticatedNetworkAccess {
-		return fmt.Errorf("listen address %q is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it", c.Listen)
+		return fmt.Errorf("listen address %q is not on loopback, and its clients would have full access: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess)", c.Listen)
 	}
 	return nil
 }
 
 func (c Config) validateEtcd() error {
 	var errs []error
-	if len(c.EtcdServers) > 0 && c.DataDir != "" {
-		errs = append(errs, errors.New("an etcd cluster (--etcd-servers) and a data directory (--data-dir) exclude each other: the cluster keeps the data"))
+	cluster := len(c.EtcdServers) > 0
+	if cluster && c.DataDir != "" {
+		errs = append(errs, errors.New("--data-dir is for the embedded etcd: remove it, or remove --etcd-servers"))
 	}
-	if len(c.EtcdServers) > 0 && len(c.EtcdListenClientURLs) > 0 {
-		errs = append(errs, errors.New("--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off"))
+	if cluster && len(c.EtcdListenClientURLs) > 0 {
+		errs = append(errs, errors.New("--etcd-listen-client-url is for the embedded etcd: remove it, or remove --etcd-servers"))
 	}
 	if c.EtcdPrefix == "/" {
 		errs = append(errs, errors.New("etcd prefix \"/\" is empty: use a path such as /registry"))
@@ -206,7 +197,7 @@ func (c Config) validateEtcd() error {
 	return errors.Join(errs...)
 }
 
-// minQuota leaves room for some objects of the largest size.
+// minQuota has room for a few objects of the maximum size.
 const minQuota = 16 << 20
 
 func (c Config) validateQuota() error {
@@ -214,7 +205,7 @@ func (c Config) validateQuota() error {
 	case c.EtcdQuotaBackendBytes == 0:
 		return nil
 	case len(c.EtcdServers) > 0:
-		return errors.New("--etcd-quota-backend-bytes is for the embedded etcd, which --etcd-servers turns off")
+		return errors.New("--etcd-quota-backend-bytes is for the embedded etcd: remove it, or remove --etcd-servers")
 	case c.EtcdQuotaBackendBytes < minQuota:
 		return fmt.Errorf("--etcd-quota-backend-bytes %d is too small: use at least %d (16 MiB), or 0 for the default", c.EtcdQuotaBackendBytes, minQuota)
 	default:
@@ -222,9 +213,5 @@ func (c Config) validateQuota() error {
 	}
 }
 
-func validateBootstrap(mode bootstrap.Mode) error {
-	if mode != bootstrap.Minimal && mode != bootstrap.Full {
-		return fmt.Errorf("bootstrap %q is neither %q nor %q", mode, bootstrap.Minimal, bootstrap.Full)
-	}
-	return nil
-}
+// logger returns the logger of a component.
+func (c Config) logger(component string) *slog.Logger { return c.Logger.With("component", component) }

@@ -2,63 +2,61 @@ package miniapi
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
+	"maps"
+	"net/netip"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"golang.org/x/sync/errgroup"
 
-	"github.com/miniapi/miniapi/admission/policy"
-	"github.com/miniapi/miniapi/admission/webhook"
+	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
-	"github.com/miniapi/miniapi/auth/rbac"
+	"github.com/miniapi/miniapi/auth/authz"
+	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/datastore"
+	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/internal/manifests"
+	"github.com/miniapi/miniapi/internal/serviceip"
+	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
-	"github.com/miniapi/miniapi/storage/etcd"
-	"github.com/miniapi/miniapi/storage/metered"
-	"github.com/miniapi/miniapi/storage/watchcache"
+	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 const (
-	// stopTimeout bounds Stop where the caller's context does not.
+	// stopTimeout limits Stop if the caller's context does not.
 	stopTimeout = 10 * time.Second
-	// closeTimeout is the part of that which is kept for closing the store, so that
-	// a request which does not end leaves the data as they should be.
+	// closeTimeout is the part of stopTimeout that is reserved for closing the datastore, so that a
+	// request that does not end cannot prevent an orderly close.
 	closeTimeout = 3 * time.Second
-	// syncTimeout bounds the time that a request waits for changes of the catalog.
+	// syncTimeout limits the time that a request waits for changes of the catalog.
 	syncTimeout = 5 * time.Second
 )
 
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
-	config Config
-	plain  net.Listener     // nil without Config.Listen
-	tls    net.Listener     // nil without Config.Secure
-	secure *secureSide      // nil without Config.Secure
-	rbac   *rbac.Authorizer // nil unless it decides
-	// policies and webhooks say what they think of writes.
-	policies *policy.Policies
-	webhooks *webhook.Dispatcher
-	catalog  *registry.Catalog
-	custom   *crd.Controller
-	others   *aggregator.Aggregator
-	front    func() (*frontProxy, error) // made when it is first needed
-	http     *http.Server
-	conns    *connections
-	api      *api.Server
-	store    *store
-	backend  *etcd.Backend
-	cache    *watchcache.Cache
-	folder   *manifests.Folder // nil without Config.Manifests
+	config     Config
+	listener   *listener.Listener
+	identity   *identity // nil without Config.Secure
+	frontProxy *certs.FrontProxy
+	datastore  *datastore.Datastore
+	authorizer *authz.Authorizer
+	admission  *admission.Admission
+	catalog    *registry.Catalog
+	crds       *crd.Controller
+	aggregator *aggregator.Aggregator
+	api        *api.Server
+	manifests  *manifests.Loader
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -66,194 +64,221 @@ type Server struct {
 
 	stop    sync.Once
 	stopErr error
-	done    chan struct{} // closed when nothing runs any more
+	done    chan struct{} // closed when every goroutine has ended
 }
 
-// Start returns a server that answers requests, or an error and nothing left
-// behind. ctx bounds the start only; Stop ends the server.
+// Start returns a server that answers requests. If it returns an error, nothing is left running.
+// ctx limits the start only; call Stop to end the server.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), front: sync.OnceValues(newFrontProxy), done: make(chan struct{})}
-	for _, step := range []func(context.Context) error{s.listen, s.prepareTLS, s.openStore, s.build, s.seed, s.openManifests} {
-		if err := step(ctx); err != nil {
-			return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
-		}
+	s := &Server{config: config.withDefaults(), frontProxy: certs.NewFrontProxy(), done: make(chan struct{})}
+	if err := s.assemble(ctx); err != nil {
+		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
 	s.run()
-	if err := s.prepare(ctx); err != nil {
+	if err := s.manifests.Load(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
 
-func (s *Server) openStore(ctx context.Context) error {
-	opened, err := openStore(ctx, s.config)
+// assemble opens the ports and the datastore and builds all parts of the server. The ports come
+// first: a port in use is reported before anything else starts, and the bootstrap objects contain
+// the port number.
+func (s *Server) assemble(ctx context.Context) error {
+	ranges, err := serviceip.ParseRanges(s.config.ServiceClusterIPRange)
 	if err != nil {
 		return err
 	}
-	s.store = opened
-	return nil
+	if err := s.open(ctx, ranges[0].Addr().Next()); err != nil {
+		return err
+	}
+	if err := s.buildCatalog(ranges); err != nil {
+		return err
+	}
+	if err := s.buildAPI(); err != nil {
+		return err
+	}
+	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, bootstrap.Config{
+		ServiceRanges: ranges,
+		Port:          s.listener.Port(),
+		AccessRoles:   s.config.Authorization.modes().Has(authz.ModeRBAC),
+	}, s.config.Logger)
 }
 
-func (s *Server) build(context.Context) error {
-	backend, err := etcd.New(etcd.Config{
-		Client:     s.store.client,
-		Prefix:     s.config.EtcdPrefix,
-		LocalReads: s.store.embedded != nil,
-		Member:     s.store.member(),
-	})
-	if err != nil {
+// open opens the ports, the keys and the datastore.
+func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
+	ports := listener.Config{Plain: s.config.Listen, Logger: s.config.logger("http")}
+	if s.config.Secure != nil {
+		ports.Secure = s.config.Secure.Listen
+	}
+	var err error
+	if s.listener, err = listener.Open(ctx, ports); err != nil {
 		return err
 	}
-	s.backend = backend
-	s.cache, err = watchcache.New(watchcache.Config{Log: backend, Logger: s.config.Logger.With("component", "cache")})
-	if err != nil {
-		return err
+	if s.config.Secure != nil {
+		if s.identity, err = newIdentity(s.config, serviceIP, s.store); err != nil {
+			return err
+		}
 	}
-	recorder := metered.NewRecorder()
-	config := registry.CatalogConfig{
-		Storage: backend.Store, Wrap: recorder.Wrap, Cache: s.cache, Types: kinds.Types(),
-		MaxObjectBytes: s.store.maxObjectBytes(), Logger: s.config.Logger.With("component", "registry"),
-	}
-	s.policies = policy.New(policy.Config{
-		Store: s.storeOf, Logger: s.config.Logger.With("component", "policies"), Sync: s.settle,
-	})
-	s.webhooks = webhook.New(webhook.Config{
-		Store: s.storeOf, Resolve: s.resolver(), Logger: s.config.Logger.With("component", "webhooks"),
-	})
-	s.accessControl(&config)
-	if config.Hooks, err = s.hooks(); err != nil {
-		return err
-	}
-	s.catalog = registry.NewCatalog(config)
-	if err := s.catalog.Add(kinds.Resources()...); err != nil {
-		return err
-	}
-	s.custom = crd.NewController(crd.Config{
-		Catalog: s.catalog,
-		Resolve: s.resolver(),
-		Logger:  s.config.Logger.With("component", "custom resources"),
-	})
-	s.others = aggregator.New(aggregator.Config{
-		Catalog: s.catalog, Certificate: s.showFrontProxy, Logger: s.config.Logger.With("component", "aggregator"),
-	})
-	s.api, err = api.New(api.Config{
-		Catalog: s.catalog,
-		Scheme:  kinds.Scheme(),
-		Logger:  s.config.Logger,
-		Version: KubernetesVersion(),
-		Ready:   []api.Check{{Name: "etcd", Check: s.checkEtcd}},
-		ReadyOnly: []api.Check{
-			{Name: "storage-space", Check: s.store.spaceProblem, ShowReason: true},
+	s.datastore, err = datastore.Open(ctx, datastore.Config{
+		Servers: s.config.EtcdServers,
+		TLS:     s.config.EtcdTLS,
+		Embedded: embedded.Config{
+			DataDir:          s.config.DataDir,
+			ListenClientURLs: s.config.EtcdListenClientURLs,
+			QuotaBytes:       s.config.EtcdQuotaBackendBytes,
 		},
+		Prefix:    s.config.EtcdPrefix,
+		Retention: s.config.CompactionInterval,
+		Logger:    s.config.Logger,
+	})
+	return err
+}
 
-		Collectors:    []prometheus.Collector{recorder, s.cache, etcd.NewSizes(s.store.client)},
-		Authenticator: s.authenticator(),
-		OpenID:        s.openID(),
-		Settle:        s.settle,
+// buildCatalog builds the catalog with the built-in kinds, and the parts that add to it.
+func (s *Server) buildCatalog(ranges []netip.Prefix) error {
+	ports, err := serviceip.ParseNodePorts(s.config.ServiceNodePortRange)
+	if err != nil {
+		return err
+	}
+	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Logger: s.config.logger("rbac")})
+	s.admission = admission.New(admission.Config{
+		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
+		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Logger: s.config.Logger,
+	})
+	config := s.datastore.Catalog()
+	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")
+	config.Authorizer = s.authorizer
+	config.Admission = append(s.admission.Chain(), s.authorizer.Admission()...)
+	if s.identity != nil {
+		config.Tokens = s.identity.credentials.Tokens()
+	}
+	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports})
+	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
+	maps.Copy(config.Hooks, s.admission.Hooks())
+	maps.Copy(config.Hooks, resource.Hooks())
 
+	s.catalog = registry.NewCatalog(config)
+	s.crds = crd.NewController(crd.Config{Catalog: s.catalog, Resolve: s.resolver(), Logger: s.config.logger("custom resources")})
+	s.aggregator = aggregator.New(aggregator.Config{
+		Catalog: s.catalog, Certificate: s.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
+	})
+	return s.catalog.Add(kinds.Resources()...)
+}
+
+// buildAPI builds the HTTP API and the client of it that loads manifests.
+func (s *Server) buildAPI() error {
+	config := api.Config{
+		Catalog:             s.catalog,
+		Scheme:              kinds.Scheme(),
+		Logger:              s.config.Logger,
+		Version:             KubernetesVersion(),
+		Ready:               []api.Check{{Name: "etcd", Check: s.datastore.Ready}},
+		ReadyOnly:           []api.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
+		Collectors:          s.datastore.Collectors(),
+		Settle:              s.sync,
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
-	})
-	if err != nil {
+	}
+	if s.identity != nil {
+		config.Authenticator = s.identity.credentials.Authenticate
+		documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
+		if err != nil {
+			s.config.Logger.Warn("OpenID discovery is not served", "error", err)
+		}
+		config.OpenID = (*api.OpenID)(documents)
+	}
+	var err error
+	if s.api, err = api.New(config); err != nil {
 		return err
 	}
-	return s.buildHTTP()
+	s.manifests, err = manifests.NewLoader(manifests.Config{
+		CRDs: s.config.CRDs, Folder: s.config.Manifests, Client: s.RESTConfig(), Logger: s.config.Logger,
+	})
+	return err
 }
 
-// run starts what lives as long as the server.
-func (s *Server) run() {
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.group, ctx = errgroup.WithContext(ctx)
-	s.group.Go(func() error { return s.cache.Run(ctx) })
-	s.group.Go(func() error { return s.catalog.Run(ctx) })
-	s.group.Go(func() error { return s.policies.Run(ctx) })
-	s.group.Go(func() error { return s.webhooks.Run(ctx) })
-	s.group.Go(func() error { return s.custom.Run(ctx) })
-	s.group.Go(func() error { return s.others.Run(ctx) })
-	if s.config.Bootstrap == bootstrap.Full { // which has APIServices
-		s.group.Go(func() error { return s.others.Register(ctx) })
-	}
-	if s.plain != nil {
-		s.group.Go(func() error { return served(s.plain, s.http.Serve(s.plain)) })
-	}
-	if s.tls != nil {
-		s.group.Go(func() error { return served(s.tls, s.http.ServeTLS(s.tls, "", "")) })
-	}
-	if s.rbac != nil {
-		s.group.Go(func() error { return s.rbac.Run(ctx) })
-	}
-	if s.folder != nil {
-		s.group.Go(func() error { return s.folder.Run(ctx) })
-	}
-	s.group.Go(func() error { return s.store.watch(ctx) })
-	if s.config.CompactionInterval > 0 {
-		compactor := etcd.NewCompactor(etcd.CompactorConfig{
-			Client:    s.store.client,
-			Retention: s.config.CompactionInterval,
-			Logger:    s.config.Logger,
-		})
-		s.group.Go(func() error { return compactor.Run(ctx) })
-	}
-	// The server's own end, be it Stop or a failure, is one path.
-	go func() {
-		<-ctx.Done()
-		s.Stop(context.Background())
-	}()
+// store finds the store of a resource. It is passed to parts that are built before the catalog and
+// call it later.
+func (s *Server) store(resource schema.GroupResource) (*registry.Store, bool) {
+	return s.catalog.Snapshot().Store(resource)
 }
 
-// settle returns when the catalog has what was stored before the call.
-func (s *Server) settle(ctx context.Context) {
+// resolver returns the function that finds the Services of webhooks.
+func (s *Server) resolver() webhooks.ResolveFunc {
+	if resolve := s.config.ResolveService; resolve != nil {
+		return func(ctx context.Context, service webhooks.Service) (string, error) {
+			return resolve(ctx, service.Namespace, service.Name, service.Port)
+		}
+	}
+	return webhooks.ClusterIP(func() (*registry.Store, bool) { return s.store(corev1.Resource("services")) })
+}
+
+// sync blocks until the catalog serves every kind that was defined before the call, or until
+// syncTimeout.
+func (s *Server) sync(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
-	for _, update := range []func(context.Context) error{s.custom.Sync, s.others.Sync} {
+	for _, update := range []func(context.Context) error{s.crds.Sync, s.aggregator.Sync} {
 		if err := update(ctx); err != nil && ctx.Err() == nil {
 			s.config.Logger.WarnContext(ctx, "the catalog may be outdated", "error", err)
 		}
 	}
 }
 
-// EtcdClient is the client of the etcd behind the server, for looking at keys
-// and revisions. It is closed by Stop.
-func (s *Server) EtcdClient() *clientv3.Client { return s.store.client }
-
-// EtcdClientURLs are the addresses at which the embedded etcd answers etcdctl.
-func (s *Server) EtcdClientURLs() []string {
-	if s.store.embedded == nil {
-		return nil
+// run starts the goroutines of the server.
+func (s *Server) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.group, ctx = errgroup.WithContext(ctx)
+	parts := []func(context.Context) error{
+		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
 	}
-	return s.store.embedded.ClientURLs()
+	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices
+		parts = append(parts, s.aggregator.Register)
+	}
+	for _, run := range parts {
+		s.group.Go(func() error { return run(ctx) })
+	}
+	var config *tls.Config
+	if s.identity != nil {
+		config = s.identity.tls
+	}
+	s.group.Go(func() error { return s.listener.Serve(s.api.Handler(), config) })
+	go func() { // ends with the group; a part that fails ends the server by Stop too
+		<-ctx.Done()
+		s.Stop(context.Background())
+	}()
 }
 
-// Done is closed when the server has ended, by Stop or by itself.
+// Done returns a channel that is closed when the server has ended, by Stop or by a failure.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Stop ends the server: open watches end cleanly, writes in flight finish, unless
-// they wait for a conversion webhook, then everything is closed. It is idempotent, returns when all is over, and never
-// takes longer than ctx or ten seconds. The error is that of a server which
-// failed by itself, or of a stop that had to break something off.
+// Stop ends the server: it ends open watches, completes writes in progress, except those that wait
+// for a conversion webhook, and closes everything. It returns when that is done, at the latest when
+// ctx ends or after ten seconds. The error is that of a server that failed by itself, or names the
+// requests that had to be cut off. Stop can be called more than once; each call returns the same
+// error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 		defer cancel()
 		defer close(s.done)
-		s.custom.Close()
-		drained := s.drain(ctx)
-		s.conns.drain(ctx)
-		closed := s.http.Close()
+		s.crds.Close()
+		drainErr := s.drain(ctx)
+		s.listener.Drain(ctx)
+		closeErr := s.listener.Close()
 		s.cancel()
-		failed := s.group.Wait()
-		s.stopErr = errors.Join(failed, drained, closed, s.release(ctx))
+		s.stopErr = errors.Join(s.group.Wait(), drainErr, closeErr, s.release(ctx))
 	})
 	<-s.done
 	return s.stopErr
 }
 
-// drain ends the requests. Those that do not end in time are broken off, and named
-// in the error.
+// drain completes the requests in progress. Its error names those that do not end in time.
 func (s *Server) drain(ctx context.Context) error {
 	deadline, _ := ctx.Deadline()
 	left := time.Until(deadline)
@@ -270,23 +295,17 @@ func (s *Server) drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// release closes what was opened; it copes with a server that was never
-// completed.
+// release closes the parts that were opened, also those of a server that was not completed.
 func (s *Server) release(ctx context.Context) error {
 	var errs []error
-	for _, listener := range []net.Listener{s.plain, s.tls} {
-		if listener == nil {
-			continue
-		}
-		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
+	if s.listener != nil {
+		errs = append(errs, s.listener.Close())
 	}
-	if s.webhooks != nil {
-		s.webhooks.Close()
+	if s.admission != nil {
+		s.admission.Close()
 	}
-	if s.store != nil {
-		errs = append(errs, s.store.close(ctx))
+	if s.datastore != nil {
+		errs = append(errs, s.datastore.Close(ctx))
 	}
 	return errors.Join(errs...)
 }

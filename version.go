@@ -8,15 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
+const modulePath = "github.com/miniapi/miniapi"
+
 // The Kubernetes release whose API is served.
 const (
 	kubernetesMajor, kubernetesMinor = "1", "36"
 	kubernetesVersion                = "v1.36.3"
 )
 
-// KubernetesVersion is what /version answers: the Kubernetes release whose API
-// is served, with miniapi named in the build metadata, which version
-// comparisons leave out.
+// KubernetesVersion returns the answer of /version: the Kubernetes release whose API is served. Its
+// build metadata is "miniapi", which version comparisons ignore.
 func KubernetesVersion() version.Info {
 	return version.Info{
 		Major: kubernetesMajor, Minor: kubernetesMinor,
@@ -29,7 +30,7 @@ func KubernetesVersion() version.Info {
 	}
 }
 
-// Version is miniapi's own: the module version it was built from, or "devel".
+// Version returns the version of the miniapi module in this program, or "devel".
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -45,5 +46,3 @@ func Version() string {
 	}
 	return "devel"
 }
-
-const modulePath = "github.com/miniapi/miniapi"

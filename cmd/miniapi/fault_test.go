@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		"a host that is not loopback": {[]string{"--listen", "0.0.0.0:0"}, "or set --allow-unauthenticated-network-access"},
 		"an etcd that nobody reaches": {
 			[]string{"--etcd-servers", "http://" + nobody.Addr().String()},
-			"did not answer within 5s: check that it runs, the address (--etcd-servers)",
+			"did not answer within 5s: check that it runs, its address (--etcd-servers)",
 		},
 		"an etcd port for everybody": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},
 		"a busy etcd port":           {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use"},
@@ -55,10 +55,10 @@ func TestFaults(t *testing.T) {
 			"cannot write the kubeconfig /nowhere/kubeconfig (--write-kubeconfig FILE says where): no such file or directory",
 		},
 		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
-		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is kube-apiserver's alone: here users can be given rights by RBAC`},
-		"definitions that are not there":     {[]string{"--crds", "/nowhere"}, "definitions to serve (--crds): stat /nowhere: no such file or directory"},
+		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`},
+		"definitions that are not there":     {[]string{"--crds", "/nowhere"}, "CustomResourceDefinitions (--crds): stat /nowhere: no such file or directory"},
 		"definitions that are no YAML":       {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
-		"manifests that are no folder":       {[]string{"--manifests", file}, "manifests to apply (--manifests): " + file + " is not a folder of manifests"},
+		"manifests that are no folder":       {[]string{"--manifests", file}, "manifests (--manifests): " + file + " is not a folder of manifests"},
 		"a certificate that is not there": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",
@@ -99,7 +99,7 @@ func TestDamagedDataDirectory(t *testing.T) {
 			check(t, s.stop(syscall.SIGINT))
 			damage(t, dir)
 			lines := refused(t, "--listen", "127.0.0.1:0", "--data-dir", dir)
-			if len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "data is damaged") || !strings.Contains(lines[0], "put a backup in its place, or move it away to begin anew") {
+			if len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "data is damaged") || !strings.Contains(lines[0], "restore a backup, or move the directory away to start with an empty one") {
 				t.Errorf("got %d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 			}
 		})
@@ -110,7 +110,7 @@ func TestAllFaultsOfTheFlagsAtOnce(t *testing.T) {
 	lines := refused(t, "--listen", "nope", "--etcd-prefix", "/", "--service-cluster-ip-range", "1", "--bootstrap", "z",
 		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--etcd-compaction-interval", "1ms")
 	want := []string{
-		`listen address "nope"`, "exclude each other", "--etcd-listen-client-url", `etcd prefix "/"`, `client URL "http://1.2.3.4:5"`,
+		`listen address "nope"`, "--data-dir is for the embedded etcd", "--etcd-listen-client-url", `etcd prefix "/"`, `client URL "http://1.2.3.4:5"`,
 		`etcd address "here"`, `IP range "1"`, `bootstrap "z"`, "--etcd-compaction-interval 1ms",
 	}
 	if len(lines) != len(want) {

@@ -18,6 +18,14 @@ const (
 	Full Mode = "full"
 )
 
+// Validate returns an error for an unknown mode.
+func (m Mode) Validate() error {
+	if m != Minimal && m != Full {
+		return fmt.Errorf("bootstrap %q is neither %q nor %q", m, Minimal, Full)
+	}
+	return nil
+}
+
 // Config configures the bootstrap objects. The zero value is usable.
 type Config struct {
 	// ServiceRanges are the ranges of cluster IPs, the primary one first. Empty: 10.0.0.0/24. The
@@ -46,8 +54,8 @@ type Object struct {
 
 // Objects returns the bootstrap objects, namespaces first. Each has a new UID.
 func Objects(mode Mode, cfg Config) ([]Object, error) {
-	if mode != Minimal && mode != Full {
-		return nil, fmt.Errorf("bootstrap: mode %q is neither %q nor %q", mode, Minimal, Full)
+	if err := mode.Validate(); err != nil {
+		return nil, err
 	}
 	cfg = cfg.withDefaults()
 	address, err := firstAddress(cfg.ServiceRanges[0])

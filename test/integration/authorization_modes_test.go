@@ -11,7 +11,7 @@ import (
 )
 
 func TestAuthorizationModes(t *testing.T) {
-	for mode, want := range map[miniapi.AuthorizationMode]string{ // "" where everything is allowed
+	for mode, want := range map[miniapi.AuthorizationMode]string{ // the error; "" if everything is allowed
 		"":                 "",
 		"AlwaysAllow":      "",
 		"RBAC,AlwaysAllow": "",
@@ -33,8 +33,8 @@ func TestAuthorizationModes(t *testing.T) {
 	}
 }
 
-// A node is told what to do, and may then do what its role allows.
-func TestNodesGetWhatTheyAreGiven(t *testing.T) {
+// A rejected request of a node names the remedy: bind a role to the nodes.
+func TestNodesAreAuthorizedByRoles(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: "Node,RBAC"})
 	node := userOf(t, server, "system:node:n1", "system:nodes")
 	want := `nodes is forbidden: User "system:node:n1" cannot list resource "nodes" in API group "" at the cluster scope: the Node authorizer of this server allows nothing: bind a role to the group "system:nodes"`
@@ -52,8 +52,8 @@ func TestNodesGetWhatTheyAreGiven(t *testing.T) {
 	}
 }
 
-// Whom another mode allows to escalate may grant what roles do not give them.
-func TestEscalationIsUpToAllModes(t *testing.T) {
+// The escalation check of RBAC accepts the verb escalate from any authorization mode.
+func TestEscalationIsDecidedByAllModes(t *testing.T) {
 	for mode, allowed := range map[miniapi.AuthorizationMode]bool{"RBAC,AlwaysAllow": true, "RBAC": false} {
 		server := start(t, miniapi.Config{Authorization: mode})
 		_, err := clientFor(t, server.RESTConfig()).RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
@@ -72,14 +72,14 @@ func TestEscalationIsUpToAllModes(t *testing.T) {
 	}
 }
 
-func TestFaultyAuthorizationModes(t *testing.T) {
+func TestInvalidAuthorizationModes(t *testing.T) {
 	for mode, want := range map[miniapi.AuthorizationMode]string{
-		"rbac":           `authorization mode "rbac" is none of AlwaysAllow, AlwaysDeny, RBAC and Node`,
-		"Node,":          `authorization mode "" is none of AlwaysAllow, AlwaysDeny, RBAC and Node`,
-		"Node, RBAC":     `authorization mode " RBAC" is none of AlwaysAllow, AlwaysDeny, RBAC and Node`,
-		"RBAC,Node,RBAC": `authorization mode "RBAC" is named twice in "RBAC,Node,RBAC"`,
-		"Webhook":        `authorization mode "Webhook" is kube-apiserver's alone: here users can be given rights by RBAC`,
-		"ABAC":           `authorization mode "ABAC" is kube-apiserver's alone: here users can be given rights by RBAC`,
+		"rbac":           `authorization mode "rbac" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
+		"Node,":          `authorization mode "" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
+		"Node, RBAC":     `authorization mode " RBAC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
+		"RBAC,Node,RBAC": `authorization mode "RBAC" occurs twice in "RBAC,Node,RBAC": remove one`,
+		"Webhook":        `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`,
+		"ABAC":           `authorization mode "ABAC" is not supported: use RBAC, and grant rights by roles`,
 	} {
 		if err := (miniapi.Config{Authorization: mode}).Validate(); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

@@ -9,70 +9,70 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-func TestConfigFaults(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config miniapi.Config
 		want   []string
 	}{
-		"the zero value has none": {miniapi.Config{}, nil},
-		"every loopback address will do": {
+		"the zero value is valid": {miniapi.Config{}, nil},
+		"every loopback address is valid": {
 			miniapi.Config{Listen: "[::1]:0", EtcdListenClientURLs: []string{"http://localhost:0"}}, nil,
 		},
-		"other addresses must be demanded": {
+		"a listen address that is not loopback needs a permission": {
 			miniapi.Config{Listen: ":8080"},
-			[]string{`listen address ":8080" is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it`},
+			[]string{`listen address ":8080" is not on loopback, and its clients would have full access: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess)`},
 		},
-		"and can be": {
+		"a permitted listen address that is not loopback": {
 			miniapi.Config{Listen: "0.0.0.0:8080", AllowUnauthenticatedNetworkAccess: true}, nil,
 		},
-		"a name is no loopback address": {
+		"a host name other than localhost is not loopback": {
 			miniapi.Config{Listen: "localhost.example:80"},
-			[]string{`listen address "localhost.example:80" is not on loopback, and whoever can reach it could do everything: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess) if you mean it`},
+			[]string{`listen address "localhost.example:80" is not on loopback, and its clients would have full access: use 127.0.0.1, or set --allow-unauthenticated-network-access (Config.AllowUnauthenticatedNetworkAccess)`},
 		},
-		"a cluster keeps its own data": {
+		"options of the embedded etcd with an etcd cluster": {
 			miniapi.Config{EtcdServers: []string{"http://127.0.0.1:2379"}, DataDir: "data", EtcdListenClientURLs: []string{"http://127.0.0.1:0"}},
 			[]string{
-				"an etcd cluster (--etcd-servers) and a data directory (--data-dir) exclude each other: the cluster keeps the data",
-				"--etcd-listen-client-url is for the embedded etcd, which --etcd-servers turns off",
+				"--data-dir is for the embedded etcd: remove it, or remove --etcd-servers",
+				"--etcd-listen-client-url is for the embedded etcd: remove it, or remove --etcd-servers",
 			},
 		},
-		"a plugin of admission is one that kube-apiserver knows": {
+		"an unknown admission plugin": {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
 			[]string{`disable-admission-plugins plugin "LimitRager" is unknown`},
 		},
-		"ports are numbers up to 65535": {
+		"invalid ports": {
 			miniapi.Config{
 				Listen: "127.0.0.1:99999", Secure: &miniapi.Secure{Listen: "127.0.0.1:-1"},
 				EtcdServers: []string{"http://127.0.0.1:65536"},
 			},
 			[]string{
-				`listen address "127.0.0.1:99999": "99999" is no port: use a number from 0 to 65535`,
-				`secure address "127.0.0.1:-1": "-1" is no port: use a number from 0 to 65535`,
-				`etcd address "http://127.0.0.1:65536": "65536" is no port: use a number from 0 to 65535`,
+				`listen address "127.0.0.1:99999": port "99999" is invalid: use a number from 0 to 65535`,
+				`secure address "127.0.0.1:-1": port "-1" is invalid: use a number from 0 to 65535`,
+				`etcd address "http://127.0.0.1:65536": port "65536" is invalid: use a number from 0 to 65535`,
 			},
 		},
-		"the port of an embedded etcd too": {
+		"an invalid port of the embedded etcd": {
 			miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:65536"}},
 			[]string{`client URL "http://127.0.0.1:65536": "65536" is no port: use a number from 0 to 65535`},
 		},
-		"files that are not there": {
+		"missing files": {
 			miniapi.Config{CRDs: []string{"/nowhere/a", "/nowhere/b"}, Manifests: "/nowhere/c"},
 			[]string{
-				"definitions to serve (--crds): stat /nowhere/a: no such file or directory",
-				"definitions to serve (--crds): stat /nowhere/b: no such file or directory",
-				"manifests to apply (--manifests): stat /nowhere/c: no such file or directory",
+				"CustomResourceDefinitions (--crds): stat /nowhere/a: no such file or directory",
+				"CustomResourceDefinitions (--crds): stat /nowhere/b: no such file or directory",
+				"manifests (--manifests): stat /nowhere/c: no such file or directory",
 			},
 		},
-		"a prefix needs no slashes around it": {miniapi.Config{EtcdPrefix: "registry/"}, nil},
-		"a quota is for the embedded etcd": {
+		"slashes around the etcd prefix are optional": {miniapi.Config{EtcdPrefix: "registry/"}, nil},
+		"a quota with an etcd cluster": {
 			miniapi.Config{EtcdServers: []string{"http://127.0.0.1:2379"}, EtcdQuotaBackendBytes: 1 << 30},
-			[]string{"--etcd-quota-backend-bytes is for the embedded etcd, which --etcd-servers turns off"},
+			[]string{"--etcd-quota-backend-bytes is for the embedded etcd: remove it, or remove --etcd-servers"},
 		},
-		"a quota has room for objects": {
+		"a quota that is too small": {
 			miniapi.Config{EtcdQuotaBackendBytes: 1 << 20},
 			[]string{"--etcd-quota-backend-bytes 1048576 is too small: use at least 16777216 (16 MiB), or 0 for the default"},
 		},
-		"all are listed at once": {
+		"all errors are listed at once": {
 			miniapi.Config{Listen: "8080", EtcdPrefix: "/", EtcdServers: []string{"127.0.0.1:2379"}, ServiceClusterIPRange: "10.0.0.0/31", Bootstrap: "some"},
 			[]string{
 				`listen address "8080" is not HOST:PORT, such as 127.0.0.1:8080`,

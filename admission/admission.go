@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"context"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/admission/policy"
+	"github.com/miniapi/miniapi/admission/webhook"
+	"github.com/miniapi/miniapi/internal/webhooks"
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Config selects the plugins of a server and connects policies and webhooks to it.
+type Config struct {
+	// Enable and Disable name plugins as for kube-apiserver; see [plugin.Config].
+	Enable, Disable []string
+	// Store finds the stores of policies, webhook configurations and namespaces.
+	Store func(schema.GroupResource) (*registry.Store, bool)
+	// Resolve finds the Services of webhooks.
+	Resolve webhooks.ResolveFunc
+	// Sync blocks until the catalog serves every kind that was defined before the call.
+	Sync   func(ctx context.Context)
+	Logger *slog.Logger
+}
+
+// Validate returns the errors of all plugin names, joined.
+func (c Config) Validate() error {
+	return plugin.Config{Enable: c.Enable, Disable: c.Disable}.Validate()
+}
+
+// Admission is the admission control of one server. Safe for concurrent use.
+type Admission struct {
+	config   Config
+	policies *policy.Policies
+	webhooks *webhook.Dispatcher
+}
+
+// New returns an Admission. It starts nothing. The caller must call Close.
+func New(config Config) *Admission {
+	return &Admission{
+		config: config,
+		policies: policy.New(policy.Config{
+			Store: config.Store, Logger: config.Logger.With("component", "policies"), Sync: config.Sync,
+		}),
+		webhooks: webhook.New(webhook.Config{
+			Store: config.Store, Resolve: config.Resolve, Logger: config.Logger.With("component", "webhooks"),
+		}),
+	}
+}
+
+// Chain returns all plugins in the order of kube-apiserver.
+func (a *Admission) Chain() registry.Chain {
+	return plugin.Default(plugin.Config{
+		Enable: a.config.Enable, Disable: a.config.Disable,
+		Mutating:   registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()},
+		Validating: registry.Chain{a.policies.Validating(), a.webhooks.Validating()},
+		Logger:     a.config.Logger.With("component", "admission"),
+	})
+}
+
+// Hooks returns the hooks of the resources that hold policies.
+func (a *Admission) Hooks() map[schema.GroupResource]registry.Hooks { return a.policies.Hooks() }
+
+// Run keeps the policies and webhook configurations up to date until ctx ends, which is no error.
+func (a *Admission) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.policies.Run(ctx) })
+	group.Go(func() error { return a.webhooks.Run(ctx) })
+	return group.Wait()
+}
+
+// Close closes the connections to webhooks.
+func (a *Admission) Close() { a.webhooks.Close() }

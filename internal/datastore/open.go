@@ -1,0 +1,77 @@
+package datastore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// connectTimeout is how long a cluster may take to answer the first request.
+const connectTimeout = 5 * time.Second
+
+func (d *Datastore) openEmbedded(ctx context.Context) error {
+	config := d.config.Embedded
+	config.Logger = d.config.Logger.With("component", "etcd")
+	server, err := embedded.Start(ctx, config)
+	if err != nil {
+		return withAdvice(err)
+	}
+	d.embedded, d.client = server, server.Client()
+	return nil
+}
+
+// withAdvice adds a remedy to the error of a data directory that cannot be used.
+func withAdvice(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return fmt.Errorf("%w: stop that one, or choose another directory (--data-dir)", err)
+	case errors.Is(err, embedded.ErrForeign):
+		return fmt.Errorf("%w: choose a new or empty directory (--data-dir)", err)
+	case errors.Is(err, embedded.ErrCorrupt):
+		return fmt.Errorf("%w: restore a backup, or move the directory away to start with an empty one", err)
+	}
+	return err
+}
+
+func (d *Datastore) openCluster(ctx context.Context) error {
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: d.config.Servers,
+		TLS:       d.config.TLS,
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{
+			etcd.AtMostOnce(),
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+		},
+	})
+	if err != nil {
+		return d.clusterError(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if _, err := client.Get(ctx, d.config.Prefix, clientv3.WithCountOnly()); err != nil {
+		return errors.Join(d.clusterError(err), client.Close())
+	}
+	if err := etcd.CheckVersion(ctx, client); err != nil {
+		return errors.Join(err, client.Close())
+	}
+	d.client = client
+	return nil
+}
+
+func (d *Datastore) clusterError(err error) error {
+	servers := strings.Join(d.config.Servers, ",")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("etcd at %s did not answer within %v: check that it runs, its address (--etcd-servers) and its TLS settings (--etcd-cafile, --etcd-certfile, --etcd-keyfile)", servers, connectTimeout)
+	}
+	return fmt.Errorf("etcd at %s: %w", servers, err)
+}

@@ -1,0 +1,138 @@
+package listener
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Config names the addresses of a Listener. At least one must be set.
+type Config struct {
+	// Plain and Secure are HOST:PORT for HTTP and HTTPS; port 0 takes a free one. Empty: none.
+	Plain, Secure string
+	// Logger takes the messages of net/http, such as failed TLS handshakes, at level debug.
+	Logger *slog.Logger
+}
+
+// Listener holds the ports of a server. Safe for concurrent use.
+type Listener struct {
+	plain, secure net.Listener // nil if not configured
+	http          *http.Server
+	connections   *connections
+}
+
+// Open binds the ports. The caller must call Close.
+func Open(ctx context.Context, config Config) (*Listener, error) {
+	l := &Listener{connections: newConnections()}
+	l.http = &http.Server{
+		ConnState:         l.connections.track,
+		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		MaxHeaderBytes:    1 << 20,
+		ErrorLog:          slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
+	}
+	var err error
+	if l.plain, err = listen(ctx, config.Plain); err != nil {
+		return nil, err
+	}
+	if l.secure, err = listen(ctx, config.Secure); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// listen returns nil for an empty address.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return listener, nil
+}
+
+// Serve answers requests on all ports until Close, which is no error. It is called once. config is
+// for the secure port.
+func (l *Listener) Serve(handler http.Handler, config *tls.Config) error {
+	l.http.Handler, l.http.TLSConfig = handler, config
+	var group errgroup.Group
+	if l.plain != nil {
+		group.Go(func() error { return serveError(l.plain, l.http.Serve(l.plain)) })
+	}
+	if l.secure != nil {
+		group.Go(func() error { return serveError(l.secure, l.http.ServeTLS(l.secure, "", "")) })
+	}
+	return group.Wait()
+}
+
+func serveError(listener net.Listener, err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+}
+
+// Drain waits until all responses have been sent, for 100 milliseconds at most. It is called after
+// the handlers have returned and before Close.
+func (l *Listener) Drain(ctx context.Context) { l.connections.drain(ctx) }
+
+// Close closes the ports and all connections. It can be called more than once.
+func (l *Listener) Close() error {
+	errs := []error{l.http.Close()}
+	for _, listener := range []net.Listener{l.plain, l.secure} {
+		if listener == nil {
+			continue
+		}
+		if err := listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Port returns the number of the secure port, or of the plain one if there is no secure port.
+func (l *Listener) Port() int {
+	if l.secure != nil {
+		return portOf(l.secure)
+	}
+	return portOf(l.plain)
+}
+
+func portOf(listener net.Listener) int { return listener.Addr().(*net.TCPAddr).Port }
+
+// URL returns the address for clients: https if there is a secure port, else http.
+func (l *Listener) URL() string {
+	if l.secure != nil {
+		return "https://" + reachable(l.secure)
+	}
+	return l.PlainURL()
+}
+
+// PlainURL returns the address of the plain port, "" if there is none.
+func (l *Listener) PlainURL() string {
+	if l.plain == nil {
+		return ""
+	}
+	return "http://" + reachable(l.plain)
+}
+
+// reachable returns an address at which a client on this machine reaches the listener: loopback
+// for one that listens on all addresses.
+func reachable(listener net.Listener) string {
+	addr := listener.Addr().(*net.TCPAddr).AddrPort()
+	if addr.Addr().IsUnspecified() {
+		addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), addr.Port())
+	}
+	return addr.String()
+}
