@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -73,6 +74,25 @@ func (s *Secure) validate() error {
 	if len(s.ServiceAccountKeyFiles) > 0 && s.ServiceAccountSigningKeyFile == "" {
 		errs = append(errs, errors.New("--service-account-key-file requires --service-account-signing-key-file"))
 	}
+	return errors.Join(append(errs, s.validateFiles())...)
+}
+
+// validateFiles returns an error for each file that does not exist.
+func (s *Secure) validateFiles() error {
+	var errs []error
+	check := func(flag string, paths ...string) {
+		for _, path := range paths {
+			if _, err := os.Stat(path); path != "" && err != nil {
+				errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+			}
+		}
+	}
+	check("tls-cert-file", s.CertFile)
+	check("tls-private-key-file", s.KeyFile)
+	check("client-ca-file", s.ClientCAFile)
+	check("token-auth-file", s.TokenAuthFile)
+	check("service-account-signing-key-file", s.ServiceAccountSigningKeyFile)
+	check("service-account-key-file", s.ServiceAccountKeyFiles...)
 	return errors.Join(errs...)
 }
 

@@ -16,33 +16,33 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const assetsHelp = `Writes a directory that takes the place of the one with envtest's binaries: etcd
-and kube-apiserver, which are miniapi under these names, and kubectl. On standard
-output comes the line for the shell, so that this is all there is to do:
+const assetsHelp = `Writes a directory that replaces the binaries of envtest: etcd and kube-apiserver,
+which are links to miniapi, and kubectl. The output is the shell command that sets
+KUBEBUILDER_ASSETS:
 
   eval "$(miniapi assets DIR)"
 
-kubectl is the one of --kubectl, or that of PATH, or is built by Go if there is
-one. Without it everything works but envtest's own KubeCtl.`
+kubectl is the file given by --kubectl, else the one on PATH, else one that is built
+with go. Only envtest's own KubeCtl needs it.`
 
-// newAssets returns the subcommand that makes a KUBEBUILDER_ASSETS.
+// newAssets returns the subcommand that writes a directory for KUBEBUILDER_ASSETS.
 func newAssets() *cobra.Command {
 	a := &assets{}
 	flags := pflag.NewFlagSet("assets", pflag.ContinueOnError)
-	flags.StringVar(&a.givenKubectl, "kubectl", "", "`FILE` that is kubectl (default: the one of PATH, or else one that is built)")
-	flags.BoolP("help", "h", false, "print this text")
+	flags.StringVar(&a.givenKubectl, "kubectl", "", "kubectl `FILE` to link to (default: kubectl on PATH, else one that is built with go)")
+	flags.BoolP("help", "h", false, "print this help")
 	cmd := &cobra.Command{
 		Use:   "assets DIR",
-		Short: "Make a KUBEBUILDER_ASSETS for envtest",
+		Short: "Write a directory of binaries for envtest",
 		Long:  assetsHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("assets takes one directory, such as ./bin/envtest (see %s --help)", cmd.CommandPath())
+				return fmt.Errorf("assets takes exactly one directory, such as ./bin/envtest (see %s --help)", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.note = cmd.ErrOrStderr()
+			a.notes = cmd.ErrOrStderr()
 			if err := a.write(cmd.Context(), args[0]); err != nil {
 				return fmt.Errorf("assets: %w", err)
 			}
@@ -54,15 +54,15 @@ func newAssets() *cobra.Command {
 	return cmd
 }
 
-// assets is the directory that is made.
+// assets writes the directory.
 type assets struct {
 	dir          string // absolute
 	givenKubectl string
-	note         io.Writer // for what is worth knowing
+	notes        io.Writer
 }
 
-// write makes or completes the directory. What is there and miniapi's own is
-// replaced, a kubectl is kept unless another one is given.
+// write creates or completes the directory. It replaces binaries of miniapi. It replaces kubectl
+// only if one is given.
 func (a *assets) write(ctx context.Context, dir string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *assets) write(ctx context.Context, dir string) error {
 		if err := replaceWith(path, self); err != nil {
 			return err
 		}
-		self = path // so that the second is a link even where the first is a copy
+		self = path // the second file is a link even if the first is a copy
 	}
 	return a.writeKubectl(ctx)
 }
@@ -94,20 +94,20 @@ func (a *assets) path(name string) string {
 	return filepath.Join(a.dir, name)
 }
 
-// checkOwn refuses to replace somebody else's program, such as the real one.
+// checkOwn returns an error if path is another program, such as the real kube-apiserver.
 func checkOwn(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	self, _ := buildinfo.ReadFile(path)
 	if self == nil || self.Path != "github.com/miniapi/miniapi/cmd/miniapi" {
-		return fmt.Errorf("%s is there and not miniapi: choose another directory", path)
+		return fmt.Errorf("%s exists and is not miniapi: choose another directory", path)
 	}
 	return nil
 }
 
-// replaceWith makes path the same program as file: by a hard link, which takes
-// no space and stays when file goes, or a copy where there cannot be one.
+// replaceWith replaces path by the program in file: by a hard link, which takes no space and
+// outlives file, or by a copy if the file system does not allow one.
 func replaceWith(path, file string) error {
 	old, _ := os.Stat(path)
 	if now, err := os.Stat(file); err == nil && os.SameFile(old, now) {
@@ -132,7 +132,7 @@ func copyProgram(path, file string) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close() // only read from
+	defer from.Close() // read only
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func copyProgram(path, file string) error {
 	return errors.Join(err, to.Close())
 }
 
-// shellWord quotes what a shell would not take for one word.
+// shellWord quotes s if a shell would not read it as one word.
 func shellWord(s string) string {
 	plain := strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

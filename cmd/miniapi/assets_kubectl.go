@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// kubectlMain is the program around the library that kubectl is. It is not part
-// of miniapi, which would start three times as slowly.
+// kubectlMain is the source of kubectl: a main function around its library. The library is not
+// linked into miniapi, since that would triple its start time.
 const kubectlMain = `package main
 
 import (
@@ -30,8 +30,8 @@ func main() {
 }
 `
 
-// writeKubectl links to a kubectl or builds one. A kubectl that is there stays
-// unless another one is given; where there is none that is said, and no error.
+// writeKubectl links to a kubectl or builds one. It keeps an existing kubectl unless another one is
+// given. If there is none and none can be built, it prints a note and returns nil.
 func (a *assets) writeKubectl(ctx context.Context) error {
 	path := a.path("kubectl")
 	if a.givenKubectl != "" {
@@ -44,12 +44,12 @@ func (a *assets) writeKubectl(ctx context.Context) error {
 		return linkTo(found, path)
 	}
 	if err := a.buildKubectl(ctx, path); err != nil {
-		fmt.Fprintf(a.note, "miniapi: no kubectl, which only envtest's KubeCtl needs (--kubectl FILE names one): %v\n", err)
+		fmt.Fprintf(a.notes, "miniapi: no kubectl: %v: set --kubectl FILE if the tests use envtest's KubeCtl\n", err)
 	}
 	return ctx.Err()
 }
 
-// linkTo makes path a symbolic link to where file really is.
+// linkTo replaces path by a symbolic link to the target of file.
 func linkTo(file, path string) error {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -64,12 +64,11 @@ func linkTo(file, path string) error {
 	return os.Symlink(target, path)
 }
 
-// buildKubectl builds the release of kubectl that belongs to the API that is
-// served.
+// buildKubectl builds the release of kubectl that matches the served API.
 func (a *assets) buildKubectl(ctx context.Context, path string) error {
 	version := apiVersion()
 	if _, err := exec.LookPath("go"); err != nil || version == "" {
-		return errors.New("there is none on PATH, nor a go to build it")
+		return errors.New("PATH has neither kubectl nor go to build it")
 	}
 	dir, err := os.MkdirTemp("", "miniapi-kubectl-")
 	if err != nil {
@@ -79,7 +78,7 @@ func (a *assets) buildKubectl(ctx context.Context, path string) error {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(kubectlMain), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.note, "miniapi: no kubectl on PATH: building k8s.io/kubectl %s with go, which takes some minutes\n", version)
+	fmt.Fprintf(a.notes, "miniapi: no kubectl on PATH: building k8s.io/kubectl %s with go, this takes some minutes\n", version)
 	release := "v1" + strings.TrimPrefix(version, "v0")
 	for _, args := range [][]string{
 		{"mod", "init", "kubectl"},
@@ -96,8 +95,7 @@ func (a *assets) buildKubectl(ctx context.Context, path string) error {
 	return nil
 }
 
-// apiVersion is the version of the Kubernetes libraries in this program, ""
-// if that is not known.
+// apiVersion returns the version of k8s.io/api in this program, or "" if it is unknown.
 func apiVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {

@@ -9,33 +9,32 @@ import (
 	"testing"
 )
 
-// runAssets runs miniapi assets, and returns what it printed. PATH is a
-// directory of the test's own.
+// runAssets runs miniapi assets with the given PATH and returns its output.
 func runAssets(t *testing.T, path string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := command(t, append([]string{"assets"}, args...)...)
 	cmd.Env = append(cmd.Env, "PATH="+path)
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
-	if failed := cmd.Run(); failed != nil {
-		t.Fatalf("%v: %s", failed, err.String())
+	if runErr := cmd.Run(); runErr != nil {
+		t.Fatalf("%v: %s", runErr, err.String())
 	}
 	return out.String(), err.String()
 }
 
-func TestAssetsOfOneProgram(t *testing.T) {
+func TestAssetsAreLinksToOneProgram(t *testing.T) {
 	t.Parallel()
 	dir, kubectl := filepath.Join(t.TempDir(), "a", "b"), script(t, "kubectl")
 	for range 2 { // the second time changes nothing
 		if out, _ := runAssets(t, "", "--kubectl", kubectl, dir); out != "export KUBEBUILDER_ASSETS="+dir+"\n" {
-			t.Errorf("printed %s", out)
+			t.Errorf("output %s", out)
 		}
 		if got := names(t, dir); got != "etcd kube-apiserver kubectl" {
-			t.Errorf("there are %s", got)
+			t.Errorf("files %s", got)
 		}
 	}
 	if !os.SameFile(stat(t, filepath.Join(dir, "etcd")), stat(t, filepath.Join(dir, "kube-apiserver"))) {
-		t.Error("etcd and kube-apiserver take space twice")
+		t.Error("etcd and kube-apiserver are different files")
 	}
 	out, err := exec.Command(filepath.Join(dir, "etcd"), "--version").Output()
 	check(t, err)
@@ -44,27 +43,26 @@ func TestAssetsOfOneProgram(t *testing.T) {
 	}
 }
 
-// What is written stays when miniapi goes, as that of go run does, and an older
-// one is replaced.
-func TestAssetsStay(t *testing.T) {
+// The assets outlive the program that wrote them, as with go run. An older program is replaced.
+func TestAssetsOutliveTheirProgram(t *testing.T) {
 	t.Parallel()
-	dir, gone := t.TempDir(), filepath.Join(t.TempDir(), "miniapi")
+	dir, original := t.TempDir(), filepath.Join(t.TempDir(), "miniapi")
 	data, err := os.ReadFile(program)
 	check(t, err)
-	check(t, os.WriteFile(gone, data, 0o700))
-	check(t, exec.CommandContext(t.Context(), gone, "assets", dir, "--kubectl", script(t, "kubectl")).Run())
-	check(t, os.Remove(gone))
+	check(t, os.WriteFile(original, data, 0o700))
+	check(t, exec.CommandContext(t.Context(), original, "assets", dir, "--kubectl", script(t, "kubectl")).Run())
+	check(t, os.Remove(original))
 	check(t, exec.Command(filepath.Join(dir, "kube-apiserver"), "--version").Run())
 	runAssets(t, "", dir)
 	if !os.SameFile(stat(t, filepath.Join(dir, "etcd")), stat(t, program)) {
-		t.Error("the older program is still there")
+		t.Error("the older program was not replaced")
 	}
 	if got := names(t, dir); got != "etcd kube-apiserver kubectl" {
-		t.Errorf("there are %s", got)
+		t.Errorf("files %s", got)
 	}
 }
 
-func TestAssetsCanBeEvaluatedByAShell(t *testing.T) {
+func TestAssetsOutputIsAShellCommand(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "it's $HOME")
 	out, err := exec.Command("sh", "-c", `eval "$("$0" assets "$1" --kubectl "$0")"; printf %s "$KUBEBUILDER_ASSETS"`, program, dir).Output()
@@ -74,46 +72,46 @@ func TestAssetsCanBeEvaluatedByAShell(t *testing.T) {
 	}
 }
 
-func TestKubectlOfAssets(t *testing.T) {
+func TestAssetsKubectl(t *testing.T) {
 	t.Parallel()
 	dir, found, given := t.TempDir(), script(t, "kubectl"), script(t, "kubectl")
-	_, note := runAssets(t, t.TempDir(), dir)
-	if strings.Count(note, "\n") != 1 || !strings.Contains(note, "--kubectl FILE") || names(t, dir) != "etcd kube-apiserver" {
-		t.Errorf("without any there are %s, and it says %s", names(t, dir), note)
+	_, notes := runAssets(t, t.TempDir(), dir)
+	if strings.Count(notes, "\n") != 1 || !strings.Contains(notes, "--kubectl FILE") || names(t, dir) != "etcd kube-apiserver" {
+		t.Errorf("without kubectl: files %s, notes %s", names(t, dir), notes)
 	}
 	for want, args := range map[string][]string{found: {dir}, given: {dir, "--kubectl", given}} {
 		check(t, os.RemoveAll(filepath.Join(dir, "kubectl")))
-		_, note := runAssets(t, filepath.Dir(found), args...)
-		if note != "" || !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, want)) {
-			t.Errorf("%q did not take %s: %s", args, want, note)
+		_, notes := runAssets(t, filepath.Dir(found), args...)
+		if notes != "" || !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, want)) {
+			t.Errorf("%q did not link to %s: %s", args, want, notes)
 		}
 	}
 	runAssets(t, filepath.Dir(found), dir, "--kubectl", given)
 	runAssets(t, filepath.Dir(found), dir)
 	if !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, given)) {
-		t.Error("the kubectl that was given has not stayed")
+		t.Error("the given kubectl was replaced")
 	}
 }
 
-func TestFaultsOfAssets(t *testing.T) {
+func TestAssetsErrors(t *testing.T) {
 	t.Parallel()
 	taken := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(taken, "etcd"), []byte("#!/bin/sh\n"), 0o700))
 	file := script(t, "file")
 	for want, args := range map[string][]string{
-		"miniapi: assets takes one directory, such as ./bin/envtest (see miniapi assets --help)":           {"assets"},
-		"miniapi: unknown flag: --nope (see miniapi assets --help)":                                        {"assets", "--nope"},
-		"miniapi: assets: " + filepath.Join(taken, "etcd") + " is there and not miniapi: choose another d": {"assets", taken},
-		"miniapi: assets: mkdir " + file + ": not a directory":                                             {"assets", file},
-		"/nowhere: no such file or directory":                                                              {"assets", t.TempDir(), "--kubectl", "/nowhere"},
+		"miniapi: assets takes exactly one directory, such as ./bin/envtest (see miniapi assets --help)":    {"assets"},
+		"miniapi: unknown flag: --nope (see miniapi assets --help)":                                         {"assets", "--nope"},
+		"miniapi: assets: " + filepath.Join(taken, "etcd") + " exists and is not miniapi: choose another d": {"assets", taken},
+		"miniapi: assets: mkdir " + file + ": not a directory":                                              {"assets", file},
+		"/nowhere: no such file or directory":                                                               {"assets", t.TempDir(), "--kubectl", "/nowhere"},
 	} {
-		if lines := refused(t, args...); len(lines) != 1 || !strings.Contains(lines[0], want) {
+		if lines := failingRun(t, args...); len(lines) != 1 || !strings.Contains(lines[0], want) {
 			t.Errorf("%q: got %q, want one line with %s", args, lines, want)
 		}
 	}
 }
 
-// script returns a program that does nothing, in a directory of its own.
+// script writes a program that does nothing to a new directory and returns its path.
 func script(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// printBanner says within a screen how to use the server.
+// printBanner prints how to use the server, in less than a screen.
 func printBanner(out io.Writer, server *miniapi.Server, kubeconfig string, opts *options) {
 	fmt.Fprintf(out, `miniapi %s serves the Kubernetes API %s
 
@@ -22,29 +22,29 @@ Try it:
   kubectl --kubeconfig %s get configmap hello -o yaml
 
 `, miniapi.Version(), miniapi.KubernetesVersion().GitVersion,
-		server.URL(), kubeconfig, whereData(server, opts),
-		firstTry(server, kubeconfig), kubeconfig, kubeconfig)
+		server.URL(), kubeconfig, dataLocation(server, opts),
+		firstCommand(server, kubeconfig), kubeconfig, kubeconfig)
 	fmt.Fprintln(out, "Stop it with Ctrl-C.")
 }
 
-// firstTry is the shortest command that the server answers.
-func firstTry(server *miniapi.Server, kubeconfig string) string {
+// firstCommand returns the shortest command that gets a response from the server.
+func firstCommand(server *miniapi.Server, kubeconfig string) string {
 	if plain := server.PlainURL(); plain != "" {
 		return "curl " + plain + "/api/v1/namespaces"
 	}
 	return "kubectl --kubeconfig " + kubeconfig + " auth whoami"
 }
 
-func whereData(server *miniapi.Server, opts *options) string {
-	where := "an embedded etcd in a temporary directory, gone at the end (--data-dir keeps it)"
+func dataLocation(server *miniapi.Server, opts *options) string {
+	location := "embedded etcd in a temporary directory, removed on exit (use --data-dir to keep it)"
 	switch {
 	case len(opts.etcdServers) > 0:
 		return "etcd at " + strings.Join(opts.etcdServers, ",")
 	case opts.dataDir != "":
-		where = "an embedded etcd in " + opts.dataDir
+		location = "embedded etcd in " + opts.dataDir
 	}
 	if urls := server.EtcdClientURLs(); len(urls) > 0 {
-		where += "\n  etcdctl     ETCDCTL_API=3 etcdctl --endpoints " + strings.Join(urls, ",") + " get --prefix --keys-only /registry"
+		location += "\n  etcdctl     ETCDCTL_API=3 etcdctl --endpoints " + strings.Join(urls, ",") + " get --prefix --keys-only /registry"
 	}
-	return where
+	return location
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
-// options are the flags as they were given.
+// options holds the values of the flags.
 type options struct {
 	listen       string
 	allowNetwork bool
@@ -40,7 +40,7 @@ type options struct {
 	serving *pflag.FlagSet
 }
 
-// flagSet is a group of flags as --help shows them.
+// flagSet is a group of flags in the help.
 type flagSet struct {
 	title string
 	flags *pflag.FlagSet
@@ -48,36 +48,36 @@ type flagSet struct {
 
 func (o *options) flagSets() []flagSet {
 	serving := pflag.NewFlagSet("serving", pflag.ContinueOnError)
-	serving.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` to serve on; port 0 takes a free one")
-	serving.BoolVar(&o.allowNetwork, "allow-unauthenticated-network-access", false, "permit a --listen host that is not loopback: whoever reaches it can do everything")
-	serving.StringVar(&o.kubeconfig, "write-kubeconfig", "", "`FILE` to write the kubeconfig to (default: a file in the user's cache directory, removed at the end)")
+	serving.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` for plain HTTP; port 0 takes a free port")
+	serving.BoolVar(&o.allowNetwork, "allow-unauthenticated-network-access", false, "permit a --listen host that is not loopback; its clients have full access without authentication")
+	serving.StringVar(&o.kubeconfig, "write-kubeconfig", "", "`FILE` to write the kubeconfig to (default: a file in the user's cache directory that is removed on exit)")
 
 	o.serving = serving
 	security := o.secure.flagSet()
 
 	data := pflag.NewFlagSet("data", pflag.ContinueOnError)
-	data.StringVar(&o.dataDir, "data-dir", "", "`DIR` that keeps the data, synced to disk (default: a temporary directory, removed at the end)")
-	data.StringSliceVar(&o.etcdListenURLs, "etcd-listen-client-url", nil, "`URL` at which the embedded etcd answers etcdctl, such as http://127.0.0.1:2379")
-	data.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "`URLS` of an etcd cluster, comma-separated, to use instead of the embedded etcd")
-	data.StringVar(&o.etcdTLS.TrustedCAFile, "etcd-cafile", "", "`FILE` with the certificate authority of --etcd-servers")
+	data.StringVar(&o.dataDir, "data-dir", "", "`DIR` for the data, synced to disk (default: a temporary directory that is removed on exit)")
+	data.StringSliceVar(&o.etcdListenURLs, "etcd-listen-client-url", nil, "`URL` at which the embedded etcd serves clients such as etcdctl, for example http://127.0.0.1:2379")
+	data.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "comma-separated `URLS` of an etcd cluster to use instead of the embedded etcd")
+	data.StringVar(&o.etcdTLS.TrustedCAFile, "etcd-cafile", "", "`FILE` with the CA certificate of --etcd-servers")
 	data.StringVar(&o.etcdTLS.CertFile, "etcd-certfile", "", "`FILE` with the client certificate for --etcd-servers")
 	data.StringVar(&o.etcdTLS.KeyFile, "etcd-keyfile", "", "`FILE` with the client key for --etcd-servers")
-	data.StringVar(&o.etcdPrefix, "etcd-prefix", "/registry", "`PATH` that comes before all keys in etcd")
-	data.Int64Var(&o.etcdQuota, "etcd-quota-backend-bytes", 0, "`BYTES` that the embedded etcd's database may have (default 2 GiB)")
-	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept as far as the quota has room; 0 keeps it for ever")
+	data.StringVar(&o.etcdPrefix, "etcd-prefix", "/registry", "`PATH` prefix of all keys in etcd")
+	data.Int64Var(&o.etcdQuota, "etcd-quota-backend-bytes", 0, "maximum size of the embedded etcd's database in `BYTES` (default 2 GiB)")
+	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept, shorter if the database approaches its quota; 0 keeps it forever")
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
-	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of the services' addresses")
-	cluster.StringVar(&o.nodePorts, "service-node-port-range", "30000-32767", "`FIRST-LAST` of the services' node ports")
-	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "`NAMES` of kube-apiserver's admission plugins to run beside the default ones; ServiceAccount is not among those")
-	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "`NAMES` of those not to run")
-	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of what exists from the start: minimal (namespaces, Service default/kubernetes) or full (all that kube-apiserver creates)")
-	cluster.StringSliceVar(&o.crds, "crds", nil, "`PATHS` of files and folders with CustomResourceDefinitions to serve, comma-separated")
-	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at the start, and again when one changes")
+	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of cluster IPs; for dual stack two, separated by a comma")
+	cluster.StringVar(&o.nodePorts, "service-node-port-range", "30000-32767", "`FIRST-LAST` of node ports")
+	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins to run in addition to the default ones; ServiceAccount is off by default")
+	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins not to run")
+	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of the initial objects: minimal (namespaces, Service default/kubernetes) or full (all objects that kube-apiserver creates)")
+	cluster.StringSliceVar(&o.crds, "crds", nil, "comma-separated `PATHS` of files and folders with CustomResourceDefinitions to install at start")
+	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at start and whenever a file changes")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
-	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 what happens, 4 everything")
-	general.BoolP("help", "h", false, "print this text")
+	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 information, 4 debugging")
+	general.BoolP("help", "h", false, "print this help")
 	general.Bool("version", false, "print the versions of miniapi and of the Kubernetes API")
 	for _, set := range []*pflag.FlagSet{serving, security, data, cluster, general} {
 		set.SortFlags = false
@@ -85,7 +85,7 @@ func (o *options) flagSets() []flagSet {
 	return []flagSet{{"Serving", serving}, {"Security", security}, {"Data", data}, {"Cluster", cluster}, {"General", general}}
 }
 
-// config returns the server's configuration, or every fault of the flags.
+// config returns the configuration of the server, or all errors of the flags, joined.
 func (o *options) config() (miniapi.Config, error) {
 	config := miniapi.Config{
 		Listen:                            o.listen,
@@ -112,7 +112,7 @@ func (o *options) config() (miniapi.Config, error) {
 	case o.compaction == 0:
 		config.CompactionInterval = -1
 	case o.compaction < time.Second:
-		compactionErr = fmt.Errorf("--etcd-compaction-interval %v is too short: use 0 to keep history for ever, or at least 1s", o.compaction)
+		compactionErr = fmt.Errorf("--etcd-compaction-interval %v is too short: use at least 1s, or 0 to keep history forever", o.compaction)
 	}
 	if err := errors.Join(config.Validate(), secureErr, tlsErr, compactionErr); err != nil {
 		return miniapi.Config{}, err
@@ -125,7 +125,10 @@ func (o *options) etcdTLSConfig() (*tls.Config, error) {
 		return nil, nil
 	}
 	if len(o.etcdServers) == 0 {
-		return nil, errors.New("--etcd-cafile, --etcd-certfile and --etcd-keyfile are for --etcd-servers, which is not set")
+		return nil, errors.New("--etcd-cafile, --etcd-certfile and --etcd-keyfile require --etcd-servers")
+	}
+	if (o.etcdTLS.CertFile == "") != (o.etcdTLS.KeyFile == "") {
+		return nil, errors.New("--etcd-certfile and --etcd-keyfile must be set together")
 	}
 	config, err := o.etcdTLS.ClientConfig()
 	if err != nil {

@@ -12,47 +12,46 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// secureOptions are the flags, named as in kube-apiserver, of a server that
-// speaks TLS.
+// secureOptions holds the values of the flags for HTTPS and access control. They are named as in
+// kube-apiserver.
 type secureOptions struct {
 	miniapi.Secure
-	flags         *pflag.FlagSet
-	bindAddress   string
-	port          int
-	anonymous     bool
-	authorization string
-	reading       int
-	changing      int
+	flags               *pflag.FlagSet
+	bindAddress         string
+	port                int
+	anonymous           bool
+	authorization       string
+	maxInFlight         int
+	maxMutatingInFlight int
 }
 
 func (o *secureOptions) flagSet() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("security", pflag.ContinueOnError)
 	o.flags = flags
-	flags.IntVar(&o.port, "secure-port", 0, "`PORT` for HTTPS, 0 for a free one; turns plain HTTP off unless --listen is given")
-	flags.StringVar(&o.bindAddress, "bind-address", "127.0.0.1", "`IP` of --secure-port; any will do")
-	flags.StringVar(&o.CertFile, "tls-cert-file", "", "`FILE` with the serving certificate (default: one is made)")
-	flags.StringVar(&o.KeyFile, "tls-private-key-file", "", "`FILE` with its key")
-	flags.StringVar(&o.CertDir, "cert-dir", "", "`DIR` with apiserver.crt and apiserver.key, which are made if they are not there")
-	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "`FILE` with the CAs of client certificates: the common name is the user, organizations are groups")
-	flags.StringVar(&o.TokenAuthFile, "token-auth-file", "", "`FILE` of bearer tokens: token,user,uid,\"group,group\"")
-	flags.BoolVar(&o.anonymous, "anonymous-auth", true, "let requests without credentials in as system:anonymous; never with AlwaysAllow")
-	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "`MODES` of who may do what, asked in order: AlwaysAllow, AlwaysDeny, RBAC, and Node, which allows nothing")
-	flags.StringSliceVar(&o.ServiceAccountIssuers, "service-account-issuer", nil, "`NAME` of the server in the tokens of service accounts (default https://kubernetes.default.svc)")
-	flags.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "`FILE` with the key that signs them (default: one is made)")
-	flags.StringSliceVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "`FILE` with a key that checks them (default: the signing key)")
-	flags.IntVar(&o.reading, "max-requests-inflight", 400, "`NUMBER` of requests that read at a time, over HTTPS those of administrators not counted; 0: any")
-	flags.IntVar(&o.changing, "max-mutating-requests-inflight", 200, "`NUMBER` of those that change something; 0: any")
+	flags.IntVar(&o.port, "secure-port", 0, "`PORT` for HTTPS; 0 takes a free port; disables plain HTTP unless --listen is given")
+	flags.StringVar(&o.bindAddress, "bind-address", "127.0.0.1", "`IP` address of --secure-port")
+	flags.StringVar(&o.CertFile, "tls-cert-file", "", "`FILE` with the serving certificate (default: a new certificate)")
+	flags.StringVar(&o.KeyFile, "tls-private-key-file", "", "`FILE` with the private key of --tls-cert-file")
+	flags.StringVar(&o.CertDir, "cert-dir", "", "`DIR` with apiserver.crt and apiserver.key, which are created if they do not exist")
+	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "`FILE` with the CAs of client certificates; the common name is the user, the organizations are the groups")
+	flags.StringVar(&o.TokenAuthFile, "token-auth-file", "", "`FILE` of bearer tokens, one per line: token,user,uid,\"group,group\"")
+	flags.BoolVar(&o.anonymous, "anonymous-auth", true, "accept requests without credentials as system:anonymous, except with AlwaysAllow")
+	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "comma-separated `MODES`, evaluated in order: AlwaysAllow, AlwaysDeny, RBAC, Node (for compatibility, allows nothing)")
+	flags.StringSliceVar(&o.ServiceAccountIssuers, "service-account-issuer", nil, "`NAME` of the issuer of service account tokens; repeated flags name further accepted issuers (default https://kubernetes.default.svc)")
+	flags.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "`FILE` with the private key that signs service account tokens (default: a new key)")
+	flags.StringSliceVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "`FILE` with keys that verify service account tokens (default: the signing key)")
+	flags.IntVar(&o.maxInFlight, "max-requests-inflight", 400, "maximum `NUMBER` of concurrent reads, 0 for no limit; administrators are exempt over HTTPS")
+	flags.IntVar(&o.maxMutatingInFlight, "max-mutating-requests-inflight", 200, "maximum `NUMBER` of concurrent writes, 0 for no limit")
 	return flags
 }
 
-// apply puts the flags into the configuration. listenGiven: plain HTTP was
-// asked for.
+// apply sets the fields of config. listenGiven reports whether --listen was given.
 func (o *secureOptions) apply(config *miniapi.Config, listenGiven bool) error {
 	config.Authorization = miniapi.AuthorizationMode(o.authorization)
-	config.MaxRequestsInFlight = orAny(o.reading)
-	config.MaxMutatingRequestsInFlight = orAny(o.changing)
+	config.MaxRequestsInFlight = limitOf(o.maxInFlight)
+	config.MaxMutatingRequestsInFlight = limitOf(o.maxMutatingInFlight)
 	if !o.flags.Changed("secure-port") {
-		return o.idle()
+		return o.validateWithoutPort()
 	}
 	secure := o.Secure
 	secure.Listen = net.JoinHostPort(o.bindAddress, strconv.Itoa(o.port))
@@ -64,21 +63,21 @@ func (o *secureOptions) apply(config *miniapi.Config, listenGiven bool) error {
 	return nil
 }
 
-// idle names the flags that do nothing without a secure port.
-func (o *secureOptions) idle() error {
+// validateWithoutPort returns an error for each given flag that requires --secure-port.
+func (o *secureOptions) validateWithoutPort() error {
 	var errs []error
 	o.flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
 		case !flag.Changed, flag.Name == "authorization-mode", strings.HasSuffix(flag.Name, "-inflight"):
 		default:
-			errs = append(errs, fmt.Errorf("--%s is for --secure-port, which is not set", flag.Name))
+			errs = append(errs, fmt.Errorf("--%s requires --secure-port", flag.Name))
 		}
 	})
 	return errors.Join(errs...)
 }
 
-// orAny turns the flag's "no limit" into that of the configuration.
-func orAny(limit int) int {
+// limitOf converts a flag, where 0 means no limit, to a limit of miniapi.Config, where -1 does.
+func limitOf(limit int) int {
 	if limit == 0 {
 		return -1
 	}

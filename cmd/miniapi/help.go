@@ -9,21 +9,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const longHelp = `miniapi is a Kubernetes API server small enough to start inside a test. It keeps
-objects in an embedded etcd (or in your etcd cluster) and has the real semantics
-of optimistic concurrency: a write from a stale copy is answered with 409.`
+const longHelp = `miniapi is a Kubernetes API server that is small enough to run inside a test. It
+stores objects in an embedded etcd or in an etcd cluster, with real optimistic
+concurrency: a write from a stale copy is answered with 409.`
 
-const exampleHelp = `  miniapi                                   serve on http://127.0.0.1:8080, data gone at the end
-  miniapi --listen 127.0.0.1:0              take any free port and print it
+const exampleHelp = `  miniapi                                   serve on http://127.0.0.1:8080, discard the data on exit
+  miniapi --listen 127.0.0.1:0              serve on a free port and print its number
   miniapi --data-dir ./data                 keep the data, synced to disk
   miniapi --etcd-servers http://HOST:2379   use an etcd cluster
-  miniapi --crds config/crd/bases           serve your own kinds
-  miniapi assets DIR                        make a KUBEBUILDER_ASSETS for envtest`
+  miniapi --crds config/crd/bases           install CustomResourceDefinitions
+  miniapi assets DIR                        write a directory of binaries for envtest`
 
-// helpColumn is where the text of a flag begins, helpWidth where it ends.
+// The texts of flags begin at helpColumn and end at helpWidth.
 const helpColumn, helpWidth = 36, 100
 
-// printUsage shows the flags by what they are about.
+// printUsage prints the flags by group.
 func printUsage(cmd *cobra.Command, sets []flagSet) error {
 	out := cmd.OutOrStderr()
 	fmt.Fprintf(out, "Usage:\n  %s\n", cmd.UseLine())
@@ -63,7 +63,7 @@ func isZero(value string) bool {
 	return value == "" || value == "0" || value == "false" || value == "[]"
 }
 
-// wrap breaks a text at blanks into lines of at most width.
+// wrap breaks a text at spaces into lines of at most width bytes.
 func wrap(text string, width int) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

@@ -12,15 +12,14 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// kubeconfigFile is the kubeconfig that was written.
+// kubeconfigFile is a written kubeconfig.
 type kubeconfigFile struct {
-	path string
-	// temporary: nobody asked for the file, so it goes with the server.
-	temporary bool
+	path      string
+	temporary bool // removed on exit, since the user did not choose the path
 }
 
-// writeKubeconfig writes the server's kubeconfig to path, or to a file of its
-// own if path is empty. The file appears whole or not at all.
+// writeKubeconfig writes the kubeconfig of the server to path, or to a temporary file if path is
+// empty. It writes the whole file or none.
 func writeKubeconfig(server *miniapi.Server, path string) (kubeconfigFile, error) {
 	file := kubeconfigFile{path: path}
 	if path == "" {
@@ -34,21 +33,21 @@ func writeKubeconfig(server *miniapi.Server, path string) (kubeconfigFile, error
 		return file, err
 	}
 	if err := replaceFile(file.path, data); err != nil {
-		return file, fmt.Errorf("cannot write the kubeconfig %s (--write-kubeconfig FILE says where): %w", file.path, err)
+		return file, fmt.Errorf("cannot write the kubeconfig %s: %w: choose another file with --write-kubeconfig FILE", file.path, err)
 	}
 	return file, nil
 }
 
-// defaultKubeconfig names a file by the server's port, so that servers side by
-// side do not overwrite each other's.
+// defaultKubeconfig returns a path that contains the port, so that several servers do not overwrite
+// each other's files.
 func defaultKubeconfig(server *miniapi.Server) (kubeconfigFile, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return kubeconfigFile{}, fmt.Errorf("no place for the kubeconfig, name one with --write-kubeconfig FILE: %w", err)
+		return kubeconfigFile{}, fmt.Errorf("no cache directory for the kubeconfig: %w: choose a file with --write-kubeconfig FILE", err)
 	}
 	dir := filepath.Join(cache, "miniapi")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return kubeconfigFile{}, fmt.Errorf("no place for the kubeconfig, name one with --write-kubeconfig FILE: %w", err)
+		return kubeconfigFile{}, fmt.Errorf("no cache directory for the kubeconfig: %w: choose a file with --write-kubeconfig FILE", err)
 	}
 	u, err := url.Parse(server.URL())
 	if err != nil {
@@ -58,11 +57,11 @@ func defaultKubeconfig(server *miniapi.Server) (kubeconfigFile, error) {
 	return kubeconfigFile{path: filepath.Join(dir, name), temporary: true}, nil
 }
 
-// replaceFile writes a file that only its owner can read.
+// replaceFile writes a file with mode 0600.
 func replaceFile(path string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*")
 	if err != nil {
-		return errors.Unwrap(err) // without the made-up name
+		return errors.Unwrap(err) // without the temporary name
 	}
 	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Close())

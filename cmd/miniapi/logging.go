@@ -7,8 +7,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// newLogger returns the process's logger and routes klog, which client-go and
-// apimachinery write to, into it.
+// newLogger returns the logger of the process. It also takes the messages of klog, the logger of
+// client-go and apimachinery.
 func newLogger(verbosity int) *slog.Logger {
 	level := slog.LevelWarn
 	switch {

@@ -1,7 +1,6 @@
 // Command miniapi runs a mini Kubernetes API server. Without flags it serves on
-// http://127.0.0.1:8080, keeps its data in a temporary directory, and says how
-// to use it. Called by the name etcd or kube-apiserver it takes their place, as
-// far as envtest starts them.
+// http://127.0.0.1:8080, keeps its data in a temporary directory, and prints how to use it. Started
+// under the name etcd or kube-apiserver, it replaces those binaries for envtest.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // CronJobs name time zones; an image may have none.
+	_ "time/tzdata" // for time zones of CronJobs in container images without zoneinfo
 
 	"github.com/spf13/cobra"
 
@@ -33,13 +32,13 @@ func main() {
 	}
 }
 
-// newProgram returns the program by whose name this one was called.
+// newProgram returns the command for the name under which the program was started.
 func newProgram(args []string) *cobra.Command {
 	switch strings.TrimSuffix(filepath.Base(args[0]), ".exe") {
 	case "etcd":
-		return newEtcd(args[1:])
+		return newEtcdReplacement(args[1:])
 	case "kube-apiserver":
-		return newKubeAPIServer(args[1:])
+		return newKubeAPIServerReplacement(args[1:])
 	default:
 		return newMiniapi()
 	}
@@ -64,8 +63,7 @@ func newMiniapi() *cobra.Command {
 	return cmd
 }
 
-// addFlags gives a command its flags, the help that shows them, and errors of
-// one line.
+// addFlags adds the flags to a command and sets its help and its error format.
 func addFlags(cmd *cobra.Command, sets []flagSet) {
 	for _, set := range sets {
 		cmd.Flags().AddFlagSet(set.flags)
@@ -84,7 +82,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// run serves until ctx ends or the server fails.
+// run starts a server, prints the banner, and blocks until ctx ends or the server fails.
 func run(ctx context.Context, opts *options, out io.Writer) error {
 	server, err := opts.start(ctx)
 	if err != nil {
@@ -105,17 +103,17 @@ func (o *options) start(ctx context.Context) (*miniapi.Server, error) {
 		return nil, err
 	}
 	server, err := miniapi.Start(ctx, config)
-	if errors.Is(err, syscall.EADDRINUSE) { // which does not say what to do
-		free := "--listen 127.0.0.1:0"
+	if errors.Is(err, syscall.EADDRINUSE) {
+		flag := "--listen 127.0.0.1:0"
 		if config.Listen == "" {
-			free = "--secure-port 0"
+			flag = "--secure-port 0"
 		}
-		return nil, fmt.Errorf("%w: stop what uses that port, or choose another with %s", err, free)
+		return nil, fmt.Errorf("%w: stop the process that uses the port, or take a free one with %s", err, flag)
 	}
 	return server, err
 }
 
-// await returns when ctx or the server has ended, and nothing runs any more.
+// await blocks until ctx ends or the server fails, and then until the server has stopped.
 func await(ctx context.Context, server *miniapi.Server) error {
 	select {
 	case <-ctx.Done():

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// program is miniapi as it is installed.
+// program is the path of the miniapi binary.
 var program string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -34,10 +34,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// patience bounds what a test waits for; one that passes does not use it up.
-const patience = 30 * time.Second
+// timeout limits every wait of a test.
+const timeout = 30 * time.Second
 
-// command returns miniapi with a home of its own, which ends with the test.
+// command returns a command that runs miniapi with a temporary home directory and ends with the test.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)
@@ -45,39 +45,38 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// refused runs miniapi to its end, which must be a failure, and returns the
-// lines of its complaint. Nothing else may be printed.
-func refused(t *testing.T, args ...string) []string {
+// failingRun runs miniapi, which must exit with code 1, and returns the lines of standard error.
+// Standard output must be empty.
+func failingRun(t *testing.T, args ...string) []string {
 	t.Helper()
 	cmd := command(t, args...)
-	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop() // it serves
+	defer time.AfterFunc(timeout, func() { _ = cmd.Process.Kill() }).Stop() // in case it serves
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err == nil {
-		t.Fatalf("miniapi %s was not refused", strings.Join(args, " "))
+		t.Fatalf("miniapi %s succeeded", strings.Join(args, " "))
 	}
 	if cmd.ProcessState.ExitCode() != 1 {
-		t.Errorf("ended with %v", cmd.ProcessState)
+		t.Errorf("exit: %v", cmd.ProcessState)
 	}
 	if stdout.Len() > 0 {
-		t.Errorf("printed %s", stdout.String())
+		t.Errorf("output %s", stdout.String())
 	}
 	return strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
 }
 
 // server is a running miniapi.
 type server struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	banner string
-	url    string
-	// kubeconfig is where the banner says it is.
-	kubeconfig string
+	t          *testing.T
+	cmd        *exec.Cmd
+	banner     string
+	url        string
+	kubeconfig string // from the banner
 	stderr     *bytes.Buffer
-	end        func() error // waits, once
+	wait       func() error // can be called more than once
 }
 
-// serve starts miniapi on a free port and reads what it prints.
+// serve starts miniapi on a free port and reads its banner.
 func serve(t *testing.T, args ...string) *server {
 	t.Helper()
 	return serveCommand(t, command(t, append([]string{"--listen", "127.0.0.1:0"}, args...)...))
@@ -90,10 +89,10 @@ func serveCommand(t *testing.T, cmd *exec.Cmd) *server {
 	s := &server{t: t, cmd: cmd, stderr: &bytes.Buffer{}}
 	cmd.Stderr = s.stderr
 	check(t, cmd.Start())
-	s.end = sync.OnceValue(cmd.Wait)
+	s.wait = sync.OnceValue(cmd.Wait)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // in case it still runs
-		_ = s.end()
+		_ = s.wait()
 	})
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -107,21 +106,21 @@ func serveCommand(t *testing.T, cmd *exec.Cmd) *server {
 			return s
 		}
 	}
-	_ = s.end()
+	_ = s.wait()
 	t.Fatalf("miniapi did not start: %s", s.stderr)
 	return nil
 }
 
-// stop sends a signal and returns how miniapi ended.
+// stop sends a signal and returns the result of Wait.
 func (s *server) stop(signal syscall.Signal) error {
 	s.t.Helper()
 	check(s.t, s.cmd.Process.Signal(signal))
 	ended := make(chan error, 1)
-	go func() { ended <- s.end() }() // ends with the process
+	go func() { ended <- s.wait() }() // ends with the process
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		s.t.Fatalf("still running after %v", signal)
 		return nil
 	}

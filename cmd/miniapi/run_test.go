@@ -24,11 +24,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-func TestBannerSaysHowToUseTheServer(t *testing.T) {
+func TestBanner(t *testing.T) {
 	s := serve(t)
 	lines := strings.Split(s.banner, "\n")
 	if len(lines) > 24 {
-		t.Errorf("%d lines are more than a screen", len(lines))
+		t.Errorf("%d lines do not fit on a screen", len(lines))
 	}
 	for _, want := range []string{
 		"  curl " + s.url + "/api/v1/namespaces",
@@ -39,61 +39,61 @@ func TestBannerSaysHowToUseTheServer(t *testing.T) {
 		}
 	}
 	if body := get(t, s.url+"/api/v1/namespaces"); !strings.Contains(body, `"NamespaceList"`) {
-		t.Errorf("the curl line's URL gives %s", body)
+		t.Errorf("the URL of the curl line returns %s", body)
 	}
 	check(t, s.stop(syscall.SIGINT))
 	if s.stderr.Len() > 0 {
-		t.Errorf("there was something to complain about:\n%s", s.stderr)
+		t.Errorf("messages on standard error:\n%s", s.stderr)
 	}
 }
 
 func TestKubeconfig(t *testing.T) {
 	named := filepath.Join(t.TempDir(), "kubeconfig")
 	for name, tc := range map[string]struct {
-		args  []string
-		stays bool
+		args []string
+		kept bool
 	}{
-		"a file that was asked for stays":  {[]string{"--write-kubeconfig", named}, true},
-		"the default file goes at the end": {nil, false},
+		"a file that the user chose is kept":  {[]string{"--write-kubeconfig", named}, true},
+		"the default file is removed on exit": {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, tc.args...)
 			info, err := os.Stat(s.kubeconfig)
 			check(t, err)
 			if info.Mode() != 0o600 {
-				t.Errorf("its mode is %v", info.Mode())
+				t.Errorf("mode %v", info.Mode())
 			}
 			namespaces, err := s.clientset().CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
 			check(t, err)
 			if len(namespaces.Items) != 4 {
-				t.Errorf("there are %d namespaces", len(namespaces.Items))
+				t.Errorf("%d namespaces", len(namespaces.Items))
 			}
 			check(t, s.stop(syscall.SIGTERM))
-			if _, err := os.Stat(s.kubeconfig); (err == nil) != tc.stays {
-				t.Errorf("after the end: %v", err)
+			if _, err := os.Stat(s.kubeconfig); (err == nil) != tc.kept {
+				t.Errorf("after exit: %v", err)
 			}
 			left, err := os.ReadDir(filepath.Dir(s.kubeconfig))
 			check(t, err)
-			if stray := slices.DeleteFunc(left, func(e fs.DirEntry) bool { return tc.stays && e.Name() == "kubeconfig" }); len(stray) > 0 {
-				t.Errorf("left behind: %v", stray)
+			if rest := slices.DeleteFunc(left, func(e fs.DirEntry) bool { return tc.kept && e.Name() == "kubeconfig" }); len(rest) > 0 {
+				t.Errorf("remaining files: %v", rest)
 			}
 		})
 	}
 }
 
-// A write that fails leaves neither the file nor a part of it.
-func TestKubeconfigIsWholeOrNotThere(t *testing.T) {
+// A failed write leaves no file, whole or partial.
+func TestFailedKubeconfigWriteLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "taken"), 0o700))
-	refused(t, "--listen", "127.0.0.1:0", "--write-kubeconfig", filepath.Join(dir, "taken"))
+	failingRun(t, "--listen", "127.0.0.1:0", "--write-kubeconfig", filepath.Join(dir, "taken"))
 	left, err := os.ReadDir(dir)
 	check(t, err)
 	if len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("remaining files: %v", left)
 	}
 }
 
-func TestSignalsEndIt(t *testing.T) {
+func TestSignalsStopTheServer(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s := serve(t)
@@ -106,22 +106,22 @@ func TestSignalsEndIt(t *testing.T) {
 			}
 			start := time.Now()
 			if err := s.stop(signal); err != nil {
-				t.Errorf("ended with %v", err)
+				t.Errorf("exit: %v", err)
 			}
-			t.Logf("ended after %v", time.Since(start))
+			t.Logf("stopped after %v", time.Since(start))
 			for _, watch := range watches {
 				if rest, err := io.ReadAll(watch.Body); err != nil || len(rest) > 0 {
 					t.Errorf("a watch ended with %q, %v", rest, err)
 				}
 			}
 			if s.stderr.Len() > 0 {
-				t.Errorf("there was something to complain about:\n%s", s.stderr)
+				t.Errorf("messages on standard error:\n%s", s.stderr)
 			}
 		})
 	}
 }
 
-func TestTemporaryDataGoes(t *testing.T) {
+func TestTemporaryDataIsRemoved(t *testing.T) {
 	cmd := command(t, "--listen", "127.0.0.1:0")
 	temp := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
@@ -130,7 +130,7 @@ func TestTemporaryDataGoes(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	check(t, err)
 	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("remaining files: %v", left)
 	}
 }
 
@@ -150,16 +150,16 @@ func TestDataDirKeepsObjectsAndVersions(t *testing.T) {
 		before, err = configMaps.List(t.Context(), metav1.ListOptions{})
 		check(t, err)
 		if err := s.stop(signal); (err != nil) != (signal == syscall.SIGKILL) {
-			t.Errorf("%v ended it with %v", signal, err)
+			t.Errorf("%v: exit: %v", signal, err)
 		}
 		if s.stderr.Len() > 0 {
-			t.Errorf("there was something to complain about:\n%s", s.stderr)
+			t.Errorf("messages on standard error:\n%s", s.stderr)
 		}
 	}
 }
 
-// What its etcd cannot survive ends miniapi, with a line that says why.
-func TestEndsWithItsEtcd(t *testing.T) {
+// A failure of the embedded etcd ends miniapi with an error line.
+func TestFailureOfEtcdEndsTheServer(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data-dir", dir)
@@ -172,16 +172,16 @@ func TestEndsWithItsEtcd(t *testing.T) {
 		}
 		check(t, resp.Body.Close())
 	}
-	if err := s.end(); err == nil {
-		t.Error("ended as if nothing had happened")
+	if err := s.wait(); err == nil {
+		t.Error("exit code 0")
 	}
 	if !strings.Contains(s.stderr.String(), "\nminiapi: embedded etcd gave up: ") {
-		t.Errorf("the last words are %s", s.stderr)
+		t.Errorf("standard error: %s", s.stderr)
 	}
 }
 
-// etcdctl and anybody who is curious finds the keys of kube-apiserver.
-func TestEtcdCanBeLookedInto(t *testing.T) {
+// Keys in etcd are those of kube-apiserver.
+func TestEtcdListenClientURL(t *testing.T) {
 	s := serve(t, "--etcd-listen-client-url", "http://127.0.0.1:0")
 	_, line, found := strings.Cut(s.banner, "--endpoints ")
 	if !found {
@@ -211,10 +211,10 @@ func TestVerbosity(t *testing.T) {
 		get(t, s.url+"/api")
 		check(t, s.stop(syscall.SIGTERM))
 		if !strings.Contains(s.stderr.String(), want) {
-			t.Errorf("-v %s logged nothing at %s:\n%s", level, want, s.stderr)
+			t.Errorf("-v %s: no record with %s:\n%s", level, want, s.stderr)
 		}
 		if strings.Contains(s.stderr.String(), "level=DEBUG") != (level == "4") {
-			t.Errorf("-v %s and records for debugging", level)
+			t.Errorf("-v %s: debug records: %v", level, level != "4")
 		}
 	}
 }
@@ -243,8 +243,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is the time from the start of the process to the first
-// positive answer of /readyz.
+// BenchmarkStart measures the time from the start of the process until /readyz returns 200.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		cmd := exec.Command(program, "--listen", "127.0.0.1:0", "--write-kubeconfig", filepath.Join(b.TempDir(), "kubeconfig"))

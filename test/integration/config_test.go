@@ -63,6 +63,14 @@ func TestConfigErrors(t *testing.T) {
 				"manifests (--manifests): stat /nowhere/c: no such file or directory",
 			},
 		},
+		"missing credentials files": {
+			miniapi.Config{Secure: &miniapi.Secure{CertFile: "/nowhere/a", KeyFile: "/nowhere/b", TokenAuthFile: "/nowhere/c"}},
+			[]string{
+				"--tls-cert-file: stat /nowhere/a: no such file or directory",
+				"--tls-private-key-file: stat /nowhere/b: no such file or directory",
+				"--token-auth-file: stat /nowhere/c: no such file or directory",
+			},
+		},
 		"slashes around the etcd prefix are optional": {miniapi.Config{EtcdPrefix: "registry/"}, nil},
 		"a quota with an etcd cluster": {
 			miniapi.Config{EtcdServers: []string{"http://127.0.0.1:2379"}, EtcdQuotaBackendBytes: 1 << 30},

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// Each fault is one line that names it and says what to do.
-func TestFaults(t *testing.T) {
+// Each error is one line that names a remedy.
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	t.Cleanup(func() { busy.Close() }) // after the subtests, which run side by side
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Cleanup(func() { busy.Close() }) // after the parallel subtests
+	free, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	check(t, nobody.Close())
+	check(t, free.Close())
 	locked := filepath.Join(t.TempDir(), "data")
 	serve(t, "--data-dir", locked)
 	file := filepath.Join(t.TempDir(), "file")
@@ -27,39 +27,39 @@ func TestFaults(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		args []string
-		want string // within the line
+		want string // part of the line
 	}{
-		"an unknown flag":           {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
-		"a value that is no number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
-		"an argument":               {[]string{"start"}, `unexpected argument "start": miniapi takes flags only (see miniapi --help)`},
+		"an unknown flag":              {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
+		"a value that is not a number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
+		"an argument":                  {[]string{"start"}, `unexpected argument "start": miniapi takes flags only (see miniapi --help)`},
 		"a busy port": {
 			[]string{"--listen", busy.Addr().String()},
-			"address already in use: stop what uses that port, or choose another with --listen 127.0.0.1:0",
+			"address already in use: stop the process that uses the port, or take a free one with --listen 127.0.0.1:0",
 		},
 		"a host that is not loopback": {[]string{"--listen", "0.0.0.0:0"}, "or set --allow-unauthenticated-network-access"},
-		"an etcd that nobody reaches": {
-			[]string{"--etcd-servers", "http://" + nobody.Addr().String()},
+		"an unreachable etcd": {
+			[]string{"--etcd-servers", "http://" + free.Addr().String()},
 			"did not answer within 5s: check that it runs, its address (--etcd-servers)",
 		},
-		"an etcd port for everybody": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},
-		"a busy etcd port":           {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use"},
-		"a locked data directory":    {[]string{"--data-dir", locked}, "in use by another server: stop that one, or choose another directory (--data-dir)"},
+		"an etcd port that is not on loopback": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},
+		"a busy etcd port":                     {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use"},
+		"a locked data directory":              {[]string{"--data-dir", locked}, "in use by another server: stop that one, or choose another directory (--data-dir)"},
 		"a data directory that is a file": {
 			[]string{"--data-dir", file}, "not a directory",
 		},
-		"a directory of somebody else's files": {
+		"a directory with other files": {
 			[]string{"--data-dir", filepath.Dir(file)}, "not the data of an embedded etcd: it holds files, but no directory \"member\": choose a new or empty directory (--data-dir)",
 		},
-		"a kubeconfig in no directory": {
+		"a kubeconfig in a missing directory": {
 			[]string{"--write-kubeconfig", "/nowhere/kubeconfig"},
-			"cannot write the kubeconfig /nowhere/kubeconfig (--write-kubeconfig FILE says where): no such file or directory",
+			"cannot write the kubeconfig /nowhere/kubeconfig: no such file or directory: choose another file with --write-kubeconfig FILE",
 		},
-		"a flag for a port that is not open": {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file is for --secure-port, which is not set"},
-		"an unknown authorization mode":      {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`},
-		"definitions that are not there":     {[]string{"--crds", "/nowhere"}, "CustomResourceDefinitions (--crds): stat /nowhere: no such file or directory"},
-		"definitions that are no YAML":       {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
-		"manifests that are no folder":       {[]string{"--manifests", file}, "manifests (--manifests): " + file + " is not a folder of manifests"},
-		"a certificate that is not there": {
+		"a flag that requires --secure-port":          {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file requires --secure-port"},
+		"an unknown authorization mode":               {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`},
+		"missing CustomResourceDefinitions":           {[]string{"--crds", "/nowhere"}, "CustomResourceDefinitions (--crds): stat /nowhere: no such file or directory"},
+		"CustomResourceDefinitions that are not YAML": {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
+		"manifests that are not a folder":             {[]string{"--manifests", file}, "manifests (--manifests): " + file + " is not a folder of manifests"},
+		"a missing certificate": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",
 		},
@@ -70,7 +70,7 @@ func TestFaults(t *testing.T) {
 			if args[0] != "--listen" {
 				args = append([]string{"--listen", "127.0.0.1:0"}, args...)
 			}
-			lines := refused(t, args...)
+			lines := failingRun(t, args...)
 			if len(lines) != 1 || !strings.HasPrefix(lines[0], "miniapi: ") || !strings.Contains(lines[0], tc.want) {
 				t.Errorf("got %d lines, want one with %q:\n%s", len(lines), tc.want, strings.Join(lines, "\n"))
 			}
@@ -98,7 +98,7 @@ func TestDamagedDataDirectory(t *testing.T) {
 			s := serve(t, "--data-dir", dir)
 			check(t, s.stop(syscall.SIGINT))
 			damage(t, dir)
-			lines := refused(t, "--listen", "127.0.0.1:0", "--data-dir", dir)
+			lines := failingRun(t, "--listen", "127.0.0.1:0", "--data-dir", dir)
 			if len(lines) != 1 || !strings.Contains(lines[0], dir) || !strings.Contains(lines[0], "data is damaged") || !strings.Contains(lines[0], "restore a backup, or move the directory away to start with an empty one") {
 				t.Errorf("got %d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 			}
@@ -106,8 +106,8 @@ func TestDamagedDataDirectory(t *testing.T) {
 	}
 }
 
-func TestAllFaultsOfTheFlagsAtOnce(t *testing.T) {
-	lines := refused(t, "--listen", "nope", "--etcd-prefix", "/", "--service-cluster-ip-range", "1", "--bootstrap", "z",
+func TestAllErrorsOfFlagsAreReported(t *testing.T) {
+	lines := failingRun(t, "--listen", "nope", "--etcd-prefix", "/", "--service-cluster-ip-range", "1", "--bootstrap", "z",
 		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--etcd-compaction-interval", "1ms")
 	want := []string{
 		`listen address "nope"`, "--data-dir is for the embedded etcd", "--etcd-listen-client-url", `etcd prefix "/"`, `client URL "http://1.2.3.4:5"`,
@@ -116,9 +116,9 @@ func TestAllFaultsOfTheFlagsAtOnce(t *testing.T) {
 	if len(lines) != len(want) {
 		t.Errorf("%d lines, want %d:\n%s", len(lines), len(want), strings.Join(lines, "\n"))
 	}
-	for _, fault := range want {
-		if !strings.Contains(strings.Join(lines, "\n"), fault) {
-			t.Errorf("nothing about %s in\n%s", fault, strings.Join(lines, "\n"))
+	for _, text := range want {
+		if !strings.Contains(strings.Join(lines, "\n"), text) {
+			t.Errorf("no error with %s in\n%s", text, strings.Join(lines, "\n"))
 		}
 	}
 }

@@ -22,12 +22,12 @@ func TestSecurePort(t *testing.T) {
 		t.Errorf("URL %s", s.url)
 	}
 	if !strings.Contains(s.banner, "kubectl --kubeconfig "+s.kubeconfig+" auth whoami") {
-		t.Errorf("the banner tries something else first:\n%s", s.banner)
+		t.Errorf("the banner has no whoami command:\n%s", s.banner)
 	}
 	review, err := s.clientset().AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	check(t, err)
 	if review.Status.UserInfo.Username != "system:admin" {
-		t.Errorf("the kubeconfig is that of %v", review.Status.UserInfo)
+		t.Errorf("the kubeconfig authenticates as %v", review.Status.UserInfo)
 	}
 	for _, file := range []string{"apiserver.crt", "apiserver.key"} {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {

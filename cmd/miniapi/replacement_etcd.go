@@ -14,49 +14,49 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// etcdOptions are etcd's flags as they were given.
+// etcdOptions holds the values of the flags of etcd.
 type etcdOptions struct {
 	embedded.Config
 	name     string
 	logLevel string
 }
 
-// newEtcd returns the program that takes etcd's place.
-func newEtcd(args []string) *cobra.Command {
+// newEtcdReplacement returns the replacement of etcd.
+func newEtcdReplacement(args []string) *cobra.Command {
 	opts := &etcdOptions{}
-	program := standIn{
+	program := replacement{
 		cmd: &cobra.Command{
 			Use:  "etcd",
-			Long: "This is miniapi in the place of etcd: a real etcd of a single member, with the\nflags that envtest needs.",
+			Long: "This is miniapi, as a replacement of etcd for envtest: a real etcd with a single member.",
 		},
 		sets: opts.flagSets(),
 		version: fmt.Sprintf("etcd Version: %s\nGit SHA: %s\nGo Version: %s\nGo OS/Arch: %s/%s",
 			version.Version, version.GitSHA, runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		run: opts.run,
 	}
-	return program.command(withTwoDashes(args), []idleFlag{
-		{"advertise-client-urls", "URLS", "that members tell of each other"},
-		{"listen-peer-urls", "URLS", "for other members, which cannot be"},
-		{"initial-advertise-peer-urls", "URLS", "for other members"},
-		{"initial-cluster", "MEMBERS", "of which there is one"},
-		{"initial-cluster-state", "STATE", "of the cluster"},
-		{"initial-cluster-token", "TOKEN", "of the cluster"},
-		{"logger", "KIND", "of log"},
-		{"log-outputs", "FILES", "of the log, which goes to standard error"},
+	return program.command(withTwoDashes(args), []ignoredFlag{
+		{"advertise-client-urls", "URLS", "for clients, published to the other members"},
+		{"listen-peer-urls", "URLS", "at which to serve other members; the cluster has one member"},
+		{"initial-advertise-peer-urls", "URLS", "at which other members reach this one"},
+		{"initial-cluster", "MEMBERS", "of the initial cluster"},
+		{"initial-cluster-state", "STATE", "of the initial cluster"},
+		{"initial-cluster-token", "TOKEN", "of the initial cluster"},
+		{"logger", "KIND", "of logger"},
+		{"log-outputs", "FILES", "for the log, which goes to standard error"},
 	})
 }
 
 func (o *etcdOptions) flagSets() []flagSet {
 	member := pflag.NewFlagSet("member", pflag.ContinueOnError)
 	member.StringVar(&o.name, "name", "default", "`NAME` of the member")
-	member.StringVar(&o.DataDir, "data-dir", "", "`DIR` that keeps the data (default NAME.etcd)")
+	member.StringVar(&o.DataDir, "data-dir", "", "`DIR` for the data (default NAME.etcd)")
 	member.BoolVar(&o.UnsafeNoFsync, "unsafe-no-fsync", false, "do not sync the data to disk")
-	member.StringSliceVar(&o.ListenClientURLs, "listen-client-urls", []string{"http://localhost:2379"}, "`URLS` at which clients are served, loopback only; port 0 takes a free one")
-	member.Int64Var(&o.QuotaBytes, "quota-backend-bytes", 0, "`BYTES` that the database may have (default 2 GiB)")
+	member.StringSliceVar(&o.ListenClientURLs, "listen-client-urls", []string{"http://localhost:2379"}, "`URLS` at which to serve clients, loopback only; port 0 takes a free port")
+	member.Int64Var(&o.QuotaBytes, "quota-backend-bytes", 0, "maximum size of the database in `BYTES` (default 2 GiB)")
 	member.StringVar(&o.logLevel, "log-level", "warn", "`LEVEL` of the log: debug, info, warn, error")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
-	general.BoolP("help", "h", false, "print this text")
+	general.BoolP("help", "h", false, "print this help")
 	general.Bool("version", false, "print the version of etcd")
 	for _, set := range []*pflag.FlagSet{member, general} {
 		set.SortFlags = false
@@ -64,7 +64,7 @@ func (o *etcdOptions) flagSets() []flagSet {
 	return []flagSet{{"Member", member}, {"General", general}}
 }
 
-// run serves until ctx ends or etcd fails.
+// run runs etcd until ctx ends or etcd fails.
 func (o *etcdOptions) run(ctx context.Context) error {
 	config := o.Config
 	if config.DataDir == "" {
@@ -82,7 +82,7 @@ func (o *etcdOptions) run(ctx context.Context) error {
 	return errors.Join(server.Err(), server.Close(context.WithoutCancel(ctx)))
 }
 
-// withTwoDashes spells flags such as -name, which etcd takes too, as --name.
+// withTwoDashes rewrites flags such as -name, which etcd also accepts, to --name.
 func withTwoDashes(args []string) []string {
 	long := make([]string, len(args))
 	for i, arg := range args {

@@ -12,25 +12,24 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// standIn is a program that takes the place of another one.
-type standIn struct {
-	cmd  *cobra.Command
-	sets []flagSet
-	// version is what --version prints.
-	version       string
+// replacement is miniapi in the role of another program, kube-apiserver or etcd, for envtest.
+type replacement struct {
+	cmd           *cobra.Command
+	sets          []flagSet
+	version       string // printed by --version
 	outliveParent bool
 	run           func(context.Context) error
 }
 
-// idleFlag is one that is accepted, and about nothing that miniapi has.
-type idleFlag struct{ name, value, usage string }
+// ignoredFlag is a documented flag without effect.
+type ignoredFlag struct{ name, value, usage string }
 
-// command completes the program for a command line. Flags that the other
-// program may have but this one does not are named in a warning, and let pass.
-func (s *standIn) command(args []string, idle []idleFlag) *cobra.Command {
+// command returns the command for args. Unknown flags, which the replaced program may have, are
+// ignored with a warning.
+func (s *replacement) command(args []string, ignored []ignoredFlag) *cobra.Command {
 	process := pflag.NewFlagSet("process", pflag.ContinueOnError)
-	process.BoolVar(&s.outliveParent, "outlive-parent", false, "keep running when the process that started this one ends")
-	s.sets = append(s.sets, flagSet{"Process", process}, idleFlags(idle))
+	process.BoolVar(&s.outliveParent, "outlive-parent", false, "keep running when the parent process ends")
+	s.sets = append(s.sets, flagSet{"Process", process}, ignoredFlags(ignored))
 	s.cmd.Args, s.cmd.Version = noArgs, strings.TrimSpace(s.version)
 	s.cmd.SetVersionTemplate("{{.Version}}\n")
 	s.cmd.FParseErrWhitelist.UnknownFlags = true
@@ -38,7 +37,7 @@ func (s *standIn) command(args []string, idle []idleFlag) *cobra.Command {
 	s.cmd.SetArgs(args)
 	s.cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if unknown := unknownFlags(cmd.Flags(), args); len(unknown) > 0 {
-			fmt.Fprintf(os.Stderr, "%s: without effect here: %s\n", cmd.Name(), strings.Join(unknown, ", "))
+			fmt.Fprintf(os.Stderr, "%s: ignored flags: %s\n", cmd.Name(), strings.Join(unknown, ", "))
 		}
 		if s.outliveParent {
 			return s.run(cmd.Context())
@@ -50,20 +49,19 @@ func (s *standIn) command(args []string, idle []idleFlag) *cobra.Command {
 	return s.cmd
 }
 
-func idleFlags(idle []idleFlag) flagSet {
-	flags := pflag.NewFlagSet("idle", pflag.ContinueOnError)
+func ignoredFlags(ignored []ignoredFlag) flagSet {
+	flags := pflag.NewFlagSet("ignored", pflag.ContinueOnError)
 	flags.SortFlags = false
-	for _, flag := range idle {
+	for _, flag := range ignored {
 		flags.String(flag.name, "", "`"+flag.value+"` "+flag.usage)
 		if flag.value == "BOOL" {
 			flags.Lookup(flag.name).NoOptDefVal = "true"
 		}
 	}
-	return flagSet{"Accepted, without effect", flags}
+	return flagSet{"Ignored", flags}
 }
 
-// unknownFlags returns the flags of a command line that are not among those
-// of the program.
+// unknownFlags returns the flags in args that are not in flags.
 func unknownFlags(flags *pflag.FlagSet, args []string) []string {
 	var unknown []string
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
@@ -80,18 +78,17 @@ func unknownFlags(flags *pflag.FlagSet, args []string) []string {
 		case flag == nil && !slices.Contains(unknown, arg):
 			unknown = append(unknown, arg)
 		case flag != nil && !hasValue && flag.NoOptDefVal == "":
-			i++ // is its value
+			i++ // skip its value
 		}
 	}
 	return unknown
 }
 
-// parentInterval is how often a process looks for the one that started it.
+// parentInterval is how often a process checks that its parent is alive.
 const parentInterval = time.Second
 
-// withParent returns a context that ends with ctx, or soon after the process
-// that started this one. A test that is killed cannot stop what it has started,
-// which would run for ever.
+// withParent returns a context that ends with ctx, or soon after the parent process. Without it,
+// the servers of a killed test would run forever.
 func withParent(ctx context.Context, program string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()
@@ -105,8 +102,8 @@ func withParent(ctx context.Context, program string) (context.Context, context.C
 			case <-ticker.C:
 			}
 		}
-		cancel() // first: nobody may be left to read the line
-		fmt.Fprintf(os.Stderr, "%s: stopping, for process %d, which started it, has ended (--outlive-parent goes on)\n", program, parent)
+		cancel() // before the message, which blocks if standard error is not read
+		fmt.Fprintf(os.Stderr, "%s: stopping, since its parent process %d has ended (use --outlive-parent to keep it running)\n", program, parent)
 	}()
 	return ctx, cancel
 }

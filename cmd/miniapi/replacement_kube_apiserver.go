@@ -12,40 +12,39 @@ import (
 	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
-// newKubeAPIServer returns the program that takes kube-apiserver's place.
-func newKubeAPIServer(args []string) *cobra.Command {
+// newKubeAPIServerReplacement returns the replacement of kube-apiserver.
+func newKubeAPIServerReplacement(args []string) *cobra.Command {
 	opts := &options{}
-	program := standIn{
+	program := replacement{
 		cmd: &cobra.Command{
 			Use:  "kube-apiserver",
-			Long: "This is miniapi in the place of kube-apiserver, as far as envtest starts it.",
+			Long: "This is miniapi, as a replacement of kube-apiserver for envtest.",
 		},
 		sets:    opts.kubeAPIServerFlags(),
 		version: "Kubernetes " + miniapi.KubernetesVersion().GitVersion,
 		run:     func(ctx context.Context) error { return serveOnly(ctx, opts) },
 	}
-	return program.command(args, []idleFlag{
-		{"advertise-address", "IP", "of the server: it is what the Service default/kubernetes leads to"},
-		{"allow-privileged", "BOOL", "that is about containers, which nothing runs"},
+	return program.command(args, []ignoredFlag{
+		{"advertise-address", "IP", "of the endpoint of the Service default/kubernetes"},
+		{"allow-privileged", "BOOL", "that permits privileged containers"},
 		{"vmodule", "LEVELS", "of the log for single source files"},
 	})
 }
 
-// own are miniapi's own flags, which kube-apiserver does not have.
-var own = []string{
+// miniapiFlags are the flags that kube-apiserver does not have.
+var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
 	"bootstrap", "crds", "manifests",
 }
 
-// kubeAPIServerFlags are those flags of miniapi that are named as in
-// kube-apiserver, with the defaults that they have there.
+// kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.
 func (o *options) kubeAPIServerFlags() []flagSet {
 	var sets []flagSet
 	for _, set := range o.flagSets() {
 		shared := pflag.NewFlagSet(set.title, pflag.ContinueOnError)
 		shared.SortFlags = false
 		set.flags.VisitAll(func(flag *pflag.Flag) {
-			if !slices.Contains(own, flag.Name) {
+			if !slices.Contains(miniapiFlags, flag.Name) {
 				shared.AddFlag(flag)
 			}
 		})
@@ -58,16 +57,16 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 	} {
 		flag := o.secure.flags.Lookup(name)
 		flag.DefValue, flag.Changed = value, true
-		_ = flag.Value.Set(value) // which is valid
+		_ = flag.Value.Set(value) // cannot fail: the value is valid
 	}
 	o.bootstrap = string(bootstrap.Full)
 	return sets
 }
 
-// serveOnly serves until ctx ends or the server fails, and prints nothing.
+// serveOnly runs a server until ctx ends or the server fails. It prints nothing.
 func serveOnly(ctx context.Context, opts *options) error {
 	if len(opts.etcdServers) == 0 {
-		return errors.New("--etcd-servers is not set: it says where etcd is, such as http://127.0.0.1:2379")
+		return errors.New("--etcd-servers is required: set it to the URL of etcd, such as http://127.0.0.1:2379")
 	}
 	server, err := opts.start(ctx)
 	if err != nil {

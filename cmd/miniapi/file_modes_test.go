@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Files hold keys, tokens and data, so the server does not leave their mode to
-// the umask. The serving certificate is public, but lies in a private directory.
-func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
+// Files with keys, tokens and data are readable by their owner only, whatever the umask is. The
+// serving certificate is readable by all, but its directory is not.
+func TestFileModes(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	cmd := command(t)
@@ -34,7 +34,7 @@ func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 		return nil
 	}))
 	if files < 6 {
-		t.Errorf("there are only %d files and directories", files)
+		t.Errorf("found only %d files and directories", files)
 	}
 	check(t, s.stop(syscall.SIGTERM))
 }

@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// as returns miniapi called by another name.
+// as returns a command that runs miniapi under another name.
 func as(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := command(t, args...)
@@ -32,15 +32,15 @@ func as(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// This is how envtest finds out what it may pass.
-func TestHelpNamesFlagsAtTheStartOfALine(t *testing.T) {
+// envtest searches the help for the flags that it can pass.
+func TestHelpHasFlagsAtTheStartOfALine(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ has, hasNot string }{
-		"etcd":                         {"unsafe-no-fsync", "nope"},
-		"/some/where/etcd.exe":         {"unsafe-no-fsync", "nope"},
-		"kube-apiserver":               {"secure-port", "insecure-port"},
-		"/some/where/kube-apiserver":   {"etcd-servers", "data-dir"},
-		"/some/where/kubectl-nor-etcd": {"listen", "unsafe-no-fsync"},
+		"etcd":                      {"unsafe-no-fsync", "nope"},
+		"/usr/bin/etcd.exe":         {"unsafe-no-fsync", "nope"},
+		"kube-apiserver":            {"secure-port", "insecure-port"},
+		"/usr/bin/kube-apiserver":   {"etcd-servers", "data-dir"},
+		"/usr/bin/kubectl-nor-etcd": {"listen", "unsafe-no-fsync"},
 	} {
 		out, err := as(t, name, "--help").CombinedOutput()
 		check(t, err)
@@ -51,7 +51,7 @@ func TestHelpNamesFlagsAtTheStartOfALine(t *testing.T) {
 	}
 }
 
-func TestVersionOfStandIns(t *testing.T) {
+func TestReplacementVersions(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"etcd":           `^etcd Version: 3\.\d+\.\d+\nGit SHA: .+\nGo Version: go1\..+\nGo OS/Arch: ` + runtime.GOOS + "/" + runtime.GOARCH + "\n$",
@@ -65,17 +65,17 @@ func TestVersionOfStandIns(t *testing.T) {
 	}
 }
 
-func TestFaultsOfStandIns(t *testing.T) {
+func TestReplacementErrors(t *testing.T) {
 	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer busy.Close()
 	for want, args := range map[string][]string{
-		"etcd: unexpected argument \"start\": etcd takes flags only":       {"etcd", "start"},
-		"etcd: start embedded etcd: client URL \"http://0.0.0.0:2379\": m": {"etcd", "-listen-client-urls", "http://0.0.0.0:2379"},
-		"etcd: invalid argument \"x\" for \"--quota-backend-bytes\" flag":  {"etcd", "--quota-backend-bytes=x"},
-		"kube-apiserver: --etcd-servers is not set: it says where etcd is": {"kube-apiserver"},
-		"choose another with --secure-port 0":                              {"kube-apiserver", "--etcd-servers=http://127.0.0.1:1", "--bind-address=127.0.0.1", "--secure-port=" + portOf(busy.Addr().String())},
+		"etcd: unexpected argument \"start\": etcd takes flags only":            {"etcd", "start"},
+		"etcd: start embedded etcd: client URL \"http://0.0.0.0:2379\": m":      {"etcd", "-listen-client-urls", "http://0.0.0.0:2379"},
+		"etcd: invalid argument \"x\" for \"--quota-backend-bytes\" flag":       {"etcd", "--quota-backend-bytes=x"},
+		"kube-apiserver: --etcd-servers is required: set it to the URL of etcd": {"kube-apiserver"},
+		"take a free one with --secure-port 0":                                  {"kube-apiserver", "--etcd-servers=http://127.0.0.1:1", "--bind-address=127.0.0.1", "--secure-port=" + portOf(busy.Addr().String())},
 	} {
 		out, err := as(t, args[0], args[1:]...).CombinedOutput()
 		if err == nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), want) {
@@ -84,34 +84,34 @@ func TestFaultsOfStandIns(t *testing.T) {
 	}
 }
 
-// running is a stand-in that runs.
-type running struct {
+// process is a running replacement.
+type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	url    string
 	stderr *bytes.Buffer
-	end    func() error // waits, once
+	wait   func() error // can be called more than once
 }
 
-// runStandIn starts a stand-in and waits until a URL of it answers with 200.
-func runStandIn(t *testing.T, url string, cmd *exec.Cmd) *running {
+// runReplacement starts a replacement and waits until url returns 200.
+func runReplacement(t *testing.T, url string, cmd *exec.Cmd) *process {
 	t.Helper()
-	s := &running{t: t, cmd: cmd, url: url[:strings.LastIndex(url, "/")], stderr: &bytes.Buffer{}}
+	s := &process{t: t, cmd: cmd, url: url[:strings.LastIndex(url, "/")], stderr: &bytes.Buffer{}}
 	cmd.Stdout, cmd.Stderr = s.stderr, s.stderr
 	check(t, cmd.Start())
-	s.end = sync.OnceValue(cmd.Wait)
+	s.wait = sync.OnceValue(cmd.Wait)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // in case it still runs
-		_ = s.end()
+		_ = s.wait()
 	})
-	awaitAnswer(t, url)
+	awaitOK(t, url)
 	return s
 }
 
-// awaitAnswer asks as envtest does.
-func awaitAnswer(t *testing.T, url string) {
+// awaitOK sends requests, as envtest does, until url returns 200.
+func awaitOK(t *testing.T, url string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
@@ -129,36 +129,36 @@ func awaitAnswer(t *testing.T, url string) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s does not answer", url)
+			t.Fatalf("%s did not return 200 in time", url)
 		case <-ticker.C:
 		}
 	}
 }
 
-func (s *running) stop(signal syscall.Signal) {
+func (s *process) stop(signal syscall.Signal) {
 	s.t.Helper()
 	check(s.t, s.cmd.Process.Signal(signal))
-	if err := s.end(); (err != nil) != (signal == syscall.SIGKILL) {
-		s.t.Errorf("%s ended with %v:\n%s", s.cmd.Args[0], err, s.stderr)
+	if err := s.wait(); (err != nil) != (signal == syscall.SIGKILL) {
+		s.t.Errorf("%s: exit: %v:\n%s", s.cmd.Args[0], err, s.stderr)
 	}
 }
 
-func runEtcd(t *testing.T, args ...string) *running {
+func runEtcd(t *testing.T, args ...string) *process {
 	t.Helper()
 	url := "http://" + freeAddress(t)
-	return runStandIn(t, url+"/health", as(t, "etcd", append([]string{
+	return runReplacement(t, url+"/health", as(t, "etcd", append([]string{
 		"--advertise-client-urls=" + url, "--listen-client-urls=" + url, "--listen-peer-urls=http://localhost:0",
 		"--data-dir=" + filepath.Join(t.TempDir(), "data"), "--unsafe-no-fsync=true",
 	}, args...)...))
 }
 
-func runKubeAPIServer(t *testing.T, etcd *running, args ...string) (*running, *kubernetes.Clientset) {
+func runKubeAPIServer(t *testing.T, etcd *process, args ...string) (*process, *kubernetes.Clientset) {
 	t.Helper()
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens.csv")
 	check(t, os.WriteFile(tokens, []byte("secret,jane,u1,system:masters\n"), 0o600))
 	address := freeAddress(t)
-	s := runStandIn(t, "https://"+address+"/healthz", as(t, "kube-apiserver", append([]string{
+	s := runReplacement(t, "https://"+address+"/healthz", as(t, "kube-apiserver", append([]string{
 		"--allow-privileged=true", "--authorization-mode=RBAC", "--bind-address=127.0.0.1", "--secure-port=" + portOf(address), "--cert-dir=" + dir,
 		"--disable-admission-plugins=ServiceAccount", "--etcd-servers=" + etcd.url, "--service-account-issuer=https://" + address + "/",
 		"--service-cluster-ip-range=10.0.0.0/24", "--token-auth-file=" + tokens,
@@ -170,7 +170,7 @@ func runKubeAPIServer(t *testing.T, etcd *running, args ...string) (*running, *k
 	return s, clientset
 }
 
-func TestControlPlane(t *testing.T) {
+func TestReplacedControlPlane(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t)
 	server, clientset := runKubeAPIServer(t, etcd)
@@ -189,12 +189,12 @@ func TestControlPlane(t *testing.T) {
 		t.Errorf("the watch ended with %v", event)
 	}
 	etcd.stop(syscall.SIGTERM)
-	if said := etcd.stderr.String() + server.stderr.String(); said != "" {
-		t.Errorf("there was something to complain about:\n%s", said)
+	if output := etcd.stderr.String() + server.stderr.String(); output != "" {
+		t.Errorf("messages on standard error:\n%s", output)
 	}
 }
 
-func TestEndsWithoutItsEtcd(t *testing.T) {
+func TestKubeAPIServerStopsWithoutEtcd(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t)
 	server, clientset := runKubeAPIServer(t, etcd)
@@ -205,17 +205,17 @@ func TestEndsWithoutItsEtcd(t *testing.T) {
 	server.stop(syscall.SIGTERM)
 }
 
-func TestUnknownFlagsAreOneWarning(t *testing.T) {
+func TestUnknownFlagsAreIgnoredWithOneWarning(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t, "-name", "one", "--experimental-x", "--max-request-bytes", "99", "--name", "two", "-snapshot-count=7")
 	server, _ := runKubeAPIServer(t, etcd, "-v=0", "--vmodule=a=1", "--feature-gates=A=true", "--feature-gates=B=true",
 		"--runtime-config", "api/all=true", "--allow-privileged", "--audit-log-path=-", "--disable-admission-plugins=LimitRanger")
-	for _, s := range []*running{server, etcd} {
+	for _, s := range []*process{server, etcd} {
 		s.stop(syscall.SIGTERM)
 	}
-	for s, want := range map[*running]string{
-		etcd:   "etcd: without effect here: --experimental-x, --max-request-bytes, --snapshot-count\n",
-		server: "kube-apiserver: without effect here: --feature-gates, --runtime-config, --audit-log-path\n",
+	for s, want := range map[*process]string{
+		etcd:   "etcd: ignored flags: --experimental-x, --max-request-bytes, --snapshot-count\n",
+		server: "kube-apiserver: ignored flags: --feature-gates, --runtime-config, --audit-log-path\n",
 	} {
 		if s.stderr.String() != want {
 			t.Errorf("got  %swant %s", s.stderr, want)
@@ -223,8 +223,8 @@ func TestUnknownFlagsAreOneWarning(t *testing.T) {
 	}
 }
 
-// A test that is killed leaves nobody behind.
-func TestEndsWithItsParent(t *testing.T) {
+// A killed test leaves no process running.
+func TestReplacementsEndWithTheirParent(t *testing.T) {
 	t.Parallel()
 	etcd, address := freeAddress(t), freeAddress(t)
 	for name, tc := range map[string]struct {
@@ -241,31 +241,31 @@ func TestEndsWithItsParent(t *testing.T) {
 			link := filepath.Join(t.TempDir(), name)
 			check(t, os.Symlink(program, link))
 			parent := exec.Command("sh", append([]string{"-c", `"$@" & echo $! && wait`, "sh", link}, tc.args...)...)
-			output, input, err := os.Pipe() // the child holds it open
+			output, input, err := os.Pipe() // the child keeps input open
 			check(t, err)
 			defer output.Close()
 			parent.Stdout, parent.Stderr = input, input
 			check(t, parent.Start())
 			check(t, input.Close())
-			awaitAnswer(t, tc.url)
+			awaitOK(t, tc.url)
 			check(t, parent.Process.Kill())
 			_ = parent.Wait()
-			check(t, output.SetReadDeadline(time.Now().Add(patience)))
-			said, err := io.ReadAll(output)
-			pid, last, _ := strings.Cut(string(said), "\n")
+			check(t, output.SetReadDeadline(time.Now().Add(timeout)))
+			data, err := io.ReadAll(output)
+			pid, message, _ := strings.Cut(string(data), "\n")
 			if err != nil {
 				_ = exec.Command("kill", "-9", pid).Run()
-				t.Fatalf("goes on without its parent: %v", err)
+				t.Fatalf("still running without its parent: %v", err)
 			}
-			if !strings.HasPrefix(last, name+": stopping, for process ") {
-				t.Errorf("the last words are %q", last)
+			if !strings.HasPrefix(message, name+": stopping, since its parent process ") {
+				t.Errorf("message %q", message)
 			}
 		})
 	}
 }
 
-// freeAddress is one that is free, and stays so with some luck. Nobody says
-// which port a stand-in has taken.
+// freeAddress returns a loopback address with a port that is free at the moment. Replacements do
+// not report the port that they take for port 0.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
