@@ -1,13 +1,14 @@
 .DEFAULT_GOAL := help
 PKG ?= ./...
 REF ?= HEAD
-# The modules with tests besides the main one.
+# The modules with tests, except the main one.
 MODULES := $(shell cat .ci/modules)
 
+# Packages of controller-runtime with suites that run against a control plane.
 SUITES := builder cache certwatcher client cluster controller/... envtest handler internal/controller internal/recorder manager source webhook/...
 
-# The last patch of each release that the stories in test/e2e are told with, besides
-# that of test/e2e/go.mod.
+# Releases of kubectl that play the scripts in test/e2e, in addition to the one in test/e2e/go.mod:
+# the last patch of each minor release.
 KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
 
 .PHONY: help build test suites skew race lint fix bench bench-compare golden fuzz run
@@ -21,10 +22,10 @@ build: ## build bin/miniapi
 test: ## run all tests
 	go test $(PKG)$(MODULES:%= && go -C % test ./...)
 
-suites: build ## run controller-runtime's own suites, with miniapi in the place of envtest's binaries
+suites: build ## run the suites of controller-runtime with miniapi instead of envtest's binaries
 	eval "$$(bin/miniapi assets $(CURDIR)/bin/assets)" && go -C test/e2e test -count=1 $(SUITES:%=sigs.k8s.io/controller-runtime/pkg/%)
 
-skew: $(KUBECTLS:%=bin/kubectl-%) ## play the stories of kubectl with its older releases, which it builds
+skew: $(KUBECTLS:%=bin/kubectl-%) ## play the kubectl scripts with older releases of kubectl
 	@status=0; for kubectl in $^; do echo $$kubectl; \
 	  go -C test/e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
 	done; exit $$status
@@ -41,16 +42,17 @@ fix: ## format, and tidy the modules
 	gofmt -w .
 	go mod tidy$(MODULES:%= && go -C % mod tidy) && go -C tools mod tidy
 
-bench: ## run the benchmarks, each beside raw etcd in the same run
+bench: ## run the benchmarks, each in comparison with raw etcd
 	go test -run '^$$' -bench . -benchtime 2s ./test/bench
 
 bench-compare: bin/benchstat ## compare the benchmarks with another revision (REF=)
 	./test/bench/compare.sh $(REF) bin/benchstat
 
-golden: ## rewrite the recorded transcripts under testdata; review them as prose
+golden: ## rewrite the recorded transcripts and help texts; review the diff
 	go test ./api -update
+	go run ./cmd/miniapi --help >cmd/miniapi/testdata/help.txt
 
-fuzz: ## run every fuzz target for a while
+fuzz: ## run every fuzz target for 20 seconds
 	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for target in $$(grep -hoE 'func Fuzz[A-Za-z0-9]+' $$pkg/*_test.go | sed 's/func //'); do \
 	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s $$pkg || exit 1; \
@@ -59,7 +61,7 @@ fuzz: ## run every fuzz target for a while
 run: ## run the server
 	go run ./cmd/miniapi
 
-# test/e2e/cmd/kubectl with the modules of another release in the place of go.mod's.
+# test/e2e/cmd/kubectl, built with the modules of another release.
 bin/kubectl-%:
 	@mkdir -p bin
 	printf 'module github.com/miniapi/miniapi/test/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
