@@ -19,21 +19,21 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// headers collects the warnings of a client.
-type headers struct {
+// warningRecorder collects the warnings of a client.
+type warningRecorder struct {
 	mu    sync.Mutex // guards texts
 	texts []string
 }
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (h *headers) HandleWarningHeader(_ int, _, text string) {
+func (h *warningRecorder) HandleWarningHeader(_ int, _, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.texts = append(h.texts, text)
 }
 
 // take returns the warnings since the last call.
-func (h *headers) take() []string {
+func (h *warningRecorder) take() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	texts := h.texts
@@ -41,10 +41,10 @@ func (h *headers) take() []string {
 	return texts
 }
 
-// A namespace is made stricter step by step, as the Kubernetes documentation
-// advises: first with warnings, then for good.
-func TestPodSecurityIsBroughtIn(t *testing.T) {
-	warnings := &headers{}
+// A namespace gets a pod security standard in two steps, as the Kubernetes documentation recommends:
+// first as warnings, then enforced.
+func TestPodSecurityLevels(t *testing.T) {
+	warnings := &warningRecorder{}
 	config := start(t, miniapi.Config{}).RESTConfig()
 	config.WarningHandler = warnings
 	client := clientFor(t, config).CoreV1()
@@ -73,29 +73,28 @@ func TestPodSecurityIsBroughtIn(t *testing.T) {
 	wantWarnings()
 	label("warn")
 	wantWarnings()
-	check(t, create(pod("warned-of", true)))
+	check(t, create(pod("warned", true)))
 	wantWarnings(`would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`)
 	label("enforce")
 	wantWarnings(`existing pods in namespace "default" violate the new PodSecurity enforce level "baseline:latest"`, `before (and 1 other pod): host namespaces`)
-	const want = `pods "refused" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`
-	if err := create(pod("refused", true)); err == nil || err.Error() != want {
+	const want = `pods "rejected" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`
+	if err := create(pod("rejected", true)); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	check(t, create(pod("good", false)))
 	wantWarnings()
 }
 
-// Who may write requests for certificates may decide on them only for signers
-// that they act for.
-func TestSignersAreActedFor(t *testing.T) {
+// Approving or signing a CertificateSigningRequest requires a right on its signer.
+func TestCertificateSignersAreAuthorized(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	admin := clientFor(t, server.RESTConfig())
-	acts := func(verb string, signers ...string) rbacv1.PolicyRule {
+	signerRule := func(verb string, signers ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{certificatesv1.GroupName}, Resources: []string{"signers"}, ResourceNames: signers}
 	}
 	_, err := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "signers"}, Rules: []rbacv1.PolicyRule{
 		{Verbs: []string{"update"}, APIGroups: []string{certificatesv1.GroupName}, Resources: []string{"certificatesigningrequests/approval", "certificatesigningrequests/status"}},
-		acts("approve", "acme.io/*"), acts("sign", "acme.io/one"),
+		signerRule("approve", "acme.io/*"), signerRule("sign", "acme.io/one"),
 	}}, metav1.CreateOptions{})
 	check(t, err)
 	_, err = admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
@@ -120,15 +119,15 @@ func TestSignersAreActedFor(t *testing.T) {
 		return err
 	}
 	for _, tc := range []struct {
-		rule, signer string
+		name, signer string
 		decide       func(*certificatesv1.CertificateSigningRequest) error
-		want         string // behind the request's name
+		want         string // the message after the name
 	}{
-		{"approves for all of a domain", "acme.io/two", approve, ""},
-		{"and for no other", "other.io/one", approve, `user not permitted to approve requests with signerName "other.io/one"`},
-		{"signs for the signer that is named", "acme.io/one", fail, ""},
-		{"and for no other", "acme.io/two", fail, `user not permitted to sign requests with signerName "acme.io/two"`},
-		{"what decides nothing needs no signer", "other.io/one", relabel, ""},
+		{"approve for all signers of a domain", "acme.io/two", approve, ""},
+		{"approve for another domain", "other.io/one", approve, `user not permitted to approve requests with signerName "other.io/one"`},
+		{"sign for a named signer", "acme.io/one", fail, ""},
+		{"sign for another signer", "acme.io/two", fail, `user not permitted to sign requests with signerName "acme.io/two"`},
+		{"other changes need no right on the signer", "other.io/one", relabel, ""},
 	} {
 		request, err := admin.CertificatesV1().CertificateSigningRequests().Create(t.Context(), signingRequest(t, tc.signer), metav1.CreateOptions{})
 		check(t, err)
@@ -140,7 +139,7 @@ func TestSignersAreActedFor(t *testing.T) {
 			want = `certificatesigningrequests.certificates.k8s.io "` + request.Name + `" is forbidden: ` + tc.want
 		}
 		if got != want {
-			t.Errorf("%s: got %q\nwant %q", tc.rule, got, want)
+			t.Errorf("%s: got %q\nwant %q", tc.name, got, want)
 		}
 	}
 }

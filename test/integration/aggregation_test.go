@@ -32,17 +32,16 @@ import (
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"
 
-// thingsDocument describes things in OpenAPI.
+// thingsDocument is the OpenAPI document of things.
 const thingsDocument = `{"openapi":"3.0.0","info":{"title":"things","version":"1"},
 	"paths":{"/apis/ext.example.org/v1/namespaces/{namespace}/things":{"get":{"x-kubernetes-action":"list",
 	"x-kubernetes-group-version-kind":{"group":"ext.example.org","kind":"Thing","version":"v1"},"responses":{}}}},"components":{"schemas":{"org.example.ext.v1.Thing":{
-	"type":"object","description":"A Thing is served elsewhere.","properties":{"spec":{"type":"string","description":"What it is."}},
+	"type":"object","description":"A Thing is served by an extension API server.","properties":{"spec":{"type":"string","description":"What it is."}},
 	"x-kubernetes-group-version-kind":[{"group":"ext.example.org","kind":"Thing","version":"v1"}]}}}}`
 
-// extension is an API server that an APIService can name. It talks to those who have
-// a certificate of the front proxy, answers with the request's headers, and
-// streams where it is asked for a watch.
-func extension(t *testing.T, front []byte) (port string, authority *certs.Authority) {
+// startExtension starts an extension API server. It requires a client certificate of the front proxy,
+// returns the headers of a request, and streams watches.
+func startExtension(t *testing.T, front []byte) (port string, authority *certs.Authority) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/apis/ext.example.org/v1", func(w http.ResponseWriter, r *http.Request) {
@@ -63,8 +62,8 @@ func extension(t *testing.T, front []byte) (port string, authority *certs.Author
 	})
 	mux.HandleFunc(things, func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Query().Has("elsewhere"):
-			http.Redirect(w, r, "https://elsewhere.example.org/", http.StatusFound)
+		case r.URL.Query().Has("redirect"):
+			http.Redirect(w, r, "https://other.example.org/", http.StatusFound)
 		case r.Header.Get("Upgrade") != "":
 			echo(w)
 		case r.URL.Query().Has("watch"):
@@ -95,7 +94,7 @@ func extension(t *testing.T, front []byte) (port string, authority *certs.Author
 	return server.Listener.Addr().String()[len("127.0.0.1:"):], authority
 }
 
-// echo speaks another protocol, in which each line comes back.
+// echo upgrades the connection to a protocol that returns the first line.
 func echo(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -107,50 +106,50 @@ func echo(w http.ResponseWriter) {
 	io.WriteString(conn, line)
 }
 
-// resources of a server that the tests of this file write.
-type world struct {
+// aggregation is a server with the resources of aggregation.
+type aggregation struct {
 	t      *testing.T
 	server *miniapi.Server
 	client dynamic.Interface
 }
 
-func newWorld(t *testing.T, config miniapi.Config) *world {
+func newAggregation(t *testing.T, config miniapi.Config) *aggregation {
 	t.Helper()
-	w := &world{t: t, server: start(t, config)}
+	a := &aggregation{t: t, server: start(t, config)}
 	var err error
-	w.client, err = dynamic.NewForConfig(w.server.RESTConfig())
+	a.client, err = dynamic.NewForConfig(a.server.RESTConfig())
 	check(t, err)
-	return w
+	return a
 }
 
-func (w *world) services() dynamic.ResourceInterface {
-	return w.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace("default")
+func (a *aggregation) services() dynamic.ResourceInterface {
+	return a.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace("default")
 }
 
-func (w *world) apiServices() dynamic.ResourceInterface {
-	return w.client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+func (a *aggregation) apiServices() dynamic.ResourceInterface {
+	return a.client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
 }
 
-func (w *world) create(in dynamic.ResourceInterface, object string) {
-	w.t.Helper()
+func (a *aggregation) create(in dynamic.ResourceInterface, object string) {
+	a.t.Helper()
 	var u unstructured.Unstructured
-	check(w.t, u.UnmarshalJSON([]byte(object)))
-	_, err := in.Create(w.t.Context(), &u, metav1.CreateOptions{})
-	check(w.t, err)
+	check(a.t, u.UnmarshalJSON([]byte(object)))
+	_, err := in.Create(a.t.Context(), &u, metav1.CreateOptions{})
+	check(a.t, err)
 }
 
-// register creates an APIService of ext.example.org/v1.
-func (w *world) register(spec string) {
-	w.t.Helper()
-	w.create(w.apiServices(), `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.ext.example.org"},
+// register creates the APIService v1.ext.example.org.
+func (a *aggregation) register(spec string) {
+	a.t.Helper()
+	a.create(a.apiServices(), `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.ext.example.org"},
 		"spec":{"group":"ext.example.org","version":"v1","groupPriorityMinimum":100,"versionPriority":100`+spec+`}}`)
 }
 
-// await returns the Available condition once its reason is the one given.
-func (w *world) await(reason string) map[string]any {
-	w.t.Helper()
-	watcher, err := w.apiServices().Watch(w.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=v1.ext.example.org"})
-	check(w.t, err)
+// await waits until the reason of the condition Available is the given one and returns the condition.
+func (a *aggregation) await(reason string) map[string]any {
+	a.t.Helper()
+	watcher, err := a.apiServices().Watch(a.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=v1.ext.example.org"})
+	check(a.t, err)
 	defer watcher.Stop()
 	for event := range watcher.ResultChan() {
 		conditions, _, _ := unstructured.NestedSlice(event.Object.(*unstructured.Unstructured).Object, "status", "conditions")
@@ -160,24 +159,24 @@ func (w *world) await(reason string) map[string]any {
 			}
 		}
 	}
-	w.t.Fatal("the watch has ended")
+	a.t.Fatal("the watch has ended")
 	return nil
 }
 
-// extend runs an extension and registers it.
-func (w *world) extend() {
-	w.t.Helper()
-	front, err := w.server.FrontProxyCA()
-	check(w.t, err)
-	port, authority := extension(w.t, front)
-	w.create(w.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
+// extend starts an extension API server and registers it.
+func (a *aggregation) extend() {
+	a.t.Helper()
+	front, err := a.server.FrontProxyCA()
+	check(a.t, err)
+	port, authority := startExtension(a.t, front)
+	a.create(a.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
 	bundle, err := json.Marshal(authority.CertificatePEM())
-	check(w.t, err)
-	w.register(`,"caBundle":` + string(bundle) + `,"service":{"namespace":"default","name":"ext","port":` + port + `}`)
-	w.await("Passed")
+	check(a.t, err)
+	a.register(`,"caBundle":` + string(bundle) + `,"service":{"namespace":"default","name":"ext","port":` + port + `}`)
+	a.await("Passed")
 }
 
-// fetch sends a request as a user.
+// fetch gets a path with the credentials of config.
 func fetch(t *testing.T, config *rest.Config, path string) (status int, body string) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
@@ -190,15 +189,15 @@ func fetch(t *testing.T, config *rest.Config, path string) (status int, body str
 	return resp.StatusCode, string(data)
 }
 
-func TestRequestsToAnAggregatedAPIArePassedOn(t *testing.T) {
+func TestAggregatedRequestsAreProxied(t *testing.T) {
 	for name, config := range map[string]miniapi.Config{
-		"plain, where a user is impersonated": {},
-		"over TLS":                            {Secure: &miniapi.Secure{}},
+		"over plain HTTP with impersonation": {},
+		"over TLS":                           {Secure: &miniapi.Secure{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, config)
-			w.extend()
-			jane, err := w.server.AddUser("jane", "devs")
+			a := newAggregation(t, config)
+			a.extend()
+			jane, err := a.server.AddUser("jane", "devs")
 			check(t, err)
 			status, body := fetch(t, jane, things)
 			var headers http.Header
@@ -213,17 +212,17 @@ func TestRequestsToAnAggregatedAPIArePassedOn(t *testing.T) {
 			}
 			for header := range headers {
 				if strings.HasPrefix(header, "Impersonate-") || header == "Authorization" {
-					t.Errorf("%s was passed on", header)
+					t.Errorf("header %s was forwarded", header)
 				}
 			}
 		})
 	}
 }
 
-func TestStreamsOfAnAggregatedAPI(t *testing.T) {
-	w := newWorld(t, miniapi.Config{})
-	w.extend()
-	resp, err := http.Get(w.server.URL() + things + "?watch=true")
+func TestAggregatedStreamsAreProxied(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{})
+	a.extend()
+	resp, err := http.Get(a.server.URL() + things + "?watch=true")
 	check(t, err)
 	defer resp.Body.Close()
 	stream := bufio.NewReader(resp.Body)
@@ -231,7 +230,7 @@ func TestStreamsOfAnAggregatedAPI(t *testing.T) {
 		t.Errorf("watch: %q, %v", line, err)
 	}
 
-	at, err := url.Parse(w.server.URL())
+	at, err := url.Parse(a.server.URL())
 	check(t, err)
 	conn, err := net.Dial("tcp", at.Host)
 	check(t, err)
@@ -248,34 +247,33 @@ func TestStreamsOfAnAggregatedAPI(t *testing.T) {
 		t.Errorf("echo: %q, %v", line, err)
 	}
 
-	// The server's end is that of its streams.
-	check(t, w.server.Stop(context.Background()))
+	// Stop ends the streams.
+	check(t, a.server.Stop(context.Background()))
 	if rest, _ := io.ReadAll(stream); len(rest) > 0 {
-		t.Errorf("the watch goes on with %q", rest)
+		t.Errorf("the watch continues with %q", rest)
 	}
 }
 
-// A redirect, a missing answer and a refused upgrade of an aggregated server do not reach the
-// client as they are.
-func TestAnswersOfAnAggregatedAPIThatAreNotPassedOn(t *testing.T) {
-	w := newWorld(t, miniapi.Config{})
-	w.extend()
+// A redirect, a missing response and a failed upgrade of an extension API server become errors.
+func TestAggregatedResponsesThatAreNotProxied(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{})
+	a.extend()
 	for name, c := range map[string]struct {
 		query, upgrade string
 		status         int
 		contentType    string
 		body           string
 	}{
-		"redirect": {"?elsewhere", "", http.StatusBadGateway, "text/plain; charset=utf-8",
+		"redirect": {"?redirect", "", http.StatusBadGateway, "text/plain; charset=utf-8",
 			"the backend attempted to redirect this request, which is not permitted"},
-		"redirect of an upgrade": {"?elsewhere", "echo", http.StatusServiceUnavailable, "text/plain; charset=utf-8",
+		"redirect of an upgrade": {"?redirect", "echo", http.StatusServiceUnavailable, "text/plain; charset=utf-8",
 			"invalid upgrade response: status code 302\n"},
-		"no answer before the deadline": {"?slow&timeout=100ms", "", http.StatusGatewayTimeout, "application/json",
+		"no response before the deadline": {"?slow&timeout=100ms", "", http.StatusGatewayTimeout, "application/json",
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n"},
-		"a timeout that is none": {"?timeout=soon", "", http.StatusBadRequest, "application/json", `invalid timeout specified in the request URL`},
+		"an invalid timeout": {"?timeout=soon", "", http.StatusBadRequest, "application/json", `invalid timeout specified in the request URL`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.URL()+things+c.query, nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.server.URL()+things+c.query, nil)
 			check(t, err)
 			if c.upgrade != "" {
 				r.Header.Set("Connection", "Upgrade")
@@ -295,11 +293,10 @@ func TestAnswersOfAnAggregatedAPIThatAreNotPassedOn(t *testing.T) {
 	}
 }
 
-// A request with an empty segment names a resource like any other. The right to discover is no
-// right to it.
-func TestOddPathsOfAnAggregatedAPIAreAuthorized(t *testing.T) {
-	w := newWorld(t, miniapi.Config{Authorization: miniapi.RBAC})
-	w.extend()
+// Paths with empty segments are authorized as resource requests, not as discovery.
+func TestUnusualAggregatedPathsAreAuthorized(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{Authorization: miniapi.RBAC})
+	a.extend()
 	for path, want := range map[string]string{
 		"/apis/ext.example.org/v1//things":                          `cannot get resource \"\" in API group \"ext.example.org\" at the cluster scope`,
 		"/apis/ext.example.org/v1/%2Fthings":                        `cannot get resource \"\" in API group \"ext.example.org\" at the cluster scope`,
@@ -311,21 +308,21 @@ func TestOddPathsOfAnAggregatedAPIAreAuthorized(t *testing.T) {
 		"/apis/ext.example.org%2Fv1/things":                         `cannot list resource \"things\" in API group \"ext.example.org\"`,
 		"/apis/ext.example.org/v1/things?fieldSelector=a&watch=yes": `cannot watch resource \"things\" in API group \"ext.example.org\"`,
 	} {
-		if status, body := sendAs(t, w.server.RESTConfig(), "jane", "GET "+path, jsonType, ""); status != http.StatusForbidden || !strings.Contains(body, want) {
+		if status, body := sendAs(t, a.server.RESTConfig(), "jane", "GET "+path, jsonType, ""); status != http.StatusForbidden || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if status, body := sendAs(t, w.server.RESTConfig(), "jane", "GET /apis/ext.example.org/v1", jsonType, ""); status != http.StatusOK {
+	if status, body := sendAs(t, a.server.RESTConfig(), "jane", "GET /apis/ext.example.org/v1", jsonType, ""); status != http.StatusOK {
 		t.Errorf("discovery: %d %s", status, body)
 	}
 }
 
-func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
-	w := newWorld(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
-	w.extend()
+func TestAggregatedDiscovery(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
+	a.extend()
 	for name, client := range map[string]discovery.DiscoveryInterface{
-		"aggregated": discovery.NewDiscoveryClientForConfigOrDie(w.server.RESTConfig()),
-		"legacy":     discovery.NewDiscoveryClientForConfigOrDie(w.server.RESTConfig()).WithLegacy(),
+		"aggregated": discovery.NewDiscoveryClientForConfigOrDie(a.server.RESTConfig()),
+		"legacy":     discovery.NewDiscoveryClientForConfigOrDie(a.server.RESTConfig()).WithLegacy(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			groups, lists, err := client.ServerGroupsAndResources()
@@ -335,7 +332,7 @@ func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
 				last = append(last, group.Name)
 			}
 			if diff := cmp.Diff([]string{"example.org", "ext.example.org"}, last); diff != "" {
-				t.Errorf("the least priority comes last:\n%s", diff)
+				t.Errorf("groups are not ordered by priority:\n%s", diff)
 			}
 			i := slices.IndexFunc(lists, func(l *metav1.APIResourceList) bool { return l.GroupVersion == "ext.example.org/v1" })
 			if i < 0 {
@@ -352,12 +349,12 @@ func TestDiscoveryOfAnAggregatedAPI(t *testing.T) {
 	}
 }
 
-// The index of OpenAPI leads to what the other server says of its group version,
-// and of nothing else, as long as it answers.
-func TestOpenAPIOfAnAggregatedAPI(t *testing.T) {
-	w := newWorld(t, miniapi.Config{})
-	w.extend()
-	config := w.server.RESTConfig()
+// While an extension API server is available, the OpenAPI index links its document of the group
+// version, and no other document of it.
+func TestAggregatedOpenAPI(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{})
+	a.extend()
+	config := a.server.RESTConfig()
 	index := func() map[string]struct{ ServerRelativeURL string } {
 		t.Helper()
 		var index struct {
@@ -369,25 +366,25 @@ func TestOpenAPIOfAnAggregatedAPI(t *testing.T) {
 	}
 	link := index()["apis/ext.example.org/v1"].ServerRelativeURL
 	if link != "/openapi/v3/apis/ext.example.org/v1?hash=ABC" {
-		t.Errorf("the index leads to %q", link)
+		t.Errorf("link %q", link)
 	}
 	if version := index()["version"].ServerRelativeURL; strings.HasSuffix(version, "hash=X") {
-		t.Errorf("what this server describes leads to %s", version)
+		t.Errorf("link of a document of this server: %s", version)
 	}
 	if status, body := fetch(t, config, link); status != http.StatusOK || body != thingsDocument {
 		t.Errorf("%s: %d %s", link, status, body)
 	}
 	if status, body := fetch(t, config, strings.Replace(link, "ABC", "OLD", 1)); status != http.StatusBadGateway {
-		t.Errorf("an old hash, which the other server redirects: %d %s", status, body)
+		t.Errorf("an old hash, which the extension redirects: %d %s", status, body)
 	}
-	check(t, w.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
-	w.await("ServiceNotFound")
+	check(t, a.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
+	a.await("ServiceNotFound")
 	if link := index()["apis/ext.example.org/v1"].ServerRelativeURL; strings.HasSuffix(link, "hash=ABC") {
-		t.Errorf("without a service the index leads to %s", link)
+		t.Errorf("link without a service: %s", link)
 	}
 }
 
-func TestAvailabilityOfAnAggregatedAPI(t *testing.T) {
+func TestAPIServiceAvailability(t *testing.T) {
 	const service = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"ports":[{"name":"https","port":443}]}}`
 	slice := func(ready, port string) string {
 		return `{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"ext-1","labels":{"kubernetes.io/service-name":"ext"}},
@@ -399,13 +396,13 @@ func TestAvailabilityOfAnAggregatedAPI(t *testing.T) {
 		reason, message      string
 		status               string
 	}{
-		"served here": {spec: "", reason: "Local", message: "Local APIServices are always available", status: "True"},
-		"no service":  {spec: remote, reason: "ServiceNotFound", message: `service/ext in "default" is not present`, status: "False"},
-		"another port": {
+		"a local APIService": {spec: "", reason: "Local", message: "Local APIServices are always available", status: "True"},
+		"missing service":    {spec: remote, reason: "ServiceNotFound", message: `service/ext in "default" is not present`, status: "False"},
+		"unknown service port": {
 			service: service, spec: strings.Replace(remote, `"ext"`, `"ext","port":444`, 1),
 			reason: "ServicePortError", message: `service/ext in "default" is not listening on port 444`, status: "False",
 		},
-		"no endpoints": {
+		"missing endpoints": {
 			service: service, spec: remote,
 			reason: "EndpointsNotFound", message: `cannot find endpointslices for service/ext in "default"`, status: "False",
 		},
@@ -417,61 +414,60 @@ func TestAvailabilityOfAnAggregatedAPI(t *testing.T) {
 			service: service, slice: slice("true", "http"), spec: remote,
 			reason: "MissingEndpoints", message: `endpointslices for service/ext in "default" have no addresses with port name "https"`, status: "False",
 		},
-		"a bundle that is none": {
+		"invalid CA bundle": {
 			service: `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"localhost"}}`,
 			spec:    `,"caBundle":"bm9uZQ==","service":{"namespace":"default","name":"ext"}`,
 			reason:  "FailedDiscoveryCheck", message: "unable to load root certificates: unable to parse bytes as PEM block", status: "False",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, miniapi.Config{})
+			a := newAggregation(t, miniapi.Config{})
 			if c.service != "" {
-				w.create(w.services(), c.service)
+				a.create(a.services(), c.service)
 			}
 			if c.slice != "" {
-				w.create(w.client.Resource(schema.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}).Namespace("default"), c.slice)
+				a.create(a.client.Resource(schema.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}).Namespace("default"), c.slice)
 			}
-			w.register(c.spec)
-			condition := w.await(c.reason)
+			a.register(c.spec)
+			condition := a.await(c.reason)
 			if condition["message"] != c.message || condition["status"] != c.status {
 				t.Errorf("%v", condition)
 			}
 			want := http.StatusServiceUnavailable
 			if c.status == "True" {
-				want = http.StatusNotFound // nothing is there
+				want = http.StatusNotFound // the resource does not exist
 			}
-			if status, body := fetch(t, w.server.RESTConfig(), things); status != want || want == http.StatusServiceUnavailable && body != "service unavailable\n" {
+			if status, body := fetch(t, a.server.RESTConfig(), things); status != want || want == http.StatusServiceUnavailable && body != "service unavailable\n" {
 				t.Errorf("%d %s", status, body)
 			}
 		})
 	}
 }
 
-// What becomes of the Service shows at once.
-func TestAvailabilityFollowsTheService(t *testing.T) {
-	w := newWorld(t, miniapi.Config{})
-	w.extend()
-	check(t, w.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
-	w.await("ServiceNotFound")
-	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusServiceUnavailable {
+// Changes of the Service and the APIService take effect at once.
+func TestAPIServiceAvailabilityFollowsTheService(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{})
+	a.extend()
+	check(t, a.services().Delete(t.Context(), "ext", metav1.DeleteOptions{}))
+	a.await("ServiceNotFound")
+	if status, _ := fetch(t, a.server.RESTConfig(), things); status != http.StatusServiceUnavailable {
 		t.Errorf("without a service: %d", status)
 	}
-	w.create(w.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"127.0.0.1"}}`)
-	w.await("Passed")
-	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusTeapot {
+	a.create(a.services(), `{"apiVersion":"v1","kind":"Service","metadata":{"name":"ext"},"spec":{"type":"ExternalName","externalName":"127.0.0.1"}}`)
+	a.await("Passed")
+	if status, _ := fetch(t, a.server.RESTConfig(), things); status != http.StatusTeapot {
 		t.Errorf("with another service: %d", status)
 	}
-	check(t, w.apiServices().Delete(t.Context(), "v1.ext.example.org", metav1.DeleteOptions{}))
-	if status, _ := fetch(t, w.server.RESTConfig(), things); status != http.StatusNotFound {
+	check(t, a.apiServices().Delete(t.Context(), "v1.ext.example.org", metav1.DeleteOptions{}))
+	if status, _ := fetch(t, a.server.RESTConfig(), things); status != http.StatusNotFound {
 		t.Errorf("without an APIService: %d", status)
 	}
 }
 
-// A server that has APIServices at all has one for each version of a custom
-// resource.
-func TestCustomResourcesHaveAnAPIService(t *testing.T) {
-	w := newWorld(t, miniapi.Config{Bootstrap: bootstrap.Full})
-	watcher, err := w.apiServices().Watch(t.Context(), metav1.ListOptions{LabelSelector: "kube-aggregator.kubernetes.io/automanaged=true"})
+// With bootstrap mode full, each group version of custom resources has an APIService.
+func TestCustomResourcesHaveAPIServices(t *testing.T) {
+	a := newAggregation(t, miniapi.Config{Bootstrap: bootstrap.Full})
+	watcher, err := a.apiServices().Watch(t.Context(), metav1.ListOptions{LabelSelector: "kube-aggregator.kubernetes.io/automanaged=true"})
 	check(t, err)
 	defer watcher.Stop()
 	await := func(event watch.EventType) *unstructured.Unstructured {
@@ -484,16 +480,16 @@ func TestCustomResourcesHaveAnAPIService(t *testing.T) {
 		return service
 	}
 	crd := write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget")+"---\n"+definition("gadgets", "Gadget"))
-	check(t, w.server.InstallCRDs(t.Context(), crd))
+	check(t, a.server.InstallCRDs(t.Context(), crd))
 	want := map[string]any{"group": "example.org", "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
 	if diff := cmp.Diff(want, await(watch.Added).Object["spec"]); diff != "" {
 		t.Error(diff)
 	}
-	definitions := w.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	check(t, w.apiServices().Delete(t.Context(), "v1.example.org", metav1.DeleteOptions{}))
+	definitions := a.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	check(t, a.apiServices().Delete(t.Context(), "v1.example.org", metav1.DeleteOptions{}))
 	await(watch.Deleted)
-	await(watch.Added) // for the resources are still there
+	await(watch.Added) // again, since the resources are still served
 	check(t, definitions.Delete(t.Context(), "widgets.example.org", metav1.DeleteOptions{}))
 	check(t, definitions.Delete(t.Context(), "gadgets.example.org", metav1.DeleteOptions{}))
-	await(watch.Deleted) // with the last of them, and not with the first
+	await(watch.Deleted) // with the last resource of the group version
 }

@@ -19,7 +19,7 @@ const (
 	applyType = "application/apply-patch+yaml"
 )
 
-// grantRole creates a ClusterRole with these rules and binds it to a user everywhere.
+// grantRole creates a ClusterRole with the rules and binds it to a user in all namespaces.
 func grantRole(t *testing.T, server *miniapi.Server, user string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	roles := clientFor(t, server.RESTConfig()).RbacV1()
@@ -34,13 +34,13 @@ func grantRole(t *testing.T, server *miniapi.Server, user string, rules ...rbacv
 	check(t, err)
 }
 
-// sendAs sends a request with the credentials of config, as another user unless that is "".
-func sendAs(t *testing.T, config *rest.Config, user, what, contentType, body string) (status int, answer string) {
+// sendAs sends a request with the credentials of config. It impersonates user unless user is "".
+func sendAs(t *testing.T, config *rest.Config, user, request, contentType, body string) (status int, response string) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
 	check(t, err)
 	t.Cleanup(client.CloseIdleConnections)
-	method, path, _ := strings.Cut(what, " ")
+	method, path, _ := strings.Cut(request, " ")
 	r, err := http.NewRequestWithContext(t.Context(), method, config.Host+path, strings.NewReader(body))
 	check(t, err)
 	r.Header.Set("Content-Type", contentType)
@@ -55,23 +55,23 @@ func sendAs(t *testing.T, config *rest.Config, user, what, contentType, body str
 	return res.StatusCode, string(data)
 }
 
-// Update and patch do not include create, whichever request creates the object.
-func TestWritesThatCreateNeedTheVerbCreate(t *testing.T) {
+// A PUT or PATCH that creates an object requires the verb create.
+func TestCreatingUpdatesRequireTheVerbCreate(t *testing.T) {
 	server := start(t, miniapi.Config{
 		Authorization: miniapi.RBAC, CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))},
 	})
-	every := func(verbs ...string) rbacv1.PolicyRule {
+	allResources := func(verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: verbs}
 	}
-	grantRole(t, server, "carol", every("get", "update", "patch"))
-	grantRole(t, server, "named", every("get", "update", "patch"),
+	grantRole(t, server, "carol", allResources("get", "update", "patch"))
+	grantRole(t, server, "named", allResources("get", "update", "patch"),
 		rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"create"}, ResourceNames: []string{"x"}})
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 	const widget = `{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"x"}}`
 	for _, test := range []struct {
 		name, request, contentType, body string
 		status                           int
-		message                          string // "" where another error comes first
+		message                          string // "" if another error comes first
 	}{
 		{"apply of a pod", "PATCH /api/v1/namespaces/default/pods/x?fieldManager=m", applyType, pod, 403,
 			`pods \"x\" is forbidden: User \"carol\" cannot create resource \"pods\" in API group \"\" in the namespace \"default\"`},
@@ -102,14 +102,14 @@ func TestWritesThatCreateNeedTheVerbCreate(t *testing.T) {
 				return
 			}
 			if status, body := sendAs(t, config, "named", test.request, test.contentType, test.body); status != http.StatusCreated {
-				t.Errorf("with create of that name: %d %s", status, body)
+				t.Errorf("with create for this name: %d %s", status, body)
 			}
 			if strings.Contains(test.request, "dryRun") {
 				return
 			}
 			object, _, _ := strings.Cut(strings.Fields(test.request)[1], "?")
 			if status, body := sendAs(t, config, "carol", "PATCH "+object, mergeType, `{"metadata":{"labels":{"a":"b"}}}`); status != http.StatusOK {
-				t.Errorf("patch of what exists: %d %s", status, body)
+				t.Errorf("patch of the existing object: %d %s", status, body)
 			}
 			if status, body := sendAs(t, config, "", "DELETE "+object+"?gracePeriodSeconds=0", jsonType, ""); status != http.StatusOK {
 				t.Errorf("delete: %d %s", status, body)

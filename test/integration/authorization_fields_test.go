@@ -10,10 +10,10 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// step is a write of one user and its answer. want is a part of the message, "" for success.
+// step is a write of a user. want is a part of the error message, "" for success.
 type step struct{ user, request, body, want string }
 
-// play sends requests in their order. POST and PUT send JSON, PATCH a merge patch.
+// play sends the requests in order. POST and PUT send JSON, PATCH a merge patch.
 func play(t *testing.T, server *miniapi.Server, steps []step) {
 	t.Helper()
 	for _, s := range steps {
@@ -29,8 +29,8 @@ func play(t *testing.T, server *miniapi.Server, steps []step) {
 	}
 }
 
-// Who may write policies does not get to read objects by them.
-func TestParamsOfPoliciesNeedReadAccess(t *testing.T) {
+// The right to write policies gives no read access to their parameters.
+func TestPolicyParametersRequireReadAccess(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	policies := rbacv1.PolicyRule{APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"*"}, Verbs: []string{"*"}}
 	secrets := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}
@@ -41,7 +41,7 @@ func TestParamsOfPoliciesNeedReadAccess(t *testing.T) {
 
 	const rules = `"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]}`
 	const named, selected = `{"name":"s","namespace":"default","parameterNotFoundAction":"Deny"}`, `{"selector":{},"parameterNotFoundAction":"Deny"}`
-	for _, kind := range []struct{ resource, policy, binding, refusal string }{
+	for _, kind := range []struct{ resource, policy, binding, forbidden string }{
 		{
 			"validatingadmissionpolic", `"validations":[{"expression":"true"}]`, `"validationActions":["Deny"]`,
 			`spec.paramRef: Forbidden: user &{%s  [system:authenticated] map[]} does not have "%s" permission on the object referenced by paramRef`,
@@ -64,7 +64,7 @@ func TestParamsOfPoliciesNeedReadAccess(t *testing.T) {
 				return fmt.Sprintf(`spec.paramKind: Forbidden: user &{%s  [system:authenticated] map[]} must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`,
 					user, kind, apiVersion)
 			}
-			refusal := func(user, verb string) string { return fmt.Sprintf(kind.refusal, user, verb) }
+			forbidden := func(user, verb string) string { return fmt.Sprintf(kind.forbidden, user, verb) }
 			const unknown = ` to determine minimum required permissions and user &{erin  [system:authenticated] map[]} does not have "get" permission for all groups, versions and resources`
 			play(t, server, []step{
 				{"dave", "POST " + all, policy("p", "v1", "Secret"), ofKind("dave", "Secret", "v1")},
@@ -73,14 +73,14 @@ func TestParamsOfPoliciesNeedReadAccess(t *testing.T) {
 				{"erin", "POST " + all, policy("p", "v1", "Secret"), ""},
 				{"dave", "PATCH " + all + "/p", `{"metadata":{"labels":{"a":"b"}}}`, ""},
 				{"dave", "PATCH " + all + "/p", `{"spec":{"paramKind":{"kind":"ConfigMap"}}}`, ofKind("dave", "ConfigMap", "v1")},
-				{"dave", "POST " + bindings, binding("b", "p", named), refusal("dave", "get")},
-				{"fred", "POST " + bindings, binding("b", "p", selected), refusal("fred", "list")},
+				{"dave", "POST " + bindings, binding("b", "p", named), forbidden("dave", "get")},
+				{"fred", "POST " + bindings, binding("b", "p", selected), forbidden("fred", "list")},
 				{"erin", "POST " + bindings, binding("b", "none", named), "spec.paramRef: Forbidden: unable to get policy none" + unknown},
 				{"", "POST " + all, policy("q", "none.io/v1", "None"), ""},
 				{"erin", "POST " + bindings, binding("b", "q", named), "spec.paramRef: Forbidden: unable to resolve paramKind &{none.io/v1 None}" + unknown},
 				{"fred", "POST " + bindings, binding("b", "p", named), ""},
 				{"", "POST " + bindings, binding("c", "p", selected), ""},
-				{"dave", "PATCH " + bindings + "/b", `{"metadata":{"labels":{"a":"b"}}}`, refusal("dave", "get")},
+				{"dave", "PATCH " + bindings + "/b", `{"metadata":{"labels":{"a":"b"}}}`, forbidden("dave", "get")},
 				{"fred", "PATCH " + bindings + "/b", `{"metadata":{"labels":{"a":"b"}}}`, ""},
 				{"dave", "PATCH " + bindings + "/b", `{"spec":{"paramRef":null}}`, ""},
 				{"dave", "PATCH " + all + "/p", `{"spec":{"paramKind":null}}`, ""},
@@ -89,9 +89,9 @@ func TestParamsOfPoliciesNeedReadAccess(t *testing.T) {
 	}
 }
 
-// Access to devices as an administrator is for namespaces with the label; allocations and
-// device status need rights of their own.
-func TestDevicesOfClaimsNeedMoreThanTheClaim(t *testing.T) {
+// Admin access to devices requires a label on the namespace. Changes of allocations and device status
+// require separate rights.
+func TestResourceClaimFieldsRequireRights(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	rule := func(resource, verb string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{resource}, Verbs: []string{verb}}

@@ -10,14 +10,14 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// The right to one verb on one resource is no right to a neighbour of it. Authorization comes
-// before anything else, so no object needs to exist.
-func TestRightsAreNoLargerThanTheirVerb(t *testing.T) {
+// The right to a verb on a resource does not include similar verbs, subresources and other resources.
+// Authorization comes first, so the objects need not exist.
+func TestRightsAreLimitedToTheirVerbAndResource(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	const pods, deployments = "/api/v1/namespaces/default/pods", "/apis/apps/v1/namespaces/default/deployments"
 	for user, test := range map[string]struct {
 		verbs, resources string // of all groups
-		refused          string
+		forbidden        string
 	}{
 		"lister":     {"list", "secrets", "GET /api/v1/secrets?watch=1,GET /api/v1/watch/secrets,GET /api/v1/namespaces/default/secrets/x"},
 		"getter":     {"get", "pods", "GET " + pods + ",GET " + pods + "/x/log,GET " + pods + "/x/exec?command=id,GET " + pods + "/x/status,HEAD " + pods},
@@ -36,7 +36,7 @@ func TestRightsAreNoLargerThanTheirVerb(t *testing.T) {
 		grantRole(t, server, user, rbacv1.PolicyRule{
 			APIGroups: []string{"*"}, Resources: strings.Split(test.resources, ","), Verbs: strings.Split(test.verbs, ","),
 		})
-		for request := range strings.SplitSeq(test.refused, ",") {
+		for request := range strings.SplitSeq(test.forbidden, ",") {
 			if status, body := sendAs(t, server.RESTConfig(), user, request, jsonType, "{}"); status != http.StatusForbidden {
 				t.Errorf("%s of %s: %s: %d %s", test.verbs, test.resources, request, status, body)
 			}

@@ -26,19 +26,19 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// knock lists secrets with some credentials and returns the status.
-func knock(t *testing.T, server *miniapi.Server, header http.Header, certificates ...tls.Certificate) int {
+// statusFor lists secrets with the given credentials and returns the status code.
+func statusFor(t *testing.T, server *miniapi.Server, header http.Header, certificates ...tls.Certificate) int {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.RESTConfig().CAData)
-	// Whatever authorities the server names, the certificate is shown.
-	show := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	// Send the certificate even if its CA is not among those that the server names.
+	certificate := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		if len(certificates) == 0 {
 			return &tls.Certificate{}, nil
 		}
 		return &certificates[0], nil
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, GetClientCertificate: show}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, GetClientCertificate: certificate}}
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL()+"/api/v1/secrets", nil)
 	check(t, err)
@@ -61,7 +61,7 @@ func accountToken(t *testing.T, server *miniapi.Server, audiences ...string) str
 	return token.Status.Token
 }
 
-func TestForgedTokensAreRefused(t *testing.T) {
+func TestForgedTokensAreRejected(t *testing.T) {
 	server, other := secureServer(t, nil), secureServer(t, nil)
 	token := accountToken(t, server)
 	parts := strings.Split(token, ".")
@@ -73,45 +73,46 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	mac.Write([]byte(encode(`{"alg":"HS256"}`) + "." + parts[1]))
 
 	for name, forged := range map[string]string{
-		"no algorithm":                         encode(`{"alg":"none"}`) + "." + parts[1] + ".",
-		"no algorithm, and the signature":      encode(`{"alg":"none"}`) + "." + parts[1] + "." + parts[2],
-		"a symmetric key that is public":       encode(`{"alg":"HS256"}`) + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)),
-		"another subject":                      parts[0] + "." + masters + "." + parts[2],
-		"no signature":                         parts[0] + "." + parts[1] + ".",
-		"half a signature":                     token[:len(token)-20],
-		"something behind it":                  token + "A.A",
-		"the key of another server":            accountToken(t, other),
-		"another audience":                     accountToken(t, server, "vault"),
-		"a key that the token brings with it":  encode(`{"alg":"RS256","jwk":{"kty":"oct","k":"AA"},"kid":"../../dev/null"}`) + "." + parts[1] + "." + parts[2],
-		"no token":                             "system:masters",
-		"a token that is longer than a header": strings.Repeat("A", 64<<10),
+		"no algorithm":                     encode(`{"alg":"none"}`) + "." + parts[1] + ".",
+		"no algorithm, with a signature":   encode(`{"alg":"none"}`) + "." + parts[1] + "." + parts[2],
+		"a public certificate as HMAC key": encode(`{"alg":"HS256"}`) + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)),
+		"another subject":                  parts[0] + "." + masters + "." + parts[2],
+		"no signature":                     parts[0] + "." + parts[1] + ".",
+		"half a signature":                 token[:len(token)-20],
+		"extra characters":                 token + "A.A",
+		"the key of another server":        accountToken(t, other),
+		"another audience":                 accountToken(t, server, "vault"),
+		"a key in the token header":        encode(`{"alg":"RS256","jwk":{"kty":"oct","k":"AA"},"kid":"../../dev/null"}`) + "." + parts[1] + "." + parts[2],
+		"not a token":                      "system:masters",
+		"a token of 64 KiB":                strings.Repeat("A", 64<<10),
 	} {
-		if status := knock(t, server, http.Header{"Authorization": {"Bearer " + forged}}); status != http.StatusUnauthorized {
+		if status := statusFor(t, server, http.Header{"Authorization": {"Bearer " + forged}}); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	if status := knock(t, server, http.Header{"Authorization": {"Bearer " + token}}); status != http.StatusForbidden {
-		t.Errorf("the token itself: %d", status)
+	if status := statusFor(t, server, http.Header{"Authorization": {"Bearer " + token}}); status != http.StatusForbidden {
+		t.Errorf("the valid token: %d", status)
 	}
 	for name, header := range map[string]http.Header{
 		"headers of a front proxy": {"X-Remote-User": {"root"}, "X-Remote-Group": {"system:masters"}},
-		"a name and a password":    {"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("system:admin:admin"))}},
+		"basic authentication":     {"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("system:admin:admin"))}},
 		"impersonation":            {"Impersonate-User": {"root"}, "Impersonate-Group": {"system:masters"}},
 	} {
-		if status := knock(t, server, header); status != http.StatusForbidden {
+		if status := statusFor(t, server, header); status != http.StatusForbidden {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
 }
 
-// signer makes certificates.
+// signer is a certificate with its key, which can sign others.
 type signer struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 	chain       tls.Certificate
 }
 
-// sign returns a certificate that change has changed, and its key. A nil signer signs itself.
+// sign issues a certificate from a template that change may modify. With a nil receiver the
+// certificate is self-signed.
 func (s *signer) sign(t *testing.T, change func(*x509.Certificate)) *signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -131,59 +132,59 @@ func (s *signer) sign(t *testing.T, change func(*x509.Certificate)) *signer {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
 	check(t, err)
-	made := &signer{key: key, chain: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}
-	made.certificate, err = x509.ParseCertificate(der)
+	issued := &signer{key: key, chain: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}
+	issued.certificate, err = x509.ParseCertificate(der)
 	check(t, err)
 	if s != nil {
-		made.chain.Certificate = append(made.chain.Certificate, s.chain.Certificate...)
+		issued.chain.Certificate = append(issued.chain.Certificate, s.chain.Certificate...)
 	}
-	return made
+	return issued
 }
 
 func authority(c *x509.Certificate) {
 	c.IsCA, c.BasicConstraintsValid, c.KeyUsage = true, true, x509.KeyUsageCertSign
 }
 
-func TestForgedCertificatesAreRefused(t *testing.T) {
+func TestForgedCertificatesAreRejected(t *testing.T) {
 	trusted := (*signer)(nil).sign(t, authority)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	check(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: trusted.certificate.Raw}), 0o600))
 	server := secureServer(t, func(c *miniapi.Config) { c.Secure.ClientCAFile = file })
-	own, err := secureServer(t, nil).AddUser("root", "system:masters")
+	other, err := secureServer(t, nil).AddUser("root", "system:masters")
 	check(t, err)
-	elsewhere, err := tls.X509KeyPair(own.CertData, own.KeyData)
+	ofOtherServer, err := tls.X509KeyPair(other.CertData, other.KeyData)
 	check(t, err)
 
 	user := trusted.sign(t, nil)
-	if status := knock(t, server, http.Header{}, user.chain); status != http.StatusOK {
-		t.Fatalf("a certificate of the authority: %d", status)
+	if status := statusFor(t, server, http.Header{}, user.chain); status != http.StatusOK {
+		t.Fatalf("a certificate of the trusted CA: %d", status)
 	}
-	stranger := (*signer)(nil).sign(t, authority)
+	untrusted := (*signer)(nil).sign(t, authority)
 	for name, certificate := range map[string]tls.Certificate{
-		"signed by itself":                 (*signer)(nil).sign(t, nil).chain,
-		"of an unknown authority":          stranger.sign(t, nil).chain,
-		"of an authority of the same name": stranger.sign(t, func(c *x509.Certificate) { c.AuthorityKeyId = trusted.certificate.SubjectKeyId }).chain,
-		"of another server":                elsewhere,
-		"signed by a user":                 user.sign(t, nil).chain,
-		"that is over":                     trusted.sign(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }).chain,
-		"that has not begun":               trusted.sign(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }).chain,
-		"for servers":                      trusted.sign(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).chain,
-		"of a user, with the name of none": user.sign(t, authority).chain,
-		"followed by one that is in order": followed(stranger.sign(t, nil).chain, user.chain),
-		"with an extension that is unknown": trusted.sign(t, func(c *x509.Certificate) {
+		"self-signed":        (*signer)(nil).sign(t, nil).chain,
+		"of an untrusted CA": untrusted.sign(t, nil).chain,
+		"of an untrusted CA with the key id of the trusted one": untrusted.sign(t, func(c *x509.Certificate) { c.AuthorityKeyId = trusted.certificate.SubjectKeyId }).chain,
+		"of another server":                  ofOtherServer,
+		"signed by a client certificate":     user.sign(t, nil).chain,
+		"expired":                            trusted.sign(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }).chain,
+		"not yet valid":                      trusted.sign(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }).chain,
+		"for server authentication":          trusted.sign(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).chain,
+		"of a CA below a client certificate": user.sign(t, authority).chain,
+		"followed by a valid one":            followed(untrusted.sign(t, nil).chain, user.chain),
+		"with an unknown critical extension": trusted.sign(t, func(c *x509.Certificate) {
 			c.ExtraExtensions = []pkix.Extension{{Id: []int{1, 2, 3, 4}, Critical: true}}
 		}).chain,
 	} {
-		if status := knock(t, server, http.Header{}, certificate); status != http.StatusUnauthorized {
-			t.Errorf("a certificate %s: %d", name, status)
+		if status := statusFor(t, server, http.Header{}, certificate); status != http.StatusUnauthorized {
+			t.Errorf("certificate %s: %d", name, status)
 		}
 	}
-	if status := knock(t, server, http.Header{}); status != http.StatusForbidden {
+	if status := statusFor(t, server, http.Header{}); status != http.StatusForbidden {
 		t.Errorf("no certificate: %d", status)
 	}
 }
 
-// followed returns a certificate with others behind it.
+// followed returns a certificate with others appended to its chain.
 func followed(c, others tls.Certificate) tls.Certificate {
 	c.Certificate = append(c.Certificate[:1:1], others.Certificate...)
 	return c

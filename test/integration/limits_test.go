@@ -15,9 +15,9 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// What the store cannot hold is refused before the work of a write is done on
-// it: the size in the answer is the server's, not etcd's.
-func TestObjectsTooLargeForTheStoreAreRefusedFirst(t *testing.T) {
+// An object that is too large for the storage is rejected before field managers, admission and
+// validation run. The message is the server's, not etcd's.
+func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	var labels strings.Builder
 	for i := range 200_000 {
@@ -44,9 +44,8 @@ func TestObjectsTooLargeForTheStoreAreRefusedFirst(t *testing.T) {
 	}
 }
 
-// A request that does not end is broken off and named, and does not keep the
-// store from being closed.
-func TestStopIsBounded(t *testing.T) {
+// Stop cuts off a request that does not end, names it in its error, and still closes the storage.
+func TestStopHasATimeout(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing
 	check(t, err)
 	defer silent.Close()
@@ -56,13 +55,13 @@ func TestStopIsBounded(t *testing.T) {
 		"metadata":{"name":"silent"},"webhooks":[{"name":"silent.example.org","clientConfig":{"url":"https://`+silent.Addr().String()+`"},
 		"timeoutSeconds":30,"sideEffects":"None","admissionReviewVersions":["v1"],
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]}]}`)
-	broken := make(chan error, 1)
+	requestErr := make(chan error, 1)
 	go func() { // ends with the server
 		res, err := http.Post(server.URL()+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
 		if err == nil {
 			err = res.Body.Close()
 		}
-		broken <- err
+		requestErr <- err
 	}()
 	for !slices.ContainsFunc(server.OpenRequests(), func(r miniapi.OpenRequest) bool { return r.Verb == "create" && strings.HasSuffix(r.URI, "/configmaps") }) {
 		runtime.Gosched()
@@ -71,15 +70,15 @@ func TestStopIsBounded(t *testing.T) {
 	defer cancel()
 	err = server.Stop(ctx)
 	if err == nil || !strings.Contains(err.Error(), "create: POST /api/v1/namespaces/default/configmaps") {
-		t.Errorf("the open request is not named: %v", err)
+		t.Errorf("the error does not name the open request: %v", err)
 	}
 	if err != nil && strings.Contains(err.Error(), "close embedded etcd") {
-		t.Errorf("the store was not closed: %v", err)
+		t.Errorf("the storage was not closed: %v", err)
 	}
-	<-broken
+	<-requestErr
 }
 
-// request sends a body and returns the answer.
+// request sends a body and returns the body of the response.
 func request(t *testing.T, method, url, contentType, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -88,7 +87,7 @@ func request(t *testing.T, method, url, contentType, body string) string {
 	res, err := http.DefaultClient.Do(req)
 	check(t, err)
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	data, err := io.ReadAll(res.Body)
 	check(t, err)
-	return string(answer)
+	return string(data)
 }

@@ -23,9 +23,8 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// Clients that go away in the middle of a write cost no quota, no address and no
-// port.
-func TestDisconnectsLoseNothing(t *testing.T) {
+// A client that disconnects during a write leaks no quota, address or port.
+func TestDisconnectsLeakNothing(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir()}
 	server := start(t, config)
 	client := clientset(t, server)
@@ -34,25 +33,25 @@ func TestDisconnectsLoseNothing(t *testing.T) {
 	for worker := range 6 {
 		clients.Go(func() {
 			for i := range 60 {
-				ctx, leave := context.WithTimeout(t.Context(), time.Duration(rand.IntN(12000))*time.Microsecond)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(12000))*time.Microsecond)
 				writeSome(ctx, client, fmt.Sprintf("w%d-%d", worker, i))
-				leave()
+				cancel()
 			}
 		})
 	}
 	clients.Wait()
 	check(t, server.Stop(t.Context()))
-	expectNothingLost(t, start(t, config))
+	expectNoLeaks(t, start(t, config))
 }
 
-// The same where etcd's answers get lost with their connections.
-func TestLostAnswersOfEtcdLoseNothing(t *testing.T) {
+// A lost response of etcd leaks no quota, address or port.
+func TestLostEtcdResponsesLeakNothing(t *testing.T) {
 	etcd, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	check(t, err)
 	t.Cleanup(func() { check(t, etcd.Close(context.WithoutCancel(t.Context()))) })
 	proxy := newProxy(t, strings.TrimPrefix(etcd.ClientURLs()[0], "http://"))
-	behind := start(t, miniapi.Config{EtcdServers: []string{"http://" + proxy.address()}})
-	client := clientset(t, behind)
+	server := start(t, miniapi.Config{EtcdServers: []string{"http://" + proxy.address()}})
+	client := clientset(t, server)
 	createQuota(t, client)
 	var clients sync.WaitGroup
 	for worker := range 6 {
@@ -66,12 +65,11 @@ func TestLostAnswersOfEtcdLoseNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	check(t, behind.Stop(t.Context()))
-	expectNothingLost(t, start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
+	check(t, server.Stop(t.Context()))
+	expectNoLeaks(t, start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
 }
 
-// writeSome writes objects whose creation is counted or gets something
-// allocated, without regard to what comes of it.
+// writeSome writes objects that are counted by a quota or get addresses and ports. It ignores errors.
 func writeSome(ctx context.Context, client kubernetes.Interface, name string) {
 	services := client.CoreV1().Services("default")
 	switch rand.IntN(4) {
@@ -85,7 +83,7 @@ func writeSome(ctx context.Context, client kubernetes.Interface, name string) {
 	}
 }
 
-// createQuota limits nothing, and counts ConfigMaps.
+// createQuota creates a quota that counts ConfigMaps with a limit that is never reached.
 func createQuota(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	quotas := client.CoreV1().ResourceQuotas("default")
@@ -98,8 +96,8 @@ func createQuota(t *testing.T, client kubernetes.Interface) {
 	check(t, err)
 }
 
-// expectNothingLost compares what is charged and claimed with the stored objects.
-func expectNothingLost(t *testing.T, server *miniapi.Server) {
+// expectNoLeaks compares the quota, the IPAddresses and the allocated ports with the stored objects.
+func expectNoLeaks(t *testing.T, server *miniapi.Server) {
 	t.Helper()
 	client := clientset(t, server)
 	configMaps, err := client.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
@@ -132,38 +130,38 @@ func expectNothingLost(t *testing.T, server *miniapi.Server) {
 	if diff := cmp.Diff(addresses, claimed); diff != "" {
 		t.Errorf("addresses of %d services (-), IPAddresses (+):\n%s", len(services.Items), diff)
 	}
-	if diff := cmp.Diff(ports, portsTaken(t, server)); diff != "" {
-		t.Errorf("node ports of services (-), account (+):\n%s", diff)
+	if diff := cmp.Diff(ports, allocatedPorts(t, server)); diff != "" {
+		t.Errorf("node ports of services (-), allocated (+):\n%s", diff)
 	}
 	t.Logf("%d ConfigMaps, %d services", len(configMaps.Items), len(services.Items))
 }
 
-// portsTaken reads the account of the node ports.
-func portsTaken(t *testing.T, server *miniapi.Server) []int {
+// allocatedPorts decodes the RangeAllocation of node ports in etcd.
+func allocatedPorts(t *testing.T, server *miniapi.Server) []int {
 	t.Helper()
 	resp, err := server.EtcdClient().Get(t.Context(), "/registry/ranges/servicenodeports")
 	check(t, err)
-	taken := []int{}
+	ports := []int{}
 	if len(resp.Kvs) == 0 {
-		return taken
+		return ports
 	}
 	var envelope runtime.Unknown
 	check(t, envelope.Unmarshal(resp.Kvs[0].Value[len("k8s\x00"):]))
-	var account corev1.RangeAllocation
-	check(t, account.Unmarshal(envelope.Raw))
-	bits := new(big.Int).SetBytes(account.Data)
+	var allocation corev1.RangeAllocation
+	check(t, allocation.Unmarshal(envelope.Raw))
+	bits := new(big.Int).SetBytes(allocation.Data)
 	var base int
-	_, err = fmt.Sscanf(account.Range, "%d-", &base)
+	_, err = fmt.Sscanf(allocation.Range, "%d-", &base)
 	check(t, err)
 	for i := range bits.BitLen() {
 		if bits.Bit(i) == 1 {
-			taken = append(taken, base+i)
+			ports = append(ports, base+i)
 		}
 	}
-	return taken
+	return ports
 }
 
-// proxy is in front of an etcd, and cuts connections.
+// proxy forwards connections to an etcd and can cut them.
 type proxy struct {
 	listener net.Listener
 	upstream string
@@ -203,13 +201,13 @@ func (p *proxy) serve() {
 		p.mu.Lock()
 		p.conns[down], p.conns[up] = struct{}{}, struct{}{}
 		p.mu.Unlock()
-		p.running.Go(func() { p.pass(down, up) })
-		p.running.Go(func() { p.pass(up, down) })
+		p.running.Go(func() { p.forward(down, up) })
+		p.running.Go(func() { p.forward(up, down) })
 	}
 }
 
-// pass copies until one side ends, and ends both.
-func (p *proxy) pass(from, to net.Conn) {
+// forward copies until one side ends, and closes both.
+func (p *proxy) forward(from, to net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)

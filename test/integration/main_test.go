@@ -8,8 +8,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(dyingEnv); dir != "" {
-		dieWithEtcd(dir)
+	if dir := os.Getenv(failingEtcdEnv); dir != "" {
+		runUntilEtcdFails(dir)
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -17,7 +17,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// definition of a kind whose objects have spec.size.
+// definition returns a CustomResourceDefinition with an integer field spec.size.
 func definition(plural, kind string) string {
 	return `
 apiVersion: apiextensions.k8s.io/v1
@@ -50,7 +50,7 @@ metadata: {name: listed, namespace: ours}
 data: {version: "1"}
 `
 
-// write writes a file and returns its path.
+// write creates a file and returns its path.
 func write(t *testing.T, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -65,14 +65,14 @@ func widgets(t *testing.T, server *miniapi.Server) dynamic.ResourceInterface {
 	return client.Resource(schema.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "widgets"}).Namespace("default")
 }
 
-func TestInstalledCRDsAreServed(t *testing.T) {
+func TestCRDsAreInstalled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", definition("widgets", "Widget")+"---\n"+definition("gadgets", "Gadget")+"---\n"+listed)
 	for name, install := range map[string]func(t *testing.T) *miniapi.Server{
-		"by the config": func(t *testing.T) *miniapi.Server {
+		"by Config.CRDs": func(t *testing.T) *miniapi.Server {
 			return start(t, miniapi.Config{CRDs: []string{dir}})
 		},
-		"later, over TLS": func(t *testing.T) *miniapi.Server {
+		"by InstallCRDs over TLS": func(t *testing.T) *miniapi.Server {
 			server := start(t, miniapi.Config{Secure: &miniapi.Secure{}, Authorization: miniapi.RBAC})
 			check(t, server.InstallCRDs(t.Context(), dir))
 			return server
@@ -93,13 +93,13 @@ func TestInstalledCRDsAreServed(t *testing.T) {
 			configMaps, err := clientset(t, server).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
 			check(t, err)
 			if len(configMaps.Items) > 0 {
-				t.Errorf("what is no definition was applied: %v", configMaps.Items)
+				t.Errorf("other objects were applied: %v", configMaps.Items)
 			}
 		})
 	}
 }
 
-func TestCRDsThatCannotBeServedAreNamed(t *testing.T) {
+func TestCRDErrorsNameFileAndObject(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
 	for name, c := range map[string]struct{ content, want string }{
@@ -116,8 +116,8 @@ func TestCRDsThatCannotBeServedAreNamed(t *testing.T) {
 	}
 }
 
-// What stands in which file, and in which order, does not matter.
-func TestManifestsExistFromTheStart(t *testing.T) {
+// The order of files and documents does not matter.
+func TestManifestsAreAppliedAtStart(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "1.yaml", widget+"---\n"+listed)
 	write(t, dir, "2.json", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ours"}}`)
@@ -128,16 +128,16 @@ func TestManifestsExistFromTheStart(t *testing.T) {
 	configMap, err := clientset(t, server).CoreV1().ConfigMaps("ours").Get(t.Context(), "listed", metav1.GetOptions{})
 	check(t, err)
 	if manager := configMap.ManagedFields[0]; manager.Manager != "miniapi" || manager.Operation != metav1.ManagedFieldsOperationApply {
-		t.Errorf("its fields are managed by %s (%s)", manager.Manager, manager.Operation)
+		t.Errorf("field manager %s (%s)", manager.Manager, manager.Operation)
 	}
 }
 
-func TestManifestsThatCannotBeAppliedAreNamed(t *testing.T) {
+func TestManifestErrorsNameFileAndObject(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", listed+"---\n"+widget+"---\nkind: Nothing\nmetadata: {name: none}\n")
 	_, err := miniapi.Start(t.Context(), miniapi.Config{Manifests: dir})
 	if err == nil {
-		t.Fatal("it started")
+		t.Fatal("Start succeeded")
 	}
 	for _, want := range []string{
 		`a.yaml: ConfigMap ours/listed: namespaces "ours" not found`,
@@ -150,12 +150,12 @@ func TestManifestsThatCannotBeAppliedAreNamed(t *testing.T) {
 	}
 }
 
-func TestManifestsAreAppliedAgainWhenTheyChange(t *testing.T) {
+func TestChangedManifestsAreApplied(t *testing.T) {
 	dir := t.TempDir()
 	mine := strings.ReplaceAll(listed, "ours", "default")
 	path := write(t, dir, "a.yaml", mine)
-	faults := make(chan string, 100)
-	server := start(t, miniapi.Config{Manifests: dir, Logger: slog.New(slog.NewTextHandler(lines(faults), &slog.HandlerOptions{Level: slog.LevelError}))})
+	logged := make(chan string, 100)
+	server := start(t, miniapi.Config{Manifests: dir, Logger: slog.New(slog.NewTextHandler(lines(logged), &slog.HandlerOptions{Level: slog.LevelError}))})
 	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
 	watcher, err := configMaps.Watch(t.Context(), metav1.ListOptions{})
 	check(t, err)
@@ -174,10 +174,10 @@ func TestManifestsAreAppliedAgainWhenTheyChange(t *testing.T) {
 	await("listed", "2")
 	check(t, os.Remove(path))
 	write(t, dir, "b.yaml", widget)
-	if line := <-faults; !strings.Contains(line, "b.yaml: Widget one: the server has no kind Widget") {
+	if line := <-logged; !strings.Contains(line, "b.yaml: Widget one: the server has no kind Widget") {
 		t.Errorf("logged: %s", line)
 	}
-	// A file that failed is tried again with the change of another.
+	// A failed file is applied again when another file changes.
 	write(t, dir, "c.yaml", definition("widgets", "Widget")+"---\n"+strings.ReplaceAll(mine, "listed", "last"))
 	await("last", "1")
 	ones, err := widgets(t, server).Watch(t.Context(), metav1.ListOptions{})
@@ -187,10 +187,10 @@ func TestManifestsAreAppliedAgainWhenTheyChange(t *testing.T) {
 		t.Errorf("got %v", event)
 	}
 	_, err = configMaps.Get(t.Context(), "listed", metav1.GetOptions{})
-	check(t, err) // although its file is gone
+	check(t, err) // although its file was removed
 }
 
-// lines sends each line that is written.
+// lines is a Writer that sends each line.
 type lines chan<- string
 
 func (l lines) Write(p []byte) (int, error) {

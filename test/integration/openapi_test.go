@@ -21,7 +21,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// definitionObject is of a kind in a group of its own.
+// definitionObject returns a CustomResourceDefinition of a kind in its own group.
 func definitionObject(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	name, group := strings.ToLower(kind), strings.ToLower(kind)+".example.com"
@@ -35,35 +35,35 @@ func definitionObject(t *testing.T, kind string) *apiextensionsv1.CustomResource
 	return crd
 }
 
-// described is a server and clients of what it tells of itself.
-type described struct {
+// openAPIServer is a server with clients of discovery and OpenAPI.
+type openAPIServer struct {
 	*miniapi.Server
 	definitions definitions.CustomResourceDefinitionInterface
 	discovery   *discovery.DiscoveryClient
 	http        *http.Client
 }
 
-func startDescribed(t *testing.T) described {
+func startOpenAPIServer(t *testing.T) openAPIServer {
 	t.Helper()
 	server := start(t, miniapi.Config{})
 	client, err := definitions.NewForConfig(server.RESTConfig())
 	check(t, err)
 	discovery, err := discovery.NewDiscoveryClientForConfig(server.RESTConfig())
 	check(t, err)
-	d := described{server, client.CustomResourceDefinitions(), discovery, &http.Client{Transport: &http.Transport{}}}
-	t.Cleanup(d.http.CloseIdleConnections)
-	return d
+	s := openAPIServer{server, client.CustomResourceDefinitions(), discovery, &http.Client{Transport: &http.Transport{}}}
+	t.Cleanup(s.http.CloseIdleConnections)
+	return s
 }
 
-func (d described) define(t *testing.T, kind string) {
+func (s openAPIServer) define(t *testing.T, kind string) {
 	t.Helper()
-	_, err := d.definitions.Create(t.Context(), definitionObject(t, kind), metav1.CreateOptions{})
+	_, err := s.definitions.Create(t.Context(), definitionObject(t, kind), metav1.CreateOptions{})
 	check(t, err)
 }
 
-// read returns a document, its ETag, and its status.
-func (d described) read(path string) (body []byte, etag string, status int, err error) {
-	resp, err := d.http.Get(d.URL() + path)
+// read gets a document and returns its body, ETag and status code.
+func (s openAPIServer) read(path string) (body []byte, etag string, status int, err error) {
+	resp, err := s.http.Get(s.URL() + path)
 	if err != nil {
 		return nil, "", 0, err
 	}
@@ -72,9 +72,9 @@ func (d described) read(path string) (body []byte, etag string, status int, err 
 	return body, resp.Header.Get("ETag"), resp.StatusCode, err
 }
 
-func (d described) etag(t *testing.T, path string) string {
+func (s openAPIServer) etag(t *testing.T, path string) string {
 	t.Helper()
-	_, etag, status, err := d.read(path)
+	_, etag, status, err := s.read(path)
 	check(t, err)
 	if status != http.StatusOK || etag == "" {
 		t.Fatalf("%s: status %d, ETag %q", path, status, etag)
@@ -82,31 +82,30 @@ func (d described) etag(t *testing.T, path string) string {
 	return etag
 }
 
-// A definition is in the documents when the request that makes it is answered, as
-// clients read them: client-go's of version 3, and kubectl's of version 2, which
-// asks for protobuf.
-func TestDefinitionsAreDescribedAtOnce(t *testing.T) {
-	d := startDescribed(t)
-	d.define(t, "Gadget")
-	document, err := openapi3.NewRoot(d.discovery.OpenAPIV3()).GVSpec(schema.GroupVersion{Group: "gadget.example.com", Version: "v1"})
+// As soon as a CustomResourceDefinition is created, the documents contain its kind: version 3, which
+// client-go reads, and version 2 in protobuf, which kubectl reads.
+func TestDefinitionsAreInOpenAPIAtOnce(t *testing.T) {
+	s := startOpenAPIServer(t)
+	s.define(t, "Gadget")
+	document, err := openapi3.NewRoot(s.discovery.OpenAPIV3()).GVSpec(schema.GroupVersion{Group: "gadget.example.com", Version: "v1"})
 	check(t, err)
 	model := document.Components.Schemas["com.example.gadget.v1.Gadget"]
 	if model == nil || model.Properties["spec"].Properties["color"].Default != "red" {
-		t.Errorf("the model of version 3 is %v", model)
+		t.Errorf("model of version 3: %v", model)
 	}
 	path := document.Paths.Paths["/apis/gadget.example.com/v1/namespaces/{namespace}/gadgets/{name}/status"]
 	if path == nil || path.Patch == nil || path.Patch.OperationId != "patchGadgetExampleComV1NamespacedGadgetStatus" {
-		t.Errorf("the path of the status is %v", path)
+		t.Errorf("path of the status: %v", path)
 	}
-	old, err := d.discovery.OpenAPISchema()
+	old, err := s.discovery.OpenAPISchema()
 	check(t, err)
 	color := definitionOf(old, "com.example.gadget.v1.Gadget", "spec", "color")
 	if color == nil || color.Default != nil || color.GetType().GetValue()[0] != "string" {
-		t.Errorf("the color of version 2 is %v", color)
+		t.Errorf("color of version 2: %v", color)
 	}
 }
 
-// definitionOf finds a field in a document of version 2.
+// definitionOf returns the schema of a field in a document of version 2, or nil.
 func definitionOf(document *openapi_v2.Document, name string, fields ...string) *openapi_v2.Schema {
 	properties := document.GetDefinitions().GetAdditionalProperties()
 	for {
@@ -122,42 +121,41 @@ func definitionOf(document *openapi_v2.Document, name string, fields ...string) 
 	}
 }
 
-// What did not change keeps its ETag, so that clients do not read it again.
-func TestDocumentsChangeWithTheirContent(t *testing.T) {
-	d := startDescribed(t)
-	d.define(t, "Gadget")
+// An unchanged document keeps its ETag, so that clients do not read it again.
+func TestETagsChangeWithTheContent(t *testing.T) {
+	s := startOpenAPIServer(t)
+	s.define(t, "Gadget")
 	others := []string{"/openapi/v3/api/v1", "/openapi/v3/apis/gadget.example.com/v1"}
 	all := []string{"/openapi/v2", "/openapi/v3"}
 	before := map[string]string{}
 	for _, path := range append(others, all...) {
-		before[path] = d.etag(t, path)
+		before[path] = s.etag(t, path)
 	}
-	d.define(t, "Widget")
+	s.define(t, "Widget")
 	for _, path := range others {
-		if got := d.etag(t, path); got != before[path] {
-			t.Errorf("%s has another ETag, since something else changed", path)
+		if got := s.etag(t, path); got != before[path] {
+			t.Errorf("%s: the ETag changed, the content did not", path)
 		}
 	}
 	for _, path := range all {
-		if got := d.etag(t, path); got == before[path] {
-			t.Errorf("%s has the ETag of before", path)
+		if got := s.etag(t, path); got == before[path] {
+			t.Errorf("%s: the content changed, the ETag did not", path)
 		}
 	}
-	check(t, d.definitions.Delete(t.Context(), "widgets.widget.example.com", metav1.DeleteOptions{}))
-	d.awaitGone(t, "/openapi/v3/apis/widget.example.com/v1")
+	check(t, s.definitions.Delete(t.Context(), "widgets.widget.example.com", metav1.DeleteOptions{}))
+	s.awaitRemoved(t, "/openapi/v3/apis/widget.example.com/v1")
 	for _, path := range all {
-		if got := d.etag(t, path); got != before[path] {
-			t.Errorf("%s is as before, but not its ETag", path)
+		if got := s.etag(t, path); got != before[path] {
+			t.Errorf("%s: the ETag of the restored content differs", path)
 		}
 	}
 }
 
-// awaitGone returns when a document is no more: a definition goes when its objects
-// are gone.
-func (d described) awaitGone(t *testing.T, path string) {
+// awaitRemoved blocks until a document returns 404. A definition is removed after its objects.
+func (s openAPIServer) awaitRemoved(t *testing.T, path string) {
 	t.Helper()
 	for {
-		_, _, status, err := d.read(path)
+		_, _, status, err := s.read(path)
 		check(t, err)
 		check(t, t.Context().Err())
 		if status == http.StatusNotFound {
@@ -166,10 +164,9 @@ func (d described) awaitGone(t *testing.T, path string) {
 	}
 }
 
-// Documents are whole at any time: whoever follows a link of the index finds what
-// it leads to, or that it has gone.
+// While definitions change, each link of the index returns a complete document or 404.
 func TestDocumentsWhileDefinitionsChange(t *testing.T) {
-	d := startDescribed(t)
+	s := startOpenAPIServer(t)
 	done := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 4 {
@@ -180,7 +177,7 @@ func TestDocumentsWhileDefinitionsChange(t *testing.T) {
 					return
 				default:
 				}
-				if err := d.follow(); err != nil {
+				if err := s.readLinkedDocuments(); err != nil {
 					t.Error(err)
 					return
 				}
@@ -188,18 +185,18 @@ func TestDocumentsWhileDefinitionsChange(t *testing.T) {
 		})
 	}
 	for i := range 10 {
-		d.define(t, fmt.Sprintf("Gadget%d", i))
+		s.define(t, fmt.Sprintf("Gadget%d", i))
 		if i%2 == 1 {
-			check(t, d.definitions.Delete(t.Context(), fmt.Sprintf("gadget%[1]ds.gadget%[1]d.example.com", i), metav1.DeleteOptions{}))
+			check(t, s.definitions.Delete(t.Context(), fmt.Sprintf("gadget%[1]ds.gadget%[1]d.example.com", i), metav1.DeleteOptions{}))
 		}
 	}
 	close(done)
 	readers.Wait()
 }
 
-// follow reads the documents of custom resources that the index has.
-func (d described) follow() error {
-	body, _, _, err := d.read("/openapi/v3")
+// readLinkedDocuments reads the documents of custom resources in the index.
+func (s openAPIServer) readLinkedDocuments() error {
+	body, _, _, err := s.read("/openapi/v3")
 	if err != nil {
 		return err
 	}
@@ -207,13 +204,13 @@ func (d described) follow() error {
 		Paths map[string]struct{ ServerRelativeURL string }
 	}
 	if err := json.Unmarshal(body, &index); err != nil {
-		return fmt.Errorf("the index: %w", err)
+		return fmt.Errorf("index: %w", err)
 	}
 	for path, link := range index.Paths {
 		if !strings.HasSuffix(path, ".example.com/v1") {
 			continue
 		}
-		body, _, status, err := d.read(link.ServerRelativeURL)
+		body, _, status, err := s.read(link.ServerRelativeURL)
 		if err != nil {
 			return err
 		}
@@ -221,22 +218,22 @@ func (d described) follow() error {
 			return fmt.Errorf("%s: status %d, %.100s", link.ServerRelativeURL, status, body)
 		}
 	}
-	body, _, _, err = d.read("/openapi/v2")
+	body, _, _, err = s.read("/openapi/v2")
 	if err == nil && !json.Valid(body) {
 		err = fmt.Errorf("version 2: %.100s", body)
 	}
 	return err
 }
 
-// Aggregated discovery names the group and version of a custom resource's kind,
-// which it leaves out of built-in ones, as kube-apiserver does.
+// Aggregated discovery has the group and version of custom kinds, but not of built-in kinds, as in
+// kube-apiserver.
 func TestAggregatedDiscoveryNamesCustomKinds(t *testing.T) {
-	d := startDescribed(t)
-	d.define(t, "Gadget")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL()+"/apis", nil)
+	s := startOpenAPIServer(t)
+	s.define(t, "Gadget")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/apis", nil)
 	check(t, err)
 	req.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
-	resp, err := d.http.Do(req)
+	resp, err := s.http.Do(req)
 	check(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -246,7 +243,7 @@ func TestAggregatedDiscoveryNamesCustomKinds(t *testing.T) {
 		`"responseKind":{"group":"","version":"","kind":"Deployment"}`,
 	} {
 		if !strings.Contains(string(body), want) {
-			t.Errorf("%s is not there", want)
+			t.Errorf("no %s", want)
 		}
 	}
 }

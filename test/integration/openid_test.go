@@ -18,8 +18,7 @@ import (
 
 const openIDConfiguration = "/.well-known/openid-configuration"
 
-// A service account finds, as everyone does who is given its token, the key
-// that checks the token.
+// A service account, or a client with its token, finds the key that verifies the token.
 func TestOpenIDDiscovery(t *testing.T) {
 	server := secureServer(t, nil)
 	admin := clientFor(t, server.RESTConfig()).CoreV1().ServiceAccounts("default")
@@ -48,7 +47,7 @@ func TestOpenIDDiscovery(t *testing.T) {
 	}
 }
 
-// document reads fields of a JSON document.
+// document gets a JSON document and decodes the given fields of it.
 func document(t *testing.T, config *rest.Config, url, contentType string, fields map[string]any) {
 	t.Helper()
 	status, header, body := get(t, config, url)
@@ -75,7 +74,7 @@ func get(t *testing.T, config *rest.Config, url string) (status int, header http
 	return res.StatusCode, res.Header, body
 }
 
-func TestWhoFindsOpenIDDiscovery(t *testing.T) {
+func TestOpenIDDiscoveryAccess(t *testing.T) {
 	secure := secureServer(t, nil)
 	jane, err := secure.AddUser("jane")
 	check(t, err)
@@ -86,11 +85,11 @@ func TestWhoFindsOpenIDDiscovery(t *testing.T) {
 		config *rest.Config
 		want   int
 	}{
-		"the administrator":                       {secure, secure.RESTConfig(), 200},
-		"who has no role":                         {secure, jane, 403},
-		"nobody where no token is issued":         {plain, plain.RESTConfig(), 404},
-		"nobody where the issuer is no https URL": {named, named.RESTConfig(), 404},
-		"who is not known":                        {secure, rest.AnonymousClientConfig(secure.RESTConfig()), 403},
+		"the administrator":                  {secure, secure.RESTConfig(), 200},
+		"a user without a role":              {secure, jane, 403},
+		"a server that issues no tokens":     {plain, plain.RESTConfig(), 404},
+		"an issuer that is not an https URL": {named, named.RESTConfig(), 404},
+		"an anonymous user":                  {secure, rest.AnonymousClientConfig(secure.RESTConfig()), 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{openIDConfiguration, openIDConfiguration + "/", "/openid/v1/jwks", "/openid/v1/jwks/"} {

@@ -67,7 +67,7 @@ func whoAmI(t *testing.T, client kubernetes.Interface) authenticationv1.UserInfo
 	return review.Status.UserInfo
 }
 
-func TestAdministratorOfASecureServer(t *testing.T) {
+func TestAdministratorOverTLS(t *testing.T) {
 	server := secureServer(t, nil)
 	if !strings.HasPrefix(server.URL(), "https://127.0.0.1:") {
 		t.Errorf("URL %s", server.URL())
@@ -77,7 +77,7 @@ func TestAdministratorOfASecureServer(t *testing.T) {
 		t.Error(err)
 	}
 	if user := whoAmI(t, client); user.Username != "system:admin" {
-		t.Errorf("the admin is %v", user)
+		t.Errorf("administrator is %v", user)
 	}
 	kubeconfig, err := server.Kubeconfig()
 	if err != nil {
@@ -88,11 +88,11 @@ func TestAdministratorOfASecureServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if user := whoAmI(t, clientFor(t, config)); user.Username != "system:admin" {
-		t.Errorf("the admin of the kubeconfig is %v", user)
+		t.Errorf("administrator of the kubeconfig is %v", user)
 	}
 }
 
-func TestUsersGetWhatTheyAreGiven(t *testing.T) {
+func TestUsersAreAuthorizedByRoles(t *testing.T) {
 	for name, secure := range map[string]*miniapi.Secure{"over TLS": {}, "over plain HTTP": nil} {
 		t.Run(name, func(t *testing.T) {
 			server := secureServer(t, func(c *miniapi.Config) { c.Secure = secure })
@@ -115,32 +115,32 @@ func TestUsersGetWhatTheyAreGiven(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := list("default"); err != nil {
-				t.Errorf("in the request after the binding: %v", err)
+				t.Errorf("right after the binding: %v", err)
 			}
 			if err := list("kube-system"); !apierrors.IsForbidden(err) {
 				t.Errorf("in another namespace: %v", err)
 			}
 			if _, err := jane.RbacV1().RoleBindings("default").Create(t.Context(), binding, metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
-				t.Errorf("a binding of her own: %v", err)
+				t.Errorf("escalation by a new binding: %v", err)
 			}
 		})
 	}
 }
 
-func TestAccessReviewsGoByRoles(t *testing.T) {
+func TestAccessReviewsUseRoles(t *testing.T) {
 	server := secureServer(t, nil)
 	jane := userOf(t, server, "jane")
 	access, err := jane.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Namespace: "default"}},
 	}, metav1.CreateOptions{})
 	if err != nil || access.Status.Allowed {
-		t.Errorf("jane may read pods: %v, %v", access, err)
+		t.Errorf("review of jane: %v, %v", access, err)
 	}
 	rules, err := jane.AuthorizationV1().SelfSubjectRulesReviews().Create(t.Context(), &authorizationv1.SelfSubjectRulesReview{
 		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: "default"},
 	}, metav1.CreateOptions{})
 	if err != nil || len(rules.Status.ResourceRules) == 0 || len(rules.Status.NonResourceRules) == 0 {
-		t.Errorf("what everybody may do: %v, %v", rules, err)
+		t.Errorf("rules of all users: %v, %v", rules, err)
 	}
 	admin := clientFor(t, server.RESTConfig())
 	other, err := admin.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
@@ -148,7 +148,7 @@ func TestAccessReviewsGoByRoles(t *testing.T) {
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "delete", Resource: "nodes"}},
 	}, metav1.CreateOptions{})
 	if err != nil || !other.Status.Allowed {
-		t.Errorf("a master may not delete nodes: %v, %v", other, err)
+		t.Errorf("review of a member of system:masters: %v, %v", other, err)
 	}
 }
 
@@ -164,13 +164,13 @@ func TestServiceAccountTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if token.UID != account.UID || *token.Spec.ExpirationSeconds != 3600 || len(token.Spec.Audiences) != 1 || token.Spec.Audiences[0] != "https://kubernetes.default.svc" {
-		t.Errorf("answer %v", token)
+		t.Errorf("TokenRequest %v", token)
 	}
 	config := rest.AnonymousClientConfig(server.RESTConfig())
 	config.BearerToken = token.Status.Token
 	bot := clientFor(t, config)
 	if user := whoAmI(t, bot); user.Username != "system:serviceaccount:default:bot" || user.UID != string(account.UID) {
-		t.Errorf("the token's owner is %v", user)
+		t.Errorf("the token authenticates %v", user)
 	}
 	review := func() authenticationv1.TokenReviewStatus {
 		t.Helper()
@@ -187,10 +187,10 @@ func TestServiceAccountTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status := review(); status.Authenticated || status.Error != `[invalid bearer token, serviceaccounts "bot" not found]` {
-		t.Errorf("review of the token of an account that is gone: %v", status)
+		t.Errorf("review after the deletion of the account: %v", status)
 	}
 	if _, err := bot.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
-		t.Errorf("its next request: %v", err)
+		t.Errorf("request after the deletion of the account: %v", err)
 	}
 }
 
@@ -199,9 +199,9 @@ func TestAnonymousRequests(t *testing.T) {
 		configure func(*miniapi.Config)
 		want      map[string]int
 	}{
-		"RBAC decides":      {nil, map[string]int{"/healthz": 200, "/version": 200, "/api": 403}},
-		"they are rejected": {func(c *miniapi.Config) { c.Secure.RejectAnonymous = true }, map[string]int{"/healthz": 401}},
-		"where everybody may do everything nobody is anonymous": {func(c *miniapi.Config) { c.Authorization = miniapi.AlwaysAllow }, map[string]int{"/healthz": 401, "/api": 401}},
+		"accepted with RBAC":            {nil, map[string]int{"/healthz": 200, "/version": 200, "/api": 403}},
+		"rejected with RejectAnonymous": {func(c *miniapi.Config) { c.Secure.RejectAnonymous = true }, map[string]int{"/healthz": 401}},
+		"rejected with AlwaysAllow":     {func(c *miniapi.Config) { c.Authorization = miniapi.AlwaysAllow }, map[string]int{"/healthz": 401, "/api": 401}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := secureServer(t, c.configure)
@@ -224,9 +224,8 @@ func TestAnonymousRequests(t *testing.T) {
 	}
 }
 
-// As a test environment starts kube-apiserver: certificates, keys and tokens
-// from files.
-func TestFilesOfASecureServer(t *testing.T) {
+// Certificates, keys and tokens from files, as envtest starts kube-apiserver.
+func TestCredentialsFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
@@ -235,7 +234,7 @@ func TestFilesOfASecureServer(t *testing.T) {
 		}
 		return path
 	}
-	authority, err := certs.NewAuthority("somebody's")
+	authority, err := certs.NewAuthority("test-ca")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +255,7 @@ func TestFilesOfASecureServer(t *testing.T) {
 		}
 	})
 	if user := whoAmI(t, clientFor(t, server.RESTConfig())); user.Username != "system:admin" {
-		t.Errorf("the admin is %v", user)
+		t.Errorf("administrator is %v", user)
 	}
 	pair, err := authority.IssueClient("ann", "ops")
 	if err != nil {
@@ -273,11 +272,11 @@ func TestFilesOfASecureServer(t *testing.T) {
 		t.Errorf("by token: %v", user)
 	}
 	if user := whoAmI(t, userOf(t, server, "jane")); user.Username != "jane" {
-		t.Errorf("added: %v", user)
+		t.Errorf("user of AddUser: %v", user)
 	}
 }
 
-func TestPlainListenerBesideASecureOne(t *testing.T) {
+func TestPlainPortBesideASecurePort(t *testing.T) {
 	server := secureServer(t, func(c *miniapi.Config) { c.Listen = "127.0.0.1:0" })
 	res, err := http.Get(server.PlainURL() + "/api/v1/nodes")
 	if err != nil {
@@ -288,12 +287,12 @@ func TestPlainListenerBesideASecureOne(t *testing.T) {
 	if _, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("%s, %v", res.Status, err)
 	}
-	if only := secureServer(t, nil); only.PlainURL() != "" {
-		t.Errorf("nobody asked for %s", only.PlainURL())
+	if secureOnly := secureServer(t, nil); secureOnly.PlainURL() != "" {
+		t.Errorf("plain port %s without Config.Listen", secureOnly.PlainURL())
 	}
 }
 
-func TestStopWithSecureWatches(t *testing.T) {
+func TestStopEndsWatchesOverTLS(t *testing.T) {
 	server := secureServer(t, nil)
 	client := clientFor(t, server.RESTConfig())
 	watcher, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
@@ -308,26 +307,26 @@ func TestStopWithSecureWatches(t *testing.T) {
 	}
 }
 
-// What is wrong with files is found at the start, and nothing is left running.
-func TestFaultyFilesOfASecureServer(t *testing.T) {
+// Start reports invalid files and leaves nothing running.
+func TestInvalidCredentialsFiles(t *testing.T) {
 	for name, secure := range map[string]miniapi.Secure{
-		"no certificate":       {CertFile: "none.crt", KeyFile: "none.key"},
-		"half a certificate":   {CertFile: "none.crt"},
-		"no client CA":         {ClientCAFile: "none.crt"},
-		"no tokens":            {TokenAuthFile: "none.csv"},
-		"no signing key":       {ServiceAccountSigningKeyFile: "none.key"},
-		"keys without signing": {ServiceAccountKeyFiles: []string{"none.pub"}},
-		"no port":              {Listen: "127.0.0.1"},
+		"missing certificate":                     {CertFile: "none.crt", KeyFile: "none.key"},
+		"certificate without a key":               {CertFile: "none.crt"},
+		"missing client CA":                       {ClientCAFile: "none.crt"},
+		"missing token file":                      {TokenAuthFile: "none.csv"},
+		"missing signing key":                     {ServiceAccountSigningKeyFile: "none.key"},
+		"verification keys without a signing key": {ServiceAccountKeyFiles: []string{"none.pub"}},
+		"address without a port":                  {Listen: "127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if server, err := miniapi.Start(t.Context(), miniapi.Config{Secure: &secure}); err == nil {
-				t.Error("it starts", server.Stop(t.Context()))
+				t.Error("Start succeeded", server.Stop(t.Context()))
 			}
 		})
 	}
 }
 
-func TestOnlyTLSIsSpoken(t *testing.T) {
+func TestTLSVersionAndProtocol(t *testing.T) {
 	server := secureServer(t, nil)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(server.RESTConfig().CAData)

@@ -50,7 +50,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
-func TestManyServersAreWorldsOfTheirOwn(t *testing.T) {
+func TestServersShareNoState(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
@@ -60,7 +60,7 @@ func TestManyServersAreWorldsOfTheirOwn(t *testing.T) {
 				return
 			}
 			configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
-			_, err = configMaps.Create(t.Context(), configMap(fmt.Sprint("of-", i)), metav1.CreateOptions{})
+			_, err = configMaps.Create(t.Context(), configMap(fmt.Sprint("server-", i)), metav1.CreateOptions{})
 			list, listErr := configMaps.List(t.Context(), metav1.ListOptions{})
 			if err := errors.Join(err, listErr, server.Stop(t.Context())); err != nil {
 				t.Error(err)
@@ -74,11 +74,10 @@ func TestManyServersAreWorldsOfTheirOwn(t *testing.T) {
 	group.Wait()
 }
 
-// A stop that had to break something off, or that ran into its ten seconds,
-// would return an error.
-func TestStopWaitsForNobody(t *testing.T) {
-	for name, occupy := range map[string]func(t *testing.T, server *miniapi.Server) (ended func()){
-		"a watch ends cleanly": func(t *testing.T, server *miniapi.Server) func() {
+// Stop would return an error if it had to cut a request off or ran into its timeout.
+func TestStopDoesNotWaitForClients(t *testing.T) {
+	for name, connect := range map[string]func(t *testing.T, server *miniapi.Server) (awaitEnd func()){
+		"an open watch": func(t *testing.T, server *miniapi.Server) func() {
 			resp, err := http.Get(server.URL() + "/api/v1/pods?watch=true")
 			check(t, err)
 			return func() {
@@ -91,10 +90,10 @@ func TestStopWaitsForNobody(t *testing.T) {
 		"a connection that never sent a request": func(t *testing.T, server *miniapi.Server) func() {
 			return dial(t, server, "")
 		},
-		"a request that never ends": func(t *testing.T, server *miniapi.Server) func() {
+		"an incomplete request": func(t *testing.T, server *miniapi.Server) func() {
 			return dial(t, server, "GET /api HTTP/1.1\r\nHost: loc")
 		},
-		"a connection kept alive": func(t *testing.T, server *miniapi.Server) func() {
+		"an idle connection": func(t *testing.T, server *miniapi.Server) func() {
 			_, err := clientset(t, server).ServerVersion()
 			check(t, err)
 			return func() {}
@@ -102,23 +101,23 @@ func TestStopWaitsForNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := start(t, miniapi.Config{})
-			ended := occupy(t, server)
+			awaitEnd := connect(t, server)
 			check(t, server.Stop(t.Context()))
-			ended()
+			awaitEnd()
 		})
 	}
 }
 
-// dial opens a connection and says so much on it.
-func dial(t *testing.T, server *miniapi.Server, said string) (ended func()) {
+// dial opens a connection and sends data on it. awaitEnd reads it to its end.
+func dial(t *testing.T, server *miniapi.Server, data string) (awaitEnd func()) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
 	check(t, err)
-	_, err = io.WriteString(conn, said)
+	_, err = io.WriteString(conn, data)
 	check(t, err)
 	return func() {
 		defer conn.Close()
-		_, _ = io.ReadAll(conn) // to its end
+		_, _ = io.ReadAll(conn)
 	}
 }
 
@@ -146,7 +145,7 @@ func TestStopIsIdempotent(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	select {
 	case <-server.Done():
-		t.Fatal("done before the stop")
+		t.Fatal("done before Stop")
 	default:
 	}
 	var group sync.WaitGroup
@@ -158,17 +157,17 @@ func TestStopIsIdempotent(t *testing.T) {
 			select {
 			case <-server.Done():
 			default:
-				t.Error("stopped, and not done")
+				t.Error("Stop returned before the server was done")
 			}
 		})
 	}
 	group.Wait()
 	if _, err := http.Get(server.URL()); err == nil {
-		t.Error("it still answers")
+		t.Error("the server answers after Stop")
 	}
 }
 
-func TestAcknowledgedWritesOutliveAStop(t *testing.T) {
+func TestAcknowledgedWritesSurviveStop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	server := start(t, miniapi.Config{DataDir: dir})
 	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
@@ -181,7 +180,7 @@ func TestAcknowledgedWritesOutliveAStop(t *testing.T) {
 			for i := 0; ; i++ {
 				name := fmt.Sprintf("w%d-%d", w, i)
 				if _, err := configMaps.Create(context.Background(), configMap(name), metav1.CreateOptions{}); err != nil {
-					return // the server has gone
+					return // the server has stopped
 				}
 				acknowledged.Store(name, true)
 				if written.Add(1) == 100 {
@@ -194,28 +193,28 @@ func TestAcknowledgedWritesOutliveAStop(t *testing.T) {
 	check(t, server.Stop(t.Context()))
 	writers.Wait()
 
-	again := start(t, miniapi.Config{DataDir: dir})
-	list, err := clientset(t, again).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	server = start(t, miniapi.Config{DataDir: dir})
+	list, err := clientset(t, server).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 	check(t, err)
-	there := map[string]bool{}
+	stored := map[string]bool{}
 	for _, item := range list.Items {
-		there[item.Name] = true
+		stored[item.Name] = true
 	}
 	acknowledged.Range(func(name, _ any) bool {
-		if !there[name.(string)] {
-			t.Errorf("%s was acknowledged and is gone", name)
+		if !stored[name.(string)] {
+			t.Errorf("%s was acknowledged and is not stored", name)
 		}
 		return true
 	})
 }
 
-func TestFailedStartLeavesNothing(t *testing.T) {
+func TestFailedStartReleasesEverything(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer busy.Close()
 	file := filepath.Join(t.TempDir(), "file")
 	check(t, os.WriteFile(file, nil, 0o600))
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	for name, tc := range map[string]struct {
@@ -225,12 +224,12 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 		"a busy port":                       {t.Context(), miniapi.Config{Listen: busy.Addr().String()}},
 		"a busy secure port":                {t.Context(), miniapi.Config{Secure: &miniapi.Secure{Listen: busy.Addr().String()}}},
 		"a busy etcd port":                  {t.Context(), miniapi.Config{EtcdListenClientURLs: []string{"http://" + busy.Addr().String()}}},
-		"a certificate that is none":        {t.Context(), miniapi.Config{Secure: &miniapi.Secure{CertFile: file, KeyFile: file}}},
+		"an invalid certificate":            {t.Context(), miniapi.Config{Secure: &miniapi.Secure{CertFile: file, KeyFile: file}}},
 		"a data directory that is a file":   {t.Context(), miniapi.Config{DataDir: file}},
-		"a data directory of others":        {t.Context(), miniapi.Config{DataDir: filepath.Dir(file)}},
-		"a start that was called off":       {gone, miniapi.Config{}},
-		"a cluster that is not there":       {gone, miniapi.Config{EtcdServers: []string{"http://" + freeAddress(t)}}},
-		"a start called off behind its TLS": {gone, miniapi.Config{Secure: &miniapi.Secure{}}},
+		"a data directory with other files": {t.Context(), miniapi.Config{DataDir: filepath.Dir(file)}},
+		"a canceled context":                {canceled, miniapi.Config{}},
+		"an unreachable cluster":            {canceled, miniapi.Config{EtcdServers: []string{"http://" + freeAddress(t)}}},
+		"a canceled context with TLS":       {canceled, miniapi.Config{Secure: &miniapi.Secure{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -242,12 +241,12 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 			}
 			if server, err := miniapi.Start(tc.ctx, tc.config); err == nil {
 				check(t, server.Stop(t.Context()))
-				t.Fatal("it started")
+				t.Fatal("Start succeeded")
 			}
 			left, err := os.ReadDir(temp)
 			check(t, err)
 			if len(left) > 0 {
-				t.Errorf("left behind: %v", left)
+				t.Errorf("remaining files: %v", left)
 			}
 			goleak.VerifyNone(t, before)
 		})
@@ -277,11 +276,11 @@ func TestStopRemovesTheTemporaryDirectory(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	check(t, err)
 	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("remaining files: %v", left)
 	}
 }
 
-func TestKubeconfigLeadsToTheServer(t *testing.T) {
+func TestKubeconfig(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	data, err := server.Kubeconfig()
 	check(t, err)
@@ -292,7 +291,7 @@ func TestKubeconfigLeadsToTheServer(t *testing.T) {
 	}
 }
 
-func TestForeignHostIsRefused(t *testing.T) {
+func TestForeignHostsAndOriginsAreRejected(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	for header, status := range map[[2]string]int{
 		{"Host", "localhost"}:              http.StatusOK,
@@ -309,36 +308,36 @@ func TestForeignHostIsRefused(t *testing.T) {
 		check(t, err)
 		check(t, resp.Body.Close())
 		if resp.StatusCode != status {
-			t.Errorf("%v is answered with %s", header, resp.Status)
+			t.Errorf("%v: %s, want %d", header, resp.Status, status)
 		}
 	}
 }
 
-func TestServerEverywhereCallsItselfByLoopback(t *testing.T) {
+func TestURLOfAnUnspecifiedAddressIsLoopback(t *testing.T) {
 	server := start(t, miniapi.Config{Listen: "0.0.0.0:0", AllowUnauthenticatedNetworkAccess: true})
 	if !strings.HasPrefix(server.URL(), "http://127.0.0.1:") {
-		t.Errorf("it is at %s", server.URL())
+		t.Errorf("URL %s", server.URL())
 	}
 	_, err := clientset(t, server).ServerVersion()
 	check(t, err)
 }
 
-// dyingEnv names a data directory and makes the test binary dieWithEtcd: an
-// etcd that dies leaves goroutines behind, so it has a process of its own.
-const dyingEnv = "MINIAPI_TEST_DYING"
+// failingEtcdEnv holds a data directory. If it is set, the test binary calls runUntilEtcdFails, in a
+// process of its own since a failed etcd leaves goroutines behind.
+const failingEtcdEnv = "MINIAPI_TEST_FAILING_ETCD"
 
-func TestServerEndsWithItsEtcd(t *testing.T) {
+func TestServerEndsWhenEtcdFails(t *testing.T) {
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), dyingEnv+"="+filepath.Join(t.TempDir(), "data"))
+	child.Env = append(os.Environ(), failingEtcdEnv+"="+filepath.Join(t.TempDir(), "data"))
 	out, err := child.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "ended by itself: embedded etcd gave up: ") {
+	if err != nil || !strings.Contains(string(out), "server ended: embedded etcd gave up: ") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// dieWithEtcd takes the data directory away under a server, writes until that
-// is noticed, and prints what Stop says.
-func dieWithEtcd(dir string) {
+// runUntilEtcdFails starts a server, removes its data directory, writes until the server ends, and
+// prints the error of Stop.
+func runUntilEtcdFails(dir string) {
 	ctx := context.Background()
 	server, err := miniapi.Start(ctx, miniapi.Config{DataDir: dir})
 	if err != nil {
@@ -355,5 +354,5 @@ func dieWithEtcd(dir string) {
 	for ctx.Err() == nil {
 		_, _ = server.EtcdClient().Put(ctx, "/a", strings.Repeat("x", 1<<20))
 	}
-	fmt.Println("ended by itself:", server.Stop(context.Background()))
+	fmt.Println("server ended:", server.Stop(context.Background()))
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// tenancy follows who has which address and node port, event by event.
-type tenancy struct {
-	t      *testing.T
-	holder map[string]string // service by what it has
+// allocations tracks the services that use each address and node port, event by event.
+type allocations struct {
+	t       *testing.T
+	service map[string]string // by address or port
 }
 
-// possessions of a service, each once.
-func possessions(s *corev1.Service) []string {
+// allocatedTo returns the addresses and node ports of a service.
+func allocatedTo(s *corev1.Service) []string {
 	list := slices.DeleteFunc(slices.Clone(s.Spec.ClusterIPs), func(ip string) bool { return ip == corev1.ClusterIPNone })
 	for _, p := range s.Spec.Ports {
 		if p.NodePort != 0 {
@@ -36,22 +36,23 @@ func possessions(s *corev1.Service) []string {
 	return list
 }
 
-func (h *tenancy) set(s *corev1.Service, has []string) {
+// set replaces the addresses and ports of a service. It reports those of another service.
+func (a *allocations) set(s *corev1.Service, values []string) {
 	name := s.Namespace + "/" + s.Name
-	maps.DeleteFunc(h.holder, func(_, holder string) bool { return holder == name })
-	for _, thing := range has {
-		if other, taken := h.holder[thing]; taken {
-			h.t.Errorf("%s and %s have %s at revision %s", other, name, thing, s.ResourceVersion)
+	maps.DeleteFunc(a.service, func(_, service string) bool { return service == name })
+	for _, value := range values {
+		if other, used := a.service[value]; used {
+			a.t.Errorf("%s and %s use %s at revision %s", other, name, value, s.ResourceVersion)
 		}
-		h.holder[thing] = name
+		a.service[value] = name
 	}
 }
 
-// follow holds the events up to the deletion of a service called end.
-func (h *tenancy) follow(ctx context.Context, client kubernetes.Interface, end string) {
+// follow tracks events until the deletion of the service named end.
+func (a *allocations) follow(ctx context.Context, client kubernetes.Interface, end string) {
 	watch, err := client.CoreV1().Services("").Watch(ctx, metav1.ListOptions{})
 	if err != nil {
-		h.t.Error(err)
+		a.t.Error(err)
 		return
 	}
 	defer watch.Stop()
@@ -59,24 +60,24 @@ func (h *tenancy) follow(ctx context.Context, client kubernetes.Interface, end s
 		s, ok := event.Object.(*corev1.Service)
 		switch {
 		case !ok:
-			h.t.Errorf("event %v", event)
+			a.t.Errorf("event %v", event)
 			return
 		case event.Type != "DELETED":
-			h.set(s, possessions(s))
+			a.set(s, allocatedTo(s))
 		case s.Name == end:
 			return
 		default:
-			h.set(s, nil)
+			a.set(s, nil)
 		}
 	}
-	h.t.Error("the watch has ended")
+	a.t.Error("the watch has ended")
 }
 
-// Whatever many clients of two servers do at the same time, no two services ever
-// have one address or port, and in the end nothing is lost.
-func TestAddressesAndPortsAreNeverDoubled(t *testing.T) {
+// Many clients of two servers create, change and delete services at the same time. No address or port
+// is ever allocated twice, and all are free at the end.
+func TestAddressesAndPortsAreAllocatedOnce(t *testing.T) {
 	const workers, rounds = 8, 12
-	// So few that they run out now and then.
+	// Small ranges, which run out at times.
 	config := miniapi.Config{
 		ServiceClusterIPRange: "10.0.0.0/28", ServiceNodePortRange: "30000-30007",
 		EtcdListenClientURLs: []string{"http://127.0.0.1:0"},
@@ -84,13 +85,13 @@ func TestAddressesAndPortsAreNeverDoubled(t *testing.T) {
 	first := start(t, config)
 	config.EtcdServers, config.EtcdListenClientURLs = first.EtcdClientURLs(), nil
 	clients := []*kubernetes.Clientset{clientset(t, first), clientset(t, start(t, config))}
-	held := &tenancy{t: t, holder: map[string]string{}}
+	tracked := &allocations{t: t, service: map[string]string{}}
 	var watching, working sync.WaitGroup
-	watching.Go(func() { held.follow(t.Context(), clients[0], "end") })
+	watching.Go(func() { tracked.follow(t.Context(), clients[0], "end") })
 	for worker := range workers {
 		working.Go(func() {
 			for range rounds {
-				lease(t, clients, fmt.Sprintf("s%d", worker))
+				liveService(t, clients, fmt.Sprintf("s%d", worker))
 			}
 		})
 	}
@@ -101,7 +102,7 @@ func TestAddressesAndPortsAreNeverDoubled(t *testing.T) {
 	check(t, err)
 	check(t, services.Delete(t.Context(), "end", metav1.DeleteOptions{}))
 	watching.Wait()
-	expectNothingTaken(t, first)
+	expectAllFree(t, first)
 }
 
 func newService(name string, kind corev1.ServiceType) *corev1.Service {
@@ -110,9 +111,9 @@ func newService(name string, kind corev1.ServiceType) *corev1.Service {
 	}}
 }
 
-// lease is the life of a service: it changes its type and goes, each step on
-// another server perhaps. Some want what may be taken.
-func lease(t *testing.T, clients []*kubernetes.Clientset, name string) {
+// liveService creates a service, changes its type and deletes it, each on a random server. Some
+// services request an address or port that may be in use.
+func liveService(t *testing.T, clients []*kubernetes.Clientset, name string) {
 	ctx := t.Context()
 	on := func() kubernetes.Interface { return clients[rand.IntN(len(clients))] }
 	kinds := []corev1.ServiceType{corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeExternalName}
@@ -140,25 +141,25 @@ func lease(t *testing.T, clients []*kubernetes.Clientset, name string) {
 	}
 }
 
-// isShortage: what was asked for is taken, or nothing is left.
+// isShortage reports whether a requested address or port is in use, or none is free.
 func isShortage(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsInternalError(err) }
 
-func expectNothingTaken(t *testing.T, server *miniapi.Server) {
+func expectAllFree(t *testing.T, server *miniapi.Server) {
 	t.Helper()
 	addresses, err := clientset(t, server).NetworkingV1().IPAddresses().List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	if len(addresses.Items) != 1 || addresses.Items[0].Spec.ParentRef.Name != "kubernetes" {
 		t.Errorf("addresses %v", addresses.Items)
 	}
-	// One more service than fits would fail if a port was lost.
+	// These services use all ports: if one were still allocated, a create would fail.
 	services := clientset(t, server).CoreV1().Services("default")
 	for i := range 4 {
 		_, err := services.Create(t.Context(), newService(fmt.Sprint("last", i), corev1.ServiceTypeNodePort), metav1.CreateOptions{})
 		check(t, err)
 	}
-	account, err := server.EtcdClient().Get(t.Context(), "/registry/ranges/servicenodeports", clientv3.WithCountOnly())
+	allocation, err := server.EtcdClient().Get(t.Context(), "/registry/ranges/servicenodeports", clientv3.WithCountOnly())
 	check(t, err)
-	if account.Count != 1 {
-		t.Error("ports are accounted for somewhere else")
+	if allocation.Count != 1 {
+		t.Error("the allocated ports are not stored in this key")
 	}
 }

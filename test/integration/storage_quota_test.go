@@ -34,19 +34,19 @@ func largeConfigMap(name, text string) *corev1.ConfigMap {
 	return object
 }
 
-// fetchPath returns the code and the body of a path.
+// fetchPath gets a path and returns the status code and the body.
 func fetchPath(t *testing.T, server *miniapi.Server, path string) (int, string) {
 	t.Helper()
 	resp, err := http.Get(server.RESTConfig().Host + path)
 	check(t, err)
-	defer resp.Body.Close() // only read from
+	defer resp.Body.Close() // read only
 	body, err := io.ReadAll(resp.Body)
 	check(t, err)
 	return resp.StatusCode, string(body)
 }
 
-// fill creates large ConfigMaps until the server refuses one, and returns their
-// number and the error.
+// fill creates large ConfigMaps until the server rejects one. It returns the number of ConfigMaps and
+// the error.
 func fill(t *testing.T, client kubernetes.Interface) (int, error) {
 	t.Helper()
 	for i := range 1000 {
@@ -55,14 +55,13 @@ func fill(t *testing.T, client kubernetes.Interface) (int, error) {
 			return i, err
 		}
 	}
-	t.Fatal("the quota is not kept")
+	t.Fatal("the quota was not enforced")
 	return 0, nil
 }
 
-// One object that clients replace all the time fills a database with its
-// history, but does not stop it.
+// The history of an object that is updated all the time does not fill the database.
 func TestReplacingAnObjectDoesNotFillTheDatabase(t *testing.T) {
-	const clients, writes = 4, 20 // several times the quota
+	const clients, writes = 4, 20 // writes several times the quota
 	server := start(t, miniapi.Config{EtcdQuotaBackendBytes: smallQuota})
 	maps := clientset(t, server).CoreV1().ConfigMaps("default")
 	_, err := maps.Create(t.Context(), configMap("shared"), metav1.CreateOptions{})
@@ -93,21 +92,20 @@ func TestReplacingAnObjectDoesNotFillTheDatabase(t *testing.T) {
 	}
 }
 
-// Objects that need all of the quota can be read and deleted, also by a server
-// that was started with them.
+// If objects use the whole quota, they can be read and deleted, also after a restart.
 func TestFullDatabase(t *testing.T) {
 	config := miniapi.Config{EtcdQuotaBackendBytes: smallQuota, DataDir: t.TempDir()}
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
-	n, refusal := fill(t, clientset(t, server))
+	n, fillErr := fill(t, clientset(t, server))
 	check(t, server.Stop(context.Background()))
 	if n < 5 {
 		t.Errorf("%d objects fill the database", n)
 	}
 	want := regexp.MustCompile(`^nothing was written: etcdserver: mvcc: database space exceeded: the objects take \d+\.\d of 16\.0 MiB: ` +
 		`delete some of them, or restart with a larger quota \(--etcd-quota-backend-bytes\)$`)
-	if !want.MatchString(refusal.Error()) || apierrors.ReasonForError(refusal) != metav1.StatusReasonUnknown {
-		t.Errorf("got %v", refusal)
+	if !want.MatchString(fillErr.Error()) || apierrors.ReasonForError(fillErr) != metav1.StatusReasonUnknown {
+		t.Errorf("got %v", fillErr)
 	}
 
 	server = start(t, config)
@@ -139,8 +137,8 @@ func expectNotReady(t *testing.T, server *miniapi.Server) {
 	}
 }
 
-// etcd keeps its alarm over a restart, and with it the refusal of all puts.
-func TestStartEndsTheAlarmOfAFullDatabase(t *testing.T) {
+// The NOSPACE alarm of etcd survives a restart and rejects all puts until Start disarms it.
+func TestStartDisarmsTheSpaceAlarm(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir()}
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
@@ -157,7 +155,7 @@ func TestStartEndsTheAlarmOfAFullDatabase(t *testing.T) {
 	check(t, err)
 }
 
-// raiseAlarm fills an etcd through its port, where nothing makes room.
+// raiseAlarm fills an etcd through its client port, where the server does not compact history.
 func raiseAlarm(t *testing.T, dataDir string) {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestRequestsForTokens(t *testing.T) {
+func TestTokenRequests(t *testing.T) {
 	server := secureServer(t, nil)
 	admin := clientFor(t, server.RESTConfig())
 	core := admin.CoreV1()
@@ -34,16 +34,16 @@ func TestRequestsForTokens(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		spec authenticationv1.TokenRequestSpec
-		want string // the error, "" for none
+		want string // the error; "" for success
 	}{
-		"an audience of its own":  {authenticationv1.TokenRequestSpec{Audiences: []string{"vault"}, ExpirationSeconds: ptr.To[int64](600)}, ""},
-		"bound to its pod":        {bound("Pod", "mine", uid), ""},
-		"bound to a secret":       {bound("Secret", "s", ""), ""},
-		"too short":               {authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](599)}, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`},
-		"bound to another's pod":  {bound("Pod", "theirs", ""), `cannot bind token for serviceaccount "bot" to pod running with different serviceaccount name.`},
-		"bound to an earlier pod": {bound("Pod", "mine", "old"), `Operation cannot be fulfilled on Pod "mine": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated`},
-		"bound to no pod":         {bound("Pod", "none", ""), `pods "none" not found`},
-		"bound to something else": {bound("ConfigMap", "c", ""), `cannot bind token to object of type /v1, Kind=ConfigMap`},
+		"another audience":                    {authenticationv1.TokenRequestSpec{Audiences: []string{"vault"}, ExpirationSeconds: ptr.To[int64](600)}, ""},
+		"bound to its pod":                    {bound("Pod", "mine", uid), ""},
+		"bound to a secret":                   {bound("Secret", "s", ""), ""},
+		"too short":                           {authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](599)}, `TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`},
+		"bound to a pod of another account":   {bound("Pod", "theirs", ""), `cannot bind token for serviceaccount "bot" to pod running with different serviceaccount name.`},
+		"bound to an earlier pod of the name": {bound("Pod", "mine", "old"), `Operation cannot be fulfilled on Pod "mine": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated`},
+		"bound to a missing pod":              {bound("Pod", "none", ""), `pods "none" not found`},
+		"bound to another kind":               {bound("ConfigMap", "c", ""), `cannot bind token to object of type /v1, Kind=ConfigMap`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := core.ServiceAccounts("default").CreateToken(t.Context(), "bot", &authenticationv1.TokenRequest{Spec: tc.spec}, metav1.CreateOptions{})
@@ -59,11 +59,11 @@ func TestRequestsForTokens(t *testing.T) {
 			}, metav1.CreateOptions{})
 			check(t, err)
 			if !review.Status.Authenticated {
-				t.Errorf("its token is not known: %s", review.Status.Error)
+				t.Errorf("the token is invalid: %s", review.Status.Error)
 			}
 			pod, node := review.Status.User.Extra["authentication.kubernetes.io/pod-name"], review.Status.User.Extra["authentication.kubernetes.io/node-name"]
 			if (len(pod) == 1 && pod[0] == "mine" && len(node) == 1 && node[0] == "gone") != (tc.spec.BoundObjectRef != nil && tc.spec.BoundObjectRef.Kind == "Pod") {
-				t.Errorf("it is used by pod %v on node %v", pod, node)
+				t.Errorf("bound to pod %v on node %v", pod, node)
 			}
 		})
 	}
