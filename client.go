@@ -34,8 +34,8 @@ func (s *Server) RESTConfig() *rest.Config {
 }
 
 // AddUser returns a client-go config of a user who is a member of groups and of
-// system:authenticated. With Config.Secure it has a client certificate; over plain HTTP, where every
-// client is the administrator, it impersonates the user.
+// system:authenticated. With Config.Secure it has a client certificate; over plain HTTP, where
+// every client is the administrator, it impersonates the user.
 func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 	config := s.baseConfig()
 	if s.identity == nil {
@@ -79,16 +79,16 @@ func (s *Server) Kubeconfig() ([]byte, error) {
 
 // InstallCRDs creates or updates the CustomResourceDefinitions in files and folders, and returns
 // when all are served. A file holds JSON, or YAML with any number of documents. In a folder, files
-// with the extensions .yaml, .yml and .json are read; its subfolders are not. Other kinds of objects
-// are ignored. The error names the file and the object of each failure.
+// with the extensions .yaml, .yml and .json are read; its subfolders are not. Other kinds of
+// objects are ignored. The error names the file and the object of each failure.
 func (s *Server) InstallCRDs(ctx context.Context, paths ...string) error {
 	return manifests.InstallCRDs(ctx, s.RESTConfig(), paths...)
 }
 
 // FrontProxyCA returns, in PEM, the CA of the client certificate that this server presents to the
 // servers of APIServices. Such a server trusts the headers X-Remote-User, X-Remote-Group and
-// X-Remote-Extra-* of clients with a certificate of this CA (--requestheader-client-ca-file). The CA
-// is valid until the server ends.
+// X-Remote-Extra-* of clients with a certificate of this CA (--requestheader-client-ca-file). The
+// CA is valid until the server ends.
 func (s *Server) FrontProxyCA() ([]byte, error) { return s.frontProxy.CA() }
 
 // EtcdClient returns the client of the etcd behind the server, for reading keys and revisions. Stop

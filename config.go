@@ -34,8 +34,8 @@ type Config struct {
 	Secure *Secure
 	// Authorization selects the authorization modes. Default: AlwaysAllow.
 	Authorization AuthorizationMode
-	// EnableAdmissionPlugins and DisableAdmissionPlugins name admission plugins of kube-apiserver to
-	// run, or not to run. Default: those that kube-apiserver runs by default, without
+	// EnableAdmissionPlugins and DisableAdmissionPlugins name admission plugins of kube-apiserver
+	// to run, or not to run. Default: those that kube-apiserver runs by default, without
 	// ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit the reads and writes that are in

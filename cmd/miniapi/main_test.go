@@ -37,7 +37,8 @@ func run(m *testing.M) int {
 // timeout limits every wait of a test.
 const timeout = 30 * time.Second
 
-// command returns a command that runs miniapi with a temporary home directory and ends with the test.
+// command returns a command that runs miniapi with a temporary home directory and ends with the
+// test.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)

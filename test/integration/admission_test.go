@@ -41,8 +41,8 @@ func (h *warningRecorder) take() []string {
 	return texts
 }
 
-// A namespace gets a pod security standard in two steps, as the Kubernetes documentation recommends:
-// first as warnings, then enforced.
+// A namespace gets a pod security standard in two steps, as the Kubernetes documentation
+// recommends: first as warnings, then enforced.
 func TestPodSecurityLevels(t *testing.T) {
 	warnings := &warningRecorder{}
 	config := start(t, miniapi.Config{}).RESTConfig()

@@ -39,8 +39,8 @@ const thingsDocument = `{"openapi":"3.0.0","info":{"title":"things","version":"1
 	"type":"object","description":"A Thing is served by an extension API server.","properties":{"spec":{"type":"string","description":"What it is."}},
 	"x-kubernetes-group-version-kind":[{"group":"ext.example.org","kind":"Thing","version":"v1"}]}}}}`
 
-// startExtension starts an extension API server. It requires a client certificate of the front proxy,
-// returns the headers of a request, and streams watches.
+// startExtension starts an extension API server. It requires a client certificate of the front
+// proxy, returns the headers of a request, and streams watches.
 func startExtension(t *testing.T, front []byte) (port string, authority *certs.Authority) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -145,7 +145,8 @@ func (a *aggregation) register(spec string) {
 		"spec":{"group":"ext.example.org","version":"v1","groupPriorityMinimum":100,"versionPriority":100`+spec+`}}`)
 }
 
-// await waits until the reason of the condition Available is the given one and returns the condition.
+// await waits until the reason of the condition Available is the given one and returns the
+// condition.
 func (a *aggregation) await(reason string) map[string]any {
 	a.t.Helper()
 	watcher, err := a.apiServices().Watch(a.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=v1.ext.example.org"})

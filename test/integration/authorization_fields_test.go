@@ -89,8 +89,8 @@ func TestPolicyParametersRequireReadAccess(t *testing.T) {
 	}
 }
 
-// Admin access to devices requires a label on the namespace. Changes of allocations and device status
-// require separate rights.
+// Admin access to devices requires a label on the namespace. Changes of allocations and device
+// status require separate rights.
 func TestResourceClaimFieldsRequireRights(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	rule := func(resource, verb string) rbacv1.PolicyRule {

@@ -10,8 +10,8 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// The right to a verb on a resource does not include similar verbs, subresources and other resources.
-// Authorization comes first, so the objects need not exist.
+// The right to a verb on a resource does not include similar verbs, subresources and other
+// resources. Authorization comes first, so the objects need not exist.
 func TestRightsAreLimitedToTheirVerbAndResource(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	const pods, deployments = "/api/v1/namespaces/default/pods", "/apis/apps/v1/namespaces/default/deployments"

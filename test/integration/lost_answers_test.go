@@ -69,7 +69,8 @@ func TestLostEtcdResponsesLeakNothing(t *testing.T) {
 	expectNoLeaks(t, start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
 }
 
-// writeSome writes objects that are counted by a quota or get addresses and ports. It ignores errors.
+// writeSome writes objects that are counted by a quota or get addresses and ports. It ignores
+// errors.
 func writeSome(ctx context.Context, client kubernetes.Interface, name string) {
 	services := client.CoreV1().Services("default")
 	switch rand.IntN(4) {
@@ -96,7 +97,8 @@ func createQuota(t *testing.T, client kubernetes.Interface) {
 	check(t, err)
 }
 
-// expectNoLeaks compares the quota, the IPAddresses and the allocated ports with the stored objects.
+// expectNoLeaks compares the quota, the IPAddresses and the allocated ports with the stored
+// objects.
 func expectNoLeaks(t *testing.T, server *miniapi.Server) {
 	t.Helper()
 	client := clientset(t, server)

@@ -82,8 +82,8 @@ func (s openAPIServer) etag(t *testing.T, path string) string {
 	return etag
 }
 
-// As soon as a CustomResourceDefinition is created, the documents contain its kind: version 3, which
-// client-go reads, and version 2 in protobuf, which kubectl reads.
+// As soon as a CustomResourceDefinition is created, the documents contain its kind: version 3,
+// which client-go reads, and version 2 in protobuf, which kubectl reads.
 func TestDefinitionsAreInOpenAPIAtOnce(t *testing.T) {
 	s := startOpenAPIServer(t)
 	s.define(t, "Gadget")

@@ -322,8 +322,8 @@ func TestURLOfAnUnspecifiedAddressIsLoopback(t *testing.T) {
 	check(t, err)
 }
 
-// failingEtcdEnv holds a data directory. If it is set, the test binary calls runUntilEtcdFails, in a
-// process of its own since a failed etcd leaves goroutines behind.
+// failingEtcdEnv holds a data directory. If it is set, the test binary calls runUntilEtcdFails, in
+// a process of its own since a failed etcd leaves goroutines behind.
 const failingEtcdEnv = "MINIAPI_TEST_FAILING_ETCD"
 
 func TestServerEndsWhenEtcdFails(t *testing.T) {

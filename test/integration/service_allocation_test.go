@@ -73,8 +73,8 @@ func (a *allocations) follow(ctx context.Context, client kubernetes.Interface, e
 	a.t.Error("the watch has ended")
 }
 
-// Many clients of two servers create, change and delete services at the same time. No address or port
-// is ever allocated twice, and all are free at the end.
+// Many clients of two servers create, change and delete services at the same time. No address or
+// port is ever allocated twice, and all are free at the end.
 func TestAddressesAndPortsAreAllocatedOnce(t *testing.T) {
 	const workers, rounds = 8, 12
 	// Small ranges, which run out at times.

@@ -45,8 +45,8 @@ func fetchPath(t *testing.T, server *miniapi.Server, path string) (int, string) 
 	return resp.StatusCode, string(body)
 }
 
-// fill creates large ConfigMaps until the server rejects one. It returns the number of ConfigMaps and
-// the error.
+// fill creates large ConfigMaps until the server rejects one. It returns the number of ConfigMaps
+// and the error.
 func fill(t *testing.T, client kubernetes.Interface) (int, error) {
 	t.Helper()
 	for i := range 1000 {
