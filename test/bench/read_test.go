@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-var errLost = errors.New("somebody else wrote first")
+var errConflict = errors.New("the key was changed since the read")
 
 // BenchmarkGet measures a GET beside a linearizable read of the key.
 func BenchmarkGet(b *testing.B) {
@@ -53,8 +53,8 @@ func (f *fixture) get(url string, into any) error {
 // put returns whether the object was written; false means that it had changed since the read.
 func (f *fixture) put(url string, body []byte) (written bool, err error) {
 	err = f.send(http.MethodPut, url, body)
-	var refused *statusError
-	if errors.As(err, &refused) && refused.code == http.StatusConflict {
+	var status *statusError
+	if errors.As(err, &status) && status.code == http.StatusConflict {
 		return false, nil
 	}
 	return err == nil, err

@@ -17,8 +17,8 @@ type side struct {
 	done    int
 }
 
-// A side runs an eighth of its operations, but no longer than maxSlice, before the other side's
-// turn.
+// A side runs an eighth of its operations, but no more than maxSlice, before the other side
+// continues.
 const maxSlice = 512
 
 // compare alternates between both sides for b.N operations each, and reports their rates and

@@ -75,7 +75,7 @@ func (f *fixture) txn(key string, revision int64, value string) error {
 		Then(clientv3.OpPut(key, value)).
 		Else(clientv3.OpGet(key)).Commit()
 	if err == nil && !resp.Succeeded {
-		err = errLost
+		err = errConflict
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (f *fixture) readModifyWrite(key, extra string) error {
 		if len(got.Kvs) > 0 {
 			revision = got.Kvs[0].ModRevision
 		}
-		if err := f.txn(key, revision, payload+extra); err != errLost {
+		if err := f.txn(key, revision, payload+extra); err != errConflict {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func (b bindings) fill(text string) string {
 	return sample.Replace(text)
 }
 
-// fillKeys fills the names of fields: those of managed fields contain uids.
+// fillKeys fills the names of fields: names in managed fields contain uids.
 func (b bindings) fillKeys(object map[string]any) map[string]any {
 	filled := make(map[string]any, len(object))
 	for name, value := range object {

@@ -24,14 +24,14 @@ import (
 	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
-var update = flag.Bool("update", false, "add answers that differ to differences.txt, and drop lines that no longer hold")
+var update = flag.Bool("update", false, "add differing responses to differences.txt, and remove lines of responses that no longer differ")
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// areas, with the namespace they use and what had been done in it before some
-// of their steps ("" is before all).
+// areas lists the areas with the namespace that they use and the setup functions that run before
+// some steps; "" runs before the first one.
 var areas = []struct {
 	name, namespace string
 	setups          map[string]func(*replay)
@@ -86,8 +86,8 @@ type replay struct {
 	setups map[string]func(*replay)
 	chain  string
 	bound  bindings
-	// created is the latest creationTimestamp that an answer had, with its name;
-	// address and port are what it said was handed out to a service.
+	// created is the latest creationTimestamp field of a response, address and port are the latest
+	// cluster IP and node port of a Service in a response.
 	created, address, port string
 	page                   string // token of the next page, from the latest list that had one
 
@@ -146,8 +146,8 @@ var (
 	currentParameter  = regexp.MustCompile(`resourceVersion=(cur|1354)\b`)
 )
 
-// fillKnown: what a request says of the creation, and of what was handed out, is
-// what an answer has said.
+// fillKnown replaces the creation time, cluster IP and node port in a request by those of the
+// latest response.
 func (r *replay) fillKnown(body string) string {
 	if r.created != "" {
 		body = creationTime.ReplaceAllString(body, r.created)
@@ -161,24 +161,24 @@ func (r *replay) fillKnown(body string) string {
 	return body
 }
 
-// learn notes what later requests repeat.
-func (r *replay) learn(answer string) {
-	if found := continueToken.FindStringSubmatch(answer); found != nil {
+// learn remembers the values of a response that later requests repeat.
+func (r *replay) learn(response string) {
+	if found := continueToken.FindStringSubmatch(response); found != nil {
 		r.page = found[1]
 	}
-	if found := creationTime.FindString(answer); found != "" {
+	if found := creationTime.FindString(response); found != "" {
 		r.created = found
 	}
-	if found := clusterAddress.FindStringSubmatch(answer); found != nil {
+	if found := clusterAddress.FindStringSubmatch(response); found != nil {
 		r.address = found[1]
 	}
-	if found := nodePort.FindStringSubmatch(answer); found != nil {
+	if found := nodePort.FindStringSubmatch(response); found != nil {
 		r.port = found[1]
 	}
 }
 
-// fillPath puts this run's values into a URL: those of ordinals, the token of
-// the page before, and where the recorder asked for the current revision, that.
+// fillPath replaces the recorded values in a URL by those of this run: ordinals, the continue token
+// of the previous page, and the current revision.
 func (r *replay) fillPath(path string) string {
 	path = continueParameter.ReplaceAllString(r.bound.fill(path), "continue="+r.page)
 	if currentParameter.MatchString(path) {
@@ -245,7 +245,7 @@ func (r *replay) step(s *step, known *differences) {
 		return
 	}
 	if strings.HasSuffix(s.ID, "/get-deleted") && strings.Contains(s.Path, "/customresourcedefinitions/") {
-		r.awaitGone(s)
+		r.awaitDeleted(s)
 	}
 	found := r.compare(s, r.send(s))
 	if len(found) == 0 {
@@ -256,8 +256,8 @@ func (r *replay) step(s *step, known *differences) {
 	known.check(r.t, s.ID, found)
 }
 
-// awaitGone waits for those who clean up behind a deletion.
-func (r *replay) awaitGone(s *step) {
+// awaitDeleted repeats a GET until the object is deleted, which may happen in the background.
+func (r *replay) awaitDeleted(s *step) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
@@ -268,7 +268,7 @@ func (r *replay) awaitGone(s *step) {
 	}
 }
 
-// isAbridged: the recording says only how long the body was.
+// isAbridged reports whether the recording contains only the length of the request body.
 func isAbridged(s *step) bool {
 	return s.Req != nil && strings.HasSuffix(*s.Req, " bytes>")
 }

@@ -2,7 +2,7 @@ package conformance
 
 import "fmt"
 
-// The functions below do what the recorder had done before recorded requests.
+// The functions below repeat the requests that the recorder sent before recorded requests.
 
 func setUpNegative(r *replay) {
 	in := "/api/v1/namespaces/x-negative/"
@@ -26,14 +26,13 @@ func addToLists(r *replay) {
 	r.create("/api/v1/namespaces/x-lists/configmaps", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"l1a"}}`)
 }
 
-// removeInvalidDeployment deletes an object that validation should have refused, in case it did
-// not.
+// removeInvalidDeployment deletes an object that validation should have rejected, if it did not.
 func removeInvalidDeployment(r *replay) {
 	r.send(&step{Method: "DELETE", Path: "/apis/apps/v1/namespaces/x-apply/deployments/d1"})
 }
 
-// removePolicyDeployment does what the garbage collector would do to the Deployment of the
-// previous chain.
+// removePolicyDeployment removes the Deployment of the previous chain, as the garbage collector
+// would.
 func removePolicyDeployment(r *replay) {
 	r.must("PATCH", "/apis/apps/v1/namespaces/x-meta/deployments/pol", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
@@ -57,12 +56,12 @@ func setUpManifests(r *replay) {
 	r.namespace("x-manifests-resourcequota")
 }
 
-// removeVolume does what a controller does to a deleted volume that is not in use.
+// removeVolume removes the finalizers of a deleted volume, as a controller would.
 func removeVolume(r *replay) {
 	r.must("PATCH", "/api/v1/persistentvolumes/pv0003", "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
 
-// removeController deletes the controller of a previous chain, which is cut.
+// removeController deletes the controller of a previous chain, whose recording is incomplete.
 func removeController(r *replay) {
 	r.must("DELETE", "/api/v1/namespaces/x-manifests/replicationcontrollers/test-rc?propagationPolicy=Background", "", "")
 }

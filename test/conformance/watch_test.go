@@ -10,8 +10,8 @@ import (
 
 const watched = "/api/v1/namespaces/x-watch/configmaps"
 
-// TestReplayWatch makes the writes that the recorder had made, which are not in
-// the recording, and holds the events of each watch against the recorded ones.
+// TestReplayWatch repeats the writes of the recorder, which are not in the recording, and compares
+// the events of each watch with the recorded ones.
 func TestReplayWatch(t *testing.T) {
 	known := readDifferences(t)
 	r := newReplay(t)
@@ -34,7 +34,7 @@ func TestReplayWatch(t *testing.T) {
 	known.write(t)
 }
 
-// writes are those of a chain.
+// writes sends the writes of a chain.
 func (r *replay) writes(chain string) {
 	r.t.Helper()
 	merge := func(name, patch string) {

@@ -19,7 +19,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// adapter offers a store of ours as one of upstream's. Its objects are
+// adapter implements the storage.Interface of upstream over one of this project. Its objects are
 // example.Pods.
 type adapter struct {
 	store       storage.Interface
@@ -28,8 +28,8 @@ type adapter struct {
 	transformer *transformer
 	// currentRevision returns the latest revision of the store.
 	currentRevision func(ctx context.Context) (int64, error)
-	// aggregates: errors of lists over corrupt objects are to be those of
-	// upstream's corruptObjectDeleter, which kube-apiserver has around its store.
+	// aggregates makes lists with corrupt objects return the error of upstream's
+	// corruptObjectDeleter, which wraps the store of kube-apiserver.
 	aggregates bool
 
 	mu      sync.Mutex
@@ -45,8 +45,8 @@ func newAdapter(store storage.Interface, codec *podCodec, transformer *transform
 	}
 }
 
-// podAttributes stands for the GetAttrs of every predicate: entries are shared,
-// and keep what the first predicate found, so all must agree.
+// podAttributes replaces the GetAttrs of every predicate. Entries are shared and keep the
+// attributes of the first predicate, so all predicates must use the same function.
 func podAttributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	pod := obj.(*example.Pod)
 	return pod.Labels, fields.Set{

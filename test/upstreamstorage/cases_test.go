@@ -14,16 +14,16 @@ type testCase struct {
 	run  func(ctx context.Context, t *testing.T, f *fixture)
 }
 
-// plain is a case that needs the store alone.
+// plain returns a case that needs only the store.
 func plain(name string, run func(context.Context, *testing.T, *adapter)) testCase {
 	return testCase{name, func(ctx context.Context, t *testing.T, f *fixture) { run(ctx, t, f.adapter) }}
 }
 
-// errCorrupt is what a transformer of the suite says of a corrupt object.
+// errCorrupt is the error of the suite's transformer for a corrupt object.
 var errCorrupt = errors.New("bits flipped")
 
-// cases are the calls that etcd3/store_test.go, etcd3/watcher_test.go and
-// cacher/cacher_test.go make. Every one gets a store of its own.
+// cases returns the calls in etcd3/store_test.go, etcd3/watcher_test.go and cacher/cacher_test.go.
+// Each case runs with a new store.
 func cases(cached bool) []testCase {
 	all := append(writeCases(), readCases(cached)...)
 	all = append(all, watchCases()...)
@@ -84,7 +84,7 @@ func readCases(cached bool) []testCase {
 		plain("Get", func(ctx context.Context, t *testing.T, a *adapter) { suite.RunTestGet(ctx, t, a) }),
 		plain("KeySchema", func(ctx context.Context, t *testing.T, a *adapter) { suite.RunTestKeySchema(ctx, t, a) }),
 		{"List", func(ctx context.Context, t *testing.T, f *fixture) {
-			// What a cacher asks of etcd for it is not a matter of ours.
+			// The suite can check the requests that a cacher sends to etcd; they are not compared.
 			suite.RunTestList(ctx, t, f.adapter, f.compact, false, nil)
 		}},
 		{"ConsistentList", func(ctx context.Context, t *testing.T, f *fixture) {
@@ -177,7 +177,7 @@ func corruptCases() []testCase {
 	}
 }
 
-// cachedCases are those of kube-apiserver's cache alone.
+// cachedCases returns the cases of kube-apiserver's cache.
 func cachedCases() []testCase {
 	return []testCase{
 		plain("WatchBookmarksWithCorrectResourceVersion", func(ctx context.Context, t *testing.T, a *adapter) {
@@ -186,7 +186,8 @@ func cachedCases() []testCase {
 	}
 }
 
-// uncachedCases break what is stored already, which a cache has read before.
+// uncachedCases returns the cases that corrupt stored objects, which a cache would have read
+// before.
 func uncachedCases() []testCase {
 	return []testCase{
 		plain("TransformationFailure", func(ctx context.Context, t *testing.T, a *adapter) { suite.RunTestTransformationFailure(ctx, t, a) }),

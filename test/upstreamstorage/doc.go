@@ -2,12 +2,12 @@
 // (k8s.io/apiserver/pkg/storage/testing) against storage/etcd, and against the
 // same store behind storage/watchcache.
 //
-// It is a module of its own since the suite needs modules that a user of the main
-// module would otherwise download. Everything is in test files:
+// It is a separate module, so that users of the main module do not download the modules of the
+// suite. Everything is in test files:
 //
-//   - adapter_test.go makes a storage.Interface of upstream's out of one of ours;
-//     the translation of watches, errors and transformers has a file each.
-//   - cases_test.go lists the calls of the suite, as upstream's stores make them.
+//   - adapter_test.go implements upstream's storage.Interface over the one of this project; watches,
+//     errors and transformers are translated in a file each.
+//   - cases_test.go lists the calls of the suite, as in the tests of upstream's stores.
 //   - differences.txt lists every case that fails on purpose, with the reason.
 //   - suite_test.go runs the cases in a child process and compares its results
 //     with the list: a failure that is not listed and a listed case that passes

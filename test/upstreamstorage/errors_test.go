@@ -50,7 +50,7 @@ func (a *adapter) translateList(key string, opts upstream.ListOptions, err error
 	return a.continueExpired(key, opts.Predicate.Continue)
 }
 
-// continueExpired carries a token that goes on at the latest revision.
+// continueExpired returns the error 410 with a token that continues at the latest revision.
 func (a *adapter) continueExpired(key, token string) error {
 	prefix := strings.TrimSuffix(key, "/") + "/"
 	from, _, err := storage.DecodeContinue(token, prefix)

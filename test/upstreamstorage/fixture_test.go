@@ -25,7 +25,7 @@ type fixture struct {
 	client *clientv3.Client
 }
 
-// newFixture returns a store on an etcd of its own, behind a cache if cached.
+// newFixture returns a store over a new etcd, behind a watch cache if cached is set.
 func newFixture(t *testing.T, cached bool) *fixture {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// result is what became of a case.
+// result is the result of a case.
 type result struct {
 	passed bool // neither failed nor skipped
 	output string
@@ -96,7 +96,7 @@ func parseDifferences(text string, stores []string) (map[string]bool, error) {
 	return names, nil
 }
 
-// compare returns what is wrong with the results, or with the list.
+// compare returns the differences between the results and the list.
 func compare(expected map[string]bool, results map[string]*result) []string {
 	var problems []string
 	failed := failures(results)

@@ -17,13 +17,13 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 )
 
-// root goes before the keys of the suite, which knows nothing of it.
+// root is a prefix of all keys; the suite does not see it.
 const root = "/registry"
 
 var errSynthetic = errors.New("synthetic error")
 
-// podCodec keeps internal Pods as JSON of version v1. While failing is set
-// nothing can be decoded.
+// podCodec encodes internal Pods as JSON of version v1. While failing is set, Decode returns an
+// error.
 type podCodec struct {
 	codec   runtime.Codec
 	failing atomic.Bool
@@ -46,8 +46,7 @@ func (c *podCodec) Decode(data []byte) (runtime.Object, error) {
 	return runtime.Decode(c.codec, data)
 }
 
-// transformer is one of upstream's, which a case of the suite may exchange
-// while the store is in use.
+// transformer wraps a transformer of upstream, which a case can exchange while the store is in use.
 type transformer struct {
 	failing atomic.Bool
 
@@ -65,9 +64,8 @@ func (t *transformer) get() value.Transformer {
 	return t.current
 }
 
-// exchange puts the result of modify in the place of the current transformer, and
-// returns a func that brings that back. No call of a transformer is under way
-// meanwhile, so modify may copy it.
+// exchange replaces the current transformer by the result of modify and returns a function that
+// restores it. modify runs while no other call uses the transformer, so it may copy it.
 func (t *transformer) exchange(modify func(current value.Transformer) value.Transformer) (revert func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

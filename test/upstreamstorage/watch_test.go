@@ -16,20 +16,20 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// watch passes on the events of a watcher of ours as those of upstream's.
+// watch translates the events of a storage.Watcher to those of upstream.
 type watch struct {
-	behind storage.Watcher
-	// bookmarks: the client asked for bookmarks; marksEnd: and for one that
-	// ends the initial events.
-	bookmarks, marksEnd bool
+	source storage.Watcher
+	// bookmarks is set if the client requested bookmarks, initialEventsEnd if it requested one at
+	// the end of the initial events.
+	bookmarks, initialEventsEnd bool
 
-	result chan apiwatch.Event // with a buffer: what is in it is still received after Stop
+	result chan apiwatch.Event // buffered: events in the buffer are received after Stop
 	stop   chan struct{}
 	once   sync.Once
 }
 
 func (a *adapter) Watch(ctx context.Context, key string, opts upstream.ListOptions) (apiwatch.Interface, error) {
-	behind, err := a.store.Watch(ctx, key, storage.WatchOptions{
+	source, err := a.store.Watch(ctx, key, storage.WatchOptions{
 		Recursive:         opts.Recursive,
 		Predicate:         predicate(opts.Predicate),
 		ResourceVersion:   opts.ResourceVersion,
@@ -40,13 +40,13 @@ func (a *adapter) Watch(ctx context.Context, key string, opts upstream.ListOptio
 		return nil, a.translate(key, err)
 	}
 	w := &watch{
-		behind:    behind,
-		bookmarks: opts.ProgressNotify || opts.Predicate.AllowWatchBookmarks,
-		marksEnd:  opts.SendInitialEvents != nil && *opts.SendInitialEvents,
-		result:    make(chan apiwatch.Event, 100),
-		stop:      make(chan struct{}),
+		source:           source,
+		bookmarks:        opts.ProgressNotify || opts.Predicate.AllowWatchBookmarks,
+		initialEventsEnd: opts.SendInitialEvents != nil && *opts.SendInitialEvents,
+		result:           make(chan apiwatch.Event, 100),
+		stop:             make(chan struct{}),
 	}
-	go w.run() // ends with behind, which Stop ends
+	go w.run() // ends with source, which Stop stops
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watches = append(a.watches, w)
@@ -66,12 +66,12 @@ func (w *watch) ResultChan() <-chan apiwatch.Event { return w.result }
 
 func (w *watch) Stop() {
 	w.once.Do(func() { close(w.stop) })
-	w.behind.Stop()
+	w.source.Stop()
 }
 
 func (w *watch) run() {
 	defer close(w.result)
-	for event := range w.behind.Events() {
+	for event := range w.source.Events() {
 		out, ok := w.translate(event)
 		if !ok {
 			continue
@@ -84,7 +84,7 @@ func (w *watch) run() {
 	}
 }
 
-// translate returns false for an event that upstream's client did not ask for.
+// translate converts an event. It returns false for a bookmark that the client did not request.
 func (w *watch) translate(event storage.Event) (apiwatch.Event, bool) {
 	switch event.Type {
 	case apiwatch.Error:
@@ -95,7 +95,7 @@ func (w *watch) translate(event storage.Event) (apiwatch.Event, bool) {
 		if event.InitialEventsEnd {
 			pod.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 		}
-		return apiwatch.Event{Type: apiwatch.Bookmark, Object: pod}, w.bookmarks && (w.marksEnd || !event.InitialEventsEnd)
+		return apiwatch.Event{Type: apiwatch.Bookmark, Object: pod}, w.bookmarks && (w.initialEventsEnd || !event.InitialEventsEnd)
 	}
 	obj, err := event.Entry.Object()
 	if err != nil {
