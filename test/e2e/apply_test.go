@@ -35,7 +35,7 @@ func TestClientGoAppliesDeployments(t *testing.T) {
 	if got.UID != made.UID || *got.Spec.Replicas != 3 || got.Status.Replicas != 3 || len(got.ManagedFields) != 3 {
 		t.Errorf("got %+v", got)
 	}
-	// What its owner has extracted can be applied again.
+	// The extracted configuration can be applied again.
 	extracted, err := appsv1apply.ExtractDeployment(got, "owner")
 	check(t, err)
 	if extracted.Spec.Replicas != nil || *extracted.Spec.Template.Spec.Containers[0].Image != "nginx" {
@@ -51,7 +51,7 @@ func TestControllerRuntimeApplies(t *testing.T) {
 	check(t, c.Apply(t.Context(), config("1"), client.FieldOwner("one")))
 	err := c.Apply(t.Context(), config("2"), client.FieldOwner("two"))
 	if !apierrors.IsConflict(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
-		t.Errorf("a foreign field: %v", err)
+		t.Errorf("a field of another manager: %v", err)
 	}
 	check(t, c.Apply(t.Context(), config("2"), client.FieldOwner("two"), client.ForceOwnership))
 	got := &corev1.ConfigMap{}

@@ -169,11 +169,11 @@ func TestLeaderElection(t *testing.T) {
 	run("second")
 	stop()
 	if id := receive(t, leads); id != "second" {
-		t.Fatalf("%s leads after the first has gone", id)
+		t.Fatalf("%s leads after the first leader stopped", id)
 	}
 }
 
-func TestPagerSeesOneStateOfAThousandObjects(t *testing.T) {
+func TestPagerReadsOneRevision(t *testing.T) {
 	const count, page = 1000, 100
 	clientset := newClientset(t, startServer(t).RESTConfig())
 	createMany(t, clientset, count)
@@ -181,7 +181,7 @@ func TestPagerSeesOneStateOfAThousandObjects(t *testing.T) {
 	pages, seen := 0, map[string]int{}
 	lister := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		pages++
-		// What comes after the first page does not change the pages to come.
+		// Objects created after the first page do not appear on later pages.
 		if pages == 2 {
 			check(t, configMaps.Delete(ctx, manyName(count-1), metav1.DeleteOptions{}))
 			_, err := configMaps.Create(ctx, newConfigMap("many-later"), metav1.CreateOptions{})
@@ -203,7 +203,7 @@ func TestPagerSeesOneStateOfAThousandObjects(t *testing.T) {
 	}
 }
 
-func TestRetryOnConflictLosesNothing(t *testing.T) {
+func TestRetryOnConflictLosesNoUpdate(t *testing.T) {
 	const writers, rounds = 8, 25
 	configMaps := newClientset(t, startServer(t).RESTConfig()).CoreV1().ConfigMaps(namespace)
 	_, err := configMaps.Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
@@ -243,7 +243,7 @@ func createMany(t *testing.T, clientset kubernetes.Interface, count int) {
 	}))
 }
 
-// parallel calls f with 0 to count-1 on some goroutines, and waits for them.
+// parallel calls f with 0 to count-1 on several goroutines and waits for them.
 func parallel(workers, count int, f func(i int) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, workers)

@@ -21,14 +21,14 @@ import (
 	toolswatch "k8s.io/client-go/tools/watch"
 )
 
-// changes of ConfigMaps as an informer's handler gets them.
+// change is a change of a ConfigMap as an informer's handler receives it.
 type change struct {
 	event   watch.EventType
 	name    string
 	version string
 }
 
-// inform starts a shared informer whose changes go to the channel.
+// inform starts a shared informer that sends its changes to the channel.
 func inform(t *testing.T, clientset kubernetes.Interface) (cache.SharedIndexInformer, <-chan change) {
 	t.Helper()
 	changes := make(chan change, 10000)
@@ -66,7 +66,7 @@ func TestInformerStreamsItsList(t *testing.T) {
 	informer, changes := inform(t, clientset)
 	requests, _ := seen.take()
 	if len(requests) != 1 || !strings.Contains(requests[0], "sendInitialEvents=true") {
-		t.Errorf("the informer asked %v, want one watch that streams the list", requests)
+		t.Errorf("the informer sent %v, want one watch that streams the list", requests)
 	}
 	if informer.LastSyncResourceVersion() != before.ResourceVersion {
 		t.Errorf("synced at %s, the last write was %s", informer.LastSyncResourceVersion(), before.ResourceVersion)
@@ -84,7 +84,7 @@ func TestInformerStreamsItsList(t *testing.T) {
 	}
 	gone := receive(t, changes)
 	if gone.event != watch.Deleted || number(t, gone.version) != number(t, patched.ResourceVersion)+1 {
-		t.Errorf("got %v, want the deletion at its own version, after %s", gone, patched.ResourceVersion)
+		t.Errorf("got %v, want the deletion at a revision after %s", gone, patched.ResourceVersion)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestInformersSeeEveryCreateOnce(t *testing.T) {
 	early := newClientset(t, server.RESTConfig())
 	_, first := inform(t, early)
 	createMany(t, early, count)
-	_, second := inform(t, newClientset(t, server.RESTConfig())) // all at once, from the list
+	_, second := inform(t, newClientset(t, server.RESTConfig())) // from the list
 	for name, changes := range map[string]<-chan change{"watching": first, "listing": second} {
 		seen := map[string]int{}
 		for range count {
@@ -118,7 +118,7 @@ func TestUntilWithSync(t *testing.T) {
 	lw := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", namespace, fields.OneTermEqualSelector("metadata.name", "a"))
 	event, err := toolswatch.UntilWithSync(t.Context(), lw, &corev1.ConfigMap{},
 		func(store cache.Store) (bool, error) {
-			// Synced; the change that is waited for comes from here.
+			// The informer has synced; make the change that the condition waits for.
 			_, err := configMaps.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"data":{"n":"done"}}`), metav1.PatchOptions{})
 			return false, err
 		},
@@ -131,8 +131,8 @@ func TestUntilWithSync(t *testing.T) {
 	}
 }
 
-// TestWatchResumes breaks every connection under a watch: it goes on from its
-// last resourceVersion and neither misses nor repeats a change.
+// TestWatchResumes cuts the connection of a watch repeatedly. The watch continues from its last
+// resourceVersion and neither misses nor repeats a change.
 func TestWatchResumes(t *testing.T) {
 	server, cable := startServer(t), &cable{}
 	broken := newClientset(t, cable.through(server.RESTConfig()))
@@ -150,7 +150,7 @@ func TestWatchResumes(t *testing.T) {
 		event := receive(t, watcher.ResultChan())
 		got, ok := event.Object.(*corev1.ConfigMap)
 		if !ok || got.Data["n"] != strconv.Itoa(n) {
-			t.Fatalf("change %d came as %v", n, event)
+			t.Fatalf("change %d: got %v", n, event)
 		}
 		if n%10 == 0 {
 			cable.cut()
@@ -161,7 +161,7 @@ func TestWatchResumes(t *testing.T) {
 	}
 }
 
-// The end of the server is the clean end of its watches: no error, nothing half sent.
+// When the server stops, its watches end without an error event or a partial one.
 func TestWatchEndsWithTheServer(t *testing.T) {
 	server := startServer(t)
 	clientset := newClientset(t, server.RESTConfig())
@@ -180,7 +180,7 @@ func number(t *testing.T, version string) int64 {
 	return n
 }
 
-// cable carries a client's connections and can be cut.
+// cable dials the connections of a client and can cut them.
 type cable struct {
 	mu    sync.Mutex
 	conns []net.Conn

@@ -20,10 +20,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// TestClusterLosesNothingWithItsLeader pauses the leader of three etcd members, resumes it, and
-// kills the leader, while two replicas are written to. Every acknowledged write is there at the
-// end, at both replicas and in an informer that has run from the start.
-func TestClusterLosesNothingWithItsLeader(t *testing.T) {
+// TestClusterSurvivesItsLeader pauses the leader of three etcd members, resumes it, and then kills
+// the leader, while clients write to two replicas. At the end both replicas and an informer have
+// every acknowledged write.
+func TestClusterSurvivesItsLeader(t *testing.T) {
 	file := readCompose(t)
 	places := newPlaces(t, file.named("etcd"))
 	members := map[string]*process{}
@@ -43,7 +43,7 @@ func TestClusterLosesNothingWithItsLeader(t *testing.T) {
 	writer.create(20)
 	paused := members[leader(t, members)]
 	check(t, paused.signal(syscall.SIGSTOP))
-	writer.create(3) // each third request goes to the paused member, until that fails a keepalive
+	writer.create(3) // every third request goes to the paused member until its keepalive fails
 	check(t, paused.signal(syscall.SIGCONT))
 	writer.create(20)
 	killed := leader(t, members)
@@ -74,21 +74,21 @@ func TestClusterLosesNothingWithItsLeader(t *testing.T) {
 		}
 		select {
 		case <-t.Context().Done():
-			t.Fatalf("the informer does not get %v", missing)
+			t.Fatalf("the informer did not receive %v", missing)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// clusterWriter creates objects through the replicas of a cluster, in turns.
+// clusterWriter creates objects through alternating replicas of a cluster.
 type clusterWriter struct {
 	*testing.T
 	replicas []*kubernetes.Clientset
-	// acknowledged are the names of the objects whose creation has succeeded.
+	// acknowledged holds the names of the objects whose creation succeeded.
 	acknowledged []string
 }
 
-// create creates objects and tries each again, at the other replica, until it is there.
+// create creates objects and retries each one at the other replica until it succeeds.
 func (w *clusterWriter) create(count int) {
 	w.Helper()
 	deadline := time.Now().Add(4 * patience)
@@ -96,7 +96,7 @@ func (w *clusterWriter) create(count int) {
 		name := fmt.Sprintf("written-%03d", len(w.acknowledged))
 		for attempt := 0; !w.tryCreate(w.replicas[attempt%len(w.replicas)], name); attempt++ {
 			if time.Now().After(deadline) {
-				w.Fatalf("%s can not be written", name)
+				w.Fatalf("%s cannot be created", name)
 			}
 		}
 		w.acknowledged = append(w.acknowledged, name)
@@ -111,7 +111,7 @@ func (w *clusterWriter) tryCreate(replica *kubernetes.Clientset, name string) bo
 	return err == nil || apierrors.IsAlreadyExists(err)
 }
 
-// leader returns the client URL of the member that the others follow.
+// leader returns the client URL of the leader.
 func leader(t *testing.T, members map[string]*process) string {
 	t.Helper()
 	for url := range members {
@@ -129,7 +129,7 @@ func leader(t *testing.T, members map[string]*process) string {
 	return ""
 }
 
-// without returns the names that are not among others.
+// without returns the names that are not in others.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestCluster runs what docker-compose.yml describes, with its own command
-// lines, as processes on loopback: etcd members and stateless replicas.
+// TestCluster runs the services of docker-compose.yml with their command lines, as processes on
+// loopback: etcd members and stateless replicas.
 func TestCluster(t *testing.T) {
 	file := readCompose(t)
 	places := newPlaces(t, file.named("etcd"))
@@ -30,7 +30,7 @@ func TestCluster(t *testing.T) {
 		etcds[name] = startEtcd(t, places.here(name, file.Services[name].Command[1:]))
 	}
 	var replicas []*process
-	for _, name := range file.named("miniapi") { // side by side: both write what exists from the start
+	for _, name := range file.named("miniapi") { // concurrently: both write the bootstrap objects
 		replicas = append(replicas, startMiniapi(t, places.here(name, file.Services[name].Command)))
 	}
 	one, two := replicas[0].clientset(t), replicas[1].clientset(t)
@@ -40,9 +40,9 @@ func TestCluster(t *testing.T) {
 	first.staleWriteConflicts(written)
 	first.watchSeesTheOthersWrites(func(write func(n int)) {
 		write(1)
-		etcds["etcd1"].kill() // the watches and the writes go on without it
+		etcds["etcd1"].kill() // watches and writes continue without it
 		write(2)
-		replicas[0].kill() // and so does the other replica without this one
+		replicas[0].kill() // the other replica continues
 		write(3)
 	})
 	third := startMiniapi(t, places.here("miniapi3", file.Services["miniapi1"].Command)).clientset(t)
@@ -75,12 +75,12 @@ func (s stories) staleWriteConflicts(stale *corev1.ConfigMap) {
 	stale.Data["n"] = "one"
 	_, err = s.one.CoreV1().ConfigMaps(namespace).Update(s.t.Context(), stale, metav1.UpdateOptions{})
 	if !apierrors.IsConflict(err) {
-		s.t.Errorf("update of what the other replica made stale: %v, want a conflict", err)
+		s.t.Errorf("update of a copy made stale by the other replica: %v, want a conflict", err)
 	}
 }
 
-// watchSeesTheOthersWrites watches through the second replica while f writes,
-// through the first as long as that is there.
+// watchSeesTheOthersWrites watches through the second replica while f writes through the first one,
+// or through the second one if the first is down.
 func (s stories) watchSeesTheOthersWrites(f func(write func(n int))) {
 	s.t.Helper()
 	watching, err := s.two.CoreV1().ConfigMaps(namespace).Watch(s.t.Context(), metav1.ListOptions{LabelSelector: "watched"})
@@ -89,7 +89,7 @@ func (s stories) watchSeesTheOthersWrites(f func(write func(n int))) {
 	f(func(n int) {
 		config := newConfigMap(fmt.Sprintf("watched-%d", n))
 		config.Labels = map[string]string{"watched": "true"}
-		s.createSomehow(config)
+		s.createWithRetry(config)
 		event := receive(s.t, watching.ResultChan())
 		if got, ok := event.Object.(*corev1.ConfigMap); !ok || got.Name != config.Name {
 			s.t.Errorf("watched %v, want %s", event, config.Name)
@@ -97,9 +97,8 @@ func (s stories) watchSeesTheOthersWrites(f func(write func(n int))) {
 	})
 }
 
-// createSomehow creates an object while parts of the cluster are going away: a
-// client tries again, at the other replica if it must.
-func (s stories) createSomehow(config *corev1.ConfigMap) {
+// createWithRetry creates an object while parts of the cluster fail. It retries at both replicas.
+func (s stories) createWithRetry(config *corev1.ConfigMap) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
@@ -110,7 +109,7 @@ func (s stories) createSomehow(config *corev1.ConfigMap) {
 				return
 			}
 			if ctx.Err() != nil {
-				s.t.Fatalf("the cluster does not come back: %v", err)
+				s.t.Fatalf("the cluster did not recover: %v", err)
 			}
 		}
 	}
@@ -122,11 +121,11 @@ func generated() *corev1.ConfigMap {
 	return config
 }
 
-// places are where this machine runs what has a host of its own in the file.
+// places maps the hosts of the file to addresses on this machine.
 type places struct {
 	dir      string
 	replacer *strings.Replacer
-	own      map[string]*strings.Replacer // what a member listens on
+	own      map[string]*strings.Replacer // listen addresses of a member
 }
 
 // client returns the client URL of a member on this machine.
@@ -148,7 +147,7 @@ func newPlaces(t *testing.T, members []string) *places {
 	return p
 }
 
-// here is a command line of the file, for this machine.
+// here returns a command line of the file with addresses of this machine.
 func (p *places) here(name string, line []string) []string {
 	listen := strings.NewReplacer("0.0.0.0:8080", "127.0.0.1:0", "/etcd-data", filepath.Join(p.dir, name), "/tmp/kubeconfig", filepath.Join(p.dir, name))
 	here := make([]string, len(line))
@@ -161,7 +160,7 @@ func (p *places) here(name string, line []string) []string {
 	return here
 }
 
-// freeAddresses are of ports that were free a moment ago.
+// freeAddresses returns loopback addresses with ports that are free at the moment.
 func freeAddresses(t *testing.T, count int) []string {
 	t.Helper()
 	var addresses []string
@@ -174,9 +173,9 @@ func freeAddresses(t *testing.T, count int) []string {
 	return addresses
 }
 
-// process is a program that ends with the test at the latest.
+// process is a running program that is killed at the end of the test.
 type process struct {
-	url    string // where miniapi serves
+	url    string // of miniapi
 	kill   func()
 	signal func(os.Signal) error
 }
@@ -214,7 +213,7 @@ func startProcess(t *testing.T, cmd *exec.Cmd) *process {
 	check(t, cmd.Start())
 	p := &process{signal: cmd.Process.Signal, kill: sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // says that it was killed
+		_ = cmd.Wait() // reports the kill
 	})}
 	t.Cleanup(func() {
 		p.kill()

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// compose is what docker-compose.yml says.
+// compose is the content of docker-compose.yml.
 type compose struct {
 	Services map[string]composeService `json:"services"`
 	Volumes  map[string]any            `json:"volumes"`
@@ -28,7 +28,7 @@ type composeService struct {
 	Volumes   []string    `json:"volumes"`
 }
 
-// commandLine is a list, or one string with blanks.
+// commandLine is decoded from a list or from a string with spaces.
 type commandLine []string
 
 func (c *commandLine) UnmarshalJSON(data []byte) error {
@@ -49,8 +49,7 @@ func readCompose(t *testing.T) compose {
 	return c
 }
 
-// withoutAnchors drops the x- entries, which only hold what is merged elsewhere
-// and are resolved by the parser.
+// withoutAnchors removes the x- entries. They only define anchors, which the parser has resolved.
 func withoutAnchors(data []byte) []byte {
 	var all map[string]any
 	if err := yaml.Unmarshal(data, &all); err != nil {
@@ -88,12 +87,12 @@ func TestComposeFile(t *testing.T) {
 		}
 		for _, dependency := range service.DependsOn {
 			if _, ok := c.Services[dependency]; !ok {
-				t.Errorf("%s depends on %s, which is not there", name, dependency)
+				t.Errorf("%s depends on %s, which is not defined", name, dependency)
 			}
 		}
 		for _, volume := range service.Volumes {
 			if volume, _, _ := strings.Cut(volume, ":"); !contains(c.Volumes, volume) {
-				t.Errorf("%s uses volume %s, which is not there", name, volume)
+				t.Errorf("%s uses volume %s, which is not defined", name, volume)
 			}
 		}
 		for _, port := range service.Ports {
@@ -105,13 +104,13 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-func TestFlagsOfComposeFileAndDockerfileAreKnown(t *testing.T) {
+func TestFlagsOfComposeFileAndDockerfile(t *testing.T) {
 	lines := map[string][]string{"Dockerfile": dockerfileCommand(t)}
 	for _, name := range readCompose(t).named("miniapi") {
 		lines[name] = readCompose(t).Services[name].Command
 	}
 	for name, line := range lines {
-		// --version ends the command after the flags are read.
+		// --version exits after the flags are parsed.
 		out, err := exec.CommandContext(t.Context(), filepath.Join(programsDir(t), "miniapi"), append(line, "--version")...).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v: %s", name, err, out)
@@ -119,14 +118,14 @@ func TestFlagsOfComposeFileAndDockerfileAreKnown(t *testing.T) {
 	}
 }
 
-func TestDockerfileBuildsWithTheGoOfTheModule(t *testing.T) {
+func TestDockerfileUsesTheGoVersionOfTheModule(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "list", "-m", "-f", "{{.GoVersion}}").Output()
 	check(t, err)
 	version := strings.Join(strings.SplitN(strings.TrimSpace(string(out)), ".", 3)[:2], ".")
 	dockerfile, err := os.ReadFile("../../Dockerfile")
 	check(t, err)
 	if !strings.Contains(string(dockerfile), "FROM golang:"+version+" ") {
-		t.Errorf("go.mod has Go %s, the Dockerfile another:\n%s", version, dockerfile)
+		t.Errorf("go.mod requires Go %s, the Dockerfile differs:\n%s", version, dockerfile)
 	}
 }
 

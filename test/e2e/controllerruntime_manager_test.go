@@ -28,14 +28,14 @@ func newManager(t *testing.T, cfg *rest.Config, opts ctrl.Options) ctrl.Manager 
 	t.Helper()
 	opts.Logger = logr.Discard()
 	opts.Metrics = metricsserver.Options{BindAddress: "0"}
-	opts.Controller = config.Controller{SkipNameValidation: new(true)} // -count=2 makes it twice
+	opts.Controller = config.Controller{SkipNameValidation: new(true)} // with -count=2 the name is used twice
 	mgr, err := ctrl.NewManager(cfg, opts)
 	check(t, err)
 	return mgr
 }
 
-// observer is a controller as people write them: it holds what it looks after
-// with a finalizer, and says in the status which generation it has seen.
+// observer is a typical controller. It adds a finalizer and writes the observed generation to the
+// status.
 type observer struct{ client.Client }
 
 func (o observer) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -45,18 +45,18 @@ func (o observer) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	}
 	if !web.DeletionTimestamp.IsZero() {
 		controllerutil.RemoveFinalizer(web, finalizer)
-		return ctrl.Result{}, again(o.Update(ctx, web))
+		return ctrl.Result{}, ignoreConflict(o.Update(ctx, web))
 	}
 	if controllerutil.AddFinalizer(web, finalizer) {
-		return ctrl.Result{}, again(o.Update(ctx, web))
+		return ctrl.Result{}, ignoreConflict(o.Update(ctx, web))
 	}
 	web.Status.ObservedGeneration = web.Generation
-	return ctrl.Result{}, again(o.Status().Update(ctx, web))
+	return ctrl.Result{}, ignoreConflict(o.Status().Update(ctx, web))
 }
 
-// again leaves out a conflict: the cache was behind, and the event that makes
-// it catch up comes here.
-func again(err error) error {
+// ignoreConflict returns nil for a conflict. The cache was stale, and the event that updates it
+// triggers another reconciliation.
+func ignoreConflict(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -89,7 +89,8 @@ func TestManagerReconciles(t *testing.T) {
 	}
 }
 
-// awaitDeployment watches until the Deployment is as wanted, or gone if want is nil.
+// awaitDeployment watches until want returns true, or until the Deployment is deleted if want is
+// nil.
 func awaitDeployment(t *testing.T, c client.WithWatch, want func(*appsv1.Deployment) bool) *appsv1.Deployment {
 	t.Helper()
 	var list appsv1.DeploymentList
@@ -141,13 +142,13 @@ func TestCachedClient(t *testing.T) {
 	stale, key := &corev1.ConfigMap{}, client.ObjectKeyFromObject(written)
 	check(t, c.Get(t.Context(), key, stale))
 	if requests, _ := seen.take(); len(requests) > 0 {
-		t.Errorf("a cached read asked the server: %v", requests)
+		t.Errorf("a cached read sent requests: %v", requests)
 	}
 	written.Data["n"] = "1"
 	check(t, c.Update(t.Context(), written))
 	stale.Data["n"] = "2"
 	if err := c.Update(t.Context(), stale); !apierrors.IsConflict(err) {
-		t.Errorf("update of what the cache had: %v, want a conflict", err)
+		t.Errorf("update of a stale cached copy: %v, want a conflict", err)
 	}
 	receive(t, changes)
 	check(t, c.Get(t.Context(), key, stale))
@@ -191,6 +192,6 @@ func receiveClosed(t *testing.T, closed <-chan struct{}) {
 	select {
 	case <-closed:
 	case <-time.After(patience):
-		t.Fatal("it never came")
+		t.Fatal("the channel was not closed in time")
 	}
 }

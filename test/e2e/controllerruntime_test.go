@@ -31,7 +31,7 @@ func TestClientSpeaksProtobufForTypedObjects(t *testing.T) {
 	server, seen := startServer(t), &wire{}
 	c, err := client.New(seen.tap(server.RESTConfig()), client.Options{})
 	check(t, err)
-	check(t, c.Create(t.Context(), newDeployment("web"))) // discovery goes before it
+	check(t, c.Create(t.Context(), newDeployment("web"))) // after discovery
 	seen.take()
 	web := &appsv1.Deployment{}
 	check(t, c.Get(t.Context(), client.ObjectKeyFromObject(newDeployment("web")), web))
@@ -41,7 +41,7 @@ func TestClientSpeaksProtobufForTypedObjects(t *testing.T) {
 	check(t, c.Delete(t.Context(), web))
 	requests, answers := seen.take()
 	if i := slices.IndexFunc(answers, func(a string) bool { return a != "application/vnd.kubernetes.protobuf" }); i >= 0 {
-		t.Errorf("%s was answered as %s", requests[i], answers[i])
+		t.Errorf("%s: content type %s", requests[i], answers[i])
 	}
 	if web.Generation != 2 {
 		t.Errorf("generation is %d after a change of the spec", web.Generation)
@@ -85,7 +85,7 @@ func TestPatches(t *testing.T) {
 		web.Spec.Template.Spec.Containers[0].Image = "nginx:2"
 		return web
 	}
-	check(t, c.Patch(t.Context(), labelled(original, "team", "a"), client.MergeFrom(original))) // somebody else
+	check(t, c.Patch(t.Context(), labelled(original, "team", "a"), client.MergeFrom(original))) // another client
 	for name, tc := range map[string]struct {
 		patch    client.Patch
 		conflict bool
@@ -102,7 +102,7 @@ func TestPatches(t *testing.T) {
 				t.Fatalf("got %v, want a conflict: %v", err, tc.conflict)
 			}
 			if err == nil && (web.Labels["team"] != "a" || web.Spec.Template.Spec.Containers[0].Image != "nginx:2") {
-				t.Errorf("the answer has labels %v and image %s", web.Labels, web.Spec.Template.Spec.Containers[0].Image)
+				t.Errorf("response with labels %v and image %s", web.Labels, web.Spec.Template.Spec.Containers[0].Image)
 			}
 		})
 	}
@@ -114,13 +114,13 @@ func labelled(web *appsv1.Deployment, key, value string) *appsv1.Deployment {
 	return web
 }
 
-func TestStatusAndSpecKeepApart(t *testing.T) {
+func TestStatusAndSpecAreSeparate(t *testing.T) {
 	c := newClient(t, startServer(t))
 	web := newDeployment("web")
 	web.Status.Replicas = 7
 	check(t, c.Create(t.Context(), web))
 	if web.Status.Replicas != 0 {
-		t.Errorf("a create took over the status: %+v", web.Status)
+		t.Errorf("create stored the status: %+v", web.Status)
 	}
 	web.Status.ObservedGeneration, web.Spec.Replicas = web.Generation, new(int32(9))
 	check(t, c.Status().Update(t.Context(), web))
@@ -170,7 +170,7 @@ func TestFinalizers(t *testing.T) {
 	check(t, c.Delete(t.Context(), held))
 	check(t, c.Get(t.Context(), key, held))
 	if held.DeletionTimestamp.IsZero() {
-		t.Fatal("deleted, and no deletionTimestamp")
+		t.Fatal("no deletionTimestamp after the deletion")
 	}
 	controllerutil.RemoveFinalizer(held, finalizer)
 	check(t, c.Update(t.Context(), held))
@@ -207,7 +207,7 @@ func TestDeleteAllOf(t *testing.T) {
 	var left corev1.ConfigMapList
 	check(t, c.List(t.Context(), &left, client.InNamespace(namespace)))
 	if len(left.Items) != 1 || left.Items[0].Name != "c" {
-		t.Errorf("left are %v", left.Items)
+		t.Errorf("remaining: %v", left.Items)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestMetadataOnly(t *testing.T) {
 	}
 	partial := last.Object.(*metav1.PartialObjectMetadata)
 	if partial.UID != web.UID || partial.ResourceVersion <= web.ResourceVersion {
-		t.Errorf("deleted is %s at %s, was written at %s", partial.UID, partial.ResourceVersion, web.ResourceVersion)
+		t.Errorf("deleted %s at %s, written at %s", partial.UID, partial.ResourceVersion, web.ResourceVersion)
 	}
 	requests, _ := seen.take()
 	if !slices.ContainsFunc(requests, func(r string) bool { return strings.Contains(r, "watch=true") }) {

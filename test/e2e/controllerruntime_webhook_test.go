@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// sizes is a webhook as people write them: it fills in the size of ConfigMaps,
-// and holds them to it.
+// sizes is a typical webhook. It defaults the size of ConfigMaps and makes it immutable.
 type sizes struct{}
 
 func (sizes) Default(_ context.Context, c *corev1.ConfigMap) error {
@@ -47,8 +46,8 @@ func (sizes) ValidateDelete(context.Context, *corev1.ConfigMap) (admission.Warni
 	return nil, errors.New("it may not go")
 }
 
-// sizesConfig is what kubebuilder generates from markers: services, which envtest
-// turns into URLs of its own.
+// sizesConfig returns the configurations that kubebuilder generates from markers. envtest replaces
+// their Services by URLs.
 func sizesConfig() envtest.WebhookInstallOptions {
 	client := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{
@@ -109,7 +108,7 @@ func TestEnvtestInstallsWebhooks(t *testing.T) {
 	check(t, env.WebhookInstallOptions.Cleanup())
 }
 
-// awaitWebhooks asks again and again, as suites do.
+// awaitWebhooks polls until the webhooks are called, as test suites do.
 func awaitWebhooks(t *testing.T, mgr ctrl.Manager) {
 	t.Helper()
 	for mgr.GetWebhookServer().StartedChecker()(nil) != nil {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// beCurlIfAsked never returns in a process that was started under the name
-// curl: it is as much of curl as the README needs, for machines without one.
-func beCurlIfAsked() {
+// runAsCurl does not return if the process was started under the name curl. It implements the part
+// of curl that the README uses, for machines without curl.
+func runAsCurl() {
 	if filepath.Base(os.Args[0]) != "curl" {
 		return
 	}

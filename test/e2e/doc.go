@@ -1,5 +1,4 @@
-// Package e2e holds the tests that need more than the main module may depend
-// on: kubectl as a library, controller-runtime, and etcd members of a cluster.
-// It is a module of its own so that none of that reaches whoever imports
-// miniapi.
+// Package e2e holds the tests that need more dependencies than the main module has: kubectl as a
+// library, controller-runtime, and etcd members of a cluster. It is a separate module, so that
+// importers of miniapi do not get these dependencies.
 package e2e

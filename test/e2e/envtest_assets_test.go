@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// useAssets points envtest to miniapi in the place of its binaries.
+// useAssets makes envtest start miniapi instead of its binaries.
 func useAssets(t testing.TB) {
 	t.Helper()
 	programs := programsDir(t)
@@ -27,11 +27,11 @@ func useAssets(t testing.TB) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("KUBEBUILDER_ASSETS", dir)
-	t.Setenv("HOME", t.TempDir()) // where kubectl has its cache
+	t.Setenv("HOME", t.TempDir()) // for the cache of kubectl
 }
 
-// TestEnvironment is a suite that knows nothing of miniapi. Its environment is
-// started a second time after it was stopped, with nothing left of the first.
+// TestEnvironment runs a suite without any reference to miniapi. It starts its environment a second
+// time after a stop, which left nothing of the first start.
 func TestEnvironment(t *testing.T) {
 	useAssets(t)
 	env := &envtest.Environment{}
@@ -42,13 +42,13 @@ func TestEnvironment(t *testing.T) {
 		story := environmentStory{t, env, clientsetFor(t, config)}
 		story.staleWriteConflicts()
 		story.usersHaveTheirOwnRights()
-		story.kubectlKnowsTheServer()
+		story.kubectlConnects()
 		addresses := []string{env.ControlPlane.Etcd.URL.Host, env.ControlPlane.APIServer.SecureServing.HostPort()}
 		check(t, env.Stop())
 		for _, address := range addresses {
 			if conn, err := net.Dial("tcp", address); err == nil {
 				conn.Close()
-				t.Errorf("somebody is left at %s", address)
+				t.Errorf("a server still listens at %s", address)
 			}
 		}
 	}
@@ -80,11 +80,11 @@ func (s environmentStory) usersHaveTheirOwnRights() {
 	check(s.t, err)
 	_, err = clientsetFor(s.t, user.Config()).CoreV1().ConfigMaps(namespace).List(s.t.Context(), metav1.ListOptions{})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `User "jane" cannot list`) {
-		s.t.Errorf("a list by somebody without roles: %v, want it to be forbidden", err)
+		s.t.Errorf("a list without roles: %v, want it to be forbidden", err)
 	}
 }
 
-func (s environmentStory) kubectlKnowsTheServer() {
+func (s environmentStory) kubectlConnects() {
 	s.t.Helper()
 	stdout, stderr, err := s.env.ControlPlane.KubeCtl().Run("get", "configmap", "a", "-o", "jsonpath={.data.n}")
 	out, _ := io.ReadAll(stdout)
@@ -100,9 +100,8 @@ func clientsetFor(t *testing.T, config *rest.Config) *kubernetes.Clientset {
 	return clientset
 }
 
-// BenchmarkEnvironmentStart is what a suite waits for before its first test.
-// envtest asks every tenth of a second whether each of its processes is ready,
-// and makes four pairs of keys.
+// BenchmarkEnvironmentStart measures the start of an environment. It includes the generation of
+// four key pairs, and envtest polls the readiness of each process every 100 ms.
 func BenchmarkEnvironmentStart(b *testing.B) {
 	useAssets(b)
 	for b.Loop() {

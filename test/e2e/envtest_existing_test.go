@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// existing is an environment as a suite has one, for a running server.
+// existing returns an environment for a running server.
 func existing(server *miniapi.Server) *envtest.Environment {
 	return &envtest.Environment{UseExistingCluster: new(true), Config: server.RESTConfig()}
 }
@@ -38,7 +38,7 @@ func TestEnvtestUsesARunningServer(t *testing.T) {
 			c, err = client.New(fromFile, client.Options{})
 			check(t, err)
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(newConfigMap("a")), &corev1.ConfigMap{}); err != nil {
-				t.Errorf("with the environment's kubeconfig, the server being ours to stop: %v", err)
+				t.Errorf("request after Stop of the environment, which must not stop the server: %v", err)
 			}
 		})
 	}
@@ -66,9 +66,9 @@ func TestEnvtestInstallsCustomResources(t *testing.T) {
 	check(t, env.Stop())
 }
 
-// envtest adds users to a control plane that it has started; the server adds
-// them to itself.
-func TestEnvtestAddsNoUserToARunningServer(t *testing.T) {
+// envtest adds users only to control planes that it has started. For a running server use
+// Server.AddUser.
+func TestEnvtestCannotAddUsersToARunningServer(t *testing.T) {
 	server := startServerWith(t, miniapi.Config{Authorization: miniapi.RBAC})
 	env := existing(server)
 	_, err := env.Start()
@@ -82,6 +82,6 @@ func TestEnvtestAddsNoUserToARunningServer(t *testing.T) {
 	c, err := client.New(config, client.Options{})
 	check(t, err)
 	if err := c.List(t.Context(), &corev1.ConfigMapList{}); !apierrors.IsForbidden(err) {
-		t.Errorf("jane, who has no role: %v", err)
+		t.Errorf("jane, without a role: %v", err)
 	}
 }

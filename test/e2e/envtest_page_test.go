@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEnvtestPage: what docs/envtest.md shows in Go is in the suites and the
-// operator's test, which run themselves.
+// TestEnvtestPage checks that the Go code in docs/envtest.md is part of the suites and the operator
+// test, which run on their own.
 func TestEnvtestPage(t *testing.T) {
 	files, err := filepath.Glob("suite/*/*_test.go")
 	check(t, err)
@@ -26,7 +26,7 @@ func TestEnvtestPage(t *testing.T) {
 		}
 		shown++
 		if !strings.Contains(suites.String(), block.text) {
-			t.Errorf("in no suite:\n%s", block.text)
+			t.Errorf("not part of any suite:\n%s", block.text)
 		}
 	}
 	if shown == 0 {
@@ -34,8 +34,7 @@ func TestEnvtestPage(t *testing.T) {
 	}
 }
 
-// TestEnvtestPageCommands runs the page's commands in the suite that knows
-// nothing of miniapi.
+// TestEnvtestPageCommands runs the commands of the page in the suite without references to miniapi.
 func TestEnvtestPageCommands(t *testing.T) {
 	dir, err := filepath.Abs("suite/envtest")
 	check(t, err)
@@ -63,7 +62,7 @@ func readEnvtestPage(t *testing.T) []block {
 	return blocksOf(string(data))
 }
 
-func TestEnvtestPageLinksLead(t *testing.T) {
+func TestEnvtestPageLinks(t *testing.T) {
 	data, err := os.ReadFile("../../docs/envtest.md")
 	check(t, err)
 	checkLinks(t, "../../docs", string(data))

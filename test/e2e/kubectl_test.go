@@ -15,11 +15,10 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/kubectl with what kubectl prints now; review it as prose")
+var update = flag.Bool("update", false, "rewrite testdata/kubectl with the current output of kubectl; review the diff")
 
-// TestKubectl plays every story in testdata/kubectl against a server of its
-// own and compares what a user would see: standard output and standard error
-// as they come, and the exit code of what failed.
+// TestKubectl plays every story in testdata/kubectl against a new server and compares the output:
+// standard output and standard error in their order, and the exit code of failed commands.
 func TestKubectl(t *testing.T) {
 	stories, err := filepath.Glob("testdata/kubectl/*.txt")
 	if err != nil || len(stories) == 0 {
@@ -46,7 +45,7 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// play returns the story as it went with a kubectl of the given release.
+// play runs a story with a kubectl of the given release and returns it with the actual output.
 func play(t *testing.T, text string, by release) string {
 	server := startServerOf(t, text)
 	sh, masks := newShell(t, server), newVolatile(server)
@@ -58,8 +57,7 @@ func play(t *testing.T, text string, by release) string {
 	return story.String()
 }
 
-// startServerOf starts what a story begins with: its first line may name the
-// flags of another server than the default one.
+// startServerOf starts the server of a story. The first line of the story may contain its flags.
 func startServerOf(t *testing.T, story string) *miniapi.Server {
 	t.Helper()
 	flags, _, _ := strings.Cut(story, "\n")
@@ -69,8 +67,8 @@ func startServerOf(t *testing.T, story string) *miniapi.Server {
 	}[flags])
 }
 
-// logPattern is a line of client-go's log: when a watch meets its deadline, it
-// depends on the moment whether there is one.
+// logPattern matches a line of client-go's log that appears only sometimes, when a watch reaches
+// its deadline.
 var logPattern = regexp.MustCompile(`(?m)^[IWE]\d{4} \d\d:.*\n`)
 
 func outcome(t *testing.T, sh *shell, command string) string {
@@ -86,6 +84,6 @@ func outcome(t *testing.T, sh *shell, command string) string {
 	case err != nil:
 		t.Fatal(err)
 	}
-	// A printed blank line before the next command is the story's own.
+	// A blank line before the next command belongs to the story.
 	return strings.TrimRight(printed, "\n") + strings.Repeat("\n", min(1, len(printed)))
 }

@@ -22,29 +22,27 @@ import (
 
 var seed = flag.Uint64("seed", 0, "seed of what clients do; 0: any, which is logged")
 
-// farOff is how long etcd's answers take to a server that is not beside it.
-const farOff = 2 * time.Millisecond
+// remoteDelay delays the responses of etcd to a remote server.
+const remoteDelay = 2 * time.Millisecond
 
-// cutEvery is after how many disturbances the links are cut, where they are.
+// cutEvery is the number of disturbances between two cuts of lossy links.
 const cutEvery = 120
 
-// arena is where clients are let loose.
+// arena is a set of servers for concurrent clients.
 type arena struct {
 	servers []*miniapi.Server
 	// etcd is a client of the etcd behind the servers.
 	etcd *clientv3.Client
-	// links are what connects the servers with etcd. If they are lossy they are
-	// cut now and then, and some requests fail.
+	// links connect the servers with etcd. Lossy links are cut at times, which makes requests fail.
 	links []*link
 	lossy bool
 }
 
-// configMaps are those of a namespace, at one server.
+// configMaps is a client of the ConfigMaps of a namespace at one server.
 type configMaps = typedcorev1.ConfigMapInterface
 
-// inArenas runs a test with one server, and with two of one etcd: both beside
-// it, one of them so far off that it is late to hear of everything, and with
-// connections that break.
+// inArenas runs a test with one server, and with two servers of one etcd: both local, one of them
+// remote with delayed responses, and both with lossy connections.
 func inArenas(t *testing.T, test func(*testing.T, *arena, rand.Source)) {
 	for _, kind := range []struct {
 		name  string
@@ -52,12 +50,12 @@ func inArenas(t *testing.T, test func(*testing.T, *arena, rand.Source)) {
 	}{
 		{"embedded", startAlone},
 		{"two servers", func(t *testing.T) *arena { return startReplicas(t, 0, 0) }},
-		{"one far off", func(t *testing.T) *arena { return startReplicas(t, 0, farOff) }},
+		{"one far off", func(t *testing.T) *arena { return startReplicas(t, 0, remoteDelay) }},
 		{"links cut", startLossy},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			seed := cmp.Or(*seed, rand.Uint64())
-			t.Logf("begun with -seed %d", seed) // what runs at the same time has no order
+			t.Logf("repeat with -seed %d", seed) // the order of concurrent requests is not repeatable
 			test(t, kind.start(t), rand.NewPCG(seed, 0))
 		})
 	}
@@ -69,8 +67,7 @@ func startAlone(t *testing.T) *arena {
 	return &arena{servers: []*miniapi.Server{server}, etcd: server.EtcdClient()}
 }
 
-// startReplicas starts a server for each of the delays that what etcd sends has
-// on its way to it.
+// startReplicas starts a server for each delay of the responses of etcd.
 func startReplicas(t *testing.T, delays ...time.Duration) *arena {
 	t.Helper()
 	etcd, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
@@ -91,16 +88,16 @@ func startReplicas(t *testing.T, delays ...time.Duration) *arena {
 
 func startLossy(t *testing.T) *arena {
 	t.Helper()
-	a := startReplicas(t, 0, farOff)
+	a := startReplicas(t, 0, remoteDelay)
 	a.lossy = true
 	return a
 }
 
-// namespaces makes a namespace and returns its ConfigMaps at each server.
+// namespaces creates a namespace and returns clients of its ConfigMaps at each server.
 func (a *arena) namespaces(t *testing.T, name string) (servers []configMaps) {
 	t.Helper()
 	for i, server := range a.servers {
-		clientset := newClientset(t, askOnce(&rest.Config{Host: server.URL(), QPS: -1}))
+		clientset := newClientset(t, withoutRetries(&rest.Config{Host: server.URL(), QPS: -1}))
 		if i == 0 {
 			createNamespace(t, clientset, name)
 		}
@@ -116,9 +113,9 @@ func createNamespace(t *testing.T, clientset *kubernetes.Clientset, name string)
 	check(t, err)
 }
 
-// askOnce keeps a client from trying again by itself: what the first attempt
-// has done would be lost to a history.
-func askOnce(config *rest.Config) *rest.Config {
+// withoutRetries disables the retries of a client. A retry would hide the effect of the first
+// attempt from the history.
+func withoutRetries(config *rest.Config) *rest.Config {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			resp, err := next.RoundTrip(r)
@@ -131,8 +128,8 @@ func askOnce(config *rest.Config) *rest.Config {
 	return config
 }
 
-// disturb moves etcd's revision where no server looks, for each tick, and cuts
-// the links now and then.
+// disturb writes a key outside the prefix of the servers for each tick, which raises the revision
+// of etcd, and cuts lossy links at times.
 func (a *arena) disturb(ctx context.Context, ticks <-chan struct{}) error {
 	for n := 1; ; n++ {
 		select {
@@ -151,5 +148,5 @@ func (a *arena) disturb(ctx context.Context, ticks <-chan struct{}) error {
 	}
 }
 
-// random returns a source of its own for one goroutine.
+// random returns a separate source for one goroutine.
 func random(source rand.Source) *rand.Rand { return rand.New(rand.NewPCG(source.Uint64(), 0)) }

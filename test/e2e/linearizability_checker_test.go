@@ -7,15 +7,15 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// TestLinearizabilityChecker shows the checker histories made by hand: it has to
-// know right ones from wrong ones, or it shows nothing about servers.
+// TestLinearizabilityChecker checks that the checker accepts correct and rejects incorrect
+// histories, written by hand.
 func TestLinearizabilityChecker(t *testing.T) {
 	one, two := version("1", "red", 5), version("2", "blue", 7)
 	created := does(write(verbCreate, one), wrote(one))
 	updated := does(write(verbUpdate, two), wrote(two))
 	for _, test := range []struct {
 		rule string
-		// history of requests, one after the other unless they say something else.
+		// sequential requests unless from is used
 		history []porcupine.Operation
 		right   bool
 	}{
@@ -57,7 +57,7 @@ func TestLinearizabilityChecker(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			if right := porcupine.CheckOperations(consistent, test.history); right != test.right {
-				t.Errorf("the checker says %v, want %v", right, test.right)
+				t.Errorf("linearizable %v, want %v", right, test.right)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func is(outcome fate) output { return output{outcome: outcome} }
 
 func wrote(o object) output { return output{outcome: done, object: o} }
 
-// listed is the answer to a list which has nothing but objects of the first key.
+// listed returns the response to a list that contains only versions of the first key.
 func listed(revision int64, versions ...object) output {
 	out := output{outcome: done, revision: revision}
 	copy(out.objects[:], versions)
@@ -96,14 +96,13 @@ func does(in input, out output) porcupine.Operation {
 	return porcupine.Operation{Input: in, Output: out}
 }
 
-// from lets a request begin at the same time as the one at a place in the story
-// that is counted from 1.
+// from returns the request with the start time of the request at a place, counted from 1.
 func from(place int64, operation porcupine.Operation) porcupine.Operation {
 	operation.Call = 10 * place
 	return operation
 }
 
-// story is a history of one request after the other.
+// story returns a history of sequential requests.
 func story(operations ...porcupine.Operation) []porcupine.Operation {
 	operations = slices.Clone(operations)
 	for i := range operations {

@@ -16,28 +16,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// valueKey is where a ConfigMap has its value, colourLabel where its colour.
+// valueKey is the data key of the value of a ConfigMap, colourLabel the label of its colour.
 const valueKey, colourLabel = "value", "colour"
 
-// historian is a client that writes down what it does.
-type historian struct {
+// recordingClient is a client that records its requests and their results.
+type recordingClient struct {
 	id      int
 	servers []configMaps
-	// lossy: a server may fail, and not know what became of a write.
+	// lossy permits responses with an unknown outcome.
 	lossy bool
-	// ticks is told of each request, as long as it listens.
+	// ticks receives a value for each request, unless it blocks.
 	ticks  chan<- struct{}
 	random *rand.Rand
 	began  time.Time
-	// latest is what it has seen last of each object, which its preconditions
-	// are about. Other clients go on.
+	// latest is the last version of each object that the client has seen. Preconditions use it; it
+	// may be stale.
 	latest  objects
 	history []porcupine.Operation
 }
 
-// run makes a number of requests, one after the other. The error is that of an
-// answer which no request may get.
-func (h *historian) run(ctx context.Context, requests int) error {
+// run sends requests one after the other. It returns an error for a response that no request may
+// get.
+func (h *recordingClient) run(ctx context.Context, requests int) error {
 	for i := range requests {
 		select {
 		case h.ticks <- struct{}{}:
@@ -50,22 +50,22 @@ func (h *historian) run(ctx context.Context, requests int) error {
 			return fmt.Errorf("client %d: %s: %w", h.id, in, err)
 		}
 		if out.outcome == unknown && (in.verb == verbGet || in.verb == verbList) {
-			continue // it tells nothing
+			continue // a failed read adds nothing to the history
 		}
 		h.history = append(h.history, porcupine.Operation{ClientId: h.id, Input: in, Call: call, Output: out, Return: returned})
 	}
 	return nil
 }
 
-func (h *historian) now() int64 { return int64(time.Since(h.began)) }
+func (h *recordingClient) now() int64 { return int64(time.Since(h.began)) }
 
-// chance is true that many times out of a hundred.
-func (h *historian) chance(percent int) bool { return h.random.IntN(100) < percent }
+// chance returns true with a probability in percent.
+func (h *recordingClient) chance(percent int) bool { return h.random.IntN(100) < percent }
 
 func pick[T any](random *rand.Rand, from ...T) T { return from[random.IntN(len(from))] }
 
 // choose returns the next request.
-func (h *historian) choose(i int) input {
+func (h *recordingClient) choose(i int) input {
 	in := input{
 		verb: pick(h.random, verbCreate, verbCreate, verbUpdate, verbUpdate, verbPatch, verbDelete, verbGet, verbGet, verbList, verbList),
 		key:  h.random.IntN(keys),
@@ -86,9 +86,9 @@ func (h *historian) choose(i int) input {
 	return in
 }
 
-// attempt makes a request of one of the servers, and sometimes goes away before
-// the answer is there. It returns when the answer had been given.
-func (h *historian) attempt(ctx context.Context, in input) (output, int64, error) {
+// attempt sends a request to one of the servers and sometimes cancels it before the response. It
+// returns the time of the response.
+func (h *recordingClient) attempt(ctx context.Context, in input) (output, int64, error) {
 	if h.chance(3) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(h.random.Int64N(int64(3*time.Millisecond))))
@@ -117,12 +117,12 @@ func (h *historian) attempt(ctx context.Context, in input) (output, int64, error
 	return out, returned, nil
 }
 
-// failed tells errors of the server from those of the request.
+// failed reports whether an error is a failure of the server, not a rejection of the request.
 func failed(err error) bool {
 	return apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
 }
 
-func (h *historian) perform(ctx context.Context, server configMaps, in input) (output, int64, error) {
+func (h *recordingClient) perform(ctx context.Context, server configMaps, in input) (output, int64, error) {
 	if in.verb == verbList {
 		return h.list(ctx, server, in)
 	}
@@ -135,7 +135,7 @@ func (h *historian) perform(ctx context.Context, server configMaps, in input) (o
 	return output{object: written}, returned, err
 }
 
-// send makes a request about one object.
+// send sends a request for a single object.
 func (in input) send(ctx context.Context, server configMaps) (*corev1.ConfigMap, error) {
 	switch in.verb {
 	case verbCreate:
@@ -149,11 +149,11 @@ func (in input) send(ctx context.Context, server configMaps) (*corev1.ConfigMap,
 	case verbDelete:
 		return nil, server.Delete(ctx, keyNames[in.key], metav1.DeleteOptions{Preconditions: in.given.preconditions()})
 	}
-	return nil, fmt.Errorf("no request about one object")
+	return nil, fmt.Errorf("not a request for a single object")
 }
 
-// list reads all pages. They are one answer, given when the first of them was.
-func (h *historian) list(ctx context.Context, server configMaps, in input) (output, int64, error) {
+// list reads all pages. They count as one response at the time of the first page.
+func (h *recordingClient) list(ctx context.Context, server configMaps, in input) (output, int64, error) {
 	opts := metav1.ListOptions{Limit: in.limit}
 	if in.selected != "" {
 		opts.LabelSelector = colourLabel + "=" + in.selected
@@ -175,7 +175,7 @@ func (h *historian) list(ctx context.Context, server configMaps, in input) (outp
 	}
 }
 
-// add joins a page to those before, which must be of one revision.
+// add appends a page, which must have the revision of the previous pages.
 func (out *output) add(page *corev1.ConfigMapList, limit int64) error {
 	revision, err := strconv.ParseInt(page.ResourceVersion, 10, 64)
 	switch {
@@ -190,7 +190,7 @@ func (out *output) add(page *corev1.ConfigMapList, limit int64) error {
 	for i := range page.Items {
 		key := slices.Index(keyNames[:], page.Items[i].Name)
 		if key < 0 || out.objects[key].exists() {
-			return fmt.Errorf("%q is listed, which is not there or has been listed before", page.Items[i].Name)
+			return fmt.Errorf("%q is unknown or listed twice", page.Items[i].Name)
 		}
 		if out.objects[key], err = observed(&page.Items[i]); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (out *output) add(page *corev1.ConfigMapList, limit int64) error {
 	return nil
 }
 
-// observed returns what a client sees of an object.
+// observed returns the version of an object in a response.
 func observed(o *corev1.ConfigMap) (object, error) {
 	revision, err := strconv.ParseInt(o.ResourceVersion, 10, 64)
 	if err == nil && (o.UID == "" || o.Data[valueKey] == "") {

@@ -6,26 +6,25 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// closed returns a history as the checker needs it, with its end.
+// closed returns a history with an end marker, as the checker requires.
 func closed(history []porcupine.Operation) []porcupine.Operation {
 	end := int64(0)
 	for _, operation := range history {
 		end = max(end, operation.Return)
 	}
 	for i := range history {
-		// When, and if, a request was done that nobody waited for is not known.
+		// It is unknown whether and when a request without a response was done.
 		if history[i].Output.(output).outcome == unknown {
 			history[i].Return = end + 2
 		}
 	}
-	settle(history)
+	resolve(history)
 	chain(history)
 	return append(history, porcupine.Operation{Input: input{verb: verbEnd}, Output: output{outcome: done}, Call: end + 1, Return: end + 1})
 }
 
-// settle tells what is known of the requests whose answers nobody waited for:
-// what somebody has read was written.
-func settle(history []porcupine.Operation) {
+// resolve completes requests without a response whose written value was read later.
+func resolve(history []porcupine.Operation) {
 	seen := map[string]object{}
 	for _, operation := range history {
 		out := operation.Output.(output)
@@ -41,7 +40,7 @@ func settle(history []porcupine.Operation) {
 	}
 }
 
-// chain tells each write and each list which write was before it.
+// chain sets the preceding write of each write and list.
 func chain(history []porcupine.Operation) {
 	revisions := []int64{0}
 	for _, operation := range history {
@@ -64,7 +63,7 @@ func chain(history []porcupine.Operation) {
 	}
 }
 
-// isWrite is true for a write whose revision is known.
+// isWrite reports whether an operation is a write with a known revision.
 func isWrite(operation porcupine.Operation) bool {
 	return operation.Input.(input).verb != verbGet && operation.Output.(output).object.revision > 0
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// keyNames are the objects that a history is about.
+// keyNames holds the names of the objects of a history.
 var keyNames = [...]string{"a", "b", "c", "d"}
 
 const keys = len(keyNames)
 
-// verb is what a client did.
+// verb is the kind of a request.
 type verb string
 
 const (
@@ -22,7 +22,7 @@ const (
 	verbDelete verb = "delete"
 	verbGet    verb = "get"
 	verbList   verb = "list"
-	// verbEnd is no request, but the end of all answers.
+	// verbEnd is not a request but marks the end of all responses.
 	verbEnd verb = "end"
 )
 
@@ -30,11 +30,11 @@ const (
 type input struct {
 	verb verb
 	key  int
-	// value and colour are what to write. No value is written twice.
+	// value and colour are written. No value is written twice.
 	value, colour string
-	// given is what a write requires of what is there; "" and 0 require nothing.
+	// given is the precondition of a write; "" and 0 require nothing.
 	given precondition
-	// selected is the colour to list; "": all are.
+	// selected is the colour to list, "" for all.
 	selected string
 	limit    int64
 }
@@ -44,34 +44,33 @@ type precondition struct {
 	revision int64
 }
 
-// fate is what became of a request.
+// fate is the outcome of a request.
 type fate string
 
 const (
 	done     fate = "done"
-	unknown  fate = "unknown" // the client did not wait for the answer
+	unknown  fate = "unknown" // the client received no response
 	notFound fate = "not found"
 	exists   fate = "exists already"
 	conflict fate = "conflict"
 )
 
-// output is the answer to a request that was done: the object that was read or
-// written, or all that were listed, and the revision of the list.
+// output is the response to a request: the object that was read or written, or the listed objects
+// and the revision of the list.
 type output struct {
 	outcome  fate
 	object   object
 	objects  objects
 	revision int64
-	// after is the revision of the write before that of a write, or the last one
-	// that a list can have seen. It says nothing new, but saves the checker most
-	// of its search.
+	// after is the revision of the write before this write, or of the last write that a list can
+	// contain. It is redundant, but saves the checker most of its search.
 	after int64
 }
 
-// object is one version of an object. The zero value: there is none.
+// object is one version of an object. The zero value stands for a missing object.
 type object struct {
 	value, colour, uid string
-	revision           int64 // 0: it was written, and nobody knows when
+	revision           int64 // 0: written at an unknown revision
 }
 
 func (o object) exists() bool { return o.value != "" }
@@ -82,18 +81,18 @@ func (o object) meets(given precondition) bool {
 
 type objects [keys]object
 
-// state is that of the whole storage, as far as it is known.
+// state is the known part of the state of the storage.
 type state struct {
 	objects objects
-	// revision that it is not older than. All later writes are after it.
+	// revision is a lower bound of the revision. All later writes have a higher one.
 	revision int64
-	// wrote is the revision of the last write of which that is known.
+	// wrote is the revision of the last write with a known revision.
 	wrote int64
-	// over: no more answers will come.
+	// over is set after the last response.
 	over bool
 }
 
-// consistent is what a storage does that handles one request after the other.
+// consistent is the model of a storage that handles one request after the other.
 var consistent = porcupine.Model{
 	Init: func() any { return state{} },
 	Step: func(before, in, out any) (bool, any) { return before.(state).step(in.(input), out.(output)) },
@@ -105,11 +104,10 @@ var consistent = porcupine.Model{
 	},
 }
 
-// step returns the state after a request, and whether that is how it may have
-// been answered.
+// step returns whether the response is possible in this state, and the state after the request.
 func (s state) step(in input, out output) (bool, state) {
 	switch {
-	case s.over: // it may as well not have been done
+	case s.over: // it may never be done
 		return out.outcome == unknown, s
 	case in.verb == verbEnd:
 		s.over = true
@@ -125,9 +123,9 @@ func (s state) step(in input, out output) (bool, state) {
 	case refused != "" || out.outcome != done && out.outcome != unknown:
 		return out.outcome == refused, s
 	case in.verb == verbDelete:
-		return true, s.write(in.key, object{}, s.revision+1) // or later: the answer does not tell
+		return true, s.write(in.key, object{}, s.revision+1) // or a later revision, which the response does not contain
 	case out.outcome == unknown && out.object.revision == 0:
-		// Nobody saw it, so that it cannot be told apart.
+		// No request saw the object, so the outcomes are equivalent.
 		return true, s.write(in.key, object{value: in.value, colour: in.colour, uid: current.uid}, s.revision+1)
 	case in.verb != verbCreate && out.object.uid != current.uid && current.uid != "":
 		return false, s
@@ -138,7 +136,7 @@ func (s state) step(in input, out output) (bool, state) {
 	return ok, s.write(in.key, written, written.revision)
 }
 
-// refuses returns why a write cannot be done, "" if it can.
+// refuses returns the reason for which a write fails, "" if it succeeds.
 func (o object) refuses(in input) fate {
 	switch {
 	case in.verb == verbCreate && o.exists():

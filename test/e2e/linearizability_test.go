@@ -13,21 +13,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What a history is made of. The checker has to find an order of it in time.
+// The size of a history. The checker must find an order of the requests within its timeout.
 const (
 	histories = 5
 	clients   = 6
 	requests  = 80
 )
 
-// TestLinearizability checks that reads which ask for the latest state, and all
-// writes, are answered as if one came after the other, each between its request
-// and its answer: whichever server is asked, and although reads are answered
-// from memory.
+// TestLinearizability checks that consistent reads and writes are linearizable: their responses are
+// as if all requests ran one after the other, each between its start and its response, at whichever
+// server, although reads are served from memory.
 func TestLinearizability(t *testing.T) {
 	inArenas(t, func(t *testing.T, a *arena, source rand.Source) {
 		var places [][]configMaps
-		for n := range histories { // before anything is disturbed
+		for n := range histories { // without disturbances
 			places = append(places, a.namespaces(t, fmt.Sprintf("history-%d", n)))
 		}
 		for _, servers := range places {
@@ -38,15 +37,15 @@ func TestLinearizability(t *testing.T) {
 	})
 }
 
-// record lets clients loose on a new namespace and returns what they did.
+// record runs clients on a new namespace and returns the history of their requests.
 func (a *arena) record(t *testing.T, source rand.Source, servers []configMaps) []porcupine.Operation {
 	t.Helper()
 	began := time.Now()
 	running, ctx := errgroup.WithContext(t.Context())
 	ticks := make(chan struct{}, clients)
-	var historians []*historian
+	var historians []*recordingClient
 	for id := range clients {
-		h := &historian{id: id, servers: servers, lossy: a.lossy, ticks: ticks, began: began, random: random(source)}
+		h := &recordingClient{id: id, servers: servers, lossy: a.lossy, ticks: ticks, began: began, random: random(source)}
 		historians = append(historians, h)
 		running.Go(func() error { return h.run(ctx, requests) })
 	}
@@ -60,7 +59,7 @@ func (a *arena) record(t *testing.T, source rand.Source, servers []configMaps) [
 	return closed(history)
 }
 
-// checkHistory fails the test if no order explains a history.
+// checkHistory fails the test if a history is not linearizable.
 func checkHistory(t *testing.T, history []porcupine.Operation) {
 	t.Helper()
 	began := time.Now()
@@ -69,13 +68,13 @@ func checkHistory(t *testing.T, history []porcupine.Operation) {
 	case porcupine.Ok:
 		t.Logf("%d requests, in order after %v: %s", len(history), time.Since(began).Round(time.Millisecond), tally(history))
 	case porcupine.Unknown:
-		t.Errorf("no order of %d requests was found within %v, which does not say that there is none: make the histories shorter", len(history), patience)
+		t.Errorf("the checker did not finish with %d requests within %v: make the histories shorter", len(history), patience)
 	default:
 		t.Errorf("%d requests cannot be put in order: %s\nsee %s", len(history), misfit(history, info), draw(t, info))
 	}
 }
 
-// tally says how often there was which outcome.
+// tally counts the outcomes.
 func tally(history []porcupine.Operation) string {
 	count := map[fate]int{}
 	for _, operation := range history {
@@ -96,7 +95,7 @@ func misfit(history []porcupine.Operation, info porcupine.LinearizationInfo) str
 	return consistent.DescribeOperation(history[first].Input, history[first].Output)
 }
 
-// draw returns the name of a file that shows a history.
+// draw writes a visualization of a history and returns the file name.
 func draw(t *testing.T, info porcupine.LinearizationInfo) string {
 	t.Helper()
 	file, err := os.CreateTemp("", "linearizability-*.html")

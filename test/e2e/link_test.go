@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// link is a way to a server that can be cut. It runs a goroutine, and two for
-// each connection.
+// link is a proxy of a server whose connections can be cut. It runs one goroutine, and two for each
+// connection.
 type link struct {
 	listener net.Listener
 	to       string
-	delay    time.Duration // of what comes back
+	delay    time.Duration // of responses
 	running  sync.WaitGroup
 
 	mu    sync.Mutex // guards conns
 	conns map[net.Conn]bool
 }
 
-// newLink returns a link to a URL, which ends with the test.
+// newLink returns a link to a URL. It ends with the test.
 func newLink(t *testing.T, to string, delay time.Duration) *link {
 	t.Helper()
 	target, err := url.Parse(to)
@@ -41,12 +41,12 @@ func newLink(t *testing.T, to string, delay time.Duration) *link {
 
 func (l *link) url() string { return "http://" + l.listener.Addr().String() }
 
-// cut ends all connections. New ones can be made.
+// cut closes all connections. New connections can be opened.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for conn := range l.conns {
-		_ = conn.Close() // it may have ended by itself
+		_ = conn.Close() // it may be closed already
 	}
 }
 
@@ -60,7 +60,7 @@ func (l *link) accept() {
 	}
 }
 
-// join passes on what the two ends of a connection say.
+// join copies data between the two ends of a connection.
 func (l *link) join(near net.Conn) {
 	defer l.track(near)()
 	far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", l.to)
@@ -70,7 +70,7 @@ func (l *link) join(near net.Conn) {
 	defer l.track(far)()
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(late{near, l.delay}, far) // a cut connection is what this is for
+		_, _ = io.Copy(late{near, l.delay}, far) // fails if the connection is cut
 		_ = near.Close()
 	})
 	_, _ = io.Copy(far, near)
@@ -78,8 +78,7 @@ func (l *link) join(near net.Conn) {
 	back.Wait()
 }
 
-// late is a writer at the end of a long way, which only takes time: nothing
-// waits for something to have happened by then.
+// late is a writer with a delay that simulates distance. No test depends on its duration.
 type late struct {
 	io.Writer
 	delay time.Duration
@@ -93,8 +92,7 @@ func (w late) Write(data []byte) (int, error) {
 	return w.Writer.Write(data)
 }
 
-// track lets cut end a connection until the returned func is called, which
-// closes it.
+// track registers a connection for cut. The returned function closes and unregisters it.
 func (l *link) track(conn net.Conn) (end func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	beCurlIfAsked()
+	runAsCurl()
 	beEtcdIfAsked()
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// startServer returns a server of the test's own, which ends with it.
+// startServer returns a server that ends with the test.
 func startServer(t *testing.T) *miniapi.Server {
 	t.Helper()
 	return startServerWith(t, miniapi.Config{})
@@ -50,10 +50,10 @@ func startServerWith(t *testing.T, config miniapi.Config) *miniapi.Server {
 	return server
 }
 
-// otherKubectl takes the place of the kubectl that is built of this module.
+// otherKubectl replaces the kubectl that is built from this module.
 var otherKubectl = flag.String("kubectl", "", "`file` of a kubectl, of whatever release from v1.30, to run the tests with")
 
-// programs is a directory for a PATH with kubectl and miniapi.
+// programs is a PATH directory with kubectl and miniapi.
 var programs struct {
 	sync.Once
 	dir string
@@ -84,12 +84,12 @@ func makePrograms() (string, error) {
 		}
 		return dir, os.Symlink(file, filepath.Join(dir, "kubectl"))
 	}
-	// Without the race detector even where the tests have it: kubectl's own
-	// races are not what is tested, and it would start ten times as slowly.
+	// Without the race detector, even if the tests use it: with it kubectl starts ten times slower,
+	// and races of kubectl are not tested.
 	return dir, build(dir, "kubectl", ".", "./cmd/kubectl", "-race=false")
 }
 
-// build makes a program of a module's package.
+// build builds a package of a module.
 func build(dir, program, module, pkg string, flags ...string) error {
 	args := slices.Concat([]string{"build", "-C", module, "-o", filepath.Join(dir, program)}, flags, []string{pkg})
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// stays is the object that is never deleted once it is there.
+	// stays is the index of the object that is never deleted.
 	stays = 0
-	// readers is how many there are, and readsEach how often each reads.
+	// readers is the number of readers, readsEach the number of reads of each.
 	readers   = 4
 	readsEach = 300
 )
 
-// TestReadsNeverGoBack checks that whoever keeps to one server, and asks now
-// for the latest state, now for any, now for one that is not older than another,
-// never sees a state older than what was seen before or asked for.
-func TestReadsNeverGoBack(t *testing.T) {
+// TestMonotonicReads checks that a client of one server, which reads the latest state, any state,
+// or a state not older than a given revision, never sees a state older than an earlier read or than
+// the given revision.
+func TestMonotonicReads(t *testing.T) {
 	inArenas(t, func(t *testing.T, a *arena, source rand.Source) {
 		servers := a.namespaces(t, "reads")
 		var written acknowledged
@@ -48,8 +48,7 @@ func TestReadsNeverGoBack(t *testing.T) {
 	})
 }
 
-// acknowledged has the revision of the last write of each object that was
-// answered, deletions aside.
+// acknowledged holds the revision of the last acknowledged write of each object, without deletions.
 type acknowledged [keys]atomic.Int64
 
 func (a *acknowledged) now() (revisions [keys]int64) {
@@ -59,8 +58,7 @@ func (a *acknowledged) now() (revisions [keys]int64) {
 	return revisions
 }
 
-// writer creates an object, updates it and deletes it, at any of the servers,
-// again and again.
+// writer repeatedly creates, updates and deletes an object at random servers.
 type writer struct {
 	servers []configMaps
 	lossy   bool
@@ -107,9 +105,9 @@ type reader struct {
 	lossy   bool
 	written *acknowledged
 	random  *rand.Rand
-	// seen is the last revision of each object that was read; 0: none was there.
+	// seen is the last revision of each object that was read, 0 for a missing object.
 	seen [keys]int64
-	// since is how far it is known that seen was so.
+	// since is the latest revision of the state in which seen was read.
 	since [keys]int64
 	// listed is the revision of the last list.
 	listed int64
@@ -130,8 +128,7 @@ func (r *reader) run(ctx context.Context) error {
 	return nil
 }
 
-// choose returns what resourceVersion to read, and the revision that the answer
-// must not be older than.
+// choose returns the resourceVersion of a read and the minimum revision of its response.
 func (r *reader) choose(written [keys]int64) (asked string, least int64) {
 	switch r.random.IntN(3) {
 	case 0:
@@ -169,7 +166,7 @@ func (r *reader) list(ctx context.Context, asked string, least int64, written [k
 		err = out.add(page, 0)
 	}
 	if least = max(least, r.listed, slices.Max(r.since[:])); err == nil && out.revision < least {
-		err = fmt.Errorf("it is of %d, before %d", out.revision, least)
+		err = fmt.Errorf("revision %d is older than %d", out.revision, least)
 	}
 	r.listed = max(r.listed, out.revision)
 	for key := 0; err == nil && key < keys; key++ {
@@ -181,20 +178,19 @@ func (r *reader) list(ctx context.Context, asked string, least int64, written [k
 	return nil
 }
 
-// sees takes note that an object is of a revision, 0 if there is none, in a
-// state that is not older than at. The error says why it cannot be so after what
-// was seen before, or after the write that was acknowledged.
+// sees records that an object has a revision, 0 if it is missing, in a state that is not older than
+// at. It returns an error if that contradicts an earlier read or an acknowledged write.
 func (r *reader) sees(key int, revision, at, written int64) error {
 	deleted := revision == 0 && key != stays
 	switch {
 	case revision != 0 && revision != r.seen[key] && revision <= r.since[key]:
-		return fmt.Errorf("%s is of %d after it was of %d at %d", keyNames[key], revision, r.seen[key], r.since[key])
+		return fmt.Errorf("%s has revision %d after revision %d at %d", keyNames[key], revision, r.seen[key], r.since[key])
 	case revision < written && written <= at && !deleted:
-		return fmt.Errorf("%s is of %d, although it was of %d at %d", keyNames[key], revision, written, at)
+		return fmt.Errorf("%s has revision %d, but had revision %d at %d", keyNames[key], revision, written, at)
 	case revision == 0 && r.seen[key] != 0 && !deleted:
-		return fmt.Errorf("%s is not there any more", keyNames[key])
+		return fmt.Errorf("%s is missing", keyNames[key])
 	case revision == 0 && r.seen[key] != 0:
-		r.since[key]++ // the deletion was a revision of its own
+		r.since[key]++ // the deletion had its own revision
 	}
 	r.seen[key] = revision
 	r.since[key] = max(r.since[key], revision, at)

@@ -15,8 +15,7 @@ import (
 
 const namespace = "default"
 
-// patience bounds what waits for something that must come; a test that passes
-// never uses it up.
+// patience limits every wait for an expected event. A passing test does not reach it.
 const patience = 30 * time.Second
 
 func check(t *testing.T, err error) {
@@ -45,7 +44,7 @@ func newConfigMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Data: map[string]string{"n": "0"}}
 }
 
-// receive returns the next value, or fails the test if none comes.
+// receive returns the next value. It fails the test if there is none in time.
 func receive[T any](t *testing.T, values <-chan T) T {
 	t.Helper()
 	select {
@@ -55,17 +54,17 @@ func receive[T any](t *testing.T, values <-chan T) T {
 		}
 		return value
 	case <-time.After(patience):
-		t.Fatal("nothing came")
+		t.Fatal("no value in time")
 	}
 	panic("unreachable")
 }
 
-// background runs f until the test's end and fails the test if f fails.
+// background runs f until the end of the test and fails the test if f returns an error.
 func background(t *testing.T, f func(ctx context.Context) error) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- f(ctx) }() // ends with stop, at the latest in the cleanup
+	go func() { ended <- f(ctx) }() // ends with stop or with the test
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -76,14 +75,14 @@ func background(t *testing.T, f func(ctx context.Context) error) (stop func()) {
 	return stop
 }
 
-// wire sees what a client sends and gets.
+// wire records the requests and responses of a client.
 type wire struct {
 	mu       sync.Mutex
 	requests []string // "METHOD path query content-type accept"
 	answers  []string // content types
 }
 
-// tap returns a config whose requests w sees.
+// tap returns a config whose requests are recorded.
 func (w *wire) tap(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -101,7 +100,7 @@ func (w *wire) tap(config *rest.Config) *rest.Config {
 	return config
 }
 
-// take returns what was seen since the last take.
+// take returns the records since the last call.
 func (w *wire) take() (requests, answers []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"github.com/miniapi/miniapi/test/e2e/suite/operator/v1beta1"
 )
 
-// An operator with a kind of its own cannot tell what it runs on.
+// TestOperator runs an operator with its own kind in several environments.
 func TestOperator(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, env *envtest.Environment){
 		"with envtest": func(t *testing.T, _ *envtest.Environment) { useAssets(t) },
@@ -36,14 +36,14 @@ func TestOperator(t *testing.T) {
 			env := operatorEnvironment(t)
 			prepare(t, env)
 			s := newOperatorStory(t, env)
-			s.whatIsInvalidIsRefused()
+			s.invalidObjectsAreRejected()
 			s.copiesAreMade()
 			s.versionsAreConverted()
 			s.otherVersionsAreAdmitted()
 			s.staleCopiesConflict()
-			s.copiesThatGoComeBack()
-			s.copiesThatAreNotWantedGo()
-			s.theLastOneOutTakesItsCopiesAlong()
+			s.deletedCopiesAreRecreated()
+			s.surplusCopiesAreDeleted()
+			s.copiesAreDeletedWithTheirOwner()
 		})
 	}
 }
@@ -53,7 +53,7 @@ type operatorStory struct {
 	client client.WithWatch
 }
 
-// operatorEnvironment is what the suite_test.go of a project with webhooks has.
+// operatorEnvironment returns the environment of a typical suite_test.go with webhooks.
 func operatorEnvironment(t *testing.T) *envtest.Environment {
 	t.Helper()
 	known := runtime.NewScheme()
@@ -99,7 +99,7 @@ func (s *operatorStory) mirror() *operator.Mirror {
 	}
 }
 
-// await does something, unless that is nil, and returns when an event fits.
+// await calls act unless it is nil, and returns when an event fits.
 func (s *operatorStory) await(list client.ObjectList, act func(), fits func(watch.EventType, client.Object) bool) {
 	s.t.Helper()
 	watcher, err := s.client.Watch(s.t.Context(), list, client.InNamespace(namespace))
@@ -116,7 +116,7 @@ func (s *operatorStory) await(list client.ObjectList, act func(), fits func(watc
 	s.t.Fatal("the watch has ended")
 }
 
-// awaitReady returns when the status says that there are so many copies.
+// awaitReady waits until the status has the number of copies.
 func (s *operatorStory) awaitReady(copies int) {
 	s.t.Helper()
 	s.await(&operator.MirrorList{}, nil, func(_ watch.EventType, object client.Object) bool {
@@ -125,7 +125,7 @@ func (s *operatorStory) awaitReady(copies int) {
 	})
 }
 
-// remove returns when the operator has let a Mirror go.
+// remove deletes a Mirror and waits until the operator has removed its finalizer.
 func (s *operatorStory) remove(m *operator.Mirror) {
 	s.t.Helper()
 	act := func() { check(s.t, s.client.Delete(s.t.Context(), m)) }
@@ -141,7 +141,7 @@ func (s *operatorStory) copies() []corev1.ConfigMap {
 	return list.Items
 }
 
-func (s *operatorStory) whatIsInvalidIsRefused() {
+func (s *operatorStory) invalidObjectsAreRejected() {
 	s.t.Helper()
 	invalid := s.mirror()
 	invalid.Spec.Copies = new(11)
@@ -188,7 +188,8 @@ func (s *operatorStory) versionsAreConverted() {
 	}
 }
 
-// otherVersionsAreAdmitted: webhooks see what they know, whatever the client wrote.
+// otherVersionsAreAdmitted checks that webhooks receive the version of their rules, whichever
+// version the client writes.
 func (s *operatorStory) otherVersionsAreAdmitted() {
 	s.t.Helper()
 	silent := &v1beta1.Mirror{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "silent"}}
@@ -220,7 +221,7 @@ func (s *operatorStory) staleCopiesConflict() {
 	}
 }
 
-func (s *operatorStory) copiesThatGoComeBack() {
+func (s *operatorStory) deletedCopiesAreRecreated() {
 	s.t.Helper()
 	lost := s.copies()[1]
 	check(s.t, s.client.Delete(s.t.Context(), &lost))
@@ -229,7 +230,7 @@ func (s *operatorStory) copiesThatGoComeBack() {
 	})
 }
 
-func (s *operatorStory) copiesThatAreNotWantedGo() {
+func (s *operatorStory) surplusCopiesAreDeleted() {
 	s.t.Helper()
 	m := s.mirror()
 	check(s.t, s.client.Patch(s.t.Context(), m, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"copies":2}}`))))
@@ -239,7 +240,7 @@ func (s *operatorStory) copiesThatAreNotWantedGo() {
 	}
 }
 
-func (s *operatorStory) theLastOneOutTakesItsCopiesAlong() {
+func (s *operatorStory) copiesAreDeletedWithTheirOwner() {
 	s.t.Helper()
 	s.remove(s.mirror())
 	if copies := s.copies(); len(copies) > 0 {

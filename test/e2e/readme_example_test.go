@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/miniapitest"
 )
 
-// Example is the Go of the README.
+// Example is the Go example of the README.
 func Example() {
 	if err := readme(context.Background()); err != nil {
 		log.Fatal(err)

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// serverCommand is the README's first command.
+// serverCommand is the first command of the README.
 const serverCommand = "go run ./cmd/miniapi"
 
-// TestReadmeServerCommand runs the first command, on a free port, and ends it
-// as Ctrl-C does.
+// TestReadmeServerCommand runs the first command of the README on a free port and stops it with
+// SIGINT.
 func TestReadmeServerCommand(t *testing.T) {
 	text, _ := readReadme(t)
 	if !strings.Contains(text, "```sh\n"+serverCommand+"\n```") {
@@ -25,7 +25,7 @@ func TestReadmeServerCommand(t *testing.T) {
 	words := strings.Fields(serverCommand)
 	cmd := exec.Command(words[0], append(words[1:], "--listen", "127.0.0.1:0")...)
 	cmd.Dir = "../.."
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C reaches go and miniapi
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal signals both go and miniapi
 	stdout, err := cmd.StdoutPipe()
 	check(t, err)
 	var stderr bytes.Buffer
@@ -45,7 +45,7 @@ func TestReadmeServerCommand(t *testing.T) {
 	check(t, err)
 	check(t, resp.Body.Close())
 	if resp.StatusCode != http.StatusOK {
-		t.Errorf("readyz answers %s", resp.Status)
+		t.Errorf("readyz: %s", resp.Status)
 	}
 	http.DefaultClient.CloseIdleConnections()
 	interrupt()
@@ -53,6 +53,6 @@ func TestReadmeServerCommand(t *testing.T) {
 	}
 	_ = cmd.Wait() // go run reports every Ctrl-C as a failure
 	if stderr.Len() > 0 {
-		t.Errorf("there was something to complain about:\n%s", stderr.String())
+		t.Errorf("messages on standard error:\n%s", stderr.String())
 	}
 }

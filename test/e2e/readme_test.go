@@ -14,7 +14,7 @@ import (
 
 // block is a fenced block of a page.
 type block struct {
-	info string // what follows the fence, such as "sh tour"
+	info string // after the opening fence, such as "sh tour"
 	text string
 }
 
@@ -25,7 +25,7 @@ func readReadme(t *testing.T) (text string, blocks []block) {
 	return string(data), blocksOf(string(data))
 }
 
-// blocksOf finds the fenced blocks of a page.
+// blocksOf returns the fenced blocks of a page.
 func blocksOf(page string) (blocks []block) {
 	for _, match := range regexp.MustCompile("(?ms)^```(\\S[^\n]*)\n(.*?)^```$").FindAllStringSubmatch(page, -1) {
 		blocks = append(blocks, block{match[1], match[2]})
@@ -33,16 +33,16 @@ func blocksOf(page string) (blocks []block) {
 	return blocks
 }
 
-// TestReadmeTour runs the tour from its first command to its last against one
-// server, as a reader would; testdata/readme.txt has what the reader sees.
+// TestReadmeTour runs all commands of the tour against one server and compares their output with
+// testdata/readme.txt.
 func TestReadmeTour(t *testing.T) {
 	golden, err := os.ReadFile("testdata/readme.txt")
 	check(t, err)
 	text, blocks := readReadme(t)
-	for name, path := range map[string]string{"curl": os.Getenv("PATH"), "without curl": standInPath(t)} {
+	for name, path := range map[string]string{"curl": os.Getenv("PATH"), "without curl": pathWithCurl(t)} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath("curl"); err != nil && name == "curl" {
-				path = standInPath(t)
+				path = pathWithCurl(t)
 			}
 			got := playTour(t, blocks, path)
 			if *update {
@@ -53,7 +53,7 @@ func TestReadmeTour(t *testing.T) {
 			}
 			for _, answer := range blocks {
 				if answer.info == "json" && !strings.Contains(got, strings.TrimSpace(answer.text)) {
-					t.Errorf("the README shows an answer that did not come:\n%s", answer.text)
+					t.Errorf("the output does not contain this part of the README:\n%s", answer.text)
 				}
 			}
 			if failures := strings.Count(got, `"Failure"`); failures != strings.Count(text, `"Failure"`) {
@@ -82,8 +82,8 @@ func playTour(t *testing.T, blocks []block, path string) string {
 	return out.String()
 }
 
-// standInPath is the PATH with a curl of our own before any other.
-func standInPath(t *testing.T) string {
+// pathWithCurl returns a PATH that starts with the curl of this package.
+func pathWithCurl(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -92,7 +92,7 @@ func standInPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// TestReadmeTestCommand: CI runs the very line, or TestEnvtestPageCommands does.
+// TestReadmeTestCommand checks that CI or TestEnvtestPageCommands runs each test command.
 func TestReadmeTestCommand(t *testing.T) {
 	_, blocks := readReadme(t)
 	ci, err := os.ReadFile("../../.ci/run")
@@ -107,8 +107,8 @@ func TestReadmeTestCommand(t *testing.T) {
 	}
 }
 
-// TestReadmeExamples: the table names every example, and each has a test that
-// runs it and compares what it prints.
+// TestReadmeExamples checks that the table contains every example, and that each example has a test
+// that compares its output.
 func TestReadmeExamples(t *testing.T) {
 	text, _ := readReadme(t)
 	var named, there []string
@@ -132,11 +132,11 @@ func TestReadmeExamples(t *testing.T) {
 	slices.Sort(named)
 	slices.Sort(there)
 	if diff := cmp.Diff(there, named); diff != "" {
-		t.Errorf("examples that are there, and named in the README (-there +named):\n%s", diff)
+		t.Errorf("examples in the folder and in the README (-folder +README):\n%s", diff)
 	}
 }
 
-func TestReadmeFlagsAreKnown(t *testing.T) {
+func TestReadmeFlags(t *testing.T) {
 	text, _ := readReadme(t)
 	var help []byte
 	for _, args := range [][]string{{"--help"}, {"assets", "--help"}} {
@@ -155,12 +155,12 @@ func TestReadmeFlagsAreKnown(t *testing.T) {
 	}
 }
 
-func TestReadmeLinksLead(t *testing.T) {
+func TestReadmeLinks(t *testing.T) {
 	text, _ := readReadme(t)
 	checkLinks(t, "../..", text)
 }
 
-// checkLinks expects files where a page in a directory leads to.
+// checkLinks checks that the relative links of a page in dir lead to files.
 func checkLinks(t *testing.T, dir, page string) {
 	t.Helper()
 	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(page, -1) {
@@ -170,8 +170,7 @@ func checkLinks(t *testing.T, dir, page string) {
 	}
 }
 
-// TestReadmeGoBlocks: what the README shows in Go is part of a program that
-// compiles and runs.
+// TestReadmeGoBlocks checks that the Go code in the README is part of a program that runs.
 func TestReadmeGoBlocks(t *testing.T) {
 	_, blocks := readReadme(t)
 	program, err := os.ReadFile("readme_example_test.go")

@@ -12,8 +12,7 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-// shell runs command lines as a user would type them: in a directory of its
-// own, with kubectl in the PATH and its kubeconfig set.
+// shell runs command lines in a temporary directory, with kubectl on PATH and KUBECONFIG set.
 type shell struct {
 	t   *testing.T
 	dir string
@@ -38,7 +37,7 @@ func newShell(t *testing.T, server *miniapi.Server) *shell {
 	)}
 }
 
-// run returns what a user would see, and the error of a command that failed.
+// run returns the output of a script, and the error of a failed command.
 func (sh *shell) run(script string) (string, error) {
 	cmd := exec.CommandContext(sh.t.Context(), "sh", "-eu", "-c", script)
 	cmd.Dir, cmd.Env = sh.dir, sh.env
@@ -46,8 +45,8 @@ func (sh *shell) run(script string) (string, error) {
 	return string(out), err
 }
 
-// volatile replaces what differs from run to run. Identifiers become ordinals
-// in their order of appearance, so that same and changed stay visible.
+// volatile replaces values that differ from run to run. Identifiers become ordinals in their order
+// of appearance, so that equal and changed values remain visible.
 type volatile struct {
 	host string
 	seen map[string]string
@@ -76,7 +75,7 @@ func (v *volatile) replace(text string) string {
 		parts := versionPattern.FindStringSubmatch(match)
 		return parts[1] + v.ordinal("RV", parts[2])
 	})
-	return agePattern.ReplaceAllStringFunc(text, func(match string) string { // as wide as it was
+	return agePattern.ReplaceAllStringFunc(text, func(match string) string { // keep the width
 		return fmt.Sprintf(" %-*s", len(strings.TrimSuffix(match, "\n"))-1, "AGE")
 	})
 }

@@ -12,17 +12,16 @@ import (
 	"testing"
 )
 
-// transcript is a story as it is in its file. A line that begins with "$ " is a
-// command, lines after it that begin with "> " continue it, "#" begins a
-// comment; the rest is what is printed. Where older releases of kubectl print
-// something else on their own account, that follows in lines that begin with
-// the last of those releases, as in "<=1.33| ".
+// transcript is a parsed story. A line that begins with "$ " is a command, following lines that
+// begin with "> " continue it, "#" begins a comment; other lines are the output. Different output
+// of older releases of kubectl follows in lines that begin with the last of these releases, as in
+// "<=1.33| ".
 type transcript struct {
 	lead  string // comments before the first step
 	steps []step
 }
 
-// step is a command and what it prints. All text is as it is in the story.
+// step is a command with its output, in the text of the story.
 type step struct {
 	lines   string // of the command
 	printed string // by the newest release
@@ -30,8 +29,8 @@ type step struct {
 	after   string // comments and blank lines
 }
 
-// printout is what releases up to one print instead. Those of a step begin with
-// the newest.
+// printout is the output of older releases up to a given one. The printouts of a step begin with
+// the newest release.
 type printout struct {
 	upTo release
 	text string
@@ -43,11 +42,10 @@ type release int
 // newest is the release of the kubectl that this module is built with.
 const newest release = math.MaxInt
 
-// Releases before it print the outcome of "kubectl delete", in whatever story,
-// without the namespace.
+// Earlier releases print the outcome of "kubectl delete" without the namespace.
 const deletedFromNamespace release = 34
 
-// releaseOfKubectl asks the kubectl that the tests run with which one it is.
+// releaseOfKubectl returns the release of the kubectl that the tests use.
 func releaseOfKubectl(t *testing.T) release {
 	t.Helper()
 	if *otherKubectl == "" {
@@ -118,13 +116,12 @@ func (s transcript) String() string {
 	return out.String()
 }
 
-// command is what a shell is to run.
+// command returns the command for the shell.
 func (s step) command() string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.TrimPrefix(s.lines, "$ "), "\n> ", "\n"))
 }
 
-// record takes down what a release printed. What the story knows already stays
-// as it is.
+// record adds the output of a release. Output that the story already contains is not changed.
 func (s *step) record(by release, text string) {
 	switch {
 	case by == newest:
@@ -137,7 +134,7 @@ func (s *step) record(by release, text string) {
 	}
 }
 
-// printedBy is what a release is to print.
+// printedBy returns the expected output of a release.
 func (s step) printedBy(by release) string {
 	text := s.printed
 	for _, older := range s.older {
