@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 			[]string{"--data-dir", file}, "not a directory",
 		},
 		"a directory with other files": {
-			[]string{"--data-dir", filepath.Dir(file)}, "not the data of an embedded etcd: it holds files, but no directory \"member\": choose a new or empty directory (--data-dir)",
+			[]string{"--data-dir", filepath.Dir(file)}, "not the data of an embedded etcd: it contains files, but no directory \"member\": choose a new or empty directory (--data-dir)",
 		},
 		"a kubeconfig in a missing directory": {
 			[]string{"--write-kubeconfig", "/nowhere/kubeconfig"},
