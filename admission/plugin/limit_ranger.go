@@ -91,7 +91,8 @@ func limitRanges(ctx context.Context, a *registry.Attributes) ([]*corev1.LimitRa
 	return ranges, nil
 }
 
-// defaultPodLimits sets the defaults of a limit range in containers. It lists them in an annotation.
+// defaultPodLimits sets the defaults of a limit range in containers. It lists them in an
+// annotation.
 func defaultPodLimits(pod *corev1.Pod, r *corev1.LimitRange) {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, limit := range r.Spec.Limits {

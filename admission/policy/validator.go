@@ -68,7 +68,7 @@ func compileValidating(spec *admissionregistrationv1.ValidatingAdmissionPolicySp
 }
 
 // denial is the reason why a policy denies a request. index is the index of the validation, or -1
-// for an audit annotation. Denials with index -1 always deny, whatever the binding says.
+// for an audit annotation. A denial with index -1 always denies, whatever the binding says.
 type denial struct {
 	index   int
 	message string
