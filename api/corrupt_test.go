@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/miniapi/miniapi/api/encoding"
 )
 
 const unsafeOption = `"ignoreStoreReadErrorWithClusterBreakingPotential":true`
@@ -83,7 +81,7 @@ func TestListOverCorruptObjects(t *testing.T) {
 // list is aborted, the second one returns the error.
 func TestLongListOverCorruptObjects(t *testing.T) {
 	s := newTestServer(t, nil)
-	large := strings.Repeat("x", 2*encoding.WriteBufferSize)
+	large := strings.Repeat("x", 128<<10) // more than the write buffer of a list
 	s.configMap("a", large)
 	s.configMap("b", large)
 	s.corrupt("z")

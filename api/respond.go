@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -132,14 +133,18 @@ func (c *call) readTableOptions() error {
 	return nil
 }
 
-// partial returns the metadata of an object, without apiVersion and kind. It shares memory with
-// obj.
+// partial returns the metadata of an object without apiVersion and kind. It shares memory with obj;
+// neither may be changed.
 func (c *call) partial(obj runtime.Object) (*metav1.PartialObjectMetadata, error) {
-	partial, err := encoding.PartialMetadata(obj)
-	if show := c.resource.Metadata; err == nil && show != nil {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	partial := meta.AsPartialObjectMetadata(m)
+	if show := c.resource.Metadata; show != nil {
 		partial.ObjectMeta = show(partial.ObjectMeta)
 	}
-	return partial, err
+	return partial, nil
 }
 
 // full returns the object in a row of a Table under the policy Object.

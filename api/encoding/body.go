@@ -5,9 +5,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/storage"
 )
+
+// TypeHeader returns the apiVersion and kind of a body.
+func TypeHeader(kind schema.GroupVersionKind) metav1.TypeMeta {
+	version, name := kind.ToAPIVersionAndKind()
+	return metav1.TypeMeta{APIVersion: version, Kind: name}
+}
 
 // Body is the encoding of an object without apiVersion and kind: the part that is the same in a
 // get, a list and a watch. Bodies are shared and immutable.

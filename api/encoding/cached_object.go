@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -29,8 +28,8 @@ func (o *CachedObject) document(m *MediaType) ([]byte, error) {
 	if document, ok := o.documents[m.Type]; ok {
 		return document, nil
 	}
-	version, kind := o.obj.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	document, err := Format{MediaType: m}.encodeDocument(metav1.TypeMeta{APIVersion: version, Kind: kind}, o.obj)
+	header := TypeHeader(o.obj.GetObjectKind().GroupVersionKind())
+	document, err := Format{MediaType: m}.encodeDocument(header, o.obj)
 	if err != nil {
 		return nil, err
 	}

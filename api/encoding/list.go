@@ -24,12 +24,12 @@ type List struct {
 	ItemHeader metav1.TypeMeta
 }
 
-// WriteBufferSize is the size of the buffer between a list and its connection. A response that is
+// writeBufferSize is the size of the buffer between a list and its connection. A response that is
 // larger takes more than one write.
-const WriteBufferSize = 64 << 10
+const writeBufferSize = 64 << 10
 
 func newWriteBuffers() *sync.Pool {
-	return &sync.Pool{New: func() any { return bufio.NewWriterSize(nil, WriteBufferSize) }}
+	return &sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeBufferSize) }}
 }
 
 // WriteList sends a list item by item, so that it is never in memory as a whole. It returns the

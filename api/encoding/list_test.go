@@ -19,7 +19,7 @@ var errUnreadable = errors.New("unreadable")
 
 // failAfter yields n large pods and then an error.
 func failAfter(m *MediaType, n int) iter.Seq2[Body, error] {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", WriteBufferSize)}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", writeBufferSize)}}
 	return func(yield func(Body, error) bool) {
 		for range n {
 			bytes, err := m.encode(pod)

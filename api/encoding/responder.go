@@ -106,7 +106,7 @@ func (p *Responder) writeDocument(w http.ResponseWriter, r *http.Request, respon
 	if !out.mayCompress {
 		w.Header().Set("Content-Length", strconv.Itoa(d.Size()))
 	}
-	if d.Size() > WriteBufferSize {
+	if d.Size() > writeBufferSize {
 		defer p.LimitOnShutdown(http.NewResponseController(w).SetWriteDeadline, FinalWriteTimeout)()
 	}
 	// A write fails only if the client has closed the connection.
