@@ -63,8 +63,8 @@ func approvalCondition(crd *apiextensionsv1.CustomResourceDefinition) *apiextens
 }
 
 // nonStructuralCondition returns the condition NonStructuralSchema, nil if all schemas are
-// structural. New definitions must be. Only those of older releases, which preserve unknown fields,
-// can have other schemas.
+// structural. Other schemas exist only in definitions of old releases, which preserve unknown
+// fields.
 func nonStructuralCondition(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionCondition {
 	if !crd.Spec.PreserveUnknownFields {
 		return nil

@@ -165,7 +165,7 @@ func TestUnreachableWebhook(t *testing.T) {
 	wantStatus(t, err, 500, "", failed)
 	_, err = e.widgets("v2").Create(t.Context(), object("v2", "x", "spec: {host: a}"), metav1.CreateOptions{})
 	wantStatus(t, err, 500, "", strings.Replace(failed, "/v1", "/v2", 1))
-	for _, version := range []string{"v1", "v2"} { // one of its managers writes in v2
+	for _, version := range []string{"v1", "v2"} { // a field manager of the object writes in v2
 		_, err = e.widgets(version).Apply(t.Context(), "w", object(version, "w", "metadata: {labels: {c: d}}"), metav1.ApplyOptions{FieldManager: "m"})
 		wantStatus(t, err, 500, "", failed)
 	}
@@ -173,7 +173,7 @@ func TestUnreachableWebhook(t *testing.T) {
 	e.get("v1", "w")
 	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Gadget")))
 	if err := e.widgets("v2").Delete(t.Context(), "w", metav1.DeleteOptions{}); err != nil {
-		wantStatus(t, err, 500, "", failed) // its answer is the object
+		wantStatus(t, err, 500, "", failed) // the response contains the object
 	}
 	if err := e.definitions.Delete(t.Context(), "widgets."+group, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestStopDuringConversion(t *testing.T) {
 		_, err := e.widgets("v2").Get(t.Context(), "w", metav1.GetOptions{})
 		failed <- err
 	}()
-	conn, err := listener.Accept() // and no handshake
+	conn, err := listener.Accept() // without a TLS handshake
 	if err != nil {
 		t.Fatal(err)
 	}

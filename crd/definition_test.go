@@ -125,7 +125,7 @@ func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.awaitDefinition("widgets", func(d *definition) bool { return d == nil })
-	for range w.ResultChan() { // which ends
+	for range w.ResultChan() { // until the watch ends
 	}
 }
 

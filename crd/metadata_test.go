@@ -41,7 +41,7 @@ func TestCanonicalMetadata(t *testing.T) {
 		`{"managedFields":[{"manager":"a","fieldsV1":null}]}`:     false,
 		`{"managedFields":[{"manager":"a","fieldsV1":{},"x":1}]}`: false,
 		`{"managedFields":[null]}`:                                false,
-		`{"deletionGracePeriodSeconds":0}`:                        false, // it is rare
+		`{"deletionGracePeriodSeconds":0}`:                        false, // rare, so it is not among the known fields
 	} {
 		var metadata map[string]any
 		if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &metadata); err != nil {

@@ -28,8 +28,8 @@ type registration struct {
 	cleaning bool
 }
 
-// served is the part of the catalog that a definition has made. It is empty for a definition that
-// is not served.
+// served is the content of the catalog for a definition. It is empty if the definition is not
+// served.
 type served struct {
 	definition *definition
 	resources  []*registry.Resource
@@ -89,8 +89,8 @@ func (c *Controller) reconcile(ctx context.Context, key string, crd *apiextensio
 	}
 }
 
-// copyWithStatus returns a copy with a status of its own. The rest is shared, because schemas are
-// large.
+// copyWithStatus returns a shallow copy with a deep copy of the status. Schemas are large, so the
+// spec is shared.
 func copyWithStatus(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	copied := *crd
 	copied.Status = *crd.Status.DeepCopy()
@@ -114,7 +114,7 @@ func (c *Controller) serve(crd *apiextensionsv1.CustomResourceDefinition) (serve
 	if r := c.registrations[crd.Name]; r != nil {
 		old = r.served
 		if servesTheSame(r.crd, crd) {
-			crd.Spec = r.crd.Spec // the resources hold on to that one
+			crd.Spec = r.crd.Spec // the resources refer to it
 			return old, nil
 		}
 	}
@@ -182,8 +182,8 @@ func (c *Controller) remove(ctx context.Context, name string) {
 	c.reconcileRejected(ctx, r.crd)
 }
 
-// reconcileRejected reconciles the other definitions of a group that lack a name, because it may be
-// free now.
+// reconcileRejected reconciles the other definitions of a group whose names are not accepted,
+// because the names may be free now.
 func (c *Controller) reconcileRejected(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
 	var rejected []*registration
 	for name, r := range c.registrations {

@@ -76,7 +76,7 @@ func (v *version) prepareUpdate(object, old map[string]any) {
 	}
 }
 
-// prepareStatus restores everything but the status and the field managers.
+// prepareStatus restores all fields of the old object except the status and the field managers.
 func (v *version) prepareStatus(object, old map[string]any) {
 	managers := (&unstructured.Unstructured{Object: object}).GetManagedFields()
 	for name := range object {
@@ -92,7 +92,7 @@ func (v *version) prepareStatus(object, old map[string]any) {
 	(&unstructured.Unstructured{Object: object}).SetManagedFields(managers)
 }
 
-// copyField sets a field to that of another object.
+// copyField copies a field from another object.
 func copyField(object, from map[string]any, name string) {
 	value, ok := from[name]
 	if !ok {

@@ -40,7 +40,7 @@ func TestVersionsShareObjectsAndResourceVersions(t *testing.T) {
 	if v1.GetAPIVersion() != "example.com/v1" || v2.Items[0].GetAPIVersion() != "example.com/v2" {
 		t.Errorf("lists are of %s and of %s", v1.GetAPIVersion(), v2.Items[0].GetAPIVersion())
 	}
-	// v1 is stored: the fields of v2 only are pruned, and the defaults of v1 are set too.
+	// v1 is stored: fields that only v2 has are pruned, and the defaults of v1 are set too.
 	if got := spec(&v1.Items[0]) + spec(&v2.Items[0]); got != `{"a":2}{"a":2}` {
 		t.Errorf("got %s", got)
 	}

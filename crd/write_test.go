@@ -153,8 +153,8 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 	wantStatus(t, err, 409, metav1.StatusReasonConflict,
 		`Operation cannot be fulfilled on widgets.example.com "w": the object has been modified; please apply your changes to the latest version and try again`)
 
-	// A Scale without a resourceVersion applies to the latest object, although
-	// an update of the object itself has to name one.
+	// A Scale without a resourceVersion updates the latest object. An update of the object itself
+	// needs a resourceVersion.
 	s.ResourceVersion, s.Spec.Replicas = "", 7
 	if s, err = scales.Update(t.Context(), schema.GroupResource{Group: group, Resource: "widgets"}, s, metav1.UpdateOptions{}); err != nil || s.Spec.Replicas != 7 {
 		t.Fatalf("wrote %s without a resourceVersion, %v", toJSON(s), err)

@@ -12,8 +12,8 @@ import (
 	"github.com/miniapi/miniapi/registry/informer"
 )
 
-// resources of RBAC, in the order in which they are read: every binding that is read is older than
-// the roles that are read after it.
+// resources are the resources of RBAC in the order in which they are read: bindings first, so that
+// the role of a binding is never older than the binding.
 var resources = [...]string{"clusterrolebindings", "rolebindings", "clusterroles", "roles"}
 
 // cache builds policies from the stored roles and bindings. It is safe for concurrent use.
@@ -100,7 +100,7 @@ func (c *cache) build() *policy {
 	return p
 }
 
-// add adds a role or binding. ClusterRoles are collected in clusterRoles.
+// add adds a role or binding to the policy, and a ClusterRole to clusterRoles.
 func (p *policy) add(obj runtime.Object, clusterRoles map[string]*rbacv1.ClusterRole) {
 	switch obj := obj.(type) {
 	case *rbacv1.ClusterRoleBinding:

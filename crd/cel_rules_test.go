@@ -158,7 +158,7 @@ func TestEstimatedCostOfRulesIsLimited(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		items, rules int
-		want         string // none: it is accepted
+		want         string // error, "" for none
 	}{
 		"at the limit of a rule":       {1194, 1, ""},
 		"above the limit of a rule":    {1195, 1, "estimated rule cost exceeds budget by factor of 1.000215x"},

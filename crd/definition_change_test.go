@@ -45,9 +45,9 @@ func (l errorLog) WithGroup(string) slog.Handler { return l }
 // fixedObjects are objects that do not change while their definition does.
 type fixedObjects struct {
 	*env
-	names  []string
-	reads  map[string]int // answers by kind of read, for the log
-	counts sync.Mutex     // guards reads
+	names []string
+	mu    sync.Mutex     // guards reads
+	reads map[string]int // number of reads by kind, for the log
 }
 
 // TestReadsDuringChangesOfTheDefinition changes the spec of a definition while clients
@@ -78,7 +78,7 @@ func TestReadsDuringChangesOfTheDefinition(t *testing.T) {
 	cancel()
 	clients.Wait()
 	c.checkInformer(informed)
-	t.Logf("answers: %v", c.reads)
+	t.Logf("reads: %v", c.reads)
 }
 
 // changeSpec changes the schema and the storage version of a definition.
@@ -88,14 +88,14 @@ func changeSpec(d *definition, i int) {
 	versions[0].Storage, versions[1].Storage = i%2 == 0, i%2 == 1
 }
 
-func (c *fixedObjects) answered(read string) {
-	c.counts.Lock()
-	defer c.counts.Unlock()
+func (c *fixedObjects) countRead(read string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reads[read]++
 }
 
 func (c *fixedObjects) getOne(ctx context.Context) error {
-	c.answered("get")
+	c.countRead("get")
 	_, err := c.widgets("v1").Get(ctx, c.names[0], metav1.GetOptions{})
 	return err
 }
@@ -104,7 +104,7 @@ func (c *fixedObjects) listLatest(ctx context.Context) error { return c.listWith
 func (c *fixedObjects) listAny(ctx context.Context) error    { return c.listWith(ctx, "v2", "0") }
 
 func (c *fixedObjects) listWith(ctx context.Context, version, resourceVersion string) error {
-	c.answered("list")
+	c.countRead("list")
 	list, err := c.widgets(version).List(ctx, metav1.ListOptions{ResourceVersion: resourceVersion})
 	if err == nil && len(list.Items) != len(c.names) {
 		err = fmt.Errorf("a list with resourceVersion %q, of revision %s, has %d of %d objects",
@@ -115,7 +115,7 @@ func (c *fixedObjects) listWith(ctx context.Context, version, resourceVersion st
 
 // watchList watches until the initial events are complete or the watch ends.
 func (c *fixedObjects) watchList(ctx context.Context) error {
-	c.answered("watch")
+	c.countRead("watch")
 	watcher, err := c.widgets("v1").Watch(ctx, metav1.ListOptions{
 		SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 	})
@@ -149,11 +149,11 @@ func (c *fixedObjects) runInformer() dynamicinformer.DynamicSharedInformerFactor
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(c.client, 0)
 	informer := factory.ForResource(widgetsResource()).Informer()
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
-		c.Errorf("the informer loses %v", obj)
+		c.Errorf("the informer reports the deletion of %v", obj)
 	}}); err != nil {
 		c.Fatal(err)
 	}
-	c.Cleanup(factory.Shutdown) // it ends with the context of the test
+	c.Cleanup(factory.Shutdown) // the informers end with the context of the test
 	factory.Start(c.Context().Done())
 	factory.WaitForCacheSync(c.Context().Done())
 	return factory
