@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/miniapi/miniapi/registry"
@@ -72,13 +73,13 @@ func (a *Aggregator) registerAll(ctx context.Context) error {
 		name := path.Base(entry.Key)
 		if _, ok := served[name]; !ok && isManaged(entry) {
 			_, err := store.Delete(ctx, registry.DeleteRequest{Name: name, Options: &metav1.DeleteOptions{}})
-			errs = append(errs, ignore(err, apierrors.IsNotFound))
+			errs = append(errs, utilerrors.FilterOut(err, apierrors.IsNotFound))
 		}
 		delete(served, name)
 	}
 	for name, gv := range served {
 		_, err := store.Create(ctx, registry.CreateRequest{Object: localService(name, gv), Options: registry.WriteOptions{FieldManager: fieldManager}})
-		errs = append(errs, ignore(err, apierrors.IsAlreadyExists))
+		errs = append(errs, utilerrors.FilterOut(err, apierrors.IsAlreadyExists))
 	}
 	return errors.Join(errs...)
 }
@@ -86,14 +87,6 @@ func (a *Aggregator) registerAll(ctx context.Context) error {
 func isManaged(entry *storage.Entry) bool {
 	obj, err := entry.Object()
 	return err == nil && obj.(*apiregistrationv1.APIService).Labels[managedLabel] == managed[managedLabel]
-}
-
-// ignore returns nil instead of an error that matches.
-func ignore(err error, matches func(error) bool) error {
-	if matches(err) {
-		return nil
-	}
-	return err
 }
 
 // customVersions returns the served group versions of custom resources by the names of their

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -70,11 +69,16 @@ func nonStructuralCondition(crd *apiextensionsv1.CustomResourceDefinition) *apie
 		return nil
 	}
 	errs := field.ErrorList{field.Invalid(field.NewPath("spec", "preserveUnknownFields"), true, "must be false")}
-	for i, v := range crd.Spec.Versions {
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 			continue
 		}
-		structure, err := structureOf(v.Schema.OpenAPIV3Schema)
+		var structure *structuralschema.Structural
+		props, err := internalSchema(v)
+		if err == nil {
+			structure, err = structuralschema.NewStructural(props)
+		}
 		if err != nil {
 			return &apiextensionsv1.CustomResourceDefinitionCondition{
 				Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionUnknown, Reason: "StructuralError",
@@ -88,12 +92,4 @@ func nonStructuralCondition(crd *apiextensionsv1.CustomResourceDefinition) *apie
 		Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionTrue, Reason: "Violations",
 		Message: errs.ToAggregate().Error(),
 	}
-}
-
-func structureOf(props *apiextensionsv1.JSONSchemaProps) (*structuralschema.Structural, error) {
-	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(props.DeepCopy(), internal, nil); err != nil {
-		return nil, err
-	}
-	return structuralschema.NewStructural(internal)
 }

@@ -21,6 +21,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/internal/webhooks"
 )
@@ -41,19 +42,12 @@ func newWebhook(clients *webhooks.Clients, config *apiextensionsv1.WebhookConver
 	if c := config.ClientConfig; c != nil {
 		w.target = webhooks.Target{URL: c.URL, CABundle: c.CABundle}
 		if s := c.Service; s != nil {
-			w.target.Service = &webhooks.Service{Namespace: s.Namespace, Name: s.Name, Port: valueOr(s.Port, 443)}
-			w.target.Path = valueOr(s.Path, "")
+			w.target.Service = &webhooks.Service{Namespace: s.Namespace, Name: s.Name, Port: ptr.Deref(s.Port, 443)}
+			w.target.Path = ptr.Deref(s.Path, "")
 		}
 	}
 	w.client = sync.OnceValues(func() (*rest.RESTClient, error) { return clients.Client(w.target, reviewSerializer()) })
 	return w
-}
-
-func valueOr[T any](pointer *T, fallback T) T {
-	if pointer == nil {
-		return fallback
-	}
-	return *pointer
 }
 
 func (w *webhook) close() { w.clients.Forget(w.target) }

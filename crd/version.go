@@ -40,7 +40,7 @@ func newVersion(d *definition, spec *apiextensionsv1.CustomResourceDefinitionVer
 	if spec.Deprecated {
 		v.deprecation = deprecationOf(d, spec, all)
 	}
-	v.schemaOnce = sync.OnceValues(v.internalSchema)
+	v.schemaOnce = sync.OnceValues(func() (*apiextensions.JSONSchemaProps, error) { return internalSchema(spec) })
 	v.structure = sync.OnceValues(v.compileStructure)
 	v.features = sync.OnceValue(func() schemaFeatures {
 		structure, _ := v.structure()
@@ -72,12 +72,12 @@ func (v *version) kind() schema.GroupVersionKind {
 func (v *version) apiVersion() string { return v.group + "/" + v.name }
 
 // internalSchema returns the schema in the internal version of the library, nil for none.
-func (v *version) internalSchema() (*apiextensions.JSONSchemaProps, error) {
-	if v.spec.Schema == nil {
+func internalSchema(spec *apiextensionsv1.CustomResourceDefinitionVersion) (*apiextensions.JSONSchemaProps, error) {
+	if spec.Schema == nil {
 		return nil, nil
 	}
 	internal := &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.spec.Schema.DeepCopy(), internal, nil)
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(spec.Schema.DeepCopy(), internal, nil)
 	return internal.OpenAPIV3Schema, err
 }
 

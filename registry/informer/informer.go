@@ -182,7 +182,9 @@ func (i *Informer) Sync(ctx context.Context) error {
 		return err
 	}
 	req := i.config.Selection
-	req.KnownRevision = i.listedRevision()
+	i.mu.Lock()
+	req.KnownRevision = i.state.listed
+	i.mu.Unlock()
 	page, err := store.List(ctx, req)
 	if err != nil {
 		return err

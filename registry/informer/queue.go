@@ -143,9 +143,3 @@ func (i *Informer) queueRetries() {
 	}
 	i.retries, i.retry = nil, nil
 }
-
-func (i *Informer) listedRevision() int64 {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.state.listed
-}
