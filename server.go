@@ -18,6 +18,7 @@ import (
 	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/crd"
@@ -176,10 +177,10 @@ func (s *Server) buildAPI() error {
 		Scheme:              kinds.Scheme(),
 		Logger:              s.config.Logger,
 		Version:             KubernetesVersion(),
-		Ready:               []api.Check{{Name: "etcd", Check: s.datastore.Ready}},
-		ReadyOnly:           []api.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
+		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
+		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
 		Collectors:          s.datastore.Collectors(),
-		Settle:              s.sync,
+		Sync:                s.sync,
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
 	}

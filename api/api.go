@@ -11,10 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/miniapi/miniapi/api/discovery"
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/filters"
+	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/api/metrics"
+	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -27,9 +30,9 @@ type Config struct {
 	// Logger receives errors, panics and, at level debug, a line per request. Nil: discarded.
 	Logger *slog.Logger
 	// Ready are the checks of /readyz, /livez and /healthz, in this order.
-	Ready []Check
+	Ready []healthz.Check
 	// ReadyOnly are further checks of /readyz, for conditions that a restart does not resolve.
-	ReadyOnly []Check
+	ReadyOnly []healthz.Check
 	// Collectors are additional metrics of /metrics.
 	Collectors []prometheus.Collector
 	// Version is the response of /version.
@@ -44,9 +47,9 @@ type Config struct {
 	// MaxUnreadBytes limits the memory of responses that were built as a whole and are not read
 	// yet. Reads beyond the limit are answered with 429. 0: 512 MiB.
 	MaxUnreadBytes int64
-	// Settle blocks until the catalog serves every resource defined before the call, or until its
+	// Sync blocks until the catalog serves every resource defined before the call, or until its
 	// context is done. Nil: the catalog is always up to date.
-	Settle func(ctx context.Context)
+	Sync func(ctx context.Context)
 }
 
 // Validate returns all errors of the configuration.
@@ -82,7 +85,7 @@ func localAdministrator(*http.Request) (*authenticationv1.UserInfo, error) {
 type Server struct {
 	config     Config
 	responder  *encoding.Responder
-	info       *info
+	documents  *discovery.Cache
 	metrics    *metrics.Metrics
 	requests   *lifecycle.Tracker
 	deprecated deprecations
@@ -96,8 +99,11 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.setDefaults()
 	s := &Server{
-		config:   cfg,
-		info:     newInfo(cfg),
+		config: cfg,
+		documents: discovery.NewCache(discovery.Config{
+			Catalog: cfg.Catalog, Scheme: cfg.Scheme, Release: openapi.Release(cfg.Version),
+			OpenID: cfg.OpenID != nil, PatchTypes: openAPIPatchTypes(), Sync: cfg.Sync,
+		}),
 		metrics:  metrics.New(cfg.Catalog, cfg.Collectors...),
 		requests: lifecycle.NewTracker(),
 	}

@@ -23,9 +23,8 @@ const (
 	acceptV2Pb   = "Accept: application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// newSurface starts a server whose stores are never asked: it knows what there
-// is, and has none of it.
-func newInformed(t *testing.T, configure func(*Config)) *testServer {
+// newStorelessServer starts a server with the built-in kinds and without storage.
+func newStorelessServer(t *testing.T, configure func(*Config)) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
@@ -59,10 +58,9 @@ func parseJSON(t *testing.T, document string, into any) {
 	}
 }
 
-// The aggregated documents are those of kube-apiserver v1.36.3, in the same
-// order.
-func TestAggregatedDiscoveryIsThatOfKubeAPIServer(t *testing.T) {
-	s := newInformed(t, nil)
+// The aggregated documents equal those of kube-apiserver v1.36.3, including their order.
+func TestAggregatedDiscoveryMatchesKubeAPIServer(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	for path, file := range map[string]string{"/api": "api.json", "/apis/": "apis.json"} {
 		var want, got any
 		readJSON(t, "testdata/discovery/"+file, &want)
@@ -72,21 +70,21 @@ func TestAggregatedDiscoveryIsThatOfKubeAPIServer(t *testing.T) {
 			t.Errorf("%s (-kube-apiserver +miniapi):\n%s", path, diff)
 		}
 		if got, want := r.header.Get("Content-Type"), "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"; got != want {
-			t.Errorf("%s is a %s, want %s", path, got, want)
+			t.Errorf("%s has Content-Type %s, want %s", path, got, want)
 		}
 	}
 }
 
-func TestAggregatedDiscoveryInItsOtherForms(t *testing.T) {
-	s := newInformed(t, nil)
+func TestAggregatedDiscoveryVersionsAndEncodings(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	var current, beta map[string]any
 	parseJSON(t, s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2)).body, &current)
 	parseJSON(t, s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2Beta)).body, &beta)
 	if beta["apiVersion"] != "apidiscovery.k8s.io/v2beta1" {
-		t.Errorf("who asks for v2beta1 gets %v", beta["apiVersion"])
+		t.Errorf("a request for v2beta1 returns %v", beta["apiVersion"])
 	}
 	if diff := cmp.Diff(current["items"], beta["items"]); diff != "" {
-		t.Errorf("the versions differ in more than their name (-v2 +v2beta1):\n%s", diff)
+		t.Errorf("the versions differ (-v2 +v2beta1):\n%s", diff)
 	}
 
 	r := s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2Pb))
@@ -104,8 +102,8 @@ func TestAggregatedDiscoveryInItsOtherForms(t *testing.T) {
 	}
 }
 
-func TestAggregatedDiscoveryIsSentOnce(t *testing.T) {
-	s := newInformed(t, nil)
+func TestAggregatedDiscoveryETag(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	first := s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2))
 	etag := first.header.Get("ETag")
 	if !strings.HasPrefix(etag, `"`) || len(etag) != 130 {
@@ -114,42 +112,41 @@ func TestAggregatedDiscoveryIsSentOnce(t *testing.T) {
 	if vary := first.header.Get("Vary"); vary != "Accept" {
 		t.Errorf("Vary is %q, want Accept", vary)
 	}
-	again := s.must(http.StatusNotModified, s.do("GET", "/apis", "", acceptV2, "If-None-Match: "+etag))
-	if again.body != "" {
-		t.Errorf("304 came with a body: %s", again.body)
+	unchanged := s.must(http.StatusNotModified, s.do("GET", "/apis", "", acceptV2, "If-None-Match: "+etag))
+	if unchanged.body != "" {
+		t.Errorf("304 has a body: %s", unchanged.body)
 	}
 	s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2, `If-None-Match: "other"`))
-	// The other form has no ETag that could be mistaken for this one.
+	// The plain list has no ETag.
 	plain := s.must(http.StatusOK, s.do("GET", "/apis", "", "If-None-Match: "+etag))
 	if plain.header.Get("ETag") != "" {
-		t.Errorf("the plain list of groups carries the ETag %s", plain.header.Get("ETag"))
+		t.Errorf("the plain list of groups has the ETag %s", plain.header.Get("ETag"))
 	}
 }
 
 func TestDiscoveryFollowsTheCatalog(t *testing.T) {
-	s := newInformed(t, nil)
+	s := newStorelessServer(t, nil)
 	before := s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2)).header.Get("ETag")
 	openapiBefore := s.must(http.StatusOK, s.do("GET", "/openapi/v3", "")).header.Get("ETag")
-	leases := kinds.Resources()
-	for _, r := range leases {
+	for _, r := range kinds.Resources() {
 		if r.Group == "coordination.k8s.io" {
 			s.remove(r)
 		}
 	}
 	if after := s.do("GET", "/apis", "", acceptV2).header.Get("ETag"); after == before {
-		t.Error("a group was removed and the ETag stayed")
+		t.Error("the removal of a group does not change the ETag")
 	}
 	if after := s.do("GET", "/openapi/v3", "").header.Get("ETag"); after == openapiBefore {
-		t.Error("a group was removed and the ETag of the OpenAPI index stayed")
+		t.Error("the removal of a group does not change the ETag of the OpenAPI index")
 	}
 	s.must(http.StatusNotFound, s.do("GET", "/apis/coordination.k8s.io", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/openapi/v3/apis/coordination.k8s.io/v1", ""))
 }
 
-// Groups and lists of resources are those of kube-apiserver v1.36.3, storage
-// version hashes included.
-func TestLegacyDiscoveryIsThatOfKubeAPIServer(t *testing.T) {
-	s := newInformed(t, nil)
+// Groups and lists of resources equal those of kube-apiserver v1.36.3, including the storage version
+// hashes.
+func TestLegacyDiscoveryMatchesKubeAPIServer(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	recorded := map[string]any{}
 	readJSON(t, "testdata/discovery/legacy.json", &recorded)
 	for path, want := range recorded {
@@ -163,8 +160,8 @@ func TestLegacyDiscoveryIsThatOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-func TestLegacyRoot(t *testing.T) {
-	s := newInformed(t, nil)
+func TestLegacyVersions(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	for _, path := range []string{"/api", "/api/"} {
 		var got map[string]any
 		parseJSON(t, s.must(http.StatusOK, s.do("GET", path, "")).body, &got)
@@ -181,8 +178,8 @@ func TestLegacyRoot(t *testing.T) {
 	}
 }
 
-func TestDiscoveryOfWhatIsNotThere(t *testing.T) {
-	s := newInformed(t, nil)
+func TestDiscoveryOfUnknownPaths(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	const page = "404 page not found\n"
 	for path, isPage := range map[string]bool{
 		"/nope": true, "/logs": true, "/apis/nope": true, "/apis/nope/v1": true,
@@ -203,8 +200,8 @@ func TestDiscoveryOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestDiscoveryNegotiates(t *testing.T) {
-	s := newInformed(t, nil)
+func TestDiscoveryMediaTypes(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	if r := s.must(http.StatusOK, s.do("GET", "/apis", "", "Accept: application/yaml")); !strings.HasPrefix(r.body, "apiVersion: v1\n") {
 		t.Errorf("YAML: %.60s", r.body)
 	}
@@ -214,9 +211,9 @@ func TestDiscoveryNegotiates(t *testing.T) {
 	s.must(http.StatusNotAcceptable, s.do("GET", "/apis/apps/v1", "", "Accept: text/html"))
 }
 
-// Where it asks for GET and where it does not is how kube-apiserver is built.
+// As in kube-apiserver, some paths require GET.
 func TestDiscoveryMethods(t *testing.T) {
-	s := newInformed(t, nil)
+	s := newStorelessServer(t, nil)
 	for path, status := range map[string]int{
 		"/apis": http.StatusOK, "/apis/apps": http.StatusOK,
 		"/api": http.StatusMethodNotAllowed, "/api/v1": http.StatusMethodNotAllowed, "/apis/apps/v1": http.StatusMethodNotAllowed,
@@ -225,23 +222,23 @@ func TestDiscoveryMethods(t *testing.T) {
 	}
 }
 
-// A test suite has many servers; what is the same for all is there once.
-func TestServersShareTheirSurface(t *testing.T) {
-	a, b := newInformed(t, nil), newInformed(t, nil)
-	if a.api.info.surface(t.Context()) != b.api.info.surface(t.Context()) {
-		t.Error("two servers with the same resources have a surface each")
+// The servers of a process share equal documents.
+func TestServersShareDocuments(t *testing.T) {
+	a, b := newStorelessServer(t, nil), newStorelessServer(t, nil)
+	if a.api.documents.Documents(t.Context()) != b.api.documents.Documents(t.Context()) {
+		t.Error("two servers with the same resources do not share their documents")
 	}
-	other := newInformed(t, func(c *Config) { c.Version.Minor = "35" })
-	if a.api.info.surface(t.Context()) == other.api.info.surface(t.Context()) {
-		t.Error("two servers of different releases share a surface")
+	other := newStorelessServer(t, func(c *Config) { c.Version.Minor = "35" })
+	if a.api.documents.Documents(t.Context()) == other.api.documents.Documents(t.Context()) {
+		t.Error("two servers of different releases share their documents")
 	}
 	b.remove(kinds.Resources()[0])
-	if a.api.info.surface(t.Context()) == b.api.info.surface(t.Context()) {
-		t.Error("a server whose catalog changed keeps the old surface")
+	if a.api.documents.Documents(t.Context()) == b.api.documents.Documents(t.Context()) {
+		t.Error("a server whose catalog changed keeps the old documents")
 	}
 }
 
-// remove takes a resource out of the catalog.
+// remove removes a resource from the catalog.
 func (s *testServer) remove(r *registry.Resource) {
 	s.t.Helper()
 	if err := s.api.config.Catalog.Replace([]*registry.Resource{r}, nil); err != nil {

@@ -54,8 +54,8 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 // the resource is not found, it syncs the catalog and searches again.
 func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
 	c, err := s.findCall(w, r)
-	if c == nil && s.config.Settle != nil {
-		s.config.Settle(r.Context())
+	if c == nil && s.config.Sync != nil {
+		s.config.Sync(r.Context())
 		c, err = s.findCall(w, r)
 	}
 	if err == nil && c != nil {

@@ -4,21 +4,25 @@
 //
 // The path of a request:
 //
-//   - routes.go mounts the filters and the handlers
-//   - dispatch.go finds the resource and the verb, or answers 404 or 405; call.go describes the
-//     request to the handlers
+//   - routes.go lists the filters and the routes
+//   - dispatch.go finds the resource and the verb, or answers 404 or 405; proxy.go forwards
+//     requests for group versions of other servers
 //   - one file per verb (get.go, list.go, watch.go, create.go, update.go, patch.go, delete.go,
 //     connect.go) reads the options (options.go) and calls the registry
 //   - request_body.go reads and decodes bodies; a patch type is a file patch_*.go and an entry of
 //     the table in patch.go
 //   - respond.go and list.go send the results in the negotiated format
 //
-// The packages below it: filters has the filter chain, request the attributes of a request,
-// lifecycle the open requests, encoding the media types and the writing of responses and errors,
-// openapi the OpenAPI documents.
+// The packages below it:
 //
-// Objects cross the border to registry in the hub version, in which they are stored; call.go
-// converts.
+//   - request: parses the verb, resource and name of a request
+//   - filters: the filters that every request passes before its handler
+//   - encoding: media types, decoding, encoding, and the writing of responses and errors
+//   - discovery, openapi: the documents that describe the resources
+//   - lifecycle: the open requests and the shutdown
+//   - metrics, healthz: what operators monitor
+//
+// Objects cross the border to registry in the version they are stored in; call.go converts.
 // Objects that registry returns are shared and immutable. Their type header (apiVersion and kind)
 // is added while they are encoded.
 //

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Whatever the index lists is there.
-func TestIndexListsWhatIsThere(t *testing.T) {
-	s := newInformed(t, nil)
+// All paths of the index exist.
+func TestIndex(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	var index struct{ Paths []string }
 	parseJSON(t, s.must(http.StatusOK, s.do("GET", "/", "")).body, &index)
 	if !slices.IsSorted(index.Paths) {
@@ -28,7 +28,7 @@ func TestIndexListsWhatIsThere(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	s := newInformed(t, nil)
+	s := newStorelessServer(t, nil)
 	for _, path := range []string{"/version", "/version/"} {
 		r := s.must(http.StatusOK, s.do("GET", path, ""))
 		var got version.Info
@@ -37,7 +37,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: %s", path, r.body)
 		}
 		if !strings.HasPrefix(r.body, "{\n  \"major\": \"1\",") {
-			t.Errorf("%s is not written for people: %s", path, r.body)
+			t.Errorf("%s is not indented: %s", path, r.body)
 		}
 	}
 	for _, method := range []string{"PUT", "PATCH", "OPTIONS"} {

@@ -78,7 +78,7 @@ func TestMetricsCountRequests(t *testing.T) {
 
 // Two servers of a process count for themselves.
 func TestMetricsAreTheServersOwn(t *testing.T) {
-	busy, idle := newInformed(t, nil), newInformed(t, nil)
+	busy, idle := newStorelessServer(t, nil), newStorelessServer(t, nil)
 	busy.must(http.StatusOK, busy.do("GET", "/apis", ""))
 	if text := idle.must(http.StatusOK, idle.do("GET", "/metrics", "")).body; strings.Contains(text, "apiserver_request_total{") {
 		t.Error("a server counts the requests of another")

@@ -9,25 +9,20 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/munnerz/goautoneg"
 
+	"github.com/miniapi/miniapi/api/discovery"
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/openapi"
 )
 
-// gnosticTypes are the names of the protobuf encoding of each OpenAPI version;
-// the last is the one to answer with, the other that of old clients.
+// gnosticTypes are the content types of the protobuf encoding of each OpenAPI version. Responses have
+// the last; old clients request the first.
 var gnosticTypes = map[string][]string{
 	"v2": {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"},
 	"v3": {"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"},
 }
 
-func (s *Server) openAPIRoutes(r chi.Router) {
-	r.HandleFunc("/openapi/v2", s.serveOpenAPIV2)
-	handleSlash(r, "/openapi/v3", s.serveOpenAPIIndex)
-	r.HandleFunc("/openapi/v3/*", s.serveOpenAPIV3)
-}
-
 func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
-	document, err := s.info.surface(r.Context()).openapi.V2()
+	document, err := s.documents.Documents(r.Context()).OpenAPI().V2()
 	if err != nil {
 		s.responder.WriteError(w, r, err)
 		return
@@ -35,34 +30,34 @@ func (s *Server) serveOpenAPIV2(w http.ResponseWriter, r *http.Request) {
 	s.writeOpenAPI(w, r, "v2", document)
 }
 
-// serveOpenAPIIndex answers with the links to all documents of version 3.
+// serveOpenAPIIndex serves the URLs of all documents of version 3.
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
-	index, err := s.info.surface(r.Context()).openapi.Index()
+	index, err := s.documents.Documents(r.Context()).OpenAPI().Index()
 	if err != nil {
 		s.responder.WriteError(w, r, err)
 		return
 	}
-	etag := etagOf(index)
+	etag := discovery.ETag(index)
 	w.Header().Set("ETag", etag)
 	if r.Header.Get("If-None-Match") == etag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	// kube-apiserver calls it plain text.
+	// The content type is that of kube-apiserver.
 	s.responder.WriteResponse(w, r, encoding.Response{ContentType: "text/plain; charset=utf-8", Status: http.StatusOK, Body: index})
 }
 
-// serveOpenAPIV3 answers with the document of one group version, or lets the
-// server do so that has it. A URL that names the content by its hash may be kept
-// for ever; one that names another content leads to the present one.
+// serveOpenAPIV3 serves the document of a group version, or forwards the request to the server that
+// has it. A response to a URL with the hash of the document may be cached without limit. A URL with
+// another hash redirects to the current one.
 func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(chi.URLParam(r, "*"), "/")
-	surface := s.info.surface(r.Context())
-	if remote, ok := surface.elsewhere[path]; ok {
+	documents := s.documents.Documents(r.Context())
+	if remote, ok := documents.RemoteOpenAPI(path); ok {
 		s.proxy(w, r, remote)
 		return
 	}
-	document, err := surface.openapi.V3(path)
+	document, err := documents.OpenAPI().V3(path)
 	if err != nil {
 		s.responder.WriteError(w, r, err)
 		return
@@ -82,7 +77,7 @@ func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	s.writeOpenAPI(w, r, "v3", document)
 }
 
-// writeOpenAPI answers with a document in JSON or in protobuf.
+// writeOpenAPI sends a document in JSON or protobuf.
 func (s *Server) writeOpenAPI(w http.ResponseWriter, r *http.Request, version string, document *openapi.Document) {
 	contentType, ok := openAPIType(r.Header.Get("Accept"), gnosticTypes[version])
 	if !ok {
@@ -107,7 +102,8 @@ func (s *Server) writeOpenAPI(w http.ResponseWriter, r *http.Request, version st
 	s.responder.WriteResponse(w, r, encoding.Response{ContentType: contentType, Status: http.StatusOK, Body: body})
 }
 
-// openAPIType chooses between JSON and the names of the protobuf encoding.
+// openAPIType returns the content type that an Accept header selects: JSON or protobuf. ok is false
+// if it accepts neither.
 func openAPIType(accept string, gnostic []string) (contentType string, ok bool) {
 	if accept == "" {
 		accept = "*/*"

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func TestOpenAPIIndexLeadsToDocuments(t *testing.T) {
-	s := newInformed(t, nil)
+func TestOpenAPIIndex(t *testing.T) {
+	s := newStorelessServer(t, nil)
 	r := s.must(http.StatusOK, s.do("GET", "/openapi/v3", ""))
 	var index struct {
 		Paths map[string]struct{ ServerRelativeURL string }
@@ -22,26 +22,26 @@ func TestOpenAPIIndexLeadsToDocuments(t *testing.T) {
 	link := index.Paths["apis/apps/v1"].ServerRelativeURL
 	document := s.must(http.StatusOK, s.do("GET", link, ""))
 	if got := document.header.Get("Cache-Control"); got != "public, immutable" {
-		t.Errorf("what is named by its content has Cache-Control %q", got)
+		t.Errorf("a document with a hash in its URL has Cache-Control %q", got)
 	}
 	if document.header.Get("Expires") == "" || document.header.Get("Content-Type") != "application/json" {
 		t.Errorf("header is %v", document.header)
 	}
 	s.must(http.StatusNotModified, s.do("GET", "/openapi/v3/apis/apps/v1", "", "If-None-Match: "+document.header.Get("ETag")))
 	if got := s.must(http.StatusOK, s.do("GET", "/openapi/v3/apis/apps/v1", "")).header.Get("Cache-Control"); got != "no-cache, private" {
-		t.Errorf("what may change has Cache-Control %q", got)
+		t.Errorf("a document without a hash in its URL has Cache-Control %q", got)
 	}
 
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	stale := s.must(http.StatusMovedPermanently, s.do("GET", "/openapi/v3/apis/apps/v1?hash=OLD", ""))
 	if got := stale.header.Get("Location"); got != link {
-		t.Errorf("an old link leads to %s, want %s", got, link)
+		t.Errorf("a URL with an old hash redirects to %s, want %s", got, link)
 	}
 	s.must(http.StatusNotFound, s.do("GET", "/openapi/v3/apis/nope/v1", ""))
 }
 
 func TestOpenAPIInProtobuf(t *testing.T) {
-	s := newInformed(t, nil)
+	s := newStorelessServer(t, nil)
 	for name, tc := range map[string]struct {
 		path, accept, answer string
 		message              proto.Message
@@ -60,20 +60,20 @@ func TestOpenAPIInProtobuf(t *testing.T) {
 			}
 			paths := tc.message.ProtoReflect().Get(tc.message.ProtoReflect().Descriptor().Fields().ByName("paths"))
 			if !strings.Contains(paths.Message().Interface().(interface{ String() string }).String(), "/api/v1/namespaces/{namespace}/pods/{name}") {
-				t.Error("the document does not know pods")
+				t.Error("the document does not contain pods")
 			}
 		})
 	}
 	s.must(http.StatusNotAcceptable, s.do("GET", "/openapi/v2", "", "Accept: text/html"))
 }
 
-// Who serves the documents of OpenID describes them.
-func TestOpenIDIsInTheIndex(t *testing.T) {
-	for _, issuer := range []*OpenID{nil, {}} {
-		s := newInformed(t, func(c *Config) { c.OpenID = issuer })
+// The index contains the OpenID documents if the server publishes them.
+func TestOpenIDInOpenAPIIndex(t *testing.T) {
+	for _, documents := range []*OpenID{nil, {}} {
+		s := newStorelessServer(t, func(c *Config) { c.OpenID = documents })
 		index := s.must(http.StatusOK, s.do("GET", "/openapi/v3", "")).body
-		if got := strings.Contains(index, `"openid/v1/jwks"`); got != (issuer != nil) {
-			t.Errorf("the issuer is %v, and keys are described: %t", issuer, got)
+		if got := strings.Contains(index, `"openid/v1/jwks"`); got != (documents != nil) {
+			t.Errorf("Config.OpenID is %v, and the index contains the keys: %t", documents, got)
 		}
 	}
 }

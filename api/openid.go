@@ -8,14 +8,12 @@ import (
 	"github.com/miniapi/miniapi/api/encoding"
 )
 
-// OpenIDKeysPath is where the keys that check tokens are served; the
-// configuration names it.
+// OpenIDKeysPath is the path of the keys that verify tokens. The OpenID configuration refers to it.
 const OpenIDKeysPath = "/openid/v1/jwks"
 
 const openIDConfigurationPath = "/.well-known/openid-configuration"
 
-// OpenID tells others how to check the tokens that the server issues: two
-// documents in JSON.
+// OpenID holds the JSON documents for verifiers of the tokens that the server issues.
 type OpenID struct {
 	Configuration, Keys []byte
 }
@@ -34,7 +32,7 @@ func (s *Server) openIDRoutes(r chi.Router) {
 	handleSlash(r, OpenIDKeysPath, serve("application/jwk-set+json", s.config.OpenID.Keys))
 }
 
-// openIDPaths are for the index.
+// openIDPaths returns the paths of openIDRoutes, for the index.
 func (s *Server) openIDPaths() []string {
 	if s.config.OpenID == nil {
 		return nil

@@ -5,8 +5,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/miniapi/miniapi/api/discovery"
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/filters"
+	"github.com/miniapi/miniapi/api/healthz"
 )
 
 // routes returns the handler of the server: the filters, outermost first, and the routes.
@@ -31,10 +33,50 @@ func (s *Server) routes() http.Handler {
 	)
 	r.NotFound(http.NotFound)
 	r.MethodNotAllowed(s.methodNotAllowed)
-	s.infoRoutes(r)
+	s.nonResourceRoutes(r)
 	r.Handle("/api/{version}/*", http.HandlerFunc(s.serveResource))
 	r.Handle("/apis/{group}/{version}/*", s.orProxy(s.serveResource))
 	return r
+}
+
+// nonResourceRoutes mounts all paths that name no resource.
+func (s *Server) nonResourceRoutes(r chi.Router) {
+	d := discovery.NewHandlers(s.documents, s.responder)
+	handleSlash(r, "/api", s.onlyGet(d.ServeLegacyVersions))
+	handleSlash(r, "/apis", d.ServeGroups)
+	handleSlash(r, "/api/{version}", s.onlyGet(d.ServeResources))
+	handleSlash(r, "/apis/{group}", d.ServeGroup)
+	handleSlash(r, "/apis/{group}/{version}", s.orProxy(s.onlyGet(d.ServeResources)))
+	r.HandleFunc("/openapi/v2", s.serveOpenAPIV2)
+	handleSlash(r, "/openapi/v3", s.serveOpenAPIIndex)
+	r.HandleFunc("/openapi/v3/*", s.serveOpenAPIV3)
+	s.openIDRoutes(r)
+	handleSlash(r, "/version", s.onlyGet(d.Version(s.config.Version)))
+	r.Handle("/metrics", s.metrics.Handler())
+	paths := []string{"/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
+	for _, e := range healthz.Endpoints(s.config.Ready, s.config.ReadyOnly) {
+		handleSlash(r, e.Path, e.Handler)
+		paths = append(paths, e.Path)
+	}
+	r.HandleFunc("/", d.Index(append(paths, s.openIDPaths()...)))
+}
+
+// handleSlash mounts a path with and without a trailing slash, for all methods: kube-apiserver
+// requires GET for some paths only.
+func handleSlash(r chi.Router, path string, handler http.HandlerFunc) {
+	r.HandleFunc(path, handler)
+	r.HandleFunc(path+"/", handler)
+}
+
+// onlyGet returns a handler that rejects methods other than GET and HEAD.
+func (s *Server) onlyGet(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.methodNotAllowed(w, r)
+			return
+		}
+		handler(w, r)
+	}
 }
 
 func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {

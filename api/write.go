@@ -30,8 +30,8 @@ func (c *call) write(req registry.UpdateRequest) error {
 // syncCatalog waits, after a write to a resource that defines other resources, until the catalog
 // serves them.
 func (c *call) syncCatalog() {
-	if settle := c.server.config.Settle; c.resource.Defines && settle != nil {
-		settle(c.r.Context())
+	if sync := c.server.config.Sync; c.resource.Defines && sync != nil {
+		sync(c.r.Context())
 	}
 }
 

@@ -1,4 +1,4 @@
-package api
+package discovery
 
 import (
 	"cmp"
@@ -16,19 +16,19 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// discovery is what a catalog looks like from outside.
+// discovery holds the discovery documents of a catalog.
 //
-// Invariant: it never changes after it is built.
+// Invariant: it is immutable.
 type discovery struct {
-	// groupList and groups are without the legacy group, which has no name.
+	// groupList and groups do not contain the legacy group, which has no name.
 	groupList *encoding.CachedObject
 	groups    map[string]*encoding.CachedObject
 	resources map[schema.GroupVersion]*encoding.CachedObject
-	// typed are the groups that have nothing to do with custom resources.
-	typed map[string]bool
+	// builtIn contains the built-in groups.
+	builtIn map[string]bool
 	// legacyVersions are the versions of the legacy group.
 	legacyVersions []string
-	// legacy and named are the aggregated documents of /api and of /apis.
+	// legacy and named are the aggregated documents of /api and /apis.
 	legacy, named *aggregatedDiscovery
 }
 
@@ -36,7 +36,7 @@ func buildDiscovery(c content) *discovery {
 	d := &discovery{
 		groups:    map[string]*encoding.CachedObject{},
 		resources: map[schema.GroupVersion]*encoding.CachedObject{},
-		typed:     map[string]bool{"": true},
+		builtIn:   map[string]bool{"": true},
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	var legacy, named []apidiscoveryv2.APIGroupDiscovery
@@ -49,11 +49,11 @@ func buildDiscovery(c content) *discovery {
 				group.Versions = append(group.Versions, remoteVersion(remote))
 				continue
 			}
-			found, list := discoverVersion(gv, resources[gv], c.scheme)
-			group.Versions = append(group.Versions, found)
+			version, list := discoverVersion(gv, resources[gv], c.config.Scheme)
+			group.Versions = append(group.Versions, version)
 			d.resources[gv] = encoding.NewCachedObject(list)
 		}
-		d.typed[g.Name] = !g.Custom
+		d.builtIn[g.Name] = !g.Custom
 		if g.Name == "" {
 			legacy = append(legacy, group)
 			d.legacyVersions = g.Versions
@@ -68,8 +68,8 @@ func buildDiscovery(c content) *discovery {
 	return d
 }
 
-// remoteVersion describes what another server has; that server itself answers who
-// asks for the list of resources.
+// remoteVersion describes a group version of another server, which itself serves its list of
+// resources.
 func remoteVersion(r *registry.Remote) apidiscoveryv2.APIVersionDiscovery {
 	version := apidiscoveryv2.APIVersionDiscovery{
 		Version: r.Version, Resources: r.Resources, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent,
@@ -105,7 +105,7 @@ func discoverVersion(gv schema.GroupVersion, resources []*registry.Resource, sch
 		GroupVersion: gv.String(),
 	}
 	if gv.Group == "" {
-		// The legacy group's lists come without apiVersion from kube-apiserver.
+		// kube-apiserver sends the lists of the legacy group without apiVersion.
 		list.APIVersion = ""
 	}
 	for _, r := range resources {
@@ -116,7 +116,7 @@ func discoverVersion(gv schema.GroupVersion, resources []*registry.Resource, sch
 	return version, list
 }
 
-// byGroupVersion lists what is served in each group version, by name.
+// byGroupVersion returns the resources of each group version, sorted by name.
 func (c content) byGroupVersion() map[schema.GroupVersion][]*registry.Resource {
 	served := map[schema.GroupVersion][]*registry.Resource{}
 	for _, r := range c.resources {
@@ -151,7 +151,7 @@ func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscovery
 			Verbs:        sub.Verbs,
 		})
 	}
-	if r.Custom { // in the order of their definition
+	if r.Custom { // its subresources stay in the order of their definition
 		return resource
 	}
 	slices.SortFunc(resource.Subresources, func(a, b apidiscoveryv2.APISubresourceDiscovery) int {
@@ -160,8 +160,8 @@ func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscovery
 	return resource
 }
 
-// responseKind leaves group and version of built-in kinds empty where they are
-// those of the document, as kube-apiserver does.
+// responseKind returns a kind of group version gv. As in kube-apiserver, built-in kinds have neither
+// group nor version.
 func responseKind(r *registry.Resource, kind string, gv schema.GroupVersion) *metav1.GroupVersionKind {
 	if !r.Custom {
 		return &metav1.GroupVersionKind{Kind: kind}
@@ -177,10 +177,10 @@ func subresourceKind(r *registry.Resource, sub registry.Subresource, gv schema.G
 	return &kind
 }
 
-// legacyResources are the lines for a resource and its subresources.
+// legacyResources returns a resource and its subresources for an APIResourceList.
 func legacyResources(resource apidiscoveryv2.APIResourceDiscovery, hash string) []metav1.APIResource {
 	namespaced := resource.Scope == apidiscoveryv2.ScopeNamespace
-	lines := []metav1.APIResource{{
+	list := []metav1.APIResource{{
 		Name:               resource.Resource,
 		SingularName:       resource.SingularResource,
 		Namespaced:         namespaced,
@@ -191,22 +191,22 @@ func legacyResources(resource apidiscoveryv2.APIResourceDiscovery, hash string) 
 		StorageVersionHash: hash,
 	}}
 	for _, sub := range resource.Subresources {
-		line := metav1.APIResource{
+		item := metav1.APIResource{
 			Name:       resource.Resource + "/" + sub.Subresource,
 			Namespaced: namespaced,
 			Kind:       sub.ResponseKind.Kind,
 			Verbs:      sub.Verbs,
 		}
-		if own := resource.ResponseKind; sub.ResponseKind.Group != own.Group || sub.ResponseKind.Version != own.Version {
-			line.Group, line.Version = sub.ResponseKind.Group, sub.ResponseKind.Version
+		if kind := resource.ResponseKind; sub.ResponseKind.Group != kind.Group || sub.ResponseKind.Version != kind.Version {
+			item.Group, item.Version = sub.ResponseKind.Group, sub.ResponseKind.Version
 		}
-		lines = append(lines, line)
+		list = append(list, item)
 	}
-	return lines
+	return list
 }
 
-// storageVersionHash names the version an object is stored in, "" for what is
-// not stored. Clients compare it to find out that the version has moved.
+// storageVersionHash returns a hash of the version in which a resource is stored, or "" for a
+// virtual resource. Clients compare hashes to detect a change of the version.
 func storageVersionHash(r *registry.Resource, scheme *runtime.Scheme) string {
 	if r.Virtual != nil {
 		return ""
@@ -216,7 +216,7 @@ func storageVersionHash(r *registry.Resource, scheme *runtime.Scheme) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// hubKind is the kind that a resource's objects are stored as.
+// hubKind returns the kind in which the objects of a resource are stored.
 func hubKind(r *registry.Resource, scheme *runtime.Scheme) schema.GroupVersionKind {
 	if r.StorageVersion != "" {
 		return r.GroupKind().WithVersion(r.StorageVersion)
@@ -227,18 +227,18 @@ func hubKind(r *registry.Resource, scheme *runtime.Scheme) schema.GroupVersionKi
 			version = v
 		}
 	}
-	own := r.GroupKind().WithVersion(version.Name)
+	kind := r.GroupKind().WithVersion(version.Name)
 	hub := version.New()
 	if version.ToHub != nil {
 		converted, err := version.ToHub(hub)
 		if err != nil {
-			return own
+			return kind
 		}
 		hub = converted
 	}
 	kinds, _, err := scheme.ObjectKinds(hub)
 	if err != nil || len(kinds) == 0 {
-		return own
+		return kind
 	}
 	return kinds[0]
 }
