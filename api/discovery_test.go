@@ -143,8 +143,8 @@ func TestDiscoveryFollowsTheCatalog(t *testing.T) {
 	s.must(http.StatusNotFound, s.do("GET", "/openapi/v3/apis/coordination.k8s.io/v1", ""))
 }
 
-// Groups and lists of resources equal those of kube-apiserver v1.36.3, including the storage version
-// hashes.
+// Groups and lists of resources, including the storage version hashes, equal those of
+// kube-apiserver v1.36.3.
 func TestLegacyDiscoveryMatchesKubeAPIServer(t *testing.T) {
 	s := newStorelessServer(t, nil)
 	recorded := map[string]any{}

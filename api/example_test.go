@@ -14,8 +14,7 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// A server is a handler over a catalog, here that of the built-in kinds on an
-// embedded etcd.
+// A server is the handler of a catalog: here the built-in kinds on an embedded etcd.
 func Example() {
 	ctx := context.Background()
 	member, err := embedded.Start(ctx, embedded.Config{})

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// someRequests makes one of each kind, and returns the metrics while a watch is
-// open and after all is over.
-func someRequests(s *testServer) (during, after string) {
+// sendRequests sends a request of each kind. It returns the metrics while a watch is open and after
+// the shutdown.
+func sendRequests(s *testServer) (during, after string) {
 	s.configMap("a", "1")
 	s.must(http.StatusOK, s.do("GET", "/api/v1/namespaces/default/configmaps/a?watch=true", ""))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/configmaps/b", ""))
@@ -28,7 +28,7 @@ func someRequests(s *testServer) (during, after string) {
 	}
 	during = s.must(http.StatusOK, s.do("GET", "/metrics", "")).body
 
-	// The shutdown waits for all requests, so that all are counted.
+	// The shutdown waits until all requests are counted.
 	if err := s.api.Shutdown(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
@@ -37,47 +37,47 @@ func someRequests(s *testServer) (during, after string) {
 	return during, answer.Body.String()
 }
 
-func TestMetricsCountRequests(t *testing.T) {
-	running, text := someRequests(newTestServer(t, nil))
+func TestRequestMetrics(t *testing.T) {
+	running, text := sendRequests(newTestServer(t, nil))
 	const watching = `apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} `
 	for rule, line := range map[string]string{
-		"a watch is being served":  watching + "1",
-		"so is the request itself": `apiserver_current_inflight_requests{request_kind="readOnly"} 1`,
+		"a watch in flight":          watching + "1",
+		"the request of the metrics": `apiserver_current_inflight_requests{request_kind="readOnly"} 1`,
 	} {
 		if !strings.Contains(running, line+"\n") {
-			t.Errorf("%s: there is no %s", rule, line)
+			t.Errorf("%s: the metrics lack %s", rule, line)
 		}
 	}
 	for rule, line := range map[string]string{
-		"a request is counted by what it does": `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
-		"so is one that fails":                 `apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
-		"one object is not watched":            `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
-		"a list is not a get":                  `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
-		"a dry run is told apart":              `apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
-		"a watch is not a list":                `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
-		"deleting many is not deleting one":    `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETECOLLECTION",version="v1"} 1`,
-		"how long it took":                     `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
-		"how much was sent":                    `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
-		"what watches were sent":               `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 2`,
-		"how large that was":                   `apiserver_watch_events_sizes_count{group="",resource="configmaps",version="v1"} 2`,
-		"no watch is left":                     watching + "0",
+		"a request by its verb and resource":         `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"a failed request":                           `apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		"a get with the parameter watch is no watch": `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		"a list":                     `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"a dry run":                  `apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"a watch":                    `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
+		"a deletion of a collection": `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETECOLLECTION",version="v1"} 1`,
+		"the duration of a request":  `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"the size of a response":     `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
+		"the events of watches":      `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 2`,
+		"the size of the events":     `apiserver_watch_events_sizes_count{group="",resource="configmaps",version="v1"} 2`,
+		"no watch in flight":         watching + "0",
 	} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("%s: there is no %s", rule, line)
+			t.Errorf("%s: the metrics lack %s", rule, line)
 		}
 	}
 	for _, name := range []string{"go_goroutines ", "process_resident_memory_bytes ", "etcd_server_has_leader ", "etcd_mvcc_put_total "} {
 		if !strings.Contains(text, "\n"+name) {
-			t.Errorf("there is no metric %s", name)
+			t.Errorf("the metrics lack %s", name)
 		}
 	}
 	if strings.Contains(text, "madeups") {
-		t.Error("a client made up the value of a label")
+		t.Error("a name from a URL is the value of a label")
 	}
 }
 
-// Two servers of a process count for themselves.
-func TestMetricsAreTheServersOwn(t *testing.T) {
+// Each server of a process has its own metrics.
+func TestMetricsPerServer(t *testing.T) {
 	busy, idle := newStorelessServer(t, nil), newStorelessServer(t, nil)
 	busy.must(http.StatusOK, busy.do("GET", "/apis", ""))
 	if text := idle.must(http.StatusOK, idle.do("GET", "/metrics", "")).body; strings.Contains(text, "apiserver_request_total{") {
@@ -85,12 +85,12 @@ func TestMetricsAreTheServersOwn(t *testing.T) {
 	}
 }
 
-func TestMetricsCountObjectsInStorage(t *testing.T) {
+func TestObjectMetrics(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	s.configMap("b", "1")
 	const line = `apiserver_storage_objects{resource="configmaps"} 2`
 	if text := s.must(http.StatusOK, s.do("GET", "/metrics", "")).body; !strings.Contains(text, line+"\n") {
-		t.Errorf("there is no %s", line)
+		t.Errorf("the metrics lack %s", line)
 	}
 }

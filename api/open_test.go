@@ -9,11 +9,11 @@ import (
 	"github.com/miniapi/miniapi/api/lifecycle"
 )
 
-func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
+func TestOpenRequests(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.configMap("a", "1")
 	if open := s.api.OpenRequests(); len(open) > 0 {
-		t.Fatalf("a request that was answered is open: %v", open)
+		t.Fatalf("an answered request is open: %v", open)
 	}
 	before := time.Now()
 	const pods, maps = "/api/v1/pods?watch=true", "/api/v1/watch/namespaces/default/configmaps"
@@ -24,7 +24,7 @@ func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
 	open := s.api.OpenRequests()
 	for i := range open {
 		if since := open[i].Since; since.Before(before) || since.After(time.Now()) {
-			t.Errorf("request %d came at %v", i, since)
+			t.Errorf("request %d is open since %v", i, since)
 		}
 		open[i].Since = time.Time{}
 	}
@@ -35,8 +35,7 @@ func TestOpenRequestsAreThoseNotAnsweredYet(t *testing.T) {
 	}
 }
 
-// A client that goes away closes its request, and whoever waits for that is
-// told.
+// AwaitIdle returns when the clients of all open requests have closed their connections.
 func TestAwaitIdle(t *testing.T) {
 	s := newTestServer(t, nil)
 	if err := s.api.AwaitIdle(t.Context()); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/miniapi/miniapi/api/openapi"
 )
 
-// gnosticTypes are the content types of the protobuf encoding of each OpenAPI version. Responses have
-// the last; old clients request the first.
+// gnosticTypes are the content types of the protobuf encoding of each OpenAPI version. Responses
+// have the last; old clients request the first.
 var gnosticTypes = map[string][]string{
 	"v2": {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"},
 	"v3": {"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"},

@@ -21,17 +21,17 @@ func TestPanicRecovery(t *testing.T) {
 	got := s.must(http.StatusInternalServerError, s.do("GET", "/api/v1/pods", "", "Boom: yes"))
 	for _, want := range []string{`"kind":"Status"`, `"reason":"InternalError"`, `the handler of this request panicked`} {
 		if !strings.Contains(got.body, want) {
-			t.Errorf("no %s in %s", want, got.body)
+			t.Errorf("the response lacks %s: %s", want, got.body)
 		}
 	}
 	if strings.Contains(got.body, "boom") {
-		t.Errorf("the client sees the panic: %s", got.body)
+		t.Errorf("the response contains the panic: %s", got.body)
 	}
 	if n := strings.Count(s.logs.String(), "boom"); n != 1 {
 		t.Errorf("logged %d times:\n%s", n, s.logs)
 	}
 	if !strings.Contains(s.logs.String(), "panic_test.go") {
-		t.Errorf("no stack in the log:\n%s", s.logs)
+		t.Errorf("the log lacks the stack:\n%s", s.logs)
 	}
 	s.must(http.StatusOK, s.do("GET", "/api/v1/pods", ""))
 }

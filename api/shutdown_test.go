@@ -12,8 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// A shutdown ends watches so that clients see the end of a stream, not a broken
-// connection.
+// A shutdown ends the streams of watches and does not break their connections.
 func TestShutdownEndsWatches(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.configMap("a", "1")
@@ -31,8 +30,9 @@ func TestShutdownEndsWatches(t *testing.T) {
 	}
 }
 
-// New requests are refused in a way that sends clients to another replica.
-func TestShutdownRefusesRequests(t *testing.T) {
+// New requests are rejected with Retry-After, so that a load balancer sends the retry to another
+// replica.
+func TestShutdownRejectsRequests(t *testing.T) {
 	s := newTestServer(t, nil)
 	if err := s.api.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestShutdownRefusesRequests(t *testing.T) {
 	}
 }
 
-// Requests in flight are waited for, but no longer than the caller says.
+// A shutdown waits for the requests in flight until its context is done.
 func TestShutdownWaitsForRequests(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	s := newTestServer(t, func(c *Config) {
@@ -67,7 +67,7 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.api.Shutdown(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("a shutdown without patience returned %v", err)
+		t.Errorf("a shutdown with a canceled context returned %v", err)
 	}
 	close(release)
 	if err := s.api.Shutdown(t.Context()); err != nil {
@@ -76,9 +76,9 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 	s.must(http.StatusCreated, <-answered)
 }
 
-// A connection that never sent a request is nobody's to wait for, and neither
-// is a watcher that has stopped to read.
-func TestShutdownDoesNotWaitForSilence(t *testing.T) {
+// A shutdown does not wait for connections without a request, nor for watches whose clients do not
+// read.
+func TestShutdownDoesNotWaitForIdleConnections(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.dial()
 	stuck := s.dial()
@@ -96,7 +96,7 @@ func TestShutdownDoesNotWaitForSilence(t *testing.T) {
 	}
 }
 
-// A client that stops to send its body, or to read its list, is cut off.
+// A shutdown closes the connections of clients that do not send their body or read their list.
 func TestShutdownDoesNotWaitForSlowClients(t *testing.T) {
 	s := newTestServer(t, nil)
 	for i := range 20 {

@@ -160,8 +160,8 @@ func discoverResource(r *registry.Resource, gv schema.GroupVersion) apidiscovery
 	return resource
 }
 
-// responseKind returns a kind of group version gv. As in kube-apiserver, built-in kinds have neither
-// group nor version.
+// responseKind returns a kind of group version gv. As in kube-apiserver, built-in kinds have
+// neither group nor version.
 func responseKind(r *registry.Resource, kind string, gv schema.GroupVersion) *metav1.GroupVersionKind {
 	if !r.Custom {
 		return &metav1.GroupVersionKind{Kind: kind}

@@ -1,8 +1,8 @@
-// Package discovery builds and serves the documents that describe what a server serves: its groups,
+// Package discovery builds and serves the documents that describe a server: its API groups,
 // versions and resources, the index of its paths, and its version.
 //
-//   - [Cache] (cache.go) returns the [Documents] of the current catalog. Servers of one process with
-//     equal catalogs share them.
+//   - [Cache] (cache.go) returns the [Documents] of the current catalog. Servers of one process
+//     with equal catalogs share them.
 //   - build.go derives the discovery documents from a catalog; aggregated.go encodes those of all
 //     groups as one document.
 //   - [Handlers] (handlers.go, index.go) serves them. Package api mounts its methods.

@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/api/encoding"
 )
 
-// Index returns the handler of /, which lists paths and those of all group versions.
+// Index returns the handler of /, which lists paths and the paths of all group versions.
 func (h *Handlers) Index(paths []string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		paths := slices.Clone(paths)
