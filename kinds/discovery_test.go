@@ -39,7 +39,7 @@ type discoverySubresource struct {
 	Verbs        []string
 }
 
-func TestKindsAreThoseOfDiscovery(t *testing.T) {
+func TestKindsMatchDiscovery(t *testing.T) {
 	want := load[[]discoveryGroup](t, "discovery.json")
 	got := discovered(kinds.Resources())
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -103,7 +103,7 @@ func TestResourcesAreBuiltOnce(t *testing.T) {
 	}
 }
 
-func TestSchemeKnowsEveryServedType(t *testing.T) {
+func TestSchemeHasEveryServedType(t *testing.T) {
 	scheme := kinds.Scheme()
 	for _, r := range kinds.Resources() {
 		for _, v := range r.Versions {
@@ -111,7 +111,7 @@ func TestSchemeKnowsEveryServedType(t *testing.T) {
 				if obj == nil {
 					continue
 				}
-				if err := knows(scheme, obj); err != nil {
+				if err := recognizes(scheme, obj); err != nil {
 					t.Errorf("%s %s of %s: %v", v.Name, name, cmp.Or(r.Group, "core"), err)
 				}
 			}

@@ -60,7 +60,7 @@ func TestStoredObjectsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestKeysAndEncodingsAreThoseOfKubeAPIServer(t *testing.T) {
+func TestKeysAndEncodingsMatchKubeAPIServer(t *testing.T) {
 	recorded := map[string]storedKey{}
 	for _, k := range load[[]storedKey](t, "etcd-keys.json") {
 		recorded[k.Key] = k

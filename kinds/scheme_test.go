@@ -16,7 +16,7 @@ func listOf(v registry.Version) any {
 	return v.NewList()
 }
 
-func knows(scheme *runtime.Scheme, obj any) error {
+func recognizes(scheme *runtime.Scheme, obj any) error {
 	typed, ok := obj.(runtime.Object)
 	if !ok {
 		return fmt.Errorf("%T is no object", obj)

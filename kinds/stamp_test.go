@@ -29,7 +29,7 @@ func stampedAndEncoded(t *testing.T, r *registry.Resource, data []byte) (short, 
 	return short, long
 }
 
-func TestStampedObjectsAreThoseDecodedAndEncoded(t *testing.T) {
+func TestStampedBytesEqualReencodedBytes(t *testing.T) {
 	stamped := 0
 	for _, c := range creations(t) {
 		_, r, _, hub := c.object(t)

@@ -27,7 +27,7 @@ type table struct {
 // isDefaultTable reports whether a kind defines no columns.
 func isDefaultTable(r *registry.Resource) bool { return r.Columns.Row == nil }
 
-func TestColumnsAreThoseOfKubeAPIServer(t *testing.T) {
+func TestColumnsMatchKubeAPIServer(t *testing.T) {
 	recorded := load[map[string]table](t, "tables.json")
 	seen := map[string]bool{}
 	for _, r := range kinds.Resources() {
@@ -63,9 +63,9 @@ func tableName(r *registry.Resource, v registry.Version) string {
 	return fmt.Sprintf("%s/%s/%s", r.Group, v.Name, r.Name)
 }
 
-func TestRowsAreThoseOfKubeAPIServer(t *testing.T) {
+func TestRowsMatchKubeAPIServer(t *testing.T) {
 	recorded := load[map[string]table](t, "tables.json")
-	hubs := map[string]runtime.Object{} // by kind and name: a list shows the objects of all versions
+	hubs := map[string]runtime.Object{} // by kind and name, for all versions
 	for _, c := range creations(t) {
 		_, r, _, hub := c.object(t)
 		accessor, err := meta.Accessor(hub)

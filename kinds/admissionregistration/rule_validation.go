@@ -110,7 +110,8 @@ func validateResources(resources []string, at *field.Path) field.ErrorList {
 	}
 	errs := validateNonEmpty(resources, at)
 	wholes, subresources := sets.New[string](), sets.New[string]() // x of x/*, and of */x
-	plain := false                                                 // whether the last resource without a subresource is not *
+	// plain means that the last resource without a subresource is not *.
+	plain := false
 	for i, name := range resources {
 		resource, sub, ok := strings.Cut(name, "/")
 		if !ok {

@@ -9,8 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// TestDefinitionsHaveTheBytesOfKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
-func TestDefinitionsHaveTheBytesOfKubeAPIServer(t *testing.T) {
+// TestDefinitionsAtRestMatchKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
+func TestDefinitionsAtRestMatchKubeAPIServer(t *testing.T) {
 	want, err := os.ReadFile("testdata/at-rest.json")
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// TestAPIServicesHaveTheBytesOfKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
-func TestAPIServicesHaveTheBytesOfKubeAPIServer(t *testing.T) {
+// TestAPIServicesAtRestMatchKubeAPIServer decodes and encodes a value that kube-apiserver wrote.
+func TestAPIServicesAtRestMatchKubeAPIServer(t *testing.T) {
 	want, err := os.ReadFile("testdata/at-rest.json")
 	if err != nil {
 		t.Fatal(err)

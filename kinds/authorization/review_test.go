@@ -113,7 +113,7 @@ func TestUsersReviewThemselves(t *testing.T) {
 	}
 }
 
-func TestLocalReviewsAreOfTheirNamespace(t *testing.T) {
+func TestLocalReviewsAreLimitedToTheirNamespace(t *testing.T) {
 	obj, err := create(t, t.Context(), "localsubjectaccessreviews", "demo", &authorizationv1.LocalSubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{Groups: []string{"readers"}, ResourceAttributes: getPods("demo")},
 	})

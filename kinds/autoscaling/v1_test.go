@@ -88,7 +88,7 @@ func TestConversionThroughV1RoundTrips(t *testing.T) {
 	}
 }
 
-func TestBehaviorAnnotationHasTheEncodingOfKubeAPIServer(t *testing.T) {
+func TestBehaviorAnnotationMatchesKubeAPIServer(t *testing.T) {
 	v1, err := toV1(everything())
 	if err != nil {
 		t.Fatal(err)

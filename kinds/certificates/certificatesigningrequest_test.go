@@ -41,7 +41,7 @@ func subresource(t *testing.T, name string) *registry.UpdateStrategy {
 	return sub.Update
 }
 
-func TestRequestorIsTheRequestsUser(t *testing.T) {
+func TestRequestorIsTheUser(t *testing.T) {
 	forged := &certificatesv1.CertificateSigningRequest{}
 	forged.Spec.Username = "root"
 	forged.Spec.Extra = map[string]certificatesv1.ExtraValue{"forged": {"yes"}}

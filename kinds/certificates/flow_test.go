@@ -21,9 +21,9 @@ import (
 func TestRequestIsApprovedAndIssued(t *testing.T) {
 	env := registrytest.New(t, nil, signingRequests())
 	store := env.Store("certificatesigningrequests.certificates.k8s.io")
-	asker := registry.WithUser(t.Context(), &authenticationv1.UserInfo{Username: "jane"})
+	requester := registry.WithUser(t.Context(), &authenticationv1.UserInfo{Username: "jane"})
 	csr := newRequest(t)
-	if _, err := store.Create(asker, registry.CreateRequest{Object: csr}); err != nil {
+	if _, err := store.Create(requester, registry.CreateRequest{Object: csr}); err != nil {
 		t.Fatal(err)
 	}
 	write := func(subresource string, change func(*certificatesv1.CertificateSigningRequest)) error {

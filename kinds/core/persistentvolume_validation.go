@@ -15,7 +15,8 @@ func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
 }
 
 // validateVolumeUpdate rejects changes of the source, but accepts a new secret that a driver needs
-// to expand the volume. It reports the errors of finalizers and of the spec twice, as kube-apiserver does.
+// to expand the volume. It reports the errors of finalizers and of the spec twice, as
+// kube-apiserver does.
 func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 	errs := append(validateVolume(v), kind.ValidateFinalizers(v)...)
 	errs = append(errs, validateVolume(v)...)

@@ -241,7 +241,7 @@ func TestPodResizes(t *testing.T) {
 	})
 }
 
-func TestResizesOfWholePods(t *testing.T) {
+func TestPodLevelResizes(t *testing.T) {
 	create := func() *corev1.Pod {
 		p := newPod("p")
 		p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}}

@@ -15,7 +15,8 @@ import (
 // The rules of this group in addition to those of all events. The fields have their names in the
 // core group.
 
-// validateNew reports errors of finalizers after the errors that both groups share. It rejects the fields that only events of the core group have.
+// validateNew rejects the fields that only events of the core group have. Errors of finalizers
+// follow the errors that both groups share.
 func validateNew(e *corev1.Event) field.ErrorList {
 	errs := append(core.ValidateEvent(e), kind.ValidateFinalizers(e)...)
 	errs = append(errs, validateSeries(e.Series)...)

@@ -63,7 +63,7 @@ func TestCodecIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestJSONAtRestIsThatOfKubeAPIServer(t *testing.T) {
+func TestJSONAtRestMatchesKubeAPIServer(t *testing.T) {
 	codec := configMaps()
 	codec.JSON = true
 	data, err := codec.Encode(configMap())
@@ -157,7 +157,7 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
-func TestOnlyForeignValuesAreDefaulted(t *testing.T) {
+func TestOnlyForeignStoredValuesAreDefaulted(t *testing.T) {
 	codec := configMaps()
 	codec.Default = func(obj runtime.Object) { kind.SetDefaultPointer(&obj.(*corev1.ConfigMap).Immutable, true) }
 	usual, err := codec.Encode(configMap())

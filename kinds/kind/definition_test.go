@@ -184,7 +184,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-func TestValidateHoldsForWritesWithoutTheirOwn(t *testing.T) {
+func TestValidateAppliesToCreateAndUpdate(t *testing.T) {
 	texts := func(d kind.Definition[*policyv1.PodDisruptionBudget]) []string {
 		r, b := d.Build(), budget(1, "a", 3)
 		create, update := r.Strategy.Create.Validate(t.Context(), b), r.Strategy.Update.Validate(t.Context(), b, b)

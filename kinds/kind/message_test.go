@@ -24,7 +24,7 @@ func TestMessageIsPartOfTheBytesAtRest(t *testing.T) {
 	}
 }
 
-func TestMessageIsUnavailableIfDecodingDoesMore(t *testing.T) {
+func TestMessageIsUnavailableIfDecodingChangesTheObject(t *testing.T) {
 	writer := configMaps()
 	stored, err := writer.Encode(configMap())
 	if err != nil {

@@ -92,7 +92,7 @@ func TestPathsOfIngresses(t *testing.T) {
 	check("port numbers are in range", port("", 70000), at+"backend.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive")
 }
 
-func TestPointsOfIngresses(t *testing.T) {
+func TestIngressLoadBalancerPoints(t *testing.T) {
 	const at = "status.loadBalancer.ingress[0]."
 	check := registrytest.Rules(t, newIngress, func(i *networkingv1.Ingress) field.ErrorList { return validateIngressStatus(i, newIngress()) })
 	point := func(ip, host string) func(*networkingv1.Ingress) {

@@ -73,7 +73,7 @@ func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.Erro
 	kind.Member(one, v.Cinder, validateCinder, "cinder")
 	kind.Member(one, v.CephFS, validateCephFS, "cephFS", "cephfs")
 	kind.Member(one, v.Quobyte, validateQuobyte, "quobyte")
-	kind.Member(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // the spelling of kube-apiserver
+	kind.Member(one, v.DownwardAPI, validateDownward, "downwarAPI", "downwardAPI") // sic
 	kind.Member(one, v.FC, validateFC, "fc")
 	kind.Member(one, v.FlexVolume, validateFlex, "flexVolume")
 	kind.Member(one, v.ConfigMap, validateConfigMap, "configMap")

@@ -29,7 +29,7 @@ func claimWith(allocated ...string) *resourcev1.ResourceClaim {
 	return claim
 }
 
-func TestDevicesGoWithTheirAllocation(t *testing.T) {
+func TestStatusOfDeallocatedDevicesIsRemoved(t *testing.T) {
 	status, ok := resourceClaims().Subresource("status")
 	if !ok {
 		t.Fatal("there is no status")
@@ -97,7 +97,7 @@ func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 	}
 }
 
-func TestATaintIsDatedWhenItIsFirstSeen(t *testing.T) {
+func TestNewTaintsGetTheCurrentTime(t *testing.T) {
 	slice := &resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{
 		{Name: "d", Taints: []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}},
 	}}}
