@@ -35,12 +35,10 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 }
 
 func webhookColumns[T kind.Object](count func(config T) int) []kind.Column[T] {
-	return []kind.Column[T]{
-		kind.NameColumn[T](),
+	return kind.StandardColumns(
 		kind.IntegerColumn("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration",
 			func(config T) any { return int64(count(config)) }),
-		kind.AgeColumn[T](),
-	}
+	)
 }
 
 // boundPolicy is the part of a binding that its columns show.
@@ -50,14 +48,12 @@ type boundPolicy struct {
 }
 
 func bindingColumns[T kind.Object](policy func(binding T) boundPolicy) []kind.Column[T] {
-	return []kind.Column[T]{
-		kind.NameColumn[T](),
+	return kind.StandardColumns(
 		kind.TextColumn("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to",
 			func(binding T) any { return policy(binding).name }),
 		kind.TextColumn("ParamRef", "ParamRef indicates the param resource which sets the configuration param",
 			func(binding T) any { return paramRefCell(policy(binding).param) }),
-		kind.AgeColumn[T](),
-	}
+	)
 }
 
 func paramKindColumn[T kind.Object](param func(policy T) *admissionregistrationv1.ParamKind) kind.Column[T] {

@@ -13,8 +13,7 @@ func mutatingAdmissionPolicies() *registry.Resource {
 		&admissionregistrationv1.MutatingAdmissionPolicyList{})
 	d.Default = defaultMutatingPolicy
 	d.Validate = validateMutatingPolicy
-	d.Columns = []kind.Column[*admissionregistrationv1.MutatingAdmissionPolicy]{
-		kind.NameColumn[*admissionregistrationv1.MutatingAdmissionPolicy](),
+	d.Columns = kind.StandardColumns(
 		kind.IntegerColumn("Mutations", "Mutation indicates the number of mutations rules defined in this configuration",
 			func(policy *admissionregistrationv1.MutatingAdmissionPolicy) any {
 				return int64(len(policy.Spec.Mutations))
@@ -22,7 +21,6 @@ func mutatingAdmissionPolicies() *registry.Resource {
 		paramKindColumn(func(policy *admissionregistrationv1.MutatingAdmissionPolicy) *admissionregistrationv1.ParamKind {
 			return policy.Spec.ParamKind
 		}),
-		kind.AgeColumn[*admissionregistrationv1.MutatingAdmissionPolicy](),
-	}
+	)
 	return withExpressions(d, mutatingPolicyExpressions).Build()
 }

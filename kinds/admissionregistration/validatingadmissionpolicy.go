@@ -16,8 +16,7 @@ func validatingAdmissionPolicies() *registry.Resource {
 	d.Status = true
 	d.StatusKeepsMetadata = true
 	d.ValidateStatusUpdate = validatePolicyStatus
-	d.Columns = []kind.Column[*admissionregistrationv1.ValidatingAdmissionPolicy]{
-		kind.NameColumn[*admissionregistrationv1.ValidatingAdmissionPolicy](),
+	d.Columns = kind.StandardColumns(
 		kind.IntegerColumn("Validations", "Validations indicates the number of validation rules defined in this configuration",
 			func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) any {
 				return int64(len(policy.Spec.Validations))
@@ -25,7 +24,6 @@ func validatingAdmissionPolicies() *registry.Resource {
 		paramKindColumn(func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ParamKind {
 			return policy.Spec.ParamKind
 		}),
-		kind.AgeColumn[*admissionregistrationv1.ValidatingAdmissionPolicy](),
-	}
+	)
 	return withExpressions(d, validatingPolicyExpressions).Build()
 }

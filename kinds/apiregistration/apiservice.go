@@ -28,14 +28,12 @@ func apiServices() *registry.Resource {
 		PrepareForCreate:      prepareCreate,
 		StatusKeepsMetadata:   true,
 		ValidateStatusUpdate:  validateServiceStatus,
-		Columns: []kind.Column[*apiregistrationv1.APIService]{
-			kind.NameColumn[*apiregistrationv1.APIService](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Service", "The reference to the service that hosts this API endpoint.",
 				func(service *apiregistrationv1.APIService) any { return serviceCell(service.Spec.Service) }),
 			kind.TextColumn("Available", "Whether this service is available.",
 				func(service *apiregistrationv1.APIService) any { return availableCell(service.Status.Conditions) }),
-			kind.AgeColumn[*apiregistrationv1.APIService](),
-		},
+		),
 	}.Build()
 	r.Defines = true
 	return r

@@ -25,14 +25,12 @@ func controllerRevisions() *registry.Resource {
 		ValidateCreate:           validateNewRevision,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateRevisionUpdate,
-		Columns: []kind.Column[*appsv1.ControllerRevision]{
-			kind.NameColumn[*appsv1.ControllerRevision](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Controller", "Controller of the object",
 				func(r *appsv1.ControllerRevision) any { return controllerCell(r) }),
 			kind.TextColumn("Revision", appsv1.ControllerRevision{}.SwaggerDoc()["revision"],
 				func(r *appsv1.ControllerRevision) any { return r.Revision }),
-			kind.AgeColumn[*appsv1.ControllerRevision](),
-		},
+		),
 	}.Build()
 }
 

@@ -110,8 +110,7 @@ func percentCell(percent *int32, otherwise string) string {
 
 func columns() []kind.Column[*autoscalingv2.HorizontalPodAutoscaler] {
 	spec, status := autoscalingv2.HorizontalPodAutoscalerSpec{}.SwaggerDoc(), autoscalingv2.HorizontalPodAutoscalerStatus{}.SwaggerDoc()
-	return []kind.Column[*autoscalingv2.HorizontalPodAutoscaler]{
-		kind.NameColumn[*autoscalingv2.HorizontalPodAutoscaler](),
+	return kind.StandardColumns(
 		kind.TextColumn("Reference", spec["scaleTargetRef"], func(h *autoscalingv2.HorizontalPodAutoscaler) any {
 			return fmt.Sprintf("%s/%s", h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name)
 		}),
@@ -124,8 +123,7 @@ func columns() []kind.Column[*autoscalingv2.HorizontalPodAutoscaler] {
 			func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Spec.MaxReplicas) }),
 		kind.TextColumn("Replicas", status["currentReplicas"],
 			func(h *autoscalingv2.HorizontalPodAutoscaler) any { return int64(h.Status.CurrentReplicas) }),
-		kind.AgeColumn[*autoscalingv2.HorizontalPodAutoscaler](),
-	}
+	)
 }
 
 func minPodsCell(replicas *int32) string {

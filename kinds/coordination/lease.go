@@ -20,12 +20,10 @@ func leases() *registry.Resource {
 		PrepareForCreate:      dropStrategy,
 		AllowCreateOnUpdate:   true,
 		PrepareForUpdate:      dropNewStrategy,
-		Columns: []kind.Column[*coordinationv1.Lease]{
-			kind.NameColumn[*coordinationv1.Lease](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Holder", coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"],
 				func(lease *coordinationv1.Lease) any { return ptr.Deref(lease.Spec.HolderIdentity, "") }),
-			kind.AgeColumn[*coordinationv1.Lease](),
-		},
+		),
 	}.Build()
 }
 

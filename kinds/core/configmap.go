@@ -18,11 +18,9 @@ func configMaps() *registry.Resource {
 		ValidateCreate:           validateConfigMap,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateConfigMapUpdate,
-		Columns: []kind.Column[*corev1.ConfigMap]{
-			kind.NameColumn[*corev1.ConfigMap](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Data", corev1.ConfigMap{}.SwaggerDoc()["data"],
 				func(c *corev1.ConfigMap) any { return int64(len(c.Data) + len(c.BinaryData)) }),
-			kind.AgeColumn[*corev1.ConfigMap](),
-		},
+		),
 	}.Build()
 }

@@ -26,12 +26,10 @@ func endpoints() *registry.Resource {
 		Warnings:                 warningsForEndpoints,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
-		Columns: []kind.Column[*corev1.Endpoints]{
-			kind.NameColumn[*corev1.Endpoints](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"],
 				func(e *corev1.Endpoints) any { return addressesCell(e.Subsets) }),
-			kind.AgeColumn[*corev1.Endpoints](),
-		},
+		),
 	}.Build()
 }
 

@@ -44,12 +44,10 @@ func namespaces() *registry.Resource {
 		Fields: func(n *corev1.Namespace) fields.Set {
 			return fields.Set{"status.phase": string(n.Status.Phase)}
 		},
-		Columns: []kind.Column[*corev1.Namespace]{
-			kind.NameColumn[*corev1.Namespace](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Status", "The status of the namespace",
 				func(n *corev1.Namespace) any { return string(n.Status.Phase) }),
-			kind.AgeColumn[*corev1.Namespace](),
-		},
+		),
 		Subresources: []registry.Subresource{finalize},
 	}.Build()
 }

@@ -26,14 +26,12 @@ func resourceQuotas() *registry.Resource {
 		ValidateUpdate:           validateResourceQuotaUpdate,
 		ReturnDeletedObject:      true,
 		ValidateStatusUpdate:     validateResourceQuotaStatus,
-		Columns: []kind.Column[*corev1.ResourceQuota]{
-			kind.NameColumn[*corev1.ResourceQuota](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Request", "Request represents a minimum amount of cpu/memory that a container may consume.",
 				func(q *corev1.ResourceQuota) any { return quotaCell(q, isRequest) }),
 			kind.TextColumn("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
 				func(q *corev1.ResourceQuota) any { return quotaCell(q, isLimit) }),
-			kind.AgeColumn[*corev1.ResourceQuota](),
-		},
+		),
 	}.Build()
 }
 

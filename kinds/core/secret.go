@@ -24,13 +24,11 @@ func secrets() *registry.Resource {
 		Fields: func(s *corev1.Secret) fields.Set {
 			return fields.Set{"type": string(s.Type)}
 		},
-		Columns: []kind.Column[*corev1.Secret]{
-			kind.NameColumn[*corev1.Secret](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Type", corev1.Secret{}.SwaggerDoc()["type"],
 				func(s *corev1.Secret) any { return string(s.Type) }),
 			kind.TextColumn("Data", corev1.Secret{}.SwaggerDoc()["data"],
 				func(s *corev1.Secret) any { return int64(len(s.Data)) }),
-			kind.AgeColumn[*corev1.Secret](),
-		},
+		),
 	}.Build()
 }

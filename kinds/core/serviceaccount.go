@@ -19,11 +19,8 @@ func serviceAccounts() *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) },
 		ReturnDeletedObject:      true,
-		Columns: []kind.Column[*corev1.ServiceAccount]{
-			kind.NameColumn[*corev1.ServiceAccount](),
-			kind.AgeColumn[*corev1.ServiceAccount](),
-		},
-		Subresources: []registry.Subresource{tokenSubresource()},
+		Columns:                  kind.StandardColumns[*corev1.ServiceAccount](),
+		Subresources:             []registry.Subresource{tokenSubresource()},
 	}.Build()
 }
 

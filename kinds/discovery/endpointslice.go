@@ -31,16 +31,14 @@ func endpointSlices() *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         prepareUpdate,
 		ValidateUpdate:           validateSliceUpdate,
-		Columns: []kind.Column[*discoveryv1.EndpointSlice]{
-			kind.NameColumn[*discoveryv1.EndpointSlice](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("AddressType", doc["addressType"],
 				func(slice *discoveryv1.EndpointSlice) any { return string(slice.AddressType) }),
 			kind.TextColumn("Ports", doc["ports"],
 				func(slice *discoveryv1.EndpointSlice) any { return firstThree(portCells(slice.Ports)) }),
 			kind.TextColumn("Endpoints", doc["endpoints"],
 				func(slice *discoveryv1.EndpointSlice) any { return firstThree(addressCells(slice.Endpoints)) }),
-			kind.AgeColumn[*discoveryv1.EndpointSlice](),
-		},
+		),
 	}.Build()
 }
 

@@ -28,8 +28,7 @@ func priorityLevels() *registry.Resource {
 func priorityLevelColumns() []kind.Column[*flowcontrolv1.PriorityLevelConfiguration] {
 	limited := flowcontrolv1.LimitedPriorityLevelConfiguration{}.SwaggerDoc()
 	queuing := flowcontrolv1.QueuingConfiguration{}.SwaggerDoc()
-	return []kind.Column[*flowcontrolv1.PriorityLevelConfiguration]{
-		kind.NameColumn[*flowcontrolv1.PriorityLevelConfiguration](),
+	return kind.StandardColumns(
 		kind.TextColumn("Type", flowcontrolv1.PriorityLevelConfigurationSpec{}.SwaggerDoc()["type"],
 			func(level *flowcontrolv1.PriorityLevelConfiguration) any { return string(level.Spec.Type) }),
 		kind.TextColumn("NominalConcurrencyShares", limited["nominalConcurrencyShares"], nominalSharesCell),
@@ -39,8 +38,7 @@ func priorityLevelColumns() []kind.Column[*flowcontrolv1.PriorityLevelConfigurat
 			queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.HandSize })),
 		kind.TextColumn("QueueLengthLimit", queuing["queueLengthLimit"],
 			queuingCell(func(q *flowcontrolv1.QueuingConfiguration) int32 { return q.QueueLengthLimit })),
-		kind.AgeColumn[*flowcontrolv1.PriorityLevelConfiguration](),
-	}
+	)
 }
 
 func nominalSharesCell(level *flowcontrolv1.PriorityLevelConfiguration) any {

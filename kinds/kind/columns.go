@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,11 @@ func AgeColumn[T Object]() Column[T] {
 		Name: "Age", Description: MetaDoc("creationTimestamp"),
 		Cell: func(obj T) any { return Age(obj.GetCreationTimestamp()) },
 	}
+}
+
+// StandardColumns returns the name, the given columns and the age, the columns of most kinds.
+func StandardColumns[T Object](columns ...Column[T]) []Column[T] {
+	return slices.Concat([]Column[T]{NameColumn[T]()}, columns, []Column[T]{AgeColumn[T]()})
 }
 
 // MetaDoc returns the documentation of a field of metadata.

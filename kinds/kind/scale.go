@@ -57,12 +57,10 @@ func ScaleSubresource[T Object](parts func(obj T) (Scaling, error)) registry.Sub
 // ScaleColumns returns the columns of a Scale.
 func ScaleColumns() registry.Columns {
 	spec, status := autoscalingv1.ScaleSpec{}.SwaggerDoc(), autoscalingv1.ScaleStatus{}.SwaggerDoc()
-	return tableColumns([]Column[*autoscalingv1.Scale]{
-		NameColumn[*autoscalingv1.Scale](),
+	return tableColumns(StandardColumns(
 		IntegerColumn("Desired", spec["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) }),
 		IntegerColumn("Available", status["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) }),
-		AgeColumn[*autoscalingv1.Scale](),
-	})
+	))
 }
 
 func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {

@@ -1,20 +1,19 @@
 package kind
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// WorkloadColumns returns the columns of a kind with a pod template: the name, the given columns,
-// the age and, as wide columns, TemplateColumns.
+// WorkloadColumns returns the columns of a kind with a pod template: StandardColumns and, as wide
+// columns, TemplateColumns.
 func WorkloadColumns[T Object](template func(obj T) *corev1.PodTemplateSpec, columns ...Column[T]) []Column[T] {
 	wide := TemplateColumns(template)
 	for i := range wide {
 		wide[i].Priority = Wide
 	}
-	return slices.Concat([]Column[T]{NameColumn[T]()}, columns, []Column[T]{AgeColumn[T]()}, wide)
+	return append(StandardColumns(columns...), wide...)
 }
 
 // TemplateColumns returns columns with the names and the images of the containers of a pod

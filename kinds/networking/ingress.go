@@ -29,8 +29,7 @@ func ingresses() *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		ValidateStatusUpdate:     validateIngressStatus,
 		WarningsOnStatusUpdate:   warningsForPoints,
-		Columns: []kind.Column[*networkingv1.Ingress]{
-			kind.NameColumn[*networkingv1.Ingress](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Class", "The name of the IngressClass resource that should be used for additional configuration",
 				func(ingress *networkingv1.Ingress) any { return ptr.Deref(ingress.Spec.IngressClassName, kind.None) }),
 			kind.TextColumn("Hosts", "Hosts that incoming requests are matched against before the ingress rule",
@@ -39,8 +38,7 @@ func ingresses() *registry.Resource {
 				func(ingress *networkingv1.Ingress) any { return ingressAddresses(ingress.Status.LoadBalancer.Ingress) }),
 			kind.TextColumn("Ports", "Ports of TLS configurations that open",
 				func(ingress *networkingv1.Ingress) any { return ingressPorts(ingress.Spec.TLS) }),
-			kind.AgeColumn[*networkingv1.Ingress](),
-		},
+		),
 	}.Build()
 }
 

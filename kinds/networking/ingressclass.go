@@ -18,14 +18,12 @@ func ingressClasses() *registry.Resource {
 		ValidateCreate:           validateIngressClass,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateIngressClassUpdate,
-		Columns: []kind.Column[*networkingv1.IngressClass]{
-			kind.NameColumn[*networkingv1.IngressClass](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Controller", "Controller that is responsible for handling this class",
 				func(class *networkingv1.IngressClass) any { return class.Spec.Controller }),
 			kind.TextColumn("Parameters", "A reference to a resource with additional parameters",
 				func(class *networkingv1.IngressClass) any { return parametersCell(class.Spec.Parameters) }),
-			kind.AgeColumn[*networkingv1.IngressClass](),
-		},
+		),
 	}.Build()
 }
 

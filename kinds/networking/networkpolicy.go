@@ -30,13 +30,11 @@ func networkPolicies() *registry.Resource {
 		ValidateCreate:           validateNetworkPolicy,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateNetworkPolicyUpdate,
-		Columns: []kind.Column[*networkingv1.NetworkPolicy]{
-			kind.NameColumn[*networkingv1.NetworkPolicy](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Pod-Selector", networkingv1.NetworkPolicySpec{}.SwaggerDoc()["podSelector"],
 				func(policy *networkingv1.NetworkPolicy) any {
 					return metav1.FormatLabelSelector(&policy.Spec.PodSelector)
 				}),
-			kind.AgeColumn[*networkingv1.NetworkPolicy](),
-		},
+		),
 	}.Build()
 }

@@ -23,11 +23,9 @@ func serviceCIDRs() *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateCIDRsUpdate,
 		StatusKeepsMetadata:      true,
-		Columns: []kind.Column[*networkingv1.ServiceCIDR]{
-			kind.NameColumn[*networkingv1.ServiceCIDR](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("CIDRs", cidrsDescription,
 				func(cidr *networkingv1.ServiceCIDR) any { return strings.Join(cidr.Spec.CIDRs, ",") }),
-			kind.AgeColumn[*networkingv1.ServiceCIDR](),
-		},
+		),
 	}.Build()
 }

@@ -18,10 +18,8 @@ func runtimeClasses() *registry.Resource {
 		ValidateCreate:        validateRuntimeClass,
 		AllowCreateOnUpdate:   true,
 		ValidateUpdate:        validateRuntimeClassUpdate,
-		Columns: []kind.Column[*nodev1.RuntimeClass]{
-			kind.NameColumn[*nodev1.RuntimeClass](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Handler", "", func(class *nodev1.RuntimeClass) any { return class.Handler }),
-			kind.AgeColumn[*nodev1.RuntimeClass](),
-		},
+		),
 	}.Build()
 }

@@ -23,16 +23,14 @@ func podDisruptionBudgets() *registry.Resource {
 		ValidateName:          path.ValidatePathSegmentName,
 		Validate:              validateBudget,
 		ValidateStatusUpdate:  validateBudgetStatus,
-		Columns: []kind.Column[*policyv1.PodDisruptionBudget]{
-			kind.NameColumn[*policyv1.PodDisruptionBudget](),
+		Columns: kind.StandardColumns(
 			kind.TextColumn("Min Available", "The minimum number of pods that must be available.",
 				func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MinAvailable) }),
 			kind.TextColumn("Max Unavailable", "The maximum number of pods that may be unavailable.",
 				func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MaxUnavailable) }),
 			kind.IntegerColumn("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time.",
 				func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) }),
-			kind.AgeColumn[*policyv1.PodDisruptionBudget](),
-		},
+		),
 	}.Build()
 }
 

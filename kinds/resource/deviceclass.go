@@ -3,6 +3,7 @@ package resource
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -11,6 +12,6 @@ func deviceClasses() *registry.Resource {
 	d.Generation = true
 	d.ValidateCreate = validateNewClass
 	d.ValidateUpdate = validateClassUpdate
-	d.Columns = nameAndAge[*resourcev1.DeviceClass]()
+	d.Columns = kind.StandardColumns[*resourcev1.DeviceClass]()
 	return d.Build()
 }

@@ -31,7 +31,3 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 		ReturnDeletedObject:      true,
 	}
 }
-
-func nameAndAge[T kind.Object]() []kind.Column[T] {
-	return []kind.Column[T]{kind.NameColumn[T](), kind.AgeColumn[T]()}
-}

@@ -21,12 +21,10 @@ func resourceClaims() *registry.Resource {
 	d.PrepareForStatusUpdate = prepareClaimStatus
 	d.ValidateStatusUpdate = validateClaimStatus
 	d.Default = defaultClaim
-	d.Columns = []kind.Column[*resourcev1.ResourceClaim]{
-		kind.NameColumn[*resourcev1.ResourceClaim](),
+	d.Columns = kind.StandardColumns(
 		kind.TextColumn("State", "A summary of the current state (allocated, pending, reserved, etc.).",
 			func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") }),
-		kind.AgeColumn[*resourcev1.ResourceClaim](),
-	}
+	)
 	return d.Build()
 }
 

@@ -3,6 +3,7 @@ package resource
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -12,6 +13,6 @@ func resourceClaimTemplates() *registry.Resource {
 	d.ValidateCreate = validateTemplate
 	d.ValidateUpdate = validateTemplateUpdate
 	d.Default = defaultClaimTemplate
-	d.Columns = nameAndAge[*resourcev1.ResourceClaimTemplate]()
+	d.Columns = kind.StandardColumns[*resourcev1.ResourceClaimTemplate]()
 	return d.Build()
 }

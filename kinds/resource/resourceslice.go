@@ -74,13 +74,11 @@ func resourceSliceFields(slice *resourcev1.ResourceSlice) fields.Set {
 
 func resourceSliceColumns() []kind.Column[*resourcev1.ResourceSlice] {
 	doc := resourcev1.ResourceSliceSpec{}.SwaggerDoc()
-	return []kind.Column[*resourcev1.ResourceSlice]{
-		kind.NameColumn[*resourcev1.ResourceSlice](),
+	return kind.StandardColumns(
 		kind.TextColumn("Node", doc["nodeName"], nodeCell),
 		kind.TextColumn("Driver", doc["driver"], func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Driver }),
 		kind.TextColumn("Pool", poolDescription, func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name }),
-		kind.AgeColumn[*resourcev1.ResourceSlice](),
-	}
+	)
 }
 
 // nodeCell is null for a slice that does not belong to a single node.

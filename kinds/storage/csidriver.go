@@ -40,8 +40,7 @@ func dropScheduling(d, old *storagev1.CSIDriver) {
 
 func csiDriverColumns() []kind.Column[*storagev1.CSIDriver] {
 	doc := storagev1.CSIDriverSpec{}.SwaggerDoc()
-	return []kind.Column[*storagev1.CSIDriver]{
-		kind.NameColumn[*storagev1.CSIDriver](),
+	return kind.StandardColumns(
 		kind.BooleanColumn("AttachRequired", doc["attachRequired"],
 			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.AttachRequired, true) }),
 		kind.BooleanColumn("PodInfoOnMount", doc["podInfoOnMount"],
@@ -54,8 +53,7 @@ func csiDriverColumns() []kind.Column[*storagev1.CSIDriver] {
 			func(driver *storagev1.CSIDriver) any { return ptr.Deref(driver.Spec.RequiresRepublish, false) }),
 		kind.TextColumn("Modes", doc["volumeLifecycleModes"],
 			func(driver *storagev1.CSIDriver) any { return modesCell(driver.Spec.VolumeLifecycleModes) }),
-		kind.AgeColumn[*storagev1.CSIDriver](),
-	}
+	)
 }
 
 func tokenAudiences(requests []storagev1.TokenRequest) string {

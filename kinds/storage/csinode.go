@@ -16,11 +16,9 @@ func csiNodes() *registry.Resource {
 		ValidateCreate:      validateNode,
 		ValidateUpdate:      validateNodeUpdate,
 		ReturnDeletedObject: true,
-		Columns: []kind.Column[*storagev1.CSINode]{
-			kind.NameColumn[*storagev1.CSINode](),
+		Columns: kind.StandardColumns(
 			kind.IntegerColumn("Drivers", "Drivers indicates the number of CSI drivers registered on the node",
 				func(node *storagev1.CSINode) any { return int64(len(node.Spec.Drivers)) }),
-			kind.AgeColumn[*storagev1.CSINode](),
-		},
+		),
 	}.Build()
 }
