@@ -53,7 +53,7 @@ func TestConfigErrors(t *testing.T) {
 		},
 		"an invalid port of the embedded etcd": {
 			miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:65536"}},
-			[]string{`client URL "http://127.0.0.1:65536": "65536" is no port: use a number from 0 to 65535`},
+			[]string{`client URL "http://127.0.0.1:65536": "65536" is not a port: use a number from 0 to 65535`},
 		},
 		"missing files": {
 			miniapi.Config{CRDs: []string{"/nowhere/a", "/nowhere/b"}, Manifests: "/nowhere/c"},
