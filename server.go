@@ -215,7 +215,7 @@ func (s *Server) resolver() webhooks.ResolveFunc {
 			return resolve(ctx, service.Namespace, service.Name, service.Port)
 		}
 	}
-	return webhooks.ClusterIP(func() (*registry.Store, bool) { return s.store(corev1.Resource("services")) })
+	return webhooks.ClusterIP(func() (registry.Reader, bool) { return s.store(corev1.Resource("services")) })
 }
 
 // sync blocks until the catalog serves every kind that was defined before the call, or until

@@ -65,7 +65,7 @@ func (a *Aggregator) Sync(ctx context.Context) error { return a.services.Sync(ct
 
 func (a *Aggregator) newInformer(resource schema.GroupResource, selection registry.ListRequest, handle func(context.Context, informer.Change)) *informer.Informer {
 	return informer.New(informer.Config{
-		Resource: resource, Lookup: a.config.Catalog.Lookup, Selection: selection, Handle: handle, Logger: a.config.Logger,
+		Resource: resource, Lookup: a.config.Catalog.Store, Selection: selection, Handle: handle, Logger: a.config.Logger,
 	})
 }
 
@@ -81,7 +81,7 @@ func (a *Aggregator) notify(ctx context.Context, resource schema.GroupResource, 
 }
 
 func (a *Aggregator) store(name schema.GroupResource) (*registry.Store, error) {
-	store, ok := a.config.Catalog.Lookup(name)
+	store, ok := a.config.Catalog.Store(name)
 	if !ok {
 		return nil, fmt.Errorf("the catalog has no %s", name)
 	}

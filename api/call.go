@@ -19,7 +19,7 @@ type call struct {
 	r      *http.Request
 	request.Target
 	verb     string // a key of actions
-	store    *registry.Store
+	store    registry.Interface
 	resource *registry.Resource
 	version  registry.Version
 	sub      *registry.Subresource // nil for the resource itself

@@ -25,10 +25,10 @@ func (c *call) update() error {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	// A body for another object is rejected before the lookup: a 400 takes precedence over a 404.
-	if err := c.store.CheckNamespace(accessor, c.Namespace); err != nil {
+	if err := c.resource.CheckNamespace(accessor, c.Namespace); err != nil {
 		return err
 	}
-	if err := c.store.CheckName(accessor, c.Name); err != nil {
+	if err := registry.CheckName(accessor, c.Name); err != nil {
 		return err
 	}
 	propose := func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }

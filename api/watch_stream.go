@@ -110,7 +110,7 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 func (s *watchStream) send(event storage.Event) bool {
 	switch {
 	case event.Type == watch.Error:
-		s.sendError(s.call.store.EventError(event.Err))
+		s.sendError(s.call.resource.EventError(event.Err))
 		return false
 	case event.Type != watch.Bookmark:
 		s.bookmarks.recordEvent(event.Revision)

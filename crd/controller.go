@@ -47,7 +47,7 @@ func NewController(config Config) *Controller {
 		config: config, webhooks: webhooks.NewClients(config.Resolve), registrations: map[string]*registration{},
 	}
 	c.definitions = informer.New(informer.Config{
-		Resource: definitions, Lookup: config.Catalog.Lookup, Handle: c.handle, Logger: config.Logger,
+		Resource: definitions, Lookup: config.Catalog.Store, Handle: c.handle, Logger: config.Logger,
 	})
 	return c
 }

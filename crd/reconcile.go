@@ -197,7 +197,7 @@ func (c *Controller) reconcileRejected(ctx context.Context, crd *apiextensionsv1
 }
 
 func (c *Controller) store() (*registry.Store, error) {
-	store, ok := c.config.Catalog.Lookup(definitions)
+	store, ok := c.config.Catalog.Store(definitions)
 	if !ok {
 		return nil, fmt.Errorf("the catalog has no %s", definitions)
 	}

@@ -20,7 +20,8 @@ const (
 // Attributes is what admission sees of a write.
 type Attributes struct {
 	Operation       Operation
-	Store           *Store
+	Resource        *Resource
+	Catalog         *Catalog
 	Subresource     string
 	Namespace, Name string
 	// Object is nil for deletions; a mutating step may change it.

@@ -65,12 +65,11 @@ type Snapshot struct {
 	Generation uint64
 	// Groups in the order of discovery.
 	Groups []Group
-	// preferred stores are those of the first resource of a name, served those of
-	// each version.
-	preferred map[schema.GroupResource]*Store
-	served    map[schema.GroupVersionResource]*Store
-	order     []*Store
-	remotes   map[schema.GroupVersion]*Remote // nil where there is none
+	// stores holds the first store of each resource name.
+	stores  map[schema.GroupResource]*Store
+	served  map[schema.GroupVersionResource]Interface
+	order   []Interface
+	remotes map[schema.GroupVersion]*Remote // nil without remotes
 }
 
 // Group is an API group and its versions, the preferred one first.
@@ -97,11 +96,14 @@ func (c *Catalog) Snapshot() *Snapshot {
 	return c.current.Load()
 }
 
-// Lookup returns the store of a resource in the current content.
-func (c *Catalog) Lookup(name schema.GroupResource) (*Store, bool) { return c.Snapshot().Store(name) }
-
-// Authorizer returns who decides on access.
+// Authorizer returns the authorizer of the server.
 func (c *Catalog) Authorizer() Authorizer { return c.config.Authorizer }
+
+// Tokens returns the issuer of service account tokens, nil without one.
+func (c *Catalog) Tokens() Tokens { return c.config.Tokens }
+
+// Storage returns the storage of objects that are not a resource, such as the allocated ports.
+func (c *Catalog) Storage(codec storage.Codec) storage.Interface { return c.config.Storage(codec) }
 
 // Add puts resources behind those that are there. It fails, and changes
 // nothing, if a version of one of them is there already.
@@ -113,35 +115,42 @@ func (c *Catalog) Add(resources ...*Resource) error { return c.Replace(nil, reso
 func (c *Catalog) Replace(old, resources []*Resource) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var kept, gone []*Store
-	for _, s := range c.current.Load().order {
-		if slices.Contains(old, s.resource) {
-			gone = append(gone, s)
+	var next, removed []Interface
+	for _, served := range c.current.Load().order {
+		if slices.Contains(old, served.Resource()) {
+			removed = append(removed, served)
 		} else {
-			kept = append(kept, s)
+			next = append(next, served)
 		}
 	}
 	for _, r := range resources {
-		if taken := takenVersion(kept, r); taken != "" {
-			return fmt.Errorf("version %s of resource %s is in the catalog already", taken, r.GroupResource())
+		if version := servedVersion(next, r); version != "" {
+			return fmt.Errorf("version %s of resource %s is in the catalog already", version, r.GroupResource())
 		}
-		kept = append(kept, newStore(r, c))
+		next = append(next, c.serve(r))
 	}
-	c.publish(kept)
-	for _, s := range gone {
-		s.retire(kept)
+	c.publish(next)
+	for _, s := range storesOf(removed) {
+		s.retire(storesOf(next))
 	}
 	return nil
 }
 
-// takenVersion returns a version of a resource that one of the stores serves.
-func takenVersion(stores []*Store, r *Resource) string {
-	for _, s := range stores {
-		if s.resource.GroupResource() != r.GroupResource() {
+func (c *Catalog) serve(r *Resource) Interface {
+	if r.Virtual != nil {
+		return newVirtualStore(r, c)
+	}
+	return newStore(r, c)
+}
+
+// servedVersion returns a version of r that is in the list, "" if none is.
+func servedVersion(list []Interface, r *Resource) string {
+	for _, served := range list {
+		if served.Resource().GroupResource() != r.GroupResource() {
 			continue
 		}
 		for _, v := range r.Versions {
-			if _, taken := s.resource.Version(v.Name); taken {
+			if _, ok := served.Resource().Version(v.Name); ok {
 				return v.Name
 			}
 		}
@@ -150,14 +159,14 @@ func takenVersion(stores []*Store, r *Resource) string {
 }
 
 // publish is called with mu held.
-func (c *Catalog) publish(stores []*Store) {
+func (c *Catalog) publish(order []Interface) {
 	next := &Snapshot{
 		Generation: c.current.Load().Generation + 1,
-		preferred:  make(map[schema.GroupResource]*Store, len(stores)),
-		served:     make(map[schema.GroupVersionResource]*Store, len(stores)),
-		order:      stores,
+		stores:     make(map[schema.GroupResource]*Store, len(order)),
+		served:     make(map[schema.GroupVersionResource]Interface, len(order)),
+		order:      order,
 	}
-	for _, s := range stores {
+	for _, s := range order {
 		next.add(s)
 	}
 	for _, r := range c.remotes {
@@ -167,15 +176,15 @@ func (c *Catalog) publish(stores []*Store) {
 	c.current.Store(next)
 }
 
-func (s *Snapshot) add(store *Store) {
-	r := store.resource
+func (s *Snapshot) add(served Interface) {
+	r := served.Resource()
 	name := r.GroupResource()
-	if _, known := s.preferred[name]; !known {
-		s.preferred[name] = store
+	if store, ok := served.(*Store); ok && s.stores[name] == nil {
+		s.stores[name] = store
 	}
 	group := s.group(r.Group, r.Custom)
 	for _, v := range r.Versions {
-		s.served[name.WithVersion(v.Name)] = store
+		s.served[name.WithVersion(v.Name)] = served
 		if !slices.Contains(group.Versions, v.Name) {
 			group.Versions = append(group.Versions, v.Name)
 		}
@@ -192,29 +201,12 @@ func (s *Snapshot) group(name string, custom bool) *Group {
 	return &s.Groups[i]
 }
 
-// Store finds the store of a resource, whichever version that serves.
-func (s *Snapshot) Store(name schema.GroupResource) (*Store, bool) {
-	store, ok := s.preferred[name]
-	return store, ok
-}
-
-// Served finds the store that serves a version of a resource.
-func (s *Snapshot) Served(name schema.GroupVersionResource) (*Store, bool) {
-	store, ok := s.served[name]
-	return store, ok
-}
-
-// Stores returns all stores in the order of discovery. The slice must not be
-// written to.
-func (s *Snapshot) Stores() []*Store { return s.order }
-
-// Detached returns a store of a resource that is not in the catalog, and what
-// ends it.
+// Detached returns a store of a resource that is not in the catalog, and a function that ends it.
 func (c *Catalog) Detached(r *Resource) (store *Store, end func()) {
 	s := newStore(r, c)
 	return s, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		s.retire(c.current.Load().order)
+		s.retire(storesOf(c.current.Load().order))
 	}
 }

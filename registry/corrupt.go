@@ -21,9 +21,6 @@ import (
 // options are ignored. The caller must authorize the user for the verb
 // unsafe-delete-ignore-read-errors first.
 func (s *Store) UnsafeDelete(ctx context.Context, req DeleteRequest) error {
-	if s.resource.Virtual != nil {
-		return s.unsupported("delete")
-	}
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {
 		return err

@@ -17,31 +17,33 @@ const nameAttempts = 8
 // Create stores a new object. It is a 409 if the name is taken, and a 500 with
 // the text of kube-apiserver if the object carries a resourceVersion.
 func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
+	if err := s.sanitize(ctx, req); err != nil {
+		return Result{}, err
+	}
+	var err error
+	if req.Object, err = s.admit(ctx, createAttributes(req, "")); err != nil {
+		return Result{}, err
+	}
+	return s.createWithName(ctx, req)
+}
+
+// sanitize checks the metadata and the size of a new object, clears the fields that only the
+// server sets, and sets the field managers.
+func (b *base) sanitize(ctx context.Context, req CreateRequest) error {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
-		return Result{}, apierrors.NewBadRequest(err.Error())
+		return apierrors.NewBadRequest(err.Error())
 	}
 	wipeSystemFields(accessor)
-	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
-		return Result{}, err
+	if err := b.resource.CheckNamespace(accessor, req.Namespace); err != nil {
+		return err
 	}
 	dropDuplicateOwners(ctx, accessor, "")
-	if err := s.checkSize(req.Object, req.Options); err != nil {
-		return Result{}, err
+	if err := b.checkSize(req.Object, req.Options); err != nil {
+		return err
 	}
-	s.track(req.Object, nil, req.Options, "")
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
-	if s.resource.Virtual != nil {
-		return s.createVirtual(ctx, req)
-	}
-	attributes := s.createAttributes(req, "")
-	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
-		return Result{}, err
-	}
-	req.Object = attributes.Object
-	return s.createWithName(ctx, req)
+	b.track(req.Object, nil, req.Options, "")
+	return ctx.Err()
 }
 
 // createWithName makes a name where there is none, another one if that is
@@ -128,7 +130,7 @@ func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRe
 	if err := s.beginCreate(ctx, tx, req.Object, req.Options); err != nil {
 		return creation{}, err
 	}
-	if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
+	if err := s.resource.CheckNamespace(accessor, req.Namespace); err != nil {
 		return creation{}, err
 	}
 	if err := s.completeCreate(ctx, req.Object, accessor); err != nil {
@@ -137,7 +139,7 @@ func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRe
 	if err := authorize(ctx); err != nil {
 		return creation{}, err
 	}
-	if err := s.validateAdmission(ctx, tx, s.createAttributes(req, "")); err != nil {
+	if err := s.validateAdmission(ctx, tx, createAttributes(req, "")); err != nil {
 		return creation{}, err
 	}
 	return creation{meta: accessor, ttl: s.timeToLive(req.Object)}, nil
@@ -164,7 +166,7 @@ func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor
 		strategy.Canonicalize(obj)
 	}
 	if s.hooks.Complete != nil {
-		s.hooks.Complete(ctx, s, obj, nil)
+		s.hooks.Complete(ctx, s.catalog, obj, nil)
 	}
 	return nil
 }
@@ -220,15 +222,14 @@ func (s *Store) isBeingDeleted(ctx context.Context, key string) bool {
 	return err == nil && accessor.GetDeletionTimestamp() != nil
 }
 
-// createAttributes describes a creation to admission.
-func (s *Store) createAttributes(req CreateRequest, subresource string) *Attributes {
+// createAttributes returns the admission attributes of a create.
+func createAttributes(req CreateRequest, subresource string) *Attributes {
 	name := req.Name
 	if accessor, err := meta.Accessor(req.Object); err == nil && name == "" {
 		name = accessor.GetName()
 	}
 	return &Attributes{
 		Operation:   OperationCreate,
-		Store:       s,
 		Subresource: subresource,
 		Namespace:   req.Namespace,
 		Name:        name,

@@ -26,9 +26,6 @@ func (s *Store) Delete(ctx context.Context, req DeleteRequest) (DeleteResult, er
 // delete deletes the object with a uid, where one is given: any other under the
 // same name does not count, and is a 404.
 func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (DeleteResult, error) {
-	if s.resource.Virtual != nil {
-		return DeleteResult{}, s.unsupported("delete")
-	}
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {
 		return DeleteResult{}, err
@@ -132,13 +129,12 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	}
 	attributes := &Attributes{
 		Operation: OperationDelete,
-		Store:     op.store,
 		Namespace: op.req.Namespace,
 		Name:      op.req.Name,
 		OldObject: old,
 		Options:   WriteOptions{DryRun: op.dryRun(), Version: op.req.Version, Sent: op.options},
 	}
-	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+	if _, err := op.store.admit(ctx, attributes); err != nil {
 		return err
 	}
 	return op.store.validateAdmission(ctx, op.tx, attributes)

@@ -17,9 +17,6 @@ const deletePageSize = 10000
 // An object that somebody else deletes meanwhile is none, and neither is
 // another one that has taken its name.
 func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error) {
-	if s.resource.Virtual != nil {
-		return nil, s.unsupported("deletecollection")
-	}
 	onePage := list.Limit > 0
 	if !onePage {
 		list.Limit = deletePageSize

@@ -80,13 +80,13 @@ func (c call) interpret(err error) error {
 }
 
 // call describes what the store is about to do to an object.
-func (s *Store) call(verb, name, key string) call {
-	return call{resource: s.resource.GroupResource(), verb: verb, name: name, key: key}
+func (b *base) call(verb, name, key string) call {
+	return call{resource: b.resource.GroupResource(), verb: verb, name: name, key: key}
 }
 
-// EventError returns what a client sees of the Err of a watch event.
-func (s *Store) EventError(err error) error {
-	return s.call("watch", "", "").interpret(err)
+// EventError returns the error that clients receive for the Err of a watch event.
+func (r *Resource) EventError(err error) error {
+	return call{resource: r.GroupResource(), verb: "watch"}.interpret(err)
 }
 
 // preconditionError says what kube-apiserver says, storage key included: there
@@ -188,8 +188,8 @@ func (c call) conflict() error {
 }
 
 // unsupported is the answer to a verb that the resource does not have.
-func (s *Store) unsupported(verb string) error {
-	return apierrors.NewMethodNotSupported(s.resource.GroupResource(), verb)
+func (b *base) unsupported(verb string) error {
+	return apierrors.NewMethodNotSupported(b.resource.GroupResource(), verb)
 }
 
 // versionOnCreate has no reason, as in kube-apiserver.

@@ -83,14 +83,14 @@ func (m *fieldManager) unapplied(err error, current runtime.Object) error {
 	return apierrors.NewBadRequest(err.Error())
 }
 
-// Applies tells whether Apply works here.
-func (s *Store) Applies() bool { return s.catalog.config.Types != nil && s.resource.Virtual == nil }
+// Applies reports whether Apply is supported.
+func (s *Store) Applies() bool { return s.catalog.config.Types != nil }
 
 // track notes in the metadata of obj, which belongs to the caller, who changed
 // which fields of live; nil is an object that was not there. What obj itself says
 // of its managers counts where it makes sense. Where they cannot be told, those
 // of live stay.
-func (s *Store) track(obj, live runtime.Object, opts WriteOptions, subresource string) {
+func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource string) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
 		return
@@ -99,11 +99,11 @@ func (s *Store) track(obj, live runtime.Object, opts WriteOptions, subresource s
 	if current, err := meta.Accessor(live); err == nil {
 		before = current.GetManagedFields()
 	}
-	if !s.tracks(opts) {
+	if !b.tracks(opts) {
 		accessor.SetManagedFields(before)
 		return
 	}
-	m, err := s.fieldManager(opts.Version, subresource)
+	m, err := b.fieldManager(opts.Version, subresource)
 	if err == nil && live == nil {
 		live, err = m.versions.New(m.versions.kind)
 	}
@@ -116,8 +116,8 @@ func (s *Store) track(obj, live runtime.Object, opts WriteOptions, subresource s
 }
 
 // tracks tells whether anybody keeps account of field managers.
-func (s *Store) tracks(opts WriteOptions) bool {
-	return s.catalog.config.Types != nil && opts.FieldManager != ""
+func (b *base) tracks(opts WriteOptions) bool {
+	return b.catalog.config.Types != nil && opts.FieldManager != ""
 }
 
 // managerKey names a field manager of a store.
@@ -134,23 +134,23 @@ type fieldManager struct {
 
 // fieldManager returns the one for what is written in a version of the resource,
 // "" being the hub. It is made on first use.
-func (s *Store) fieldManager(version, subresource string) (*fieldManager, error) {
+func (b *base) fieldManager(version, subresource string) (*fieldManager, error) {
 	key := managerKey{version, subresource}
-	if known, ok := s.managers.Load(key); ok {
+	if known, ok := b.managers.Load(key); ok {
 		return known.(*fieldManager), nil
 	}
-	versions := s.resource.fieldVersions(version, subresource)
-	types, err := s.Types(subresource)
+	versions := b.resource.fieldVersions(version, subresource)
+	types, err := b.catalog.Types(b.resource, subresource)
 	if err != nil {
 		return nil, err
 	}
 	hub := schema.GroupVersion{Group: versions.kind.Group, Version: runtime.APIVersionInternal}
-	owns := s.resource.ownable(versions, subresource)
+	owns := b.resource.ownable(versions, subresource)
 	manager, err := managedfields.NewDefaultFieldManager(types, versions, versions, versions, versions.kind, hub, subresource, owns)
 	if err != nil {
 		return nil, err
 	}
-	made, _ := s.managers.LoadOrStore(key, &fieldManager{
+	made, _ := b.managers.LoadOrStore(key, &fieldManager{
 		manager: manager, types: types, versions: versions,
 		owns:    owns[fieldpath.APIVersion(versions.kind.GroupVersion().String())],
 		applied: newApplyMemo(),
@@ -158,18 +158,18 @@ func (s *Store) fieldManager(version, subresource string) (*fieldManager, error)
 	return made.(*fieldManager), nil
 }
 
-// Types returns what knows how the fields of objects belong together, of the
-// resource or of a subresource's own kind.
-func (s *Store) Types(subresource string) (managedfields.TypeConverter, error) {
-	sub, ok := s.resource.Subresource(subresource)
+// Types returns the schema of the objects of a resource, or of a subresource's own kind. It is
+// an error if the catalog has no schemas.
+func (c *Catalog) Types(r *Resource, subresource string) (managedfields.TypeConverter, error) {
+	sub, ok := r.Subresource(subresource)
 	ownKind := ok && sub.New != nil
 	switch {
-	case s.catalog.config.Types == nil:
+	case c.config.Types == nil:
 		return nil, errors.New("server-side apply: the catalog has no types")
-	case s.resource.Types != nil && !ownKind:
-		return s.resource.Types()
+	case r.Types != nil && !ownKind:
+		return r.Types()
 	}
-	return s.catalog.config.Types, nil
+	return c.config.Types, nil
 }
 
 // ownable says, by version, which fields a write of a subresource can own.

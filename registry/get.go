@@ -12,9 +12,6 @@ import (
 // Get returns an object. resourceVersion "" reads the latest state, "0"
 // whatever is at hand, and N a state not older than N.
 func (s *Store) Get(ctx context.Context, namespace, name, resourceVersion string) (*storage.Entry, error) {
-	if s.resource.Virtual != nil {
-		return s.getVirtual(ctx, name)
-	}
 	key, err := s.key(namespace, name)
 	if err != nil {
 		return nil, err

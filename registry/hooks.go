@@ -16,7 +16,7 @@ func (s *Store) beginCreate(ctx context.Context, tx *transaction, obj runtime.Ob
 	}
 	part, err := s.hooks.BeginCreate(ctx, s, obj, opts)
 	tx.join(part)
-	return ofAnotherWrite(err)
+	return errorOfStep(err)
 }
 
 func (s *Store) beginUpdate(ctx context.Context, tx *transaction, obj, old runtime.Object, opts WriteOptions) error {
@@ -25,7 +25,7 @@ func (s *Store) beginUpdate(ctx context.Context, tx *transaction, obj, old runti
 	}
 	part, err := s.hooks.BeginUpdate(ctx, s, obj, old, opts)
 	tx.join(part)
-	return ofAnotherWrite(err)
+	return errorOfStep(err)
 }
 
 func (s *Store) beginDelete(ctx context.Context, tx *transaction, old runtime.Object) {
@@ -34,16 +34,9 @@ func (s *Store) beginDelete(ctx context.Context, tx *transaction, old runtime.Ob
 	}
 }
 
-// validateAdmission runs the validating part of admission. The changes that its
-// steps make to other objects end with tx, also after an error.
-func (s *Store) validateAdmission(ctx context.Context, tx *transaction, a *Attributes) error {
-	a.transaction = tx
-	return ofAnotherWrite(s.catalog.config.Admission.Validate(ctx, a))
-}
-
-// ofAnotherWrite returns the error of a hook or an admission step. An unknown
+// errorOfStep returns the error of a hook or an admission step. An unknown
 // outcome of such a step is not the outcome of the write itself, which was not sent.
-func ofAnotherWrite(err error) error {
+func errorOfStep(err error) error {
 	if errors.Is(err, storage.ErrUnknownOutcome) {
 		return apierrors.NewInternalError(errors.New(err.Error()))
 	}

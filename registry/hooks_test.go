@@ -74,7 +74,7 @@ func (j *journal) hooks() registry.Hooks {
 			j.note("begin update")
 			return j.transaction("end update"), nil
 		},
-		Complete: func(_ context.Context, _ *registry.Store, _, old runtime.Object) {
+		Complete: func(_ context.Context, _ *registry.Catalog, _, old runtime.Object) {
 			j.note(map[bool]string{true: "complete create", false: "complete update"}[old == nil])
 		},
 		BeginDelete: func(context.Context, *registry.Store, runtime.Object) registry.Transaction {

@@ -10,9 +10,6 @@ import (
 // pages, unless the resourceVersion is "0". The page of a virtual resource has no
 // revision.
 func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
-	if s.resource.Virtual != nil {
-		return s.listVirtual(ctx, req)
-	}
 	selected, err := s.selection(req)
 	if err != nil {
 		return nil, err
@@ -39,9 +36,6 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 // ends or the resource is taken out of the catalog. The Err of an Error event is
 // one of storage's: EventError returns what clients see of it.
 func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
-	if s.resource.Virtual != nil {
-		return nil, s.unsupported("watch")
-	}
 	req.Continue = "" // has no meaning for a watch
 	selected, err := s.selection(req)
 	if err != nil {

@@ -256,7 +256,7 @@ func TestWatchFromAVersionThatIsGoneHasExpired(t *testing.T) {
 	if err == nil {
 		event := <-watcher.Events()
 		watcher.Stop()
-		err = store.EventError(event.Err)
+		err = store.Resource().EventError(event.Err)
 	}
 	wantStatus(t, err, failure(410, metav1.StatusReasonExpired, "The resourceVersion for the provided watch is too old.", nil))
 }

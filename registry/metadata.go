@@ -45,8 +45,8 @@ func fillSystemFields(obj metav1.Object, now time.Time) {
 // CheckNamespace compares the namespace of an object with that of the URL, and
 // fills it in where the object has none. Objects without a namespace of their
 // kind lose theirs.
-func (s *Store) CheckNamespace(obj metav1.Object, namespace string) error {
-	if !s.resource.Namespaced {
+func (r *Resource) CheckNamespace(obj metav1.Object, namespace string) error {
+	if !r.Namespaced {
 		namespace = ""
 	}
 	own := obj.GetNamespace()
@@ -58,7 +58,7 @@ func (s *Store) CheckNamespace(obj metav1.Object, namespace string) error {
 }
 
 // CheckName compares the name of an object with that of the URL.
-func (s *Store) CheckName(obj metav1.Object, name string) error {
+func CheckName(obj metav1.Object, name string) error {
 	switch own := obj.GetName(); own {
 	case name:
 		return nil

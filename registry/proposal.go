@@ -105,10 +105,10 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if current == nil && op.req.ForceCreate && accessor.GetUID() != "" {
 		return nil, op.uidOfNothing(accessor.GetUID())
 	}
-	if err := op.store.CheckNamespace(accessor, op.req.Namespace); err != nil {
+	if err := op.store.resource.CheckNamespace(accessor, op.req.Namespace); err != nil {
 		return nil, err
 	}
-	if err := op.store.CheckName(accessor, op.req.Name); err != nil {
+	if err := CheckName(accessor, op.req.Name); err != nil {
 		return nil, err
 	}
 	if err := op.checkUID(current); err != nil {
@@ -123,12 +123,12 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	attributes := op.attributes(wanted, current)
-	if err := op.store.catalog.config.Admission.Admit(ctx, attributes); err != nil {
+	obj, err := op.store.admit(ctx, op.attributes(wanted, current))
+	if err != nil {
 		return nil, err
 	}
-	keepTimes(attributes.Object, current)
-	return attributes.Object, nil
+	keepTimes(obj, current)
+	return obj, nil
 }
 
 // uidOfNothing is the 409 for a UID where an object would be created.

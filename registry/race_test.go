@@ -279,11 +279,12 @@ func recreate(t *testing.T) func(context.Context, *registry.Attributes) error {
 		if a.Operation != registry.OperationDelete || begun.Swap(true) {
 			return nil
 		}
-		if _, err := a.Store.Delete(ctx, remove(a.Name, nil)); err != nil {
+		store, _ := a.Catalog.Store(a.Resource.GroupResource())
+		if _, err := store.Delete(ctx, remove(a.Name, nil)); err != nil {
 			t.Error(err)
 		}
 		second := registrytest.Change(registrytest.NewConfigMap(a.Name), count("second"))
-		_, err := a.Store.Create(ctx, post(second))
+		_, err := store.Create(ctx, post(second))
 		return err
 	}
 }

@@ -149,9 +149,9 @@ type View struct {
 // Virtual carries out the verbs of a resource that is not stored. Nil members
 // are not supported.
 type Virtual struct {
-	Create func(ctx context.Context, store *Store, req CreateRequest) (runtime.Object, error)
-	Get    func(ctx context.Context, store *Store, name string) (runtime.Object, error)
-	List   func(ctx context.Context, store *Store) ([]runtime.Object, error)
+	Create func(ctx context.Context, catalog *Catalog, req CreateRequest) (runtime.Object, error)
+	Get    func(ctx context.Context, catalog *Catalog, name string) (runtime.Object, error)
+	List   func(ctx context.Context, catalog *Catalog) ([]runtime.Object, error)
 }
 
 // GroupResource names the resource.

@@ -24,18 +24,18 @@ func statuses() *registry.Resource {
 			&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "scheduler"}},
 		}
 	}
-	return &registry.Resource{Name: "componentstatuses", Kind: "ComponentStatus", Virtual: &registry.Virtual{
-		List: func(context.Context, *registry.Store) ([]runtime.Object, error) { return all(), nil },
-		Get:  func(_ context.Context, _ *registry.Store, name string) (runtime.Object, error) { return all()[0], nil },
+	return &registry.Resource{Name: "componentstatuses", Kind: "ComponentStatus", Versions: []registry.Version{{Name: "v1"}}, Virtual: &registry.Virtual{
+		List: func(context.Context, *registry.Catalog) ([]runtime.Object, error) { return all(), nil },
+		Get:  func(_ context.Context, _ *registry.Catalog, name string) (runtime.Object, error) { return all()[0], nil },
 	}}
 }
 
 // reviews answer and are gone.
 func reviews() *registry.Resource {
-	return &registry.Resource{Group: "authorization.k8s.io", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true, Virtual: &registry.Virtual{
-		Create: func(_ context.Context, s *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+	return &registry.Resource{Group: "authorization.k8s.io", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true, Versions: []registry.Version{{Name: "v1"}}, Virtual: &registry.Virtual{
+		Create: func(_ context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 			review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
-			decision, err := s.Authorizer().Authorize(context.Background(), registry.Access{})
+			decision, err := catalog.Authorizer().Authorize(context.Background(), registry.Access{})
 			review.Status.Allowed = decision.Allowed
 			return review, err
 		},
@@ -45,7 +45,7 @@ func reviews() *registry.Resource {
 func TestVirtualResources(t *testing.T) {
 	j := &journal{}
 	env := registrytest.New(t, j.steps(), statuses(), reviews())
-	store := env.Store("componentstatuses")
+	store := env.Served("componentstatuses")
 	t.Run("are listed as computed, and selected", func(t *testing.T) {
 		for selected, want := range map[string]string{"": "etcd-0 scheduler", "a=b": "etcd-0"} {
 			page, err := store.List(t.Context(), registry.ListRequest{Label: selector(t, selected)})
@@ -62,7 +62,7 @@ func TestVirtualResources(t *testing.T) {
 	})
 	t.Run("are answered after admission", func(t *testing.T) {
 		j.lines = nil
-		result, err := env.Store("localsubjectaccessreviews.authorization.k8s.io").Create(t.Context(), registry.CreateRequest{
+		result, err := env.Served("localsubjectaccessreviews.authorization.k8s.io").Create(t.Context(), registry.CreateRequest{
 			Namespace: "x", Object: &authorizationv1.LocalSubjectAccessReview{},
 		})
 		if err != nil {
@@ -201,7 +201,7 @@ func TestCatalogChangesWhileItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := e.Catalog.Snapshot()
-	if _, ok := e.Store("pods").Sibling(schema.GroupResource{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}); !ok || after.Generation != before.Generation+1 {
+	if _, ok := after.Served(schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"}); !ok || after.Generation != before.Generation+1 {
 		t.Error("the new resource is not seen")
 	}
 	pods := e.Store("pods").Resource()

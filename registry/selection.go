@@ -35,7 +35,7 @@ func (s *Store) selection(req ListRequest) (selection, error) {
 			namespace = asked
 		}
 	}
-	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.attributes, IncludeCorrupt: req.IncludeCorrupt}
+	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.resource.attributes, IncludeCorrupt: req.IncludeCorrupt}
 	if name, ok := exactField(req.Field, fieldName); ok && req.Continue == "" {
 		if key, err := s.key(namespace, name); err == nil {
 			return selection{key: key, predicate: predicate}, nil
@@ -56,14 +56,14 @@ func exactField(selector fields.Selector, name string) (string, bool) {
 }
 
 // attributes returns what an object can be selected by.
-func (s *Store) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
+func (r *Resource) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, nil, err
 	}
 	set := fields.Set{fieldName: accessor.GetName(), fieldNamespace: accessor.GetNamespace()}
-	if s.resource.Fields != nil {
-		maps.Copy(set, s.resource.Fields(obj))
+	if r.Fields != nil {
+		maps.Copy(set, r.Fields(obj))
 	}
 	return accessor.GetLabels(), set, nil
 }

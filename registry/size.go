@@ -14,19 +14,19 @@ import (
 // checkSize refuses an object that the store cannot hold before field managers,
 // admission and validation work on it: field managers take quadratic time. The
 // answer is the one that the store would give in the end.
-func (s *Store) checkSize(obj runtime.Object, opts WriteOptions) error {
-	limit := s.catalog.config.MaxObjectBytes
+func (b *base) checkSize(obj runtime.Object, opts WriteOptions) error {
+	limit := b.catalog.config.MaxObjectBytes
 	if limit == 0 {
 		return nil
 	}
 	size := minStoredSize(obj)
-	if accessor, err := meta.Accessor(obj); err == nil && s.tracks(opts) {
+	if accessor, err := meta.Accessor(obj); err == nil && b.tracks(opts) {
 		size += fieldsSize(accessor.GetLabels()) + fieldsSize(accessor.GetAnnotations())
 	}
 	if size <= limit {
 		return nil
 	}
-	return s.call("", "", "").interpret(fmt.Errorf("%w: it takes at least %d bytes, and the limit is %d", storage.ErrTooLarge, size, limit))
+	return b.call("", "", "").interpret(fmt.Errorf("%w: it takes at least %d bytes, and the limit is %d", storage.ErrTooLarge, size, limit))
 }
 
 // minStoredSize returns a lower bound of the bytes that an object takes at rest

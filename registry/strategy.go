@@ -95,12 +95,12 @@ type Hooks struct {
 	BeginUpdate func(ctx context.Context, store *Store, obj, old runtime.Object, opts WriteOptions) (Transaction, error)
 	BeginDelete func(ctx context.Context, store *Store, old runtime.Object) Transaction
 	Validate    func(ctx context.Context, v Validation, errs field.ErrorList) field.ErrorList
-	Complete    func(ctx context.Context, store *Store, obj, old runtime.Object)
+	Complete    func(ctx context.Context, catalog *Catalog, obj, old runtime.Object)
 }
 
 // Validation is a write that Hooks.Validate looks at. Objects must not be written to.
 type Validation struct {
-	Store       *Store
+	Catalog     *Catalog
 	Subresource string
 	// Verb of the request: create, update or patch.
 	Verb string

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -16,27 +17,15 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 		return nil, s.unsupported("create")
 	}
 	if accessor, err := meta.Accessor(req.Object); err == nil {
-		if err := s.CheckNamespace(accessor, req.Namespace); err != nil {
+		if err := s.resource.CheckNamespace(accessor, req.Namespace); err != nil {
 			return nil, err
 		}
 	}
 	s.track(req.Object, nil, req.Options, subresource)
-	attributes := s.createAttributes(req, subresource)
-	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
-		return nil, err
-	}
-	req.Object = attributes.Object
-	tx := s.begin()
-	defer tx.rollback(ctx)
-	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
-		return nil, err
-	}
-	obj, err := sub.Create(withAdmitted(ctx), s, req)
-	tx.end(ctx, err, req.Options.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	return computedEntry(obj), nil
+	return s.admitAction(ctx, createAttributes(req, subresource), func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+		req.Object = obj
+		return sub.Create(ctx, s, req)
+	})
 }
 
 // Connect opens what an object stands for. It returns why that cannot be.
@@ -50,21 +39,13 @@ func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequ
 	}
 	attributes := &Attributes{
 		Operation:   OperationConnect,
-		Store:       s,
 		Subresource: subresource,
 		Namespace:   req.Namespace,
 		Name:        req.Name,
 		Object:      sub.connectOptions(req),
 	}
-	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
-		return err
-	}
-	tx := s.begin()
-	defer tx.rollback(ctx)
-	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
-		return err
-	}
-	err := sub.Connect(ctx, s, req)
-	tx.end(ctx, err, false)
+	_, err := s.admitAction(ctx, attributes, func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+		return obj, sub.Connect(ctx, s, req)
+	})
 	return err
 }

@@ -65,7 +65,7 @@ type transaction struct {
 }
 
 // begin returns the transaction of an attempt of a write.
-func (s *Store) begin() *transaction { return &transaction{recovery: s.catalog.recovery} }
+func (b *base) begin() *transaction { return &transaction{recovery: b.catalog.recovery} }
 
 func (t *transaction) join(part Transaction) {
 	if part.Commit != nil || part.Rollback != nil {

@@ -82,7 +82,7 @@ func (op *updateOp) settleVersion(next *transition, current int64) error {
 // complete applies the rules of the kind, and those that hold for the metadata
 // of every object.
 func (op *updateOp) complete(ctx context.Context, next *transition) error {
-	if err := op.store.CheckNamespace(next.meta, op.req.Namespace); err != nil {
+	if err := op.store.resource.CheckNamespace(next.meta, op.req.Namespace); err != nil {
 		return err
 	}
 	next.meta.SetGeneration(next.oldMeta.GetGeneration())
@@ -105,7 +105,7 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 		canonicalize(next.obj)
 	}
 	if complete := op.store.hooks.Complete; complete != nil && op.req.Subresource == "" {
-		complete(ctx, op.store, next.obj, next.old)
+		complete(ctx, op.store.catalog, next.obj, next.old)
 	}
 	return nil
 }
@@ -159,7 +159,6 @@ func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 func (op *updateOp) attributes(obj, old runtime.Object) *Attributes {
 	attributes := &Attributes{
 		Operation:   OperationUpdate,
-		Store:       op.store,
 		Subresource: op.req.Subresource,
 		Namespace:   op.req.Namespace,
 		Name:        op.req.Name,

@@ -6,15 +6,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/storage"
 )
 
 // Read is Get for those who know the Go type of the hub. The object must not be
 // written to.
-func Read[T runtime.Object](ctx context.Context, store *Store, namespace, name, resourceVersion string) (T, error) {
-	entry, err := store.Get(ctx, namespace, name, resourceVersion)
+func Read[T runtime.Object](ctx context.Context, reader Reader, namespace, name, resourceVersion string) (T, error) {
+	entry, err := reader.Get(ctx, namespace, name, resourceVersion)
 	if err != nil {
 		var none T
 		return none, err
@@ -24,8 +23,8 @@ func Read[T runtime.Object](ctx context.Context, store *Store, namespace, name, 
 
 // ReadAll is List for those who know the Go type of the hub. The objects must not
 // be written to.
-func ReadAll[T runtime.Object](ctx context.Context, store *Store, req ListRequest) ([]T, error) {
-	page, err := store.List(ctx, req)
+func ReadAll[T runtime.Object](ctx context.Context, reader Reader, req ListRequest) ([]T, error) {
+	page, err := reader.List(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +50,4 @@ func As[T runtime.Object](entry *storage.Entry) (T, error) {
 		return none, apierrors.NewInternalError(fmt.Errorf("%s is stored as %T", entry.Key, obj))
 	}
 	return object, nil
-}
-
-// Require is Sibling for a resource without which nothing can be done: that a
-// catalog leaves it out is a 500.
-func (s *Store) Require(name schema.GroupResource) (*Store, error) {
-	if found, ok := s.Sibling(name); ok {
-		return found, nil
-	}
-	return nil, apierrors.NewInternalError(fmt.Errorf("this server has no %s", name))
 }

@@ -54,9 +54,6 @@ type attempt struct {
 }
 
 func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
-	if s.resource.Virtual != nil {
-		return nil, s.unsupported("update")
-	}
 	op := &updateOp{store: s, req: req, strategy: &s.resource.Strategy.Update, attempt: attempt{tx: s.begin()}}
 	if req.Subresource != "" {
 		sub, ok := s.resource.Subresource(req.Subresource)
@@ -133,7 +130,7 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 // the verb create too.
 func (op *updateOp) authorizeCreate(ctx context.Context) error {
 	resource := op.store.resource
-	return Authorize(ctx, op.store.Authorizer(), Access{
+	return Authorize(ctx, op.store.catalog.Authorizer(), Access{
 		User: UserFrom(ctx),
 		Resource: &authorizationv1.ResourceAttributes{
 			Verb: "create", Group: resource.Group, Version: cmp.Or(op.req.Options.Version, resource.Versions[0].Name),

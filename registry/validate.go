@@ -23,7 +23,7 @@ func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor
 		errs = append(errs, strategy.Validate(ctx, obj)...)
 	}
 	if s.hooks.Validate != nil {
-		errs = s.hooks.Validate(ctx, Validation{Store: s, Verb: "create", Obj: obj}, errs)
+		errs = s.hooks.Validate(ctx, Validation{Catalog: s.catalog, Verb: "create", Obj: obj}, errs)
 	}
 	return errs
 }
@@ -39,7 +39,7 @@ func (op *updateOp) validate(ctx context.Context, next *transition) field.ErrorL
 	}
 	if op.store.hooks.Validate != nil {
 		errs = op.store.hooks.Validate(ctx, Validation{
-			Store: op.store, Subresource: op.req.Subresource, Verb: op.verb(), Obj: next.obj, Old: next.old,
+			Catalog: op.store.catalog, Subresource: op.req.Subresource, Verb: op.verb(), Obj: next.obj, Old: next.old,
 		}, errs)
 	}
 	return errs

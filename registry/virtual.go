@@ -3,29 +3,45 @@ package registry
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/miniapi/miniapi/storage"
 )
 
-func (s *Store) getVirtual(ctx context.Context, name string) (*storage.Entry, error) {
-	if s.resource.Virtual.Get == nil {
+// virtualStore serves a resource whose objects are computed and not stored.
+type virtualStore struct {
+	base
+	virtual *Virtual
+}
+
+func newVirtualStore(r *Resource, c *Catalog) *virtualStore {
+	s := &virtualStore{virtual: r.Virtual}
+	s.resource, s.catalog = r, c
+	return s
+}
+
+// Get implements Reader. It ignores the namespace and the resourceVersion.
+func (s *virtualStore) Get(ctx context.Context, _, name, _ string) (*storage.Entry, error) {
+	if s.virtual.Get == nil {
 		return nil, s.unsupported("get")
 	}
-	obj, err := s.resource.Virtual.Get(ctx, s, name)
+	obj, err := s.virtual.Get(ctx, s.catalog, name)
 	if err != nil {
 		return nil, err
 	}
 	return computedEntry(obj), nil
 }
 
-func (s *Store) listVirtual(ctx context.Context, req ListRequest) (*storage.Page, error) {
-	if s.resource.Virtual.List == nil {
+// List implements Reader. The page has no revision.
+func (s *virtualStore) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
+	if s.virtual.List == nil {
 		return nil, s.unsupported("list")
 	}
-	objs, err := s.resource.Virtual.List(ctx, s)
+	objs, err := s.virtual.List(ctx, s.catalog)
 	if err != nil {
 		return nil, err
 	}
-	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.attributes}
+	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.resource.attributes}
 	page := &storage.Page{}
 	for _, obj := range objs {
 		ok, err := predicate.Matches(obj)
@@ -39,24 +55,68 @@ func (s *Store) listVirtual(ctx context.Context, req ListRequest) (*storage.Page
 	return page, nil
 }
 
-func (s *Store) createVirtual(ctx context.Context, req CreateRequest) (Result, error) {
-	if s.resource.Virtual.Create == nil {
+// Create implements Interface. The object of the result may be a Status.
+func (s *virtualStore) Create(ctx context.Context, req CreateRequest) (Result, error) {
+	if err := s.sanitize(ctx, req); err != nil {
+		return Result{}, err
+	}
+	if s.virtual.Create == nil {
 		return Result{}, s.unsupported("create")
 	}
-	attributes := s.createAttributes(req, "")
-	if err := s.catalog.config.Admission.Admit(ctx, attributes); err != nil {
-		return Result{}, err
-	}
-	req.Object = attributes.Object
-	tx := s.begin()
-	defer tx.rollback(ctx)
-	if err := s.validateAdmission(ctx, tx, attributes); err != nil {
-		return Result{}, err
-	}
-	obj, err := s.resource.Virtual.Create(withAdmitted(ctx), s, req)
-	tx.end(ctx, err, req.Options.DryRun)
+	entry, err := s.admitAction(ctx, createAttributes(req, ""), func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+		req.Object = obj
+		return s.virtual.Create(ctx, s.catalog, req)
+	})
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Entry: computedEntry(obj), Created: true}, nil
+	return Result{Entry: entry, Created: true}, nil
+}
+
+// GetSubresource implements Interface.
+func (s *virtualStore) GetSubresource(context.Context, string, string, string) (*storage.Entry, error) {
+	return nil, s.unsupported("get")
+}
+
+// Watch implements Reader.
+func (s *virtualStore) Watch(context.Context, ListRequest) (storage.Watcher, error) {
+	return nil, s.unsupported("watch")
+}
+
+// CreateSubresource implements Interface.
+func (s *virtualStore) CreateSubresource(context.Context, string, CreateRequest) (*storage.Entry, error) {
+	return nil, s.unsupported("create")
+}
+
+// Connect implements Interface.
+func (s *virtualStore) Connect(context.Context, string, ConnectRequest) error {
+	return s.unsupported("connect")
+}
+
+// Update implements Interface.
+func (s *virtualStore) Update(context.Context, UpdateRequest) (Result, error) {
+	return Result{}, s.unsupported("update")
+}
+
+// Applies implements Interface.
+func (s *virtualStore) Applies() bool { return false }
+
+// Apply implements Interface.
+func (s *virtualStore) Apply(context.Context, runtime.Object, ApplyRequest) (runtime.Object, error) {
+	return nil, s.unsupported("patch")
+}
+
+// Delete implements Interface.
+func (s *virtualStore) Delete(context.Context, DeleteRequest) (DeleteResult, error) {
+	return DeleteResult{}, s.unsupported("delete")
+}
+
+// UnsafeDelete implements Interface.
+func (s *virtualStore) UnsafeDelete(context.Context, DeleteRequest) error {
+	return s.unsupported("delete")
+}
+
+// DeleteCollection implements Interface.
+func (s *virtualStore) DeleteCollection(context.Context, DeleteRequest, ListRequest) (*storage.Page, error) {
+	return nil, s.unsupported("deletecollection")
 }

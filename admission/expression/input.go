@@ -34,7 +34,7 @@ func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserI
 	}
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(
-			obj, old, r.Kind, r.Namespace, r.Name, r.Resource, r.Subresource,
+			obj, old, r.Kind, r.Namespace, r.Name, r.Target.Resource, r.Subresource,
 			admission.Operation(r.Operation), r.SentOptions(), r.Options.DryRun, UserInfo(by)),
 		VersionedKind:      target.Kind,
 		VersionedObject:    admission.NewLazyObject(obj),
@@ -44,7 +44,7 @@ func NewInput(r *match.Request, target *match.Target, by *authenticationv1.UserI
 		Attributes: attributes,
 		Request: plugincel.CreateAdmissionRequest(attributes,
 			metav1.GroupVersionResource(target.Resource), metav1.GroupVersionKind(target.Kind)),
-		Bindings: plugincel.OptionalVariableBindings{Authorizer: authorizer{r.Store.Authorizer()}},
+		Bindings: plugincel.OptionalVariableBindings{Authorizer: authorizer{r.Catalog.Authorizer()}},
 	}, nil
 }
 

@@ -32,7 +32,7 @@ type Request struct {
 // NewRequest returns the request of a write. It returns false for the configuration objects of
 // webhooks and policies, because a webhook for them could block its own removal.
 func NewRequest(attributes *registry.Attributes) (*Request, bool) {
-	resource := attributes.Store.Resource()
+	resource := attributes.Resource
 	if exempt(resource) {
 		return nil, false
 	}
@@ -40,7 +40,7 @@ func NewRequest(attributes *registry.Attributes) (*Request, bool) {
 	if !ok {
 		return nil, false
 	}
-	target, ok := newTarget(attributes.Store, version, attributes.Subresource)
+	target, ok := newTarget(attributes.Resource, version, attributes.Subresource)
 	if !ok {
 		return nil, false
 	}
@@ -67,7 +67,7 @@ func exempt(r *registry.Resource) bool {
 
 // IsNamespace reports whether the object of the request is a namespace.
 func (r *Request) IsNamespace() bool {
-	return r.Store.Resource().GroupResource() == corev1.Resource("namespaces")
+	return r.Attributes.Resource.GroupResource() == corev1.Resource("namespaces")
 }
 
 // equivalents returns the other versions in which the request can be shown.
@@ -76,11 +76,11 @@ func (r *Request) equivalents() []Target {
 		return r.others
 	}
 	r.others = []Target{}
-	for _, store := range r.Store.Equivalents() {
-		for _, version := range store.Resource().Versions {
-			version = fromHubOf(r.Store.Resource(), version)
-			other, ok := newTarget(store, version, r.Subresource)
-			if ok && other.Resource != r.Resource {
+	for _, resource := range r.Catalog.Snapshot().Equivalents(r.Attributes.Resource) {
+		for _, version := range resource.Versions {
+			version = fromHubOf(r.Attributes.Resource, version)
+			other, ok := newTarget(resource, version, r.Subresource)
+			if ok && other.Resource != r.Target.Resource {
 				r.others = append(r.others, other)
 			}
 		}
@@ -114,14 +114,14 @@ func (r *Request) NamespaceObject(ctx context.Context) (*corev1.Namespace, error
 		return nil, nil
 	}
 	if r.namespace == nil && r.namespaceErr == nil {
-		r.namespace, r.namespaceErr = readNamespace(ctx, r.Store, r.Namespace)
+		r.namespace, r.namespaceErr = readNamespace(ctx, r.Catalog, r.Namespace)
 	}
 	return r.namespace, r.namespaceErr
 }
 
-func readNamespace(ctx context.Context, from *registry.Store, name string) (*corev1.Namespace, error) {
+func readNamespace(ctx context.Context, lookup registry.Lookup, name string) (*corev1.Namespace, error) {
 	namespaces := schema.GroupResource{Resource: "namespaces"}
-	store, ok := from.Sibling(namespaces)
+	store, ok := lookup.Store(namespaces)
 	if !ok {
 		return nil, apierrors.NewNotFound(namespaces, name)
 	}

@@ -12,18 +12,18 @@ import (
 
 func TestRules(t *testing.T) {
 	env := registrytest.New(t, nil)
-	pods := env.Store("pods")
-	request := func(store *registry.Store, namespace, subresource string) *Request {
+	pods := env.Store("pods").Resource()
+	request := func(resource *registry.Resource, namespace, subresource string) *Request {
 		r := &Request{Namespace: namespace, Attributes: &registry.Attributes{
-			Store: store, Operation: registry.OperationUpdate, Subresource: subresource, Name: "a",
+			Resource: resource, Operation: registry.OperationUpdate, Subresource: subresource, Name: "a",
 		}}
-		r.Resource = schema.GroupVersionResource{Group: store.Resource().Group, Version: "v1", Resource: store.Resource().Name}
+		r.Target.Resource = schema.GroupVersionResource{Group: resource.Group, Version: "v1", Resource: resource.Name}
 		return r
 	}
 	type change func(*rule)
 	resources := func(names ...string) change { return func(r *rule) { r.Resources = names } }
 	scope := func(s admissionregistrationv1.ScopeType) change { return func(r *rule) { r.Scope = &s } }
-	pod, status, namespace := request(pods, "n", ""), request(pods, "n", "status"), request(env.Store("namespaces"), "a", "")
+	pod, status, namespace := request(pods, "n", ""), request(pods, "n", "status"), request(env.Store("namespaces").Resource(), "a", "")
 	for _, c := range []struct {
 		name    string
 		change  change

@@ -22,8 +22,7 @@ type Target struct {
 }
 
 // newTarget returns false if the resource does not have the subresource.
-func newTarget(store *registry.Store, version registry.Version, subresource string) (Target, bool) {
-	r := store.Resource()
+func newTarget(r *registry.Resource, version registry.Version, subresource string) (Target, bool) {
 	gv := schema.GroupVersion{Group: r.Group, Version: version.Name}
 	t := Target{Resource: gv.WithResource(r.Name), Kind: gv.WithKind(r.Kind), version: version}
 	if subresource == "" {
@@ -45,14 +44,14 @@ func newTarget(store *registry.Store, version registry.Version, subresource stri
 	return t, ok
 }
 
-// OfKind returns the resource of a kind, and its store.
-func OfKind(from *registry.Store, kind schema.GroupVersionKind) (*registry.Store, Target, bool) {
-	store, version, ok := from.OfKind(kind)
+// OfKind returns the reader of the objects of a kind, and their target.
+func OfKind(catalog *registry.Catalog, kind schema.GroupVersionKind) (registry.Reader, Target, bool) {
+	served, version, ok := catalog.Snapshot().OfKind(kind)
 	if !ok {
 		return nil, Target{}, false
 	}
-	target, ok := newTarget(store, version, "")
-	return store, target, ok
+	target, ok := newTarget(served.Resource(), version, "")
+	return served, target, ok
 }
 
 // Show converts an object from the hub version to the version of the target and sets its kind.

@@ -9,7 +9,7 @@ import (
 
 // forbidden returns a 403 for a rejected write.
 func forbidden(a *registry.Attributes, reason error) *apierrors.StatusError {
-	return apierrors.NewForbidden(a.Store.Resource().GroupResource(), match.ShownName(a), reason)
+	return apierrors.NewForbidden(a.Resource.GroupResource(), match.ShownName(a), reason)
 }
 
 // created returns the object of a creation, if it has type T.

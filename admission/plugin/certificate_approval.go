@@ -34,7 +34,7 @@ func isAuthorizedForSigner(ctx context.Context, a *registry.Attributes, verb, si
 	}
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {
-		decision, err := a.Store.Authorizer().Authorize(ctx, registry.Access{User: user, Resource: &authorizationv1.ResourceAttributes{
+		decision, err := a.Catalog.Authorizer().Authorize(ctx, registry.Access{User: user, Resource: &authorizationv1.ResourceAttributes{
 			Verb: verb, Group: certificatesv1.GroupName, Version: "*", Resource: "signers", Name: name,
 		}})
 		if err == nil && decision.Allowed {

@@ -86,7 +86,7 @@ func isBeingDeleted(a *registry.Attributes) bool {
 func limitRanges(ctx context.Context, a *registry.Attributes) ([]*corev1.LimitRange, error) {
 	ranges, err := listObjects[*corev1.LimitRange](ctx, a, corev1.Resource("limitranges"), a.Namespace)
 	if err != nil {
-		return nil, forbidden(a, fmt.Errorf("unable to %s %v at this time because there was an error enforcing limit ranges", a.Operation, a.Store.Resource().GroupResource()))
+		return nil, forbidden(a, fmt.Errorf("unable to %s %v at this time because there was an error enforcing limit ranges", a.Operation, a.Resource.GroupResource()))
 	}
 	return ranges, nil
 }

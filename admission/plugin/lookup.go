@@ -16,29 +16,29 @@ import (
 
 // getObject returns an object from the watch cache. If the cache does not have it, a consistent
 // read decides whether it exists. The object must not be modified.
-func getObject[T runtime.Object](ctx context.Context, store *registry.Store, namespace, name string) (T, error) {
-	object, err := getObjectAt[T](ctx, store, namespace, name, "0")
+func getObject[T runtime.Object](ctx context.Context, reader registry.Reader, namespace, name string) (T, error) {
+	object, err := getObjectAt[T](ctx, reader, namespace, name, "0")
 	if apierrors.IsNotFound(err) {
-		object, err = getObjectAt[T](ctx, store, namespace, name, "")
+		object, err = getObjectAt[T](ctx, reader, namespace, name, "")
 	}
 	return object, err
 }
 
 // getObjectAt returns an object at a resource version. It returns NotFound for an invalid name,
 // because admission steps see references that are not validated yet.
-func getObjectAt[T runtime.Object](ctx context.Context, store *registry.Store, namespace, name, resourceVersion string) (T, error) {
+func getObjectAt[T runtime.Object](ctx context.Context, reader registry.Reader, namespace, name, resourceVersion string) (T, error) {
 	if name == "" || len(path.IsValidPathSegmentName(name)) > 0 {
 		var none T
-		return none, apierrors.NewNotFound(store.Resource().GroupResource(), name)
+		return none, apierrors.NewNotFound(reader.Resource().GroupResource(), name)
 	}
-	return registry.Read[T](ctx, store, namespace, name, resourceVersion)
+	return registry.Read[T](ctx, reader, namespace, name, resourceVersion)
 }
 
 // listObjects returns the objects of another resource from the watch cache, which includes the
 // writes of this server. It returns none if the catalog does not have the resource. The objects
 // must not be modified.
 func listObjects[T runtime.Object](ctx context.Context, a *registry.Attributes, resource schema.GroupResource, namespace string) ([]T, error) {
-	store, ok := a.Store.Sibling(resource)
+	store, ok := a.Catalog.Store(resource)
 	if !ok {
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ func NamespaceLifecycle() registry.AdmissionStep {
 }
 
 func admitNamespace(ctx context.Context, a *registry.Attributes) error {
-	resource := a.Store.Resource().GroupResource()
+	resource := a.Resource.GroupResource()
 	switch {
 	case resource == namespaces() && a.Operation == registry.OperationDelete && immortal(a.Name):
 		return apierrors.NewForbidden(resource, a.Name, errors.New("this namespace may not be deleted"))
@@ -32,7 +32,7 @@ func admitNamespace(ctx context.Context, a *registry.Attributes) error {
 		// An error would reveal to unauthorized users whether the namespace exists.
 		return nil
 	}
-	store, ok := a.Store.Sibling(namespaces())
+	store, ok := a.Catalog.Store(namespaces())
 	if !ok {
 		return nil
 	}

@@ -38,7 +38,7 @@ func checkClaimResize(ctx context.Context, a *registry.Attributes) error {
 // expandable reports whether the storage class of a claim allows volume expansion.
 func expandable(ctx context.Context, a *registry.Attributes, claim, old *corev1.PersistentVolumeClaim) (bool, error) {
 	name := classOf(claim)
-	store, ok := a.Store.Sibling(storagev1.Resource("storageclasses"))
+	store, ok := a.Catalog.Store(storagev1.Resource("storageclasses"))
 	if !ok || name == "" || name != classOf(old) {
 		return false, nil
 	}

@@ -38,7 +38,7 @@ func checkPodResize(ctx context.Context, a *registry.Attributes) error {
 
 // nodeOf returns the node of a pod, or a 403 if it does not exist.
 func nodeOf(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) (*corev1.Node, error) {
-	store, err := a.Store.Require(corev1.Resource("nodes"))
+	store, err := registry.Require(a.Catalog, corev1.Resource("nodes"))
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (s podSecurity) warnOfTemplate(ctx context.Context, a *registry.Attributes,
 // standards returns the standards of the namespace of the request. A namespace that does not exist
 // has none.
 func (s podSecurity) standards(ctx context.Context, a *registry.Attributes) (api.Policy, error) {
-	store, ok := a.Store.Sibling(namespaces())
+	store, ok := a.Catalog.Store(namespaces())
 	if !ok {
 		return noStandards(), nil
 	}

@@ -17,7 +17,7 @@ func PodTopologyLabels() registry.AdmissionStep {
 }
 
 func labelTopology(ctx context.Context, a *registry.Attributes) error {
-	if a.Operation != registry.OperationCreate || a.Store.Resource().GroupResource() != corev1.Resource("pods") {
+	if a.Operation != registry.OperationCreate || a.Resource.GroupResource() != corev1.Resource("pods") {
 		return nil
 	}
 	switch obj := a.Object.(type) {
@@ -34,7 +34,7 @@ func labelTopology(ctx context.Context, a *registry.Attributes) error {
 
 // copyTopology copies the labels of a node, if it exists.
 func copyTopology(ctx context.Context, a *registry.Attributes, to *metav1.ObjectMeta, nodeName string) error {
-	store, ok := a.Store.Sibling(corev1.Resource("nodes"))
+	store, ok := a.Catalog.Store(corev1.Resource("nodes"))
 	if !ok || nodeName == "" {
 		return nil
 	}

@@ -70,6 +70,6 @@ func (e env) bind(resource, pod string, binding *corev1.Binding) error {
 		_, err := e.Store(resource).CreateSubresource(e.Context(), "binding", req)
 		return err
 	}
-	_, err := e.Store(resource).Create(e.Context(), req)
+	_, err := e.Served(resource).Create(e.Context(), req)
 	return err
 }

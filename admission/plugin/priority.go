@@ -55,7 +55,7 @@ func priorityClass(ctx context.Context, a *registry.Attributes, name string) (*s
 	}
 	var class *schedulingv1.PriorityClass
 	err := error(apierrors.NewNotFound(schedulingv1.Resource("priorityclasses"), name))
-	if store, ok := a.Store.Sibling(schedulingv1.Resource("priorityclasses")); ok {
+	if store, ok := a.Catalog.Store(schedulingv1.Resource("priorityclasses")); ok {
 		class, err = getObject[*schedulingv1.PriorityClass](ctx, store, "", name)
 	}
 	if !apierrors.IsNotFound(err) {

@@ -23,8 +23,8 @@ func ResourceQuota() registry.AdmissionStep {
 }
 
 func chargeQuotas(ctx context.Context, a *registry.Attributes) error {
-	store, ok := a.Store.Sibling(corev1.Resource("resourcequotas"))
-	resource := a.Store.Resource().GroupResource()
+	store, ok := a.Catalog.Store(corev1.Resource("resourcequotas"))
+	resource := a.Resource.GroupResource()
 	if !ok || a.Namespace == "" || resource == namespaces() {
 		return nil
 	}

@@ -68,7 +68,7 @@ func runtimeClass(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) 
 		return &nodev1.RuntimeClass{}, nil
 	}
 	name := *pod.Spec.RuntimeClassName
-	if store, ok := a.Store.Sibling(nodev1.Resource("runtimeclasses")); ok {
+	if store, ok := a.Catalog.Store(nodev1.Resource("runtimeclasses")); ok {
 		class, err := getObject[*nodev1.RuntimeClass](ctx, store, "", name)
 		if !apierrors.IsNotFound(err) {
 			return class, err

@@ -74,7 +74,7 @@ func checkAccount(ctx context.Context, a *registry.Attributes) error {
 func accountOf(ctx context.Context, a *registry.Attributes, spec *corev1.PodSpec) (*corev1.ServiceAccount, error) {
 	name := spec.ServiceAccountName
 	err := error(apierrors.NewNotFound(corev1.Resource("serviceaccount"), name))
-	if store, ok := a.Store.Sibling(corev1.Resource("serviceaccounts")); ok {
+	if store, ok := a.Catalog.Store(corev1.Resource("serviceaccounts")); ok {
 		account, getErr := getObject[*corev1.ServiceAccount](ctx, store, a.Namespace, name)
 		if getErr == nil {
 			return account, nil

@@ -49,7 +49,7 @@ func (s *set[P]) invocations(ctx context.Context, a *registry.Attributes) (*matc
 
 // bindTo returns an invocation for each object of the params of each binding.
 func (in invocation[P]) bindTo(ctx context.Context, r *match.Request, bindings []*binding) []invocation[P] {
-	if err := checkParamKind(r.Store, in.policy.params); err != nil {
+	if err := checkParamKind(r.Catalog, in.policy.params); err != nil {
 		in.err = fmt.Errorf("failed to configure policy: %w", err)
 		return []invocation[P]{in}
 	}

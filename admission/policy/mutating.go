@@ -82,7 +82,7 @@ func (p *Policies) invoke(ctx context.Context, r *match.Request, in *invocation[
 func (p *Policies) applyMutations(ctx context.Context, r *match.Request, in *invocation[*mutator]) ([]failure, error) {
 	var failures []failure
 	program := in.policy.program()
-	types, err := r.Store.Types(r.Subresource)
+	types, err := r.Catalog.Types(r.Attributes.Resource, r.Subresource)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}

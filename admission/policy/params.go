@@ -17,12 +17,12 @@ import (
 )
 
 // checkParamKind returns an error if the kind of the params is not served.
-func checkParamKind(from *registry.Store, kind *admissionregistrationv1.ParamKind) error {
+func checkParamKind(catalog *registry.Catalog, kind *admissionregistrationv1.ParamKind) error {
 	if kind == nil {
 		return nil
 	}
 	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	if _, _, ok := match.OfKind(from, gvk); !ok {
+	if _, _, ok := match.OfKind(catalog, gvk); !ok {
 		return fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gvk)
 	}
 	return nil
@@ -35,15 +35,15 @@ func findParams(ctx context.Context, r *match.Request, kind *admissionregistrati
 	if kind == nil || ref == nil {
 		return []runtime.Object{nil}, nil
 	}
-	store, target, ok := match.OfKind(r.Store, schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
+	reader, target, ok := match.OfKind(r.Catalog, schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
 	if !ok {
 		return nil, fmt.Errorf("paramKind kind `%v` not known", kind.String())
 	}
-	namespace, err := paramNamespace(store, r, ref)
+	namespace, err := paramNamespace(reader.Resource(), r, ref)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := readParams(ctx, store, namespace, ref)
+	entries, err := readParams(ctx, reader, namespace, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func findParams(ctx context.Context, r *match.Request, kind *admissionregistrati
 
 // paramNamespace returns the namespace that the binding names, or else the namespace of the
 // request.
-func paramNamespace(store *registry.Store, r *match.Request, ref *admissionregistrationv1.ParamRef) (string, error) {
+func paramNamespace(resource *registry.Resource, r *match.Request, ref *admissionregistrationv1.ParamRef) (string, error) {
 	switch {
-	case !store.Resource().Namespaced && ref.Namespace != "":
+	case !resource.Namespaced && ref.Namespace != "":
 		return "", errors.New("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-	case !store.Resource().Namespaced:
+	case !resource.Namespaced:
 		return "", nil
 	case ref.Namespace != "":
 		return ref.Namespace, nil
@@ -79,12 +79,12 @@ func paramNamespace(store *registry.Store, r *match.Request, ref *admissionregis
 	return r.Namespace, nil
 }
 
-func readParams(ctx context.Context, store *registry.Store, namespace string, ref *admissionregistrationv1.ParamRef) ([]*storage.Entry, error) {
+func readParams(ctx context.Context, reader registry.Reader, namespace string, ref *admissionregistrationv1.ParamRef) ([]*storage.Entry, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
 	case ref.Name != "":
-		entry, err := store.Get(ctx, namespace, ref.Name, "")
+		entry, err := reader.Get(ctx, namespace, ref.Name, "")
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
@@ -96,7 +96,7 @@ func readParams(ctx context.Context, store *registry.Store, namespace string, re
 	if err != nil {
 		return nil, err
 	}
-	page, err := store.List(ctx, registry.ListRequest{Namespace: namespace, Label: selector})
+	page, err := reader.List(ctx, registry.ListRequest{Namespace: namespace, Label: selector})
 	if err != nil {
 		return nil, err
 	}

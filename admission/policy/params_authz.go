@@ -28,8 +28,8 @@ func validatePolicyAccess(ctx context.Context, v registry.Validation, errs field
 		}
 	}
 	access := paramAccess{verb: "get", namespace: "*", name: "*"}
-	access.resolve(v.Store, kind)
-	allowed, err := access.authorize(ctx, v.Store)
+	access.resolve(v.Catalog, kind)
+	allowed, err := access.authorize(ctx, v.Catalog.Authorizer())
 	if err == nil && !allowed {
 		err = fmt.Errorf(`user %v must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`,
 			expression.UserInfo(registry.UserFrom(ctx)), kind.Kind, kind.APIVersion)
@@ -52,8 +52,8 @@ func validateBindingAccess(ctx context.Context, v registry.Validation, errs fiel
 	if ref.Name == "" {
 		access.verb = "list"
 	}
-	access.resolveByPolicy(ctx, v.Store, policies, policy)
-	allowed, err := access.authorize(ctx, v.Store)
+	access.resolveByPolicy(ctx, v.Catalog, policies, policy)
+	allowed, err := access.authorize(ctx, v.Catalog.Authorizer())
 	if err != nil {
 		err = fmt.Errorf("failed to authorize request: %w", err)
 	} else if !allowed {
@@ -98,7 +98,7 @@ type paramAccess struct {
 var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}
 
 // resolve sets the resource of a kind of params.
-func (a *paramAccess) resolve(from *registry.Store, kind *admissionregistrationv1.ParamKind) {
+func (a *paramAccess) resolve(catalog *registry.Catalog, kind *admissionregistrationv1.ParamKind) {
 	a.resource = anyResource
 	gv, err := schema.ParseGroupVersion(kind.APIVersion)
 	if err != nil {
@@ -106,28 +106,28 @@ func (a *paramAccess) resolve(from *registry.Store, kind *admissionregistrationv
 		return
 	}
 	a.resource = gv.WithResource("*")
-	store, _, ok := from.OfKind(gv.WithKind(kind.Kind))
+	served, _, ok := catalog.Snapshot().OfKind(gv.WithKind(kind.Kind))
 	if !ok {
 		a.unresolved = "unable to resolve paramKind " + shownKind(kind)
 		return
 	}
-	a.resource.Resource = store.Resource().Name
+	a.resource.Resource = served.Resource().Name
 }
 
 // resolveByPolicy sets the resource of the params of a policy.
-func (a *paramAccess) resolveByPolicy(ctx context.Context, from *registry.Store, policies schema.GroupResource, name string) {
+func (a *paramAccess) resolveByPolicy(ctx context.Context, catalog *registry.Catalog, policies schema.GroupResource, name string) {
 	a.resource = anyResource
-	policy, err := readPolicy(ctx, from, policies, name)
+	policy, err := readPolicy(ctx, catalog, policies, name)
 	switch {
 	case err != nil:
 		a.unresolved = "unable to get policy " + name
 	case paramKindOf(policy) != nil:
-		a.resolve(from, paramKindOf(policy))
+		a.resolve(catalog, paramKindOf(policy))
 	}
 }
 
-func readPolicy(ctx context.Context, from *registry.Store, policies schema.GroupResource, name string) (runtime.Object, error) {
-	store, ok := from.Sibling(policies)
+func readPolicy(ctx context.Context, lookup registry.Lookup, policies schema.GroupResource, name string) (runtime.Object, error) {
+	store, ok := lookup.Store(policies)
 	if !ok {
 		return nil, apierrors.NewNotFound(policies, name)
 	}
@@ -138,8 +138,8 @@ func readPolicy(ctx context.Context, from *registry.Store, policies schema.Group
 	return entry.Object()
 }
 
-func (a *paramAccess) authorize(ctx context.Context, store *registry.Store) (bool, error) {
-	decision, err := store.Authorizer().Authorize(ctx, registry.Access{
+func (a *paramAccess) authorize(ctx context.Context, authorizer registry.Authorizer) (bool, error) {
+	decision, err := authorizer.Authorize(ctx, registry.Access{
 		User: registry.UserFrom(ctx),
 		Resource: &authorizationv1.ResourceAttributes{
 			Verb: a.verb, Namespace: a.namespace, Name: a.name,

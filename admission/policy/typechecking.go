@@ -22,15 +22,15 @@ const maxKinds = 10
 // and reports the errors in its status. The expressions are checked against the kinds that the
 // policy matches. If none of these kinds is served, the policy is not checked until its next
 // change, as in Kubernetes.
-func (p *Policies) complete(ctx context.Context, store *registry.Store, obj, old runtime.Object) {
+func (p *Policies) complete(ctx context.Context, catalog *registry.Catalog, obj, old runtime.Object) {
 	policy := obj.(*admissionregistrationv1.ValidatingAdmissionPolicy)
 	if old != nil && old.(*admissionregistrationv1.ValidatingAdmissionPolicy).Generation == policy.Generation {
 		return
 	}
-	kinds, absent := kindsOf(store, policy.Spec.MatchConstraints)
+	kinds, absent := kindsOf(catalog, policy.Spec.MatchConstraints)
 	if absent && p.sync != nil {
 		p.sync(ctx)
-		kinds, absent = kindsOf(store, policy.Spec.MatchConstraints)
+		kinds, absent = kindsOf(catalog, policy.Spec.MatchConstraints)
 	}
 	if absent && len(kinds) == 0 {
 		policy.Status.TypeChecking = nil
@@ -38,7 +38,7 @@ func (p *Policies) complete(ctx context.Context, store *registry.Store, obj, old
 	}
 	policy.Status.ObservedGeneration = policy.Generation
 	policy.Status.TypeChecking = &admissionregistrationv1.TypeChecking{
-		ExpressionWarnings: expressionWarnings(&policy.Spec, p.typeChecks(ctx, store, kinds, &policy.Spec)),
+		ExpressionWarnings: expressionWarnings(&policy.Spec, p.typeChecks(ctx, catalog, kinds, &policy.Spec)),
 	}
 }
 
@@ -70,13 +70,13 @@ func expressionWarnings(spec *admissionregistrationv1.ValidatingAdmissionPolicyS
 
 // kindsOf returns the kinds that a policy names without wildcards, sorted, and whether one of the
 // resources is not served.
-func kindsOf(store *registry.Store, constraints *admissionregistrationv1.MatchResources) (kinds []schema.GroupVersionKind, absent bool) {
+func kindsOf(catalog *registry.Catalog, constraints *admissionregistrationv1.MatchResources) (kinds []schema.GroupVersionKind, absent bool) {
 	if constraints == nil {
 		return nil, false
 	}
 	for _, rule := range constraints.ResourceRules {
 		for _, resource := range resourcesOf(rule.Rule) {
-			found := store.KindsOf(resource)
+			found := catalog.Snapshot().KindsOf(resource)
 			kinds = append(kinds, found...)
 			absent = absent || len(found) == 0
 		}

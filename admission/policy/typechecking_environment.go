@@ -20,14 +20,14 @@ import (
 
 // typeChecks returns a check for each kind that has a schema. The checks declare the variables
 // and the params of the policy.
-func (p *Policies) typeChecks(ctx context.Context, store *registry.Store, kinds []schema.GroupVersionKind, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) []typeCheck {
+func (p *Policies) typeChecks(ctx context.Context, catalog *registry.Catalog, kinds []schema.GroupVersionKind, spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) []typeCheck {
 	var params *apiservercel.DeclType
 	if spec.ParamKind != nil {
-		params = typeOf(store, schema.FromAPIVersionAndKind(spec.ParamKind.APIVersion, spec.ParamKind.Kind), "Params")
+		params = typeOf(catalog, schema.FromAPIVersionAndKind(spec.ParamKind.APIVersion, spec.ParamKind.Kind), "Params")
 	}
 	var checks []typeCheck
 	for _, kind := range kinds {
-		object := typeOf(store, kind, "Object")
+		object := typeOf(catalog, kind, "Object")
 		if object == nil {
 			continue
 		}
@@ -43,8 +43,8 @@ func (p *Policies) typeChecks(ctx context.Context, store *registry.Store, kinds 
 
 // typeOf returns the type of the objects of a kind. Its name is the kind with a suffix. The
 // result is nil for a kind that is not served or has no schema.
-func typeOf(store *registry.Store, kind schema.GroupVersionKind, suffix string) *apiservercel.DeclType {
-	_, served, ok := store.OfKind(kind)
+func typeOf(catalog *registry.Catalog, kind schema.GroupVersionKind, suffix string) *apiservercel.DeclType {
+	_, served, ok := catalog.Snapshot().OfKind(kind)
 	if !ok {
 		return nil
 	}

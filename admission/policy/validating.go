@@ -113,7 +113,7 @@ func denialError(r *match.Request, in *invocation[*validator], d *denial) error 
 }
 
 func forbidden(r *match.Request, err error) *apierrors.StatusError {
-	return apierrors.NewForbidden(r.Resource.GroupResource(), match.ShownName(r.Attributes), err)
+	return apierrors.NewForbidden(r.Target.Resource.GroupResource(), match.ShownName(r.Attributes), err)
 }
 
 // codeOf returns the status code of a reason that a validation may have.

@@ -28,7 +28,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	e := &env{Env: registrytest.New(t, nil)}
-	e.Source = New(informer.Config{Resource: corev1.Resource("configmaps"), Lookup: e.Catalog.Lookup}, func(obj runtime.Object) string {
+	e.Source = New(informer.Config{Resource: corev1.Resource("configmaps"), Lookup: e.Catalog.Store}, func(obj runtime.Object) string {
 		name := registrytest.Meta(obj).GetName()
 		e.compiled = append(e.compiled, name)
 		return name
@@ -104,6 +104,6 @@ func TestCorruptObjectIsAnError(t *testing.T) {
 
 func TestMissingResourceHasNoObjects(t *testing.T) {
 	e := newEnv(t)
-	e.Source = New(informer.Config{Resource: schema.GroupResource{Resource: "widgets"}, Lookup: e.Catalog.Lookup}, func(runtime.Object) string { return "" })
+	e.Source = New(informer.Config{Resource: schema.GroupResource{Resource: "widgets"}, Lookup: e.Catalog.Store}, func(runtime.Object) string { return "" })
 	e.want()
 }

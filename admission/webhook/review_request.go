@@ -39,7 +39,7 @@ func newReview(r *match.Request, target *match.Target) (*review, error) {
 // apiVersion.
 func (v *review) encode(ctx context.Context, version string) ([]byte, error) {
 	r := v.request
-	kind, resource := metav1.GroupVersionKind(r.Kind), metav1.GroupVersionResource(r.Resource)
+	kind, resource := metav1.GroupVersionKind(r.Kind), metav1.GroupVersionResource(r.Target.Resource)
 	dryRun := r.Options.DryRun
 	return json.Marshal(&admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{

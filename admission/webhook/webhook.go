@@ -69,7 +69,7 @@ func (h *hook) match(ctx context.Context, r *match.Request) (*match.Target, erro
 	matches, err := h.conditions.Match(ctx, input)
 	switch {
 	case err != nil:
-		return nil, apierrors.NewForbidden(r.Resource.GroupResource(), r.Name, err)
+		return nil, apierrors.NewForbidden(r.Target.Resource.GroupResource(), r.Name, err)
 	case !matches:
 		return nil, nil
 	}

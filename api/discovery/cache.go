@@ -125,15 +125,12 @@ type documentConfig struct {
 }
 
 func contentOf(snapshot *registry.Snapshot, config Config) content {
-	c := content{
-		config:  documentConfig{config.Scheme, config.Release, config.OpenID, config.PatchTypes},
-		groups:  snapshot.Groups,
-		remotes: snapshot.Remotes(),
+	return content{
+		config:    documentConfig{config.Scheme, config.Release, config.OpenID, config.PatchTypes},
+		groups:    snapshot.Groups,
+		resources: snapshot.Resources(),
+		remotes:   snapshot.Remotes(),
 	}
-	for _, store := range snapshot.Stores() {
-		c.resources = append(c.resources, store.Resource())
-	}
-	return c
 }
 
 // key identifies the content. Resources are immutable, so equal keys mean equal documents.

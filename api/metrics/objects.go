@@ -28,12 +28,7 @@ func (o objectCounter) Describe(out chan<- *prometheus.Desc) { out <- objectsDes
 func (o objectCounter) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	snapshot := o.catalog.Snapshot()
-	for _, store := range snapshot.Stores() {
-		preferred, _ := snapshot.Store(store.Resource().GroupResource())
-		if store.Resource().Virtual != nil || store != preferred {
-			continue
-		}
+	for _, store := range o.catalog.Snapshot().Stores() {
 		count, err := store.Count(ctx)
 		if err != nil {
 			continue

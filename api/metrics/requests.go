@@ -75,14 +75,12 @@ func (m *Metrics) classify(r *http.Request) Observation {
 	if info.Form != request.ResourcePath || info.Empty {
 		return unknown
 	}
-	store, ok := m.catalog.Snapshot().Store(schema.GroupResource{Group: info.Group, Resource: info.Resource})
+	served, ok := m.catalog.Snapshot().Served(schema.GroupVersionResource{Group: info.Group, Version: info.Version, Resource: info.Resource})
 	if !ok {
 		return unknown
 	}
-	resource := store.Resource()
-	sub, known := resource.Subresource(info.Subresource)
-	_, served := resource.Version(info.Version)
-	if !served || (info.Subresource != "" && !known) {
+	sub, known := served.Resource().Subresource(info.Subresource)
+	if info.Subresource != "" && !known {
 		return unknown
 	}
 	o := Observation{

@@ -81,8 +81,8 @@ func (s *ServiceAccounts) get(ctx context.Context, resource, namespace string, r
 	return object, err
 }
 
-func read(ctx context.Context, store *registry.Store, namespace, name, version string) (metav1.Object, error) {
-	entry, err := store.Get(ctx, namespace, name, version)
+func read(ctx context.Context, reader registry.Reader, namespace, name, version string) (metav1.Object, error) {
+	entry, err := reader.Get(ctx, namespace, name, version)
 	if err != nil {
 		return nil, err
 	}

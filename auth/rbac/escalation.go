@@ -101,7 +101,7 @@ func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule
 	if w.attributes.Operation == registry.OperationCreate && w.attributes.OldObject == nil {
 		name = "" // the path of a POST has no name
 	}
-	mayEscalate, err := w.may(ctx, "escalate", w.attributes.Store.Resource().Name, name)
+	mayEscalate, err := w.may(ctx, "escalate", w.attributes.Resource.Name, name)
 	if err != nil || mayEscalate {
 		return err
 	}
@@ -174,5 +174,5 @@ func (w *grantingWrite) checkCovered(p *policy, rules []rbacv1.PolicyRule) error
 }
 
 func (w *grantingWrite) forbidden(reason error) error {
-	return apierrors.NewForbidden(w.attributes.Store.Resource().GroupResource(), w.attributes.Name, reason)
+	return apierrors.NewForbidden(w.attributes.Resource.GroupResource(), w.attributes.Name, reason)
 }

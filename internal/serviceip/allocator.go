@@ -87,7 +87,7 @@ func (a *Allocator) beginDelete(_ context.Context, store *registry.Store, old ru
 }
 
 func (tx *transaction) removeEndpoints(ctx context.Context) error {
-	endpoints, ok := tx.store.Sibling(corev1.Resource("endpoints"))
+	endpoints, ok := tx.store.Catalog().Store(corev1.Resource("endpoints"))
 	if !ok {
 		return nil
 	}

@@ -124,7 +124,7 @@ func (tx *transaction) allocateNext(ctx context.Context, ranges []addressRange) 
 	if err != nil {
 		return "", err
 	}
-	claims, err := listAll[*networkingv1.IPAddress](ctx, tx.store, networkingv1.Resource("ipaddresses"), "0")
+	claims, err := listAll[*networkingv1.IPAddress](ctx, tx.store.Catalog(), networkingv1.Resource("ipaddresses"), "0")
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +168,7 @@ func (tx *transaction) allocateLeaked(ctx context.Context, ranges []addressRange
 // usedByOthers returns the addresses of all other services. Some may have no IPAddress object,
 // because an older release stored the service or a client deleted the object.
 func (tx *transaction) usedByOthers(ctx context.Context, resourceVersion string) (map[netip.Addr]bool, error) {
-	services, err := listAll[*corev1.Service](ctx, tx.store, corev1.Resource("services"), resourceVersion)
+	services, err := listAll[*corev1.Service](ctx, tx.store.Catalog(), corev1.Resource("services"), resourceVersion)
 	if err != nil {
 		return nil, err
 	}

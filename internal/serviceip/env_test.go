@@ -118,7 +118,7 @@ func (e env) addresses() []string {
 // ports returns the allocated ports.
 func (e env) ports() []int {
 	e.Helper()
-	entry, err := e.Store("services").Storage(serviceip.RangeAllocationCodec()).Get(e.Context(), "/ranges/servicenodeports", storage.GetOptions{})
+	entry, err := e.Catalog.Storage(serviceip.RangeAllocationCodec()).Get(e.Context(), "/ranges/servicenodeports", storage.GetOptions{})
 	if err != nil {
 		e.Fatal(err)
 	}

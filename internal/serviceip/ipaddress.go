@@ -37,7 +37,7 @@ func NewIPAddress(address netip.Addr, namespace, service string) *networkingv1.I
 // claim claims an address by creating its IPAddress object. It returns AlreadyExists if the address
 // is claimed.
 func (tx *transaction) claim(ctx context.Context, address netip.Addr) error {
-	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
+	store, err := registry.Require(tx.store.Catalog(), networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (tx *transaction) releaseAddresses(ips []string, version string) {
 }
 
 func (tx *transaction) releaseAddress(ctx context.Context, address netip.Addr, version string) error {
-	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
+	store, err := registry.Require(tx.store.Catalog(), networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (tx *transaction) mayBeLeaked(claim *networkingv1.IPAddress) bool {
 
 // reclaim deletes a leaked claim of an address, and reports whether the address is free now.
 func (tx *transaction) reclaim(ctx context.Context, address netip.Addr) (bool, error) {
-	store, err := tx.store.Require(networkingv1.Resource("ipaddresses"))
+	store, err := registry.Require(tx.store.Catalog(), networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return false, err
 	}

@@ -11,8 +11,8 @@ import (
 
 // listAll returns the objects of a resource in all namespaces, at a resourceVersion. They must not
 // be modified.
-func listAll[T runtime.Object](ctx context.Context, store *registry.Store, resource schema.GroupResource, resourceVersion string) ([]T, error) {
-	store, err := store.Require(resource)
+func listAll[T runtime.Object](ctx context.Context, lookup registry.Lookup, resource schema.GroupResource, resourceVersion string) ([]T, error) {
+	store, err := registry.Require(lookup, resource)
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func (tx *transaction) allocatePort(ctx context.Context, ports *portBitmap, numb
 // updatePorts changes the port allocations in one atomic step. If there are none, or they have
 // another range, they are rebuilt from the ports of all services.
 func (tx *transaction) updatePorts(ctx context.Context, change func(context.Context, *portBitmap) error) error {
-	_, err := tx.store.Storage(rangeAllocationCodec()).GuaranteedUpdate(ctx, portsKey, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+	_, err := tx.store.Catalog().Storage(rangeAllocationCodec()).GuaranteedUpdate(ctx, portsKey, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		ports := newPortBitmap(tx.config.NodePorts, tx.config.Now())
 		if err := tx.loadPorts(ctx, ports, current); err != nil {
 			return storage.Proposal{}, err
@@ -158,7 +158,7 @@ func (tx *transaction) loadPorts(ctx context.Context, ports *portBitmap, current
 
 // usedPorts returns the node ports of all services.
 func (tx *transaction) usedPorts(ctx context.Context) (map[int]bool, error) {
-	services, err := listAll[*corev1.Service](ctx, tx.store, corev1.Resource("services"), "")
+	services, err := listAll[*corev1.Service](ctx, tx.store.Catalog(), corev1.Resource("services"), "")
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 // objects.
 func (tx *transaction) ranges(ctx context.Context, family corev1.IPFamily) ([]addressRange, error) {
 	prefixes := slices.Clone(tx.config.ServiceRanges)
-	cidrs, err := listAll[*networkingv1.ServiceCIDR](ctx, tx.store, networkingv1.Resource("servicecidrs"), "0")
+	cidrs, err := listAll[*networkingv1.ServiceCIDR](ctx, tx.store.Catalog(), networkingv1.Resource("servicecidrs"), "0")
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // ClusterIP returns a function that resolves a Service to its cluster IP or its external name, as
 // kube-apiserver does. find returns the store of Services.
-func ClusterIP(find func() (*registry.Store, bool)) ResolveFunc {
+func ClusterIP(find func() (registry.Reader, bool)) ResolveFunc {
 	return func(ctx context.Context, ref Service) (string, error) {
 		store, ok := find()
 		if !ok {

@@ -19,7 +19,7 @@ func create(t *testing.T, ctx context.Context, resource string, obj runtime.Obje
 	if err := catalog.Add(Resources()...); err != nil {
 		t.Fatal(err)
 	}
-	store, ok := catalog.Snapshot().Store(authenticationv1.Resource(resource))
+	store, ok := catalog.Snapshot().Served(authenticationv1.SchemeGroupVersion.WithResource(resource))
 	if !ok {
 		t.Fatalf("there is no store of %s", resource)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // reviewSelf returns the user of the request. The answer contains nothing of the request's body.
-func reviewSelf(ctx context.Context, _ *registry.Store, _ registry.CreateRequest) (runtime.Object, error) {
+func reviewSelf(ctx context.Context, _ *registry.Catalog, _ registry.CreateRequest) (runtime.Object, error) {
 	user := registry.UserFrom(ctx)
 	if user == nil {
 		return nil, apierrors.NewBadRequest("no user present on request")

@@ -44,7 +44,7 @@ func create(t *testing.T, ctx context.Context, resource, namespace string, obj r
 	if err := catalog.Add(Resources()...); err != nil {
 		t.Fatal(err)
 	}
-	store, ok := catalog.Snapshot().Store(authorizationv1.Resource(resource))
+	store, ok := catalog.Snapshot().Served(authorizationv1.SchemeGroupVersion.WithResource(resource))
 	if !ok {
 		t.Fatalf("there is no store of %s", resource)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // reviewSelfRules returns the rules of the request's user in a namespace.
-func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+func reviewSelfRules(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectRulesReview)
 	user := registry.UserFrom(ctx)
 	if user == nil {
@@ -20,7 +20,7 @@ func reviewSelfRules(ctx context.Context, store *registry.Store, req registry.Cr
 	if review.Spec.Namespace == "" {
 		return nil, apierrors.NewBadRequest("no namespace on request")
 	}
-	rules, err := store.Authorizer().Rules(ctx, user, review.Spec.Namespace)
+	rules, err := catalog.Authorizer().Rules(ctx, user, review.Spec.Namespace)
 	// As in kube-apiserver, and unlike the other reviews, the answer does not repeat the spec.
 	// Lists without rules are [] in JSON, never null.
 	answer := &authorizationv1.SelfSubjectRulesReview{Status: authorizationv1.SubjectRulesReviewStatus{

@@ -14,18 +14,18 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-func reviewAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+func reviewAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SubjectAccessReview)
 	errs := validateSpec(&review.Spec)
 	errs = append(errs, validateMetadata(review.ObjectMeta, "", "must be empty")...)
 	if len(errs) > 0 {
 		return nil, invalid(errs)
 	}
-	review.Status = decide(ctx, store, subjectAccess(&review.Spec))
+	review.Status = decide(ctx, catalog.Authorizer(), subjectAccess(&review.Spec))
 	return review, nil
 }
 
-func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+func reviewLocalAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
 	if errs := validateLocal(review); len(errs) > 0 {
 		return nil, invalid(errs)
@@ -33,11 +33,11 @@ func reviewLocalAccess(ctx context.Context, store *registry.Store, req registry.
 	if req.Namespace == "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("namespace is required on this type of request: %v", req.Namespace))
 	}
-	review.Status = decide(ctx, store, subjectAccess(&review.Spec))
+	review.Status = decide(ctx, catalog.Authorizer(), subjectAccess(&review.Spec))
 	return review, nil
 }
 
-func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+func reviewSelfAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
 	errs := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
 	errs = append(errs, validateSelectors(review.Spec.ResourceAttributes)...)
@@ -49,7 +49,7 @@ func reviewSelfAccess(ctx context.Context, store *registry.Store, req registry.C
 	if user == nil {
 		return nil, apierrors.NewBadRequest("no user present on request")
 	}
-	review.Status = decide(ctx, store, registry.Access{
+	review.Status = decide(ctx, catalog.Authorizer(), registry.Access{
 		User:        user,
 		Resource:    review.Spec.ResourceAttributes,
 		NonResource: review.Spec.NonResourceAttributes,
@@ -74,8 +74,8 @@ func subjectAccess(spec *authorizationv1.SubjectAccessReviewSpec) registry.Acces
 
 // decide asks the authorizer. Its error becomes part of the answer, because a decision may come
 // with it.
-func decide(ctx context.Context, store *registry.Store, access registry.Access) authorizationv1.SubjectAccessReviewStatus {
-	decision, err := store.Authorizer().Authorize(ctx, access)
+func decide(ctx context.Context, authorizer registry.Authorizer, access registry.Access) authorizationv1.SubjectAccessReviewStatus {
+	decision, err := authorizer.Authorize(ctx, access)
 	status := authorizationv1.SubjectAccessReviewStatus{
 		Allowed: decision.Allowed,
 		Denied:  decision.Denied,

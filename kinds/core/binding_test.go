@@ -76,7 +76,7 @@ func TestBindingRejected(t *testing.T) {
 func TestBindingsBindByTheirOwnName(t *testing.T) {
 	e := newEnv(t)
 	e.Create("pods", newPod("p"))
-	_, err := e.Store("bindings").Create(t.Context(), registry.CreateRequest{Namespace: "default", Object: bindingTo("p", "n")})
+	_, err := e.Served("bindings").Create(t.Context(), registry.CreateRequest{Namespace: "default", Object: bindingTo("p", "n")})
 	if err != nil {
 		t.Fatal(err)
 	}

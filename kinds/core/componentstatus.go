@@ -33,17 +33,17 @@ func componentStatuses() *registry.Resource {
 	}.BuildVirtual(registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
 }
 
-func listComponentStatuses(ctx context.Context, store *registry.Store) ([]runtime.Object, error) {
+func listComponentStatuses(ctx context.Context, catalog *registry.Catalog) ([]runtime.Object, error) {
 	registry.AddWarning(ctx, "v1 ComponentStatus is deprecated in v1.19+")
 	return []runtime.Object{
 		componentStatus("controller-manager", absent("10257")),
 		componentStatus("scheduler", absent("10259")),
-		componentStatus("etcd-0", storageCondition(ctx, store)),
+		componentStatus("etcd-0", storageCondition(ctx, catalog)),
 	}, nil
 }
 
-func getComponentStatus(ctx context.Context, store *registry.Store, name string) (runtime.Object, error) {
-	list, err := listComponentStatuses(ctx, store)
+func getComponentStatus(ctx context.Context, catalog *registry.Catalog, name string) (runtime.Object, error) {
+	list, err := listComponentStatuses(ctx, catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +74,9 @@ func absent(port string) corev1.ComponentCondition {
 }
 
 // storageCondition reads an object. Either it or NotFound shows that the storage answers.
-func storageCondition(ctx context.Context, store *registry.Store) corev1.ComponentCondition {
+func storageCondition(ctx context.Context, lookup registry.Lookup) corev1.ComponentCondition {
 	condition := corev1.ComponentCondition{Type: corev1.ComponentHealthy, Status: corev1.ConditionTrue, Message: "ok"}
-	namespaces, ok := store.Sibling(corev1.Resource("namespaces"))
+	namespaces, ok := lookup.Store(corev1.Resource("namespaces"))
 	if !ok {
 		return condition
 	}

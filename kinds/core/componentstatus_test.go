@@ -14,7 +14,7 @@ import (
 
 func TestComponentStatuses(t *testing.T) {
 	env := registrytest.New(t, nil, componentStatuses(), namespaces())
-	store := env.Store("componentstatuses")
+	store := env.Served("componentstatuses")
 	ctx, warnings := registry.WithWarnings(t.Context())
 	page, err := store.List(ctx, registry.ListRequest{})
 	if err != nil {
@@ -57,11 +57,7 @@ func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 	if err := server.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	store, ok := catalog.Snapshot().Store(corev1.Resource("componentstatuses"))
-	if !ok {
-		t.Fatal("there is no store")
-	}
-	obj, err := getComponentStatus(t.Context(), store, "etcd-0")
+	obj, err := getComponentStatus(t.Context(), catalog, "etcd-0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +69,7 @@ func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 
 func TestUnknownComponents(t *testing.T) {
 	env := registrytest.New(t, nil, componentStatuses(), namespaces())
-	_, err := env.Store("componentstatuses").Get(t.Context(), "", "kubelet", "")
+	_, err := env.Served("componentstatuses").Get(t.Context(), "", "kubelet", "")
 	if err == nil || err.Error() != "Component not found: kubelet" {
 		t.Errorf("got %v", err)
 	}

@@ -100,7 +100,7 @@ func connectService(ctx context.Context, store *registry.Store, req registry.Con
 			return err
 		}
 	}
-	all, err := store.Require(corev1.Resource("endpoints"))
+	all, err := registry.Require(store.Catalog(), corev1.Resource("endpoints"))
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,8 @@ func bindings() *registry.Resource {
 		Namespaced:   true,
 		Verbs:        []string{"create"},
 	}.BuildVirtual(registry.Virtual{
-		Create: func(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
-			pods, err := store.Require(corev1.Resource("pods"))
+		Create: func(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+			pods, err := registry.Require(catalog, corev1.Resource("pods"))
 			if err != nil {
 				return nil, err
 			}

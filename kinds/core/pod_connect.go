@@ -56,7 +56,7 @@ func connectContainer(ctx context.Context, store *registry.Store, req registry.C
 	if _, err := pickContainer(pod, req.Query); err != nil {
 		return err
 	}
-	return dialKubelet(ctx, store, pod)
+	return dialKubelet(ctx, store.Catalog(), pod)
 }
 
 // connectPod handles requests that name no container.
@@ -65,14 +65,14 @@ func connectPod(ctx context.Context, store *registry.Store, req registry.Connect
 	if err != nil {
 		return err
 	}
-	return dialKubelet(ctx, store, pod)
+	return dialKubelet(ctx, store.Catalog(), pod)
 }
 
-func dialKubelet(ctx context.Context, store *registry.Store, pod *corev1.Pod) error {
+func dialKubelet(ctx context.Context, lookup registry.Lookup, pod *corev1.Pod) error {
 	if pod.Spec.NodeName == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("pod %s does not have a host assigned", pod.Name))
 	}
-	address, err := hostAddress(ctx, store, pod)
+	address, err := hostAddress(ctx, lookup, pod)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func connectLog(ctx context.Context, store *registry.Store, req registry.Connect
 	if err != nil || pod.Spec.NodeName == "" {
 		return err
 	}
-	address, err := hostAddress(ctx, store, pod)
+	address, err := hostAddress(ctx, store.Catalog(), pod)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func connectLog(ctx context.Context, store *registry.Store, req registry.Connect
 }
 
 // hostAddress returns the address of the kubelet of a pod's node.
-func hostAddress(ctx context.Context, store *registry.Store, pod *corev1.Pod) (string, error) {
-	nodes, err := store.Require(corev1.Resource("nodes"))
+func hostAddress(ctx context.Context, lookup registry.Lookup, pod *corev1.Pod) (string, error) {
+	nodes, err := registry.Require(lookup, corev1.Resource("nodes"))
 	if err != nil {
 		return "", err
 	}

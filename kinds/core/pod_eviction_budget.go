@@ -24,7 +24,7 @@ const maxDisruptedPods = 2000
 const wouldViolate = "Cannot evict pod as it would violate the pod's disruption budget."
 
 func (e *eviction) budgets() (*registry.Store, error) {
-	return e.pods.Require(policyv1.Resource("poddisruptionbudgets"))
+	return registry.Require(e.pods.Catalog(), policyv1.Resource("poddisruptionbudgets"))
 }
 
 // budgetOf returns the budget of a pod, nil if it has none.

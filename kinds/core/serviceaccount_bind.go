@@ -15,7 +15,7 @@ import (
 )
 
 // bindToken binds the lifetime of a token to the object that ref names; nil: to the account alone.
-func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, ref *authenticationv1.BoundObjectReference) error {
+func bindToken(ctx context.Context, lookup registry.Lookup, claims *registry.TokenClaims, ref *authenticationv1.BoundObjectReference) error {
 	if ref == nil {
 		return nil
 	}
@@ -24,13 +24,13 @@ func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.T
 	var bound *registry.TokenObject
 	switch kind.GroupKind() {
 	case schema.GroupKind{Kind: "Pod"}:
-		err = bindToPod(ctx, accounts, claims, ref.Name)
+		err = bindToPod(ctx, lookup, claims, ref.Name)
 		bound = claims.Pod
 	case schema.GroupKind{Kind: "Secret"}:
-		bound, err = tokenObject[*corev1.Secret](ctx, accounts, "secrets", claims.Namespace, ref.Name)
+		bound, err = tokenObject[*corev1.Secret](ctx, lookup, "secrets", claims.Namespace, ref.Name)
 		claims.Secret = bound
 	case schema.GroupKind{Kind: "Node"}:
-		bound, err = tokenObject[*corev1.Node](ctx, accounts, "nodes", "", ref.Name)
+		bound, err = tokenObject[*corev1.Node](ctx, lookup, "nodes", "", ref.Name)
 		claims.Node = bound
 	default:
 		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", kind.String()))
@@ -46,8 +46,8 @@ func bindToken(ctx context.Context, accounts *registry.Store, claims *registry.T
 }
 
 // bindToPod adds the pod's node to the claims, without a uid if the node does not exist.
-func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.TokenClaims, name string) error {
-	store, err := accounts.Require(corev1.Resource("pods"))
+func bindToPod(ctx context.Context, lookup registry.Lookup, claims *registry.TokenClaims, name string) error {
+	store, err := registry.Require(lookup, corev1.Resource("pods"))
 	if err != nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func bindToPod(ctx context.Context, accounts *registry.Store, claims *registry.T
 	if pod.Spec.NodeName == "" {
 		return nil
 	}
-	claims.Node, err = tokenObject[*corev1.Node](ctx, accounts, "nodes", "", pod.Spec.NodeName)
+	claims.Node, err = tokenObject[*corev1.Node](ctx, lookup, "nodes", "", pod.Spec.NodeName)
 	if apierrors.IsNotFound(err) {
 		claims.Node, err = &registry.TokenObject{Name: pod.Spec.NodeName}, nil
 	}
 	return err
 }
 
-func tokenObject[T runtime.Object](ctx context.Context, accounts *registry.Store, resource, namespace, name string) (*registry.TokenObject, error) {
-	store, err := accounts.Require(corev1.Resource(resource))
+func tokenObject[T runtime.Object](ctx context.Context, lookup registry.Lookup, resource, namespace, name string) (*registry.TokenObject, error) {
+	store, err := registry.Require(lookup, corev1.Resource(resource))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	if err != nil {
 		return nil, err
 	}
-	if store.Tokens() == nil {
+	if store.Catalog().Tokens() == nil {
 		return nil, noSigningKeys(account.Name)
 	}
 	return issueToken(ctx, store, account, request)
@@ -65,7 +65,7 @@ func issueToken(ctx context.Context, store *registry.Store, account *corev1.Serv
 		ManagedFields: request.ManagedFields,
 	}
 	if len(request.Spec.Audiences) == 0 {
-		request.Spec.Audiences = store.Tokens().Audiences()
+		request.Spec.Audiences = store.Catalog().Tokens().Audiences()
 	}
 	request.Spec.ExpirationSeconds = cmp.Or(request.Spec.ExpirationSeconds, ptr.To[int64](defaultTokenSeconds))
 	// The time is read first, so that the token does not expire before the time in the answer.
@@ -77,10 +77,10 @@ func issueToken(ctx context.Context, store *registry.Store, account *corev1.Serv
 		IssuedAt:  now,
 		Lifetime:  time.Duration(*request.Spec.ExpirationSeconds) * time.Second,
 	}
-	if err := bindToken(ctx, store, &claims, request.Spec.BoundObjectRef); err != nil {
+	if err := bindToken(ctx, store.Catalog(), &claims, request.Spec.BoundObjectRef); err != nil {
 		return nil, err
 	}
-	token, err := store.Tokens().Issue(ctx, claims)
+	token, err := store.Catalog().Tokens().Issue(ctx, claims)
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
 	}

@@ -35,7 +35,7 @@ func validateTemplateAccess(ctx context.Context, v registry.Validation, errs fie
 	}
 	template := v.Obj.(*resourcev1.ResourceClaimTemplate)
 	at := adminRequest(template.Spec.Spec.Devices.Requests)
-	return append(validateAdminAccess(ctx, v.Store, template.Namespace, at), errs...)
+	return append(validateAdminAccess(ctx, v.Catalog, template.Namespace, at), errs...)
 }
 
 func validateClaimAccess(ctx context.Context, v registry.Validation, errs field.ErrorList) field.ErrorList {
@@ -43,7 +43,7 @@ func validateClaimAccess(ctx context.Context, v registry.Validation, errs field.
 	switch {
 	case v.Old == nil:
 		at := adminRequest(claim.Spec.Devices.Requests)
-		return append(validateAdminAccess(ctx, v.Store, claim.Namespace, at), errs...)
+		return append(validateAdminAccess(ctx, v.Catalog, claim.Namespace, at), errs...)
 	case v.Subresource != "status": // the spec is immutable
 		return errs
 	}
@@ -80,11 +80,11 @@ func adminResult(allocation *resourcev1.AllocationResult) *field.Path {
 
 // validateAdminAccess allows the field at a path in a namespace with the label for it. at may
 // be nil.
-func validateAdminAccess(ctx context.Context, store *registry.Store, namespace string, at *field.Path) field.ErrorList {
+func validateAdminAccess(ctx context.Context, lookup registry.Lookup, namespace string, at *field.Path) field.ErrorList {
 	if at == nil {
 		return nil
 	}
-	labels, err := namespaceLabels(ctx, store, namespace)
+	labels, err := namespaceLabels(ctx, lookup, namespace)
 	if err != nil {
 		return field.ErrorList{field.InternalError(at, fmt.Errorf("could not retrieve namespace to verify admin access: %w", err))}
 	}
@@ -95,8 +95,8 @@ func validateAdminAccess(ctx context.Context, store *registry.Store, namespace s
 	return nil
 }
 
-func namespaceLabels(ctx context.Context, store *registry.Store, name string) (map[string]string, error) {
-	namespaces, err := store.Require(corev1.Resource("namespaces"))
+func namespaceLabels(ctx context.Context, lookup registry.Lookup, name string) (map[string]string, error) {
+	namespaces, err := registry.Require(lookup, corev1.Resource("namespaces"))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (w *statusWrite) validateAdminAccess(ctx context.Context) field.ErrorList {
 	if adminResult(w.old.Status.Allocation) != nil { // an allocation is immutable
 		return nil
 	}
-	return validateAdminAccess(ctx, w.Store, w.claim.Namespace, adminResult(w.claim.Status.Allocation))
+	return validateAdminAccess(ctx, w.Catalog, w.claim.Namespace, adminResult(w.claim.Status.Allocation))
 }
 
 // authorizeBinding requires the verb of the request on resourceclaims/binding, in the whole
@@ -174,7 +174,7 @@ func (w *statusWrite) authorizeDriver(ctx context.Context, driver string, verbs 
 
 func (w *statusWrite) authorize(ctx context.Context, wanted authorizationv1.ResourceAttributes) error {
 	wanted.Group, wanted.Version, wanted.Resource = resourcev1.GroupName, resourcev1.SchemeGroupVersion.Version, "resourceclaims"
-	return registry.Authorize(ctx, w.Store.Authorizer(), registry.Access{User: registry.UserFrom(ctx), Resource: &wanted})
+	return registry.Authorize(ctx, w.Catalog.Authorizer(), registry.Access{User: registry.UserFrom(ctx), Resource: &wanted})
 }
 
 // changedDrivers returns the drivers of the devices whose status is new, changed or removed.

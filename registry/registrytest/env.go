@@ -112,6 +112,20 @@ func (e *Env) Store(resource string) *registry.Store {
 	return store
 }
 
+// Served returns the implementation of a resource, stored or virtual, in its first version.
+func (e *Env) Served(resource string) registry.Interface {
+	e.Helper()
+	snapshot, name := e.Catalog.Snapshot(), schema.ParseGroupResource(resource)
+	for _, r := range snapshot.Resources() {
+		if r.GroupResource() == name {
+			served, _ := snapshot.Served(name.WithVersion(r.Versions[0].Name))
+			return served
+		}
+	}
+	e.Fatalf("no resource %s in the catalog", resource)
+	return nil
+}
+
 // Revision returns that of the etcd behind the catalog.
 func (e *Env) Revision() int64 {
 	e.Helper()
@@ -126,7 +140,7 @@ func (e *Env) Revision() int64 {
 // what a client sent does.
 func (e *Env) Default(resource string, obj runtime.Object) {
 	e.Helper()
-	if fill := e.Store(resource).Resource().Versions[0].Default; fill != nil {
+	if fill := e.Served(resource).Resource().Versions[0].Default; fill != nil {
 		fill(obj)
 	}
 }
@@ -137,7 +151,7 @@ func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 	e.Helper()
 	obj = obj.DeepCopyObject()
 	e.Default(resource, obj)
-	result, err := e.Store(resource).Create(e.Context(), registry.CreateRequest{
+	result, err := e.Served(resource).Create(e.Context(), registry.CreateRequest{
 		Namespace: Meta(obj).GetNamespace(),
 		Object:    obj,
 	})
@@ -150,7 +164,7 @@ func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 // Get returns an object that must be there.
 func (e *Env) Get(resource, namespace, name string) runtime.Object {
 	e.Helper()
-	entry, err := e.Store(resource).Get(e.Context(), namespace, name, "")
+	entry, err := e.Served(resource).Get(e.Context(), namespace, name, "")
 	if err != nil {
 		e.Fatal(err)
 	}
