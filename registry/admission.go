@@ -5,9 +5,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
-// Operation is what a write does, in the terms of admission.
+// Operation is the admission operation of a write.
 type Operation string
 
 const (
@@ -17,76 +19,76 @@ const (
 	OperationConnect Operation = "CONNECT"
 )
 
-// Attributes is what admission sees of a write.
+// Attributes describe a request to the admission steps.
 type Attributes struct {
 	Operation       Operation
 	Resource        *Resource
 	Catalog         *Catalog
 	Subresource     string
 	Namespace, Name string
-	// Object is nil for deletions; a mutating step may change it.
+	// Object is nil for deletions. A mutating step may change it.
 	Object runtime.Object
-	// OldObject is nil for creates and must not be written to.
+	// OldObject is nil for creates. It must not be modified.
 	OldObject runtime.Object
 	Options   WriteOptions
 
-	// Again is set in the second run of the mutating steps.
-	Again bool
-	// runAgain and notes pass from the first run to the second.
-	runAgain bool
-	notes    map[string]any
-	// transaction is that of the write, in the validating steps.
+	// Reinvocation is set in the second run of the mutating steps.
+	Reinvocation bool
+	// reinvoke and state pass from the first run to the second.
+	reinvoke bool
+	state    map[string]any
+	// transaction is the transaction of the write, during validation.
 	transaction *transaction
 }
 
-// Enlist is for validating steps that write elsewhere, as in charging a quota: tx
-// ends with the write, also if a step returns an error.
+// Enlist adds a transaction of a validating step that writes other objects, as in charging a
+// quota. It ends with the write, also if a step returns an error.
 func (a *Attributes) Enlist(tx Transaction) { a.transaction.join(tx) }
 
-// RunAgain has all mutating steps run a second time, so that those which ran
-// before the caller see what it has changed. There is no third time.
-func (a *Attributes) RunAgain() { a.runAgain = true }
+// RequestReinvocation makes all mutating steps run a second time, so that the steps that ran
+// managers the caller see its changes. There is no third run.
+func (a *Attributes) RequestReinvocation() { a.reinvoke = true }
 
-// Note keeps what a step has to know in the second run, by its name.
-func (a *Attributes) Note(step string, value any) {
-	if a.notes == nil {
-		a.notes = map[string]any{}
+// SetState stores the state of a step for the second run.
+func (a *Attributes) SetState(step string, value any) {
+	if a.state == nil {
+		a.state = map[string]any{}
 	}
-	a.notes[step] = value
+	a.state[step] = value
 }
 
-// Noted returns what the step noted in this run or the one before, or nil.
-func (a *Attributes) Noted(step string) any { return a.notes[step] }
+// State returns the state that the step has stored in this run or the previous one, or nil.
+func (a *Attributes) State(step string) any { return a.state[step] }
 
-// AdmissionStep is one step of the chain. Both functions may be nil, and may
-// run several times for one request.
+// AdmissionStep is one step of a chain. Both functions may be nil and may run several times for
+// one request.
 type AdmissionStep struct {
 	Name string
-	// Admit may change attributes.Object or refuse the write.
+	// Admit may change attributes.Object or reject the request.
 	Admit func(ctx context.Context, attributes *Attributes) error
-	// Validate may refuse it, and must not write to the objects; it runs after
-	// all Admit and the kind's own validation. Its changes of other objects are
-	// part of the write's transaction, see Enlist.
+	// Validate may reject the request and must not modify the objects. It runs after all Admit
+	// functions and the validation of the kind. Its changes of other objects join the transaction
+	// of the write with Enlist.
 	Validate func(ctx context.Context, attributes *Attributes) error
 }
 
-// Chain is an ordered list of steps. The zero value admits everything.
+// Chain is an ordered list of steps. The zero value admits every request.
 type Chain []AdmissionStep
 
-// Admit runs the mutating part of every step in order, and all of them once
-// more if one asks for it.
+// Admit runs the mutating functions in order, and all of them a second time if a step requests
+// reinvocation.
 func (c Chain) Admit(ctx context.Context, attributes *Attributes) error {
 	if isAdmitted(ctx) {
 		return nil
 	}
-	before := managersOf(attributes.Object)
+	managers := managersOf(attributes.Object)
 	err := c.admit(ctx, attributes)
-	if err == nil && attributes.runAgain {
-		attributes.Again = true
+	if err == nil && attributes.reinvoke {
+		attributes.Reinvocation = true
 		err = c.admit(ctx, attributes)
 	}
 	if err == nil {
-		keepManagers(ctx, attributes.Object, before)
+		restoreInvalidManagers(ctx, attributes.Object, managers)
 	}
 	return err
 }
@@ -103,7 +105,7 @@ func (c Chain) admit(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// Validate runs the validating part of every step in order.
+// Validate runs the validating functions in order.
 func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 	if isAdmitted(ctx) {
 		return nil
@@ -119,7 +121,7 @@ func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// optionsOfCreate are the options of an update or a patch that creates.
+// optionsOfCreate converts the options of an update or a patch that creates an object.
 func optionsOfCreate(sent runtime.Object) runtime.Object {
 	create := &metav1.CreateOptions{}
 	switch o := sent.(type) {
@@ -131,4 +133,38 @@ func optionsOfCreate(sent runtime.Object) runtime.Object {
 		return sent
 	}
 	return create
+}
+
+// admit runs mutating admission and returns the object that results.
+func (b *base) admit(ctx context.Context, a *Attributes) (runtime.Object, error) {
+	a.Resource, a.Catalog = b.resource, b.catalog
+	err := b.catalog.config.Admission.Admit(ctx, a)
+	return a.Object, err
+}
+
+// validateAdmission runs validating admission. The changes that its steps make to other objects
+// end with tx, also after an error.
+func (b *base) validateAdmission(ctx context.Context, tx *transaction, a *Attributes) error {
+	a.Resource, a.Catalog, a.transaction = b.resource, b.catalog, tx
+	return errorOfStep(b.catalog.config.Admission.Validate(ctx, a))
+}
+
+// admitAction runs all admission and then the action of a request that stores no object itself.
+// Writes by the action are not admitted again.
+func (b *base) admitAction(ctx context.Context, a *Attributes, action func(context.Context, runtime.Object) (runtime.Object, error)) (*storage.Entry, error) {
+	obj, err := b.admit(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	tx := b.begin()
+	defer tx.rollback(ctx)
+	if err := b.validateAdmission(ctx, tx, a); err != nil {
+		return nil, err
+	}
+	obj, err = action(withAdmitted(ctx), obj)
+	tx.end(ctx, err, a.Options.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	return computedEntry(obj), nil
 }

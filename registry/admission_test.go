@@ -17,17 +17,17 @@ func TestStepsRunAgainOnce(t *testing.T) {
 	var runs []string
 	chain := registry.Chain{
 		{Name: "first", Admit: func(_ context.Context, a *registry.Attributes) error {
-			if a.Again {
+			if a.Reinvocation {
 				runs = append(runs, "first again")
 				return nil
 			}
 			runs = append(runs, "first")
-			a.Note("first", "seen")
+			a.SetState("first", "seen")
 			return nil
 		}},
 		{Name: "second", Admit: func(_ context.Context, a *registry.Attributes) error {
-			runs = append(runs, "second knows that first has "+a.Noted("first").(string))
-			a.RunAgain()
+			runs = append(runs, "second knows that first has "+a.State("first").(string))
+			a.RequestReinvocation()
 			return nil
 		}},
 	}

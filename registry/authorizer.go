@@ -12,38 +12,34 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Authorizer decides whether a user may do something. Implementations are safe
-// for concurrent use.
+// Authorizer makes authorization decisions. Implementations are safe for concurrent use.
 type Authorizer interface {
 	Authorize(ctx context.Context, attributes Access) (Decision, error)
-	// Rules lists what a user may do in a namespace, for
-	// SelfSubjectRulesReview; incomplete tells that there may be more.
+	// Rules returns the rules of a user in a namespace, for SelfSubjectRulesReview.
 	Rules(ctx context.Context, user *authenticationv1.UserInfo, namespace string) (RuleSet, error)
 }
 
-// Access is one request to be decided. Exactly one of Resource and NonResource
-// is set.
+// Access is one request to authorize. Exactly one of Resource and NonResource is set.
 type Access struct {
 	User        *authenticationv1.UserInfo
 	Resource    *authorizationv1.ResourceAttributes
 	NonResource *authorizationv1.NonResourceAttributes
 }
 
-// Decision is what an authorizer came to. Not allowed and not denied is no
-// opinion.
+// Decision is an authorization decision. Neither allowed nor denied is no opinion.
 type Decision struct {
 	Allowed, Denied bool
 	Reason          string
 }
 
-// RuleSet is what a user may do.
+// RuleSet lists the requests that a user is allowed to make.
 type RuleSet struct {
 	Resource    []authorizationv1.ResourceRule
 	NonResource []authorizationv1.NonResourceRule
 	Incomplete  bool
 }
 
-// AlwaysAllow allows everything.
+// AlwaysAllow allows every request.
 type AlwaysAllow struct{}
 
 var _ Authorizer = AlwaysAllow{}
@@ -61,8 +57,8 @@ func (AlwaysAllow) Rules(context.Context, *authenticationv1.UserInfo, string) (R
 	}, nil
 }
 
-// Authorize returns nil if the authorizer allows the access, the 403 of
-// kube-apiserver if it does not, and a 500 if it cannot decide.
+// Authorize returns nil if the authorizer allows the access, the 403 of kube-apiserver if it does
+// not, and a 500 if it cannot decide.
 func Authorize(ctx context.Context, authorizer Authorizer, access Access) error {
 	decision, err := authorizer.Authorize(ctx, access)
 	switch {
@@ -84,26 +80,26 @@ func Authorize(ctx context.Context, authorizer Authorizer, access Access) error 
 	return apierrors.NewForbidden(resource, name, errors.New(text))
 }
 
-// htmlEscaper keeps what a client sent from looking like HTML.
+// htmlEscaper escapes text of a client, as kube-apiserver does.
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// denial is kube-apiserver's text about an access that is not allowed.
+// denial returns the text of kube-apiserver for a denied access.
 func (a Access) denial() string {
 	user := ""
 	if a.User != nil {
 		user = a.User.Username
 	}
-	wanted := a.Resource
-	if wanted == nil {
+	attributes := a.Resource
+	if attributes == nil {
 		return fmt.Sprintf("User %q cannot %s path %q", user, a.NonResource.Verb, a.NonResource.Path)
 	}
-	resource := wanted.Resource
-	if wanted.Subresource != "" {
-		resource += "/" + wanted.Subresource
+	resource := attributes.Resource
+	if attributes.Subresource != "" {
+		resource += "/" + attributes.Subresource
 	}
 	where := "at the cluster scope"
-	if wanted.Namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", wanted.Namespace)
+	if attributes.Namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", attributes.Namespace)
 	}
-	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", user, wanted.Verb, resource, wanted.Group, where)
+	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", user, attributes.Verb, resource, attributes.Group, where)
 }

@@ -13,46 +13,44 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// CatalogConfig is what all stores of a catalog share.
+// CatalogConfig is the configuration that all stores of a catalog share.
 type CatalogConfig struct {
-	// Storage returns the storage of a resource, given how its objects are
-	// encoded.
+	// Storage returns the storage of the objects of a codec.
 	Storage func(codec storage.Codec) storage.Interface
-	// Wrap puts something around the storage of each resource, such as what
-	// measures it. Nil: nothing.
+	// Wrap wraps the storage of each resource, for example to measure it. Nil: no wrapper.
 	Wrap func(s storage.Interface, resource schema.GroupResource) storage.Interface
-	// Cache answers reads. Nil: the storage does.
+	// Cache serves reads. Nil: the storage serves them.
 	Cache     Cache
 	Admission Chain
-	// Hooks of single resources. They are not in a resource's strategy, which
-	// servers share, but here: what they hand out belongs to one cluster.
+	// Hooks by resource. They are not part of a resource, which servers share, because their
+	// state belongs to one cluster.
 	Hooks      map[schema.GroupResource]Hooks
 	Authorizer Authorizer // nil: AlwaysAllow
-	Tokens     Tokens     // nil: no token is issued, and none is known
-	// Types knows how the fields of objects belong together. Nil: nobody keeps
-	// account of who manages which field, and nothing can be applied.
+	Tokens     Tokens     // nil: tokens are not supported
+	// Types has the schemas of the built-in types. Nil: field managers are not tracked and
+	// server-side apply is not supported.
 	Types managedfields.TypeConverter
-	// MaxObjectBytes is how large an object the storage takes. 0: it has to be
-	// tried.
+	// MaxObjectBytes is the maximum size of a stored object. 0: unknown, the storage rejects
+	// objects that are too large.
 	MaxObjectBytes int
-	// Logger reports writes that cannot be ended. Nil: nothing is logged.
+	// Logger logs transactions that cannot be ended. Nil: nothing is logged.
 	Logger *slog.Logger
 }
 
-// Cache is what storage/watchcache is to a catalog.
+// Cache is the part of storage/watchcache that a catalog uses.
 type Cache interface {
-	// Store answers reads of the keys below root instead of next.
+	// Store returns a storage that serves reads of the keys below root, and next for the rest.
 	Store(root string, codec storage.Codec, next storage.Interface) storage.Interface
-	// Remove is told that nobody reads those keys with that codec any more.
+	// Remove drops the cached objects of the keys below root in a codec.
 	Remove(root string, codec storage.Codec)
 }
 
-// Catalog holds the stores of one server. Routing, discovery and OpenAPI all
-// read it, and it may change while they do. Safe for concurrent use.
+// Catalog holds the resources of one server. Routing, discovery and OpenAPI read it. Safe for
+// concurrent use, also while it changes.
 type Catalog struct {
 	config   CatalogConfig
 	recovery *recovery
-	mu       sync.Mutex // serialises writers of what follows
+	mu       sync.Mutex // guards remotes and the replacement of current
 	remotes  []*Remote
 	current  atomic.Pointer[Snapshot]
 }
@@ -61,7 +59,7 @@ type Catalog struct {
 //
 // Invariant: it never changes after it is published.
 type Snapshot struct {
-	// Generation rises with every change of the catalog.
+	// Generation increases with every change of the catalog.
 	Generation uint64
 	// Groups in the order of discovery.
 	Groups []Group
@@ -76,8 +74,7 @@ type Snapshot struct {
 type Group struct {
 	Name     string
 	Versions []string
-	// Custom groups have nothing but custom resources and what other servers
-	// serve.
+	// Custom is set for a group that has only custom resources and remote versions.
 	Custom bool
 }
 
@@ -105,13 +102,13 @@ func (c *Catalog) Tokens() Tokens { return c.config.Tokens }
 // Storage returns the storage of objects that are not a resource, such as the allocated ports.
 func (c *Catalog) Storage(codec storage.Codec) storage.Interface { return c.config.Storage(codec) }
 
-// Add puts resources behind those that are there. It fails, and changes
-// nothing, if a version of one of them is there already.
+// Add appends resources. If the catalog has a version of one of them, it returns an error and
+// changes nothing.
 func (c *Catalog) Add(resources ...*Resource) error { return c.Replace(nil, resources) }
 
-// Replace takes resources out, as far as they are there, and puts others behind
-// those that stay, in one step. Watches of what is taken out end. It fails, and
-// changes nothing, if a version of a new one is there already.
+// Replace removes old resources and appends new ones in one step. Old resources that the catalog
+// does not have are ignored. Watches of removed resources end. If the catalog has a version of a
+// new resource, it returns an error and changes nothing.
 func (c *Catalog) Replace(old, resources []*Resource) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +155,7 @@ func servedVersion(list []Interface, r *Resource) string {
 	return ""
 }
 
-// publish is called with mu held.
+// publish requires mu.
 func (c *Catalog) publish(order []Interface) {
 	next := &Snapshot{
 		Generation: c.current.Load().Generation + 1,
@@ -191,7 +188,7 @@ func (s *Snapshot) add(served Interface) {
 	}
 }
 
-// group finds a group, or adds it.
+// group returns a group of the snapshot, which it adds if necessary.
 func (s *Snapshot) group(name string, custom bool) *Group {
 	i := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == name })
 	if i < 0 {

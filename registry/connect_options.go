@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// connectOptions are what admission sees of a connection: the body of the
-// subresource, filled in from the query and the path behind its name.
+// connectOptions returns the object of a connection for admission: the body of the subresource,
+// set from the query and from the path after its name.
 func (sub *Subresource) connectOptions(req ConnectRequest) runtime.Object {
 	options := sub.New()
 	fields := reflect.ValueOf(options).Elem()
@@ -24,7 +24,7 @@ func (sub *Subresource) connectOptions(req ConnectRequest) runtime.Object {
 	return options
 }
 
-// rooted returns the path with the slash before it.
+// rooted returns the path with a leading slash, "" for an empty path.
 func (req ConnectRequest) rooted() string {
 	if req.Path == "" || strings.HasPrefix(req.Path, "/") {
 		return req.Path
@@ -32,8 +32,8 @@ func (req ConnectRequest) rooted() string {
 	return "/" + req.Path
 }
 
-// setFromQuery sets a field to values of a query, as kube-apiserver reads them:
-// a bool is true unless its value says that it is not.
+// setFromQuery sets a field from the values of a query as kube-apiserver does: a bool is true
+// unless its value is "0" or "false".
 func setFromQuery(field reflect.Value, values []string) {
 	switch field.Kind() {
 	case reflect.String:

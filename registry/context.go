@@ -15,45 +15,44 @@ const (
 	admittedKey
 )
 
-// WithUser returns a context whose requests are made by user.
+// WithUser returns a context with the user of the request.
 func WithUser(ctx context.Context, user *authenticationv1.UserInfo) context.Context {
 	return context.WithValue(ctx, userKey, user)
 }
 
-// WithServerUser returns a context whose requests are made by the server itself.
+// WithServerUser returns a context with the user system:apiserver, for requests of the server.
 func WithServerUser(ctx context.Context) context.Context {
 	return WithUser(ctx, &authenticationv1.UserInfo{Username: "system:apiserver", Groups: []string{"system:masters"}})
 }
 
-// UserFrom returns who makes the request, nil if nobody said so.
+// UserFrom returns the user of the request, nil if there is none.
 func UserFrom(ctx context.Context) *authenticationv1.UserInfo {
 	user, _ := ctx.Value(userKey).(*authenticationv1.UserInfo)
 	return user
 }
 
-// withAdmitted returns a context whose writes are parts of one that admission
-// has seen as a whole.
+// withAdmitted returns a context whose writes are not admitted: they are parts of a request that
+// has been admitted.
 func withAdmitted(ctx context.Context) context.Context {
 	return context.WithValue(ctx, admittedKey, true)
 }
 
 func isAdmitted(ctx context.Context) bool { return ctx.Value(admittedKey) != nil }
 
-// Warnings collects, in order and each once, what a client should be warned
-// of. Safe for concurrent use.
+// Warnings collects the warnings of a response in order, each text once. Safe for concurrent use.
 type Warnings struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards all below
 	texts []string
-	seen  map[string]bool // those in texts
+	seen  map[string]bool // the elements of texts
 }
 
-// WithWarnings returns a context in which AddWarning reaches the collector.
+// WithWarnings returns a context in which AddWarning adds to the returned collector.
 func WithWarnings(ctx context.Context) (context.Context, *Warnings) {
 	w := &Warnings{}
 	return context.WithValue(ctx, warningsKey, w), w
 }
 
-// AddWarning warns the client of the request, if there is one.
+// AddWarning adds a warning to the response, if the context has a collector.
 func AddWarning(ctx context.Context, text string) {
 	w, ok := ctx.Value(warningsKey).(*Warnings)
 	if !ok {

@@ -33,7 +33,7 @@ func (s *Store) UnsafeDelete(ctx context.Context, req DeleteRequest) error {
 	return s.call("delete", req.Name, key).interpret(err)
 }
 
-// notCorrupt names the resource where others name the kind, as kube-apiserver does.
+// notCorrupt returns an error whose kind is the name of the resource, as in kube-apiserver.
 func (s *Store) notCorrupt(name string) error {
 	named := schema.GroupKind{Group: s.resource.Group, Kind: s.resource.Name}
 	return apierrors.NewInvalid(named, name, field.ErrorList{field.Invalid(
@@ -52,14 +52,14 @@ func corruptError(c call, err error) error {
 	case errors.As(err, &deleted):
 		text := (&storage.CorruptDeletedError{Err: errors.New(corruptText(deleted.Err))}).Error()
 		return storeReadError(metav1.Status{Reason: metav1.StatusReasonStoreReadError, Message: text})
-	case c.verb == "update": // it has no reason, as in kube-apiserver
+	case c.verb == "update": // without a reason, as in kube-apiserver
 		return storeReadError(metav1.Status{Message: corruptText(err)})
 	}
 	return apierrors.NewInternalError(errors.New(corruptObjectText(keyOf(err), err)))
 }
 
-// CorruptError returns what a client sees of an error that wraps
-// storage.ErrCorrupt, and err itself if it does not.
+// CorruptError returns the Status for an error that wraps storage.ErrCorrupt, and any other error
+// unchanged.
 func CorruptError(err error) error {
 	if errors.Is(err, storage.ErrCorrupt) {
 		return corruptError(call{}, err)
@@ -67,7 +67,7 @@ func CorruptError(err error) error {
 	return err
 }
 
-// corruptListError has a cause for each object.
+// corruptListError returns a Status with one cause for each corrupt object.
 func corruptListError(c call, err *storage.CorruptListError) error {
 	var causes []metav1.StatusCause
 	for _, object := range err.Objects {
@@ -93,8 +93,7 @@ func storeReadError(status metav1.Status) error {
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
-// corruptObjectText is the text of an error that crosses all layers of
-// kube-apiserver.
+// corruptObjectText returns the text that kube-apiserver has for a corrupt object.
 func corruptObjectText(key string, err error) string {
 	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, corruptText(err))
 }
@@ -116,8 +115,7 @@ func keyOf(err error) string {
 	return ""
 }
 
-// decodeError returns the innermost KeyError, which is that of the decoder or the
-// transformer; nil if there is none.
+// decodeError returns the innermost KeyError, which the decoder or the transformer made, or nil.
 func decodeError(err error) *storage.KeyError {
 	var found *storage.KeyError
 	if !errors.As(err, &found) {

@@ -11,11 +11,11 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// nameAttempts is how often a name is made of a generateName until one is free.
+// nameAttempts is the maximum number of names that are generated until one is free.
 const nameAttempts = 8
 
-// Create stores a new object. It is a 409 if the name is taken, and a 500 with
-// the text of kube-apiserver if the object carries a resourceVersion.
+// Create stores a new object. The error is a 409 if the name exists, and a 500 with the text of
+// kube-apiserver if the object has a resourceVersion.
 func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err := s.sanitize(ctx, req); err != nil {
 		return Result{}, err
@@ -46,8 +46,8 @@ func (b *base) sanitize(ctx context.Context, req CreateRequest) error {
 	return ctx.Err()
 }
 
-// createWithName makes a name where there is none, another one if that is
-// taken. Each attempt starts from the object as it came out of admission.
+// createWithName generates the name of an object with a generateName, and another one if the name
+// exists. Each attempt starts from a copy of the admitted object.
 func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, error) {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) createWithName(ctx context.Context, req CreateRequest) (Result, 
 	return result, err
 }
 
-// create stores an object that has a name, or none at all: then it is refused.
+// create stores an object. An object without a name is rejected.
 func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	tx := s.begin()
 	defer tx.rollback(ctx)
@@ -88,7 +88,7 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	return Result{Entry: entry, Created: true}, nil
 }
 
-// insert writes a new object where nothing is, and says where that was.
+// insert writes a new object. It also returns the call for error texts.
 func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation) (*storage.Entry, call, error) {
 	name := creation.meta.GetName()
 	key, err := s.key(req.Namespace, name)
@@ -96,14 +96,14 @@ func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation
 	if err != nil {
 		return nil, at, err
 	}
-	if err := s.refuseVersion(creation.meta, req.Options); err != nil {
+	if err := s.rejectVersion(creation.meta, req.Options); err != nil {
 		return nil, at, err
 	}
 	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
 	return entry, at, err
 }
 
-// creation is an object that is ready to be stored.
+// creation is a new object that is ready to be stored.
 type creation struct {
 	meta metav1.Object
 	ttl  int64
@@ -112,9 +112,9 @@ type creation struct {
 // allowed is the authorization of a request that the API layer has authorized to create.
 func allowed(context.Context) error { return nil }
 
-// prepareCreate makes a new object ready to be stored, whether a POST or a PUT brought it.
-// authorize runs on a valid object, before validating admission. The caller ends tx, also after
-// an error.
+// prepareCreate runs the strategy, the hooks, validation and validating admission on a new
+// object, of a POST or of a PUT. authorize runs on the valid object before validating admission.
+// The caller must end tx, also after an error.
 func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRequest, authorize func(context.Context) error) (creation, error) {
 	accessor, err := meta.Accessor(req.Object)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRe
 		}
 	}
 	dropDuplicateOwners(ctx, accessor, afterAdmission)
-	fillSystemFields(accessor, s.now())
+	setSystemFields(accessor, s.now())
 	if err := s.beginCreate(ctx, tx, req.Object, req.Options); err != nil {
 		return creation{}, err
 	}
@@ -145,14 +145,14 @@ func (s *Store) prepareCreate(ctx context.Context, tx *transaction, req CreateRe
 	return creation{meta: accessor, ttl: s.timeToLive(req.Object)}, nil
 }
 
-// completeCreate applies the kind's own rules to a new object.
+// completeCreate prepares, validates and canonicalizes a new object by the rules of its kind.
 func (s *Store) completeCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) error {
 	strategy := &s.resource.Strategy
 	if strategy.Create.Prepare != nil {
 		strategy.Create.Prepare(ctx, obj)
 	}
-	if faults := s.validateCreate(ctx, obj, accessor); len(faults) > 0 {
-		return invalid(s.resource.hubKind(), accessor.GetName(), faults)
+	if errs := s.validateCreate(ctx, obj, accessor); len(errs) > 0 {
+		return invalid(s.resource.hubKind(), accessor.GetName(), errs)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -178,9 +178,9 @@ func (s *Store) timeToLive(obj runtime.Object) int64 {
 	return s.resource.Strategy.TTL(obj, false)
 }
 
-// refuseVersion allows no version on a new object. In a dry run it is dropped,
-// as kube-apiserver does.
-func (s *Store) refuseVersion(obj metav1.Object, opts WriteOptions) error {
+// rejectVersion rejects a new object with a resourceVersion. A dry run ignores the
+// resourceVersion, as in kube-apiserver.
+func (s *Store) rejectVersion(obj metav1.Object, opts WriteOptions) error {
 	revision, err := s.storage.Versioner().ParseResourceVersion(obj.GetResourceVersion())
 	if err != nil {
 		return err
@@ -192,8 +192,8 @@ func (s *Store) refuseVersion(obj metav1.Object, opts WriteOptions) error {
 	return nil
 }
 
-// createError adds to a name that is taken whether the server chose it, and
-// whether its holder is on its way out.
+// createError returns the error of a create. The error for a name that exists says whether the
+// name was generated, and whether the existing object is being deleted.
 func (s *Store) createError(ctx context.Context, c call, err error, obj metav1.Object) error {
 	err = c.interpret(err)
 	if !apierrors.IsAlreadyExists(err) {

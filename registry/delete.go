@@ -16,15 +16,13 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Delete removes an object, or marks it as being deleted where finalizers, a
-// grace period or the kind itself keep it for now. Without options it does not
-// wait for a grace period.
+// Delete removes an object, or marks it as being deleted if finalizers, a grace period or the
+// kind keep it. Nil options stand for a grace period of zero.
 func (s *Store) Delete(ctx context.Context, req DeleteRequest) (DeleteResult, error) {
 	return s.delete(ctx, req, "")
 }
 
-// delete deletes the object with a uid, where one is given: any other under the
-// same name does not count, and is a 404.
+// delete deletes an object. If uid is set, an object with another UID is a 404.
 func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (DeleteResult, error) {
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {
@@ -46,7 +44,8 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 	return op.finish(ctx, res)
 }
 
-// deleteOptions returns a copy with what stands for something else put right.
+// deleteOptions returns a copy of the options, with the default for nil options and negative
+// grace periods.
 func deleteOptions(options *metav1.DeleteOptions) *metav1.DeleteOptions {
 	if options == nil {
 		return metav1.NewDeleteOptions(0)
@@ -68,7 +67,7 @@ type deleteOp struct {
 	options *metav1.DeleteOptions
 	verdict deleteVerdict
 	stored  types.UID // of the object
-	// released: the object goes because the options take away its last finalizer.
+	// released is set if the object is removed because the options remove its last finalizer.
 	released bool
 	tx       *transaction
 }
@@ -77,7 +76,7 @@ func (op *deleteOp) dryRun() bool { return slices.Contains(op.options.DryRun, me
 
 func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op.key) }
 
-// step decides on the state that is stored what deleting it means.
+// step decides whether the stored object is kept, marked or removed.
 func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	op.tx.rollback(ctx)
 	op.tx = op.store.begin()
@@ -110,7 +109,7 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove, Receipt: op.tx.isNeeded()}, nil
 }
 
-// allowed asks preconditions, the kind and admission.
+// allowed checks the preconditions, the rules of the kind and admission.
 func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	accessor, err := meta.Accessor(old)
 	if err != nil {
@@ -140,29 +139,29 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	return op.store.validateAdmission(ctx, op.tx, attributes)
 }
 
-// checkPreconditions compares the uid and the resourceVersion that the client
-// names with those of the object.
+// checkPreconditions compares the UID and the resourceVersion of the preconditions with those of
+// the object.
 func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
-	wanted := op.options.Preconditions
-	if wanted == nil {
+	expected := op.options.Preconditions
+	if expected == nil {
 		return nil
 	}
-	if uid := wanted.UID; uid != nil && *uid != obj.GetUID() {
+	if uid := expected.UID; uid != nil && *uid != obj.GetUID() {
 		return op.preconditionFailed(obj, "UID", string(*uid), string(obj.GetUID()))
 	}
-	if version := wanted.ResourceVersion; version != nil && *version != obj.GetResourceVersion() {
+	if version := expected.ResourceVersion; version != nil && *version != obj.GetResourceVersion() {
 		return op.preconditionFailed(obj, "ResourceVersion", *version, obj.GetResourceVersion())
 	}
 	return nil
 }
 
-// preconditionFailed returns the conflict over one field of the preconditions,
-// with kube-apiserver's texts: kinds that hold their deleted objects have one of
-// their own, and the others' names the kind in the place of the resource.
-func (op *deleteOp) preconditionFailed(obj metav1.Object, field, wanted, stored string) error {
+// preconditionFailed returns the conflict for one field of the preconditions, with the texts of
+// kube-apiserver: kinds with finalizers in the spec have one text; the text of the others has the
+// kind in place of the resource.
+func (op *deleteOp) preconditionFailed(obj metav1.Object, field, expected, stored string) error {
 	if op.store.resource.Strategy.Delete.Holds != nil {
 		return apierrors.NewConflict(op.store.resource.GroupResource(), obj.GetName(),
-			fmt.Errorf("%w: %s in precondition: %s, %s in object meta: %s", storage.ErrPrecondition, field, wanted, field, stored))
+			fmt.Errorf("%w: %s in precondition: %s, %s in object meta: %s", storage.ErrPrecondition, field, expected, field, stored))
 	}
 	reason := "The object might have been modified"
 	if field == "UID" {
@@ -170,11 +169,11 @@ func (op *deleteOp) preconditionFailed(obj metav1.Object, field, wanted, stored 
 	}
 	kind := op.store.resource.hubKind()
 	return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, obj.GetName(),
-		fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). %s", field, wanted, field, stored, reason))
+		fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). %s", field, expected, field, stored, reason))
 }
 
-// finish removes an object that was marked with a grace period of zero, so that
-// watchers see both events.
+// finish returns the result. It removes an object that was marked with a grace period of zero, so
+// that watchers receive both events.
 func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (DeleteResult, error) {
 	result := DeleteResult{Entry: res.Entry, UID: op.stored, ReturnObject: true}
 	if op.verdict == deleteKeep || op.verdict == deleteMark {

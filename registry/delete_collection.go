@@ -11,11 +11,10 @@ import (
 
 const deletePageSize = 10000
 
-// DeleteCollection deletes the objects that list selects, one after the other
-// in the order of their keys as kube-apiserver does, and returns them as they
-// were listed. It is not atomic: on an error some of them may be deleted.
-// An object that somebody else deletes meanwhile is none, and neither is
-// another one that has taken its name.
+// DeleteCollection deletes the selected objects one after the other, in the order of their keys
+// as kube-apiserver does, and returns them as they were listed. It is not atomic: after an error
+// some objects may be deleted. An object that another request deletes meanwhile, or replaces
+// under the same name, is no error.
 func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error) {
 	onePage := list.Limit > 0
 	if !onePage {

@@ -1,25 +1,23 @@
-// Package registry decides what a read or a write of a resource means. One
-// [Store] serves every resource: it joins a [Resource] (names, scope, verbs,
-// strategy, selectable fields, columns and subresources, all as data) to a
-// storage.Interface.
+// Package registry implements reads and writes of resources. A [Resource] describes one (names,
+// scope, verbs, strategy, selectable fields, columns and subresources, all as data), and a
+// [Store] serves it over a storage.Interface. Resources without storage, such as reviews, are
+// virtual. Both are an [Interface].
 //
-// Every write goes through optimistic concurrency. [Store.Update] is the one
-// path of PUT, PATCH, status, scale and the like: the client's proposal is made
-// on the current object, its version is compared with the stored one, and the
-// result is written only if nothing else was written in between. If something
-// was, the whole step runs again on the new state, so that a proposal which
-// names no version never loses and one that names a stale version conflicts.
+// Every write uses optimistic concurrency. [Store.Update] is the one path of PUT, PATCH, status,
+// scale and the like. The proposal of the client is computed from the current object, its
+// resourceVersion is compared with the stored one, and the result is written only if the object
+// has not changed since. After a lost race the whole step runs again on the new state. A proposal
+// without a resourceVersion never conflicts; a proposal with a stale one always does.
 //
-// A change that a write makes to other objects, such as an allocated address or a
-// charged quota, is a [Transaction]. It commits or rolls back when the outcome of the
-// write is certain, if need be after the request: see [Catalog.Run].
+// A change that a write makes to other objects, such as an allocated address or a charged quota,
+// is a [Transaction]. It is committed or rolled back when the outcome of the write is certain, if
+// necessary after the request: see [Catalog.Run].
 //
-// A [Catalog] holds the stores of one server and may change while it runs.
-// The error for a client's mistake is an apierrors.StatusError
-// with the reason, message and code of kube-apiserver; errors.go is the one
-// table from storage's errors to those.
+// A [Catalog] holds the resources of one server and may change while it is used. The error for a
+// mistake of the client is an apierrors.StatusError with the reason, message and code of
+// kube-apiserver; errors.go has the table that maps errors of the storage to it.
 //
-// Objects cross this package in the version they are stored in (the hub);
-// package api converts them from and to the version a client asked for.
-// Objects that it returns may be shared and must not be written to.
+// All objects are in the version that is stored (the hub); package api converts them from and to
+// the version of the client. Objects that the registry returns may be shared and must not be
+// modified.
 package registry

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// The texts are those of kube-apiserver.
+// Texts of kube-apiserver.
 const (
 	optimisticLockText = "the object has been modified; please apply your changes to the latest version and try again"
 	listExpiredText    = "The resourceVersion for the provided list is too old."
@@ -27,21 +29,21 @@ const (
 	versionOnCreateText = "resourceVersion should not be set on objects to be created"
 )
 
-// call is what a storage error happened to.
+// call is the request that a storage error is reported for.
 type call struct {
 	resource schema.GroupResource
 	verb     string
 	name     string // "" for a collection
 	key      string
-	// list is set for lists: their continue token.
+	// list is the request of a list, with its continue token.
 	list *ListRequest
-	// exactObject is set for a list of one object at exactly one revision.
+	// exactObject is set for a list of one object at one exact revision.
 	exactObject bool
 }
 
-// errorTable is the one place where storage's errors become what clients see.
-// The first row that matches counts; what matches none stays as it is and is a
-// 500 with its own text, as are errors that are statuses already.
+// errorTable maps errors of the storage to the errors of the API. The first row that matches
+// applies. An error without a row, or that is a Status already, is unchanged; without a Status it
+// becomes a 500 with its own text.
 var errorTable = [...]struct {
 	sentinel error
 	status   func(c call, err error) error
@@ -62,7 +64,7 @@ var errorTable = [...]struct {
 	{storage.ErrCorrupt, corruptError},
 }
 
-// interpret returns what a client sees of an error.
+// interpret returns the error that the client receives.
 func (c call) interpret(err error) error {
 	if err == nil {
 		return nil
@@ -79,7 +81,7 @@ func (c call) interpret(err error) error {
 	return err
 }
 
-// call describes what the store is about to do to an object.
+// call returns the description of a request for error texts.
 func (b *base) call(verb, name, key string) call {
 	return call{resource: b.resource.GroupResource(), verb: verb, name: name, key: key}
 }
@@ -89,8 +91,7 @@ func (r *Resource) EventError(err error) error {
 	return call{resource: r.GroupResource(), verb: "watch"}.interpret(err)
 }
 
-// preconditionError says what kube-apiserver says, storage key included: there
-// it is the text of an error that crosses all layers.
+// preconditionError returns the error of kube-apiserver, whose text includes the storage key.
 func preconditionError(c call, err error) error {
 	return apierrors.NewConflict(c.resource, c.name, fmt.Errorf(
 		"StorageError: invalid object, Code: 4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: %w", c.key, withoutKey(err)))
@@ -124,7 +125,7 @@ func futureRevisionError(c call, err error) error {
 		text = numbers.Error()
 	}
 	retryAfter := 1
-	if c.exactObject { // kube-apiserver reads it from etcd, without waiting
+	if c.exactObject { // kube-apiserver reads it from etcd and does not wait
 		retryAfter = 0
 	}
 	timeout := apierrors.NewTimeoutError(text, retryAfter)
@@ -143,23 +144,24 @@ func invalidVersionError(_ call, err error) error {
 	return apierrors.NewBadRequest(withoutKey(err).Error())
 }
 
-// unresolvedError is the Status of an unknown outcome. It also carries the error that
-// can resolve the outcome.
+// unresolvedError is the Status of an unknown outcome. It wraps the error that can resolve the
+// outcome.
 type unresolvedError struct {
 	*apierrors.StatusError
 	cause error
 }
 
-// Unwrap returns both.
+// Unwrap returns both errors.
 func (e *unresolvedError) Unwrap() []error { return []error{e.StatusError, e.cause} }
 
-// unknownOutcomeError carries no retryAfterSeconds: clients replay whatever
-// does, and the write may have happened.
+// unknownOutcomeError returns a Status without retryAfterSeconds: clients repeat a request that
+// has it, and the write may have happened.
 func unknownOutcomeError(_ call, err error) error {
 	return &unresolvedError{StatusError: apierrors.NewTimeoutError(withoutKey(err).Error(), 0), cause: err}
 }
 
-// noSpaceError has code and reason of kube-apiserver, and its text among others.
+// noSpaceError returns the code and reason of kube-apiserver, whose text is a part of the
+// message.
 func noSpaceError(_ call, err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
@@ -172,8 +174,7 @@ func deadlineError(c call, _ error) error {
 	return apierrors.NewTimeoutError(fmt.Sprintf("the %s did not finish in time", c.verb), 0)
 }
 
-// withoutKey drops the operation and the key, which are not the client's
-// business.
+// withoutKey removes the operation and the key, which clients do not need.
 func withoutKey(err error) error {
 	var keyed *storage.KeyError
 	if errors.As(err, &keyed) {
@@ -182,21 +183,33 @@ func withoutKey(err error) error {
 	return err
 }
 
-// conflict is what a write from a stale copy comes to.
+// conflict returns the error of a write with a stale resourceVersion.
 func (c call) conflict() error {
 	return apierrors.NewConflict(c.resource, c.name, errors.New(optimisticLockText))
 }
 
-// unsupported is the answer to a verb that the resource does not have.
+// unsupported returns the error for a verb that the resource does not have.
 func (b *base) unsupported(verb string) error {
 	return apierrors.NewMethodNotSupported(b.resource.GroupResource(), verb)
 }
 
-// versionOnCreate has no reason, as in kube-apiserver.
+// versionOnCreate returns an error without a reason, as kube-apiserver does.
 func versionOnCreate() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusInternalServerError,
 		Message: versionOnCreateText,
 	}}
+}
+
+// maxFieldErrors is the maximum number of invalid fields in a Status. Each of them takes space in
+// the message and in the causes, and building the message takes quadratic time.
+const maxFieldErrors = 1000
+
+// invalid returns the 422 of an object with invalid fields.
+func invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
+	if found := len(errs); found > maxFieldErrors {
+		errs = append(slices.Clone(errs[:maxFieldErrors]), field.TooMany(field.NewPath("errors"), found, maxFieldErrors))
+	}
+	return apierrors.NewInvalid(kind, name, errs)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Get returns an object. resourceVersion "" reads the latest state, "0"
-// whatever is at hand, and N a state not older than N.
+// Get returns an object. resourceVersion "" reads the latest state, "0" any cached state, and N a
+// state at least as new as N.
 func (s *Store) Get(ctx context.Context, namespace, name, resourceVersion string) (*storage.Entry, error) {
 	key, err := s.key(namespace, name)
 	if err != nil {

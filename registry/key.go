@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation/path"
 )
 
-// key returns where an object is stored. Nothing that a client sends may
-// address another resource's keys.
+// key returns the key of an object. No input of a client addresses keys of another resource.
 func (s *Store) key(namespace, name string) (string, error) {
 	root, err := s.rootKey(namespace)
 	if err != nil {
@@ -21,28 +20,27 @@ func (s *Store) key(namespace, name string) (string, error) {
 	if name == "" {
 		return "", apierrors.NewBadRequest("Name parameter required.")
 	}
-	if faults := path.IsValidPathSegmentName(name); len(faults) > 0 {
-		return "", invalidParameter("Name", name, faults)
+	if errs := path.IsValidPathSegmentName(name); len(errs) > 0 {
+		return "", invalidParameter("Name", name, errs)
 	}
 	return root + name, nil
 }
 
-// root is what the keys of all objects begin with.
+// root returns the common prefix of the keys.
 func (s *Store) root() string { return "/" + s.resource.StoragePath + "/" }
 
-// rootKey returns what the keys of all objects begin with, or of those in one
-// namespace.
+// rootKey returns the prefix of the keys of all objects, or of the objects in a namespace.
 func (s *Store) rootKey(namespace string) (string, error) {
 	root := s.root()
 	if !s.resource.Namespaced || namespace == "" {
 		return root, nil
 	}
-	if faults := path.IsValidPathSegmentName(namespace); len(faults) > 0 {
-		return "", invalidParameter("Namespace", namespace, faults)
+	if errs := path.IsValidPathSegmentName(namespace); len(errs) > 0 {
+		return "", invalidParameter("Namespace", namespace, errs)
 	}
 	return root + namespace + "/", nil
 }
 
-func invalidParameter(parameter, value string, faults []string) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("%s parameter invalid: %q: %s", parameter, value, strings.Join(faults, ";")))
+func invalidParameter(parameter, value string, errs []string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("%s parameter invalid: %q: %s", parameter, value, strings.Join(errs, ";")))
 }

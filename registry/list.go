@@ -6,9 +6,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// List returns the objects that a request selects. A limit divides them into
-// pages, unless the resourceVersion is "0". The page of a virtual resource has no
-// revision.
+// List returns the selected objects. A limit divides them into pages, unless the resourceVersion
+// is "0".
 func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
 	selected, err := s.selection(req)
 	if err != nil {
@@ -32,11 +31,17 @@ func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error
 	return page, nil
 }
 
-// Watch reports what happens to the objects that a request selects, until ctx
-// ends or the resource is taken out of the catalog. The Err of an Error event is
-// one of storage's: EventError returns what clients see of it.
+// Count returns the number of objects in all namespaces. It does not read their values.
+func (s *Store) Count(ctx context.Context) (int64, error) {
+	key := "/" + s.resource.StoragePath + "/"
+	count, err := s.storage.Count(ctx, key)
+	return count, s.call("count", "", key).interpret(err)
+}
+
+// Watch sends the changes of the selected objects until ctx ends or the resource is removed from
+// the catalog. Resource.EventError converts the Err of an Error event.
 func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
-	req.Continue = "" // has no meaning for a watch
+	req.Continue = "" // not supported by a watch
 	selected, err := s.selection(req)
 	if err != nil {
 		return nil, err
@@ -51,15 +56,15 @@ func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, er
 	switch {
 	case err == nil:
 		return watcher, nil
-	case s.served.Err() != nil: // as if it had begun in time
+	case s.served.Err() != nil: // as if the watch had begun before
 		return newEndedWatch(), nil
 	default:
 		return nil, s.call("watch", "", selected.key).interpret(err)
 	}
 }
 
-// endedWatch is a watch that reports nothing: its store was retired as it began. Its client
-// watches again and reaches the store that serves the resource now.
+// endedWatch is a watch without events, for a store that was retired while the watch began. The
+// client watches again and reaches the store that serves the resource now.
 type endedWatch chan storage.Event
 
 func newEndedWatch() endedWatch {

@@ -22,12 +22,12 @@ const (
 	afterAdmission = " after mutating admission happens"
 )
 
-// appendSuffix makes a name of a generateName, at most 63 characters long.
+// appendSuffix returns a name with a random suffix, at most 63 characters long.
 func appendSuffix(base string) string {
 	return base[:min(len(base), maxNameLength-nameSuffixLength)] + rand.String(nameSuffixLength)
 }
 
-// wipeSystemFields drops what only the server decides.
+// wipeSystemFields clears the fields that only the server sets.
 func wipeSystemFields(obj metav1.Object) {
 	obj.SetCreationTimestamp(metav1.Time{})
 	obj.SetUID("")
@@ -36,15 +36,15 @@ func wipeSystemFields(obj metav1.Object) {
 	obj.SetSelfLink("")
 }
 
-// fillSystemFields makes an object a new one.
-func fillSystemFields(obj metav1.Object, now time.Time) {
+// setSystemFields sets the fields that the server sets on a new object.
+func setSystemFields(obj metav1.Object, now time.Time) {
 	obj.SetCreationTimestamp(metav1.NewTime(now))
 	obj.SetUID(uuid.NewUUID())
 }
 
-// CheckNamespace compares the namespace of an object with that of the URL, and
-// fills it in where the object has none. Objects without a namespace of their
-// kind lose theirs.
+// CheckNamespace returns an error if the namespace of an object differs from the namespace of the
+// URL. It sets the namespace of an object without one, and clears it for cluster-scoped
+// resources.
 func (r *Resource) CheckNamespace(obj metav1.Object, namespace string) error {
 	if !r.Namespaced {
 		namespace = ""
@@ -57,7 +57,7 @@ func (r *Resource) CheckNamespace(obj metav1.Object, namespace string) error {
 	return nil
 }
 
-// CheckName compares the name of an object with that of the URL.
+// CheckName returns an error if the name of an object differs from the name of the URL.
 func CheckName(obj metav1.Object, name string) error {
 	switch own := obj.GetName(); own {
 	case name:
@@ -69,8 +69,8 @@ func CheckName(obj metav1.Object, name string) error {
 	}
 }
 
-// dropDuplicateOwners keeps the first of owner references that are equal, and
-// warns of the others. when says at which point of the request they were seen.
+// dropDuplicateOwners removes duplicates among the owner references and adds a warning. when is
+// the part of the text that tells when they were found.
 func dropDuplicateOwners(ctx context.Context, obj metav1.Object, when string) {
 	refs := obj.GetOwnerReferences()
 	var kept []metav1.OwnerReference

@@ -12,59 +12,59 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// propose returns the object that the client wants, by itself or through a view.
+// propose returns the proposed object. The proposal of a view is written into a copy of old.
 func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Object, error) {
 	if op.view == nil {
 		return op.proposal(ctx, old)
 	}
-	shown, err := op.view.FromObject(old)
+	view, err := op.view.FromObject(old)
 	if err != nil {
 		return nil, err
 	}
-	managers, err := op.showManagers(shown, old)
+	managers, err := op.newViewManagers(view, old)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := op.proposal(ctx, shown)
+	proposed, err := op.proposal(ctx, view)
 	if err != nil {
 		return nil, err
 	}
-	if err := op.checkView(wanted, shown); err != nil {
+	if err := op.checkView(proposed, view); err != nil {
 		return nil, err
 	}
 	obj := old.DeepCopyObject()
-	if err := op.view.ToObject(wanted, obj); err != nil {
+	if err := op.view.ToObject(proposed, obj); err != nil {
 		return nil, err
 	}
-	if err := managers.noteIn(obj, wanted); err != nil {
+	if err := managers.writeTo(obj, proposed); err != nil {
 		return nil, err
 	}
-	return obj, adoptViewVersion(obj, wanted)
+	return obj, adoptViewVersion(obj, proposed)
 }
 
-// checkView looks at a view that a client sent in the place of another.
-func (op *updateOp) checkView(wanted, shown runtime.Object) error {
+// checkView validates the proposed view and its UID.
+func (op *updateOp) checkView(proposed, view runtime.Object) error {
 	if op.view.Validate != nil {
-		if err := op.view.Validate(wanted); err != nil {
+		if err := op.view.Validate(proposed); err != nil {
 			return err
 		}
 	}
-	asked, err := meta.NewAccessor().UID(wanted)
+	uid, err := meta.NewAccessor().UID(proposed)
 	if err != nil {
 		return err
 	}
-	stored, err := meta.NewAccessor().UID(shown)
-	if err != nil || asked == "" || asked == stored {
+	stored, err := meta.NewAccessor().UID(view)
+	if err != nil || uid == "" || uid == stored {
 		return err
 	}
 	resource := op.call().resource
 	resource.Resource += "/" + op.req.Subresource
-	return apierrors.NewConflict(resource, op.req.Name, fmt.Errorf("Precondition failed: "+otherUIDText, asked, stored))
+	return apierrors.NewConflict(resource, op.req.Name, fmt.Errorf("Precondition failed: "+uidMismatchText, uid, stored))
 }
 
-// adoptViewVersion makes the resourceVersion that a view names the one that its
-// object is written at. A view that names none applies to the stored object,
-// also where the object's own kind requires a version, as in kube-apiserver.
+// adoptViewVersion sets the resourceVersion of a view on its object. A view without one applies
+// to the stored object, even if the kind of the object requires a resourceVersion, as in
+// kube-apiserver.
 func adoptViewVersion(obj, view runtime.Object) error {
 	accessor, err := meta.Accessor(view)
 	if err != nil || accessor.GetResourceVersion() == "" {
@@ -73,7 +73,7 @@ func adoptViewVersion(obj, view runtime.Object) error {
 	return copyVersion(obj, view)
 }
 
-// copyVersion sets the resourceVersion of to to that of from.
+// copyVersion copies the resourceVersion of from to to.
 func copyVersion(to, from runtime.Object) error {
 	target, err := meta.Accessor(to)
 	if err != nil {
@@ -87,23 +87,23 @@ func copyVersion(to, from runtime.Object) error {
 	return nil
 }
 
-// proposal asks the client's side for what it wants, and admission what it
-// thinks of it. The result belongs to the caller: it is a copy, for a proposal
-// may be the same object in every run, or even the current one.
+// proposal returns the client's proposal after the checks and mutating admission. The result is a
+// copy that the caller may modify, because a proposal may be the same object in every run, or the
+// current one.
 func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runtime.Object, error) {
-	wanted, err := op.req.Propose(ctx, current)
+	proposed, err := op.req.Propose(ctx, current)
 	if err != nil {
 		return nil, err
 	}
 	if !op.req.Applied {
-		wanted = wanted.DeepCopyObject()
+		proposed = proposed.DeepCopyObject()
 	}
-	accessor, err := meta.Accessor(wanted)
+	accessor, err := meta.Accessor(proposed)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if current == nil && op.req.ForceCreate && accessor.GetUID() != "" {
-		return nil, op.uidOfNothing(accessor.GetUID())
+		return nil, op.unknownUID(accessor.GetUID())
 	}
 	if err := op.store.resource.CheckNamespace(accessor, op.req.Namespace); err != nil {
 		return nil, err
@@ -114,35 +114,35 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err := op.checkUID(current); err != nil {
 		return nil, err
 	}
-	if err := op.store.checkSize(wanted, op.writer()); err != nil {
+	if err := op.store.checkSize(proposed, op.writer()); err != nil {
 		return nil, err
 	}
 	if !op.req.Applied {
-		op.store.track(wanted, current, op.writer(), op.req.Subresource)
+		op.store.track(proposed, current, op.writer(), op.req.Subresource)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	obj, err := op.store.admit(ctx, op.attributes(wanted, current))
+	obj, err := op.store.admit(ctx, op.attributes(proposed, current))
 	if err != nil {
 		return nil, err
 	}
-	keepTimes(obj, current)
+	restoreTimes(obj, current)
 	return obj, nil
 }
 
-// uidOfNothing is the 409 for a UID where an object would be created.
-func (op *updateOp) uidOfNothing(uid types.UID) error {
+// unknownUID returns the 409 for a UID on an object that would be created.
+func (op *updateOp) unknownUID(uid types.UID) error {
 	return apierrors.NewConflict(op.call().resource, op.req.Name,
 		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
-// otherUIDText is that of kube-apiserver.
-const otherUIDText = "UID in precondition: %v, UID in object meta: %v"
+// uidMismatchText is a text of kube-apiserver.
+const uidMismatchText = "UID in precondition: %v, UID in object meta: %v"
 
-// checkUID refuses to write to another object than the one that is meant. What
-// a proposal says of its UID is not looked at here, for it may be a patch that
-// tries to change it; that of a view is.
+// checkUID returns an error if the stored object does not have the UID of the request. The UID of
+// the proposal is not checked here, because it may be a patch that tries to change it. The UID of
+// a view is checked by checkView.
 func (op *updateOp) checkUID(current runtime.Object) error {
 	var stored types.UID
 	if current != nil {
@@ -155,5 +155,5 @@ func (op *updateOp) checkUID(current runtime.Object) error {
 	if op.req.UID == "" || op.req.UID == stored || op.view != nil {
 		return nil
 	}
-	return fmt.Errorf("%w: "+otherUIDText, storage.ErrPrecondition, op.req.UID, stored)
+	return fmt.Errorf("%w: "+uidMismatchText, storage.ErrPrecondition, op.req.UID, stored)
 }

@@ -11,31 +11,27 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Remote is a group version that another server serves: all that a catalog knows
-// of it.
-//
-// Invariant: it does not change once it is in a catalog.
+// Remote is a group version that another server serves.
 type Remote struct {
 	schema.GroupVersion
-	// GroupPriority and VersionPriority say where it stands in discovery: the
-	// greater the further ahead.
+	// GroupPriority and VersionPriority determine the order in discovery, the greatest first.
 	GroupPriority, VersionPriority int32
-	// Resources as that server describes them, and Stale if it does not any more.
+	// Resources as the other server describes them. Stale is set if that description is out of
+	// date.
 	Resources []apidiscoveryv2.APIResourceDiscovery
 	Stale     bool
-	// OpenAPI are URLs of the documents of version 3 that it has about the group
-	// version, by their names, such as "apis/GROUP/VERSION".
+	// OpenAPI has the URLs of the OpenAPI v3 documents of the group version, by name, such as
+	// "apis/GROUP/VERSION".
 	OpenAPI map[string]string
-	// Handler passes requests on. It writes nothing if context.DeadlineExceeded ends the context
+	// Handler forwards requests. It writes nothing if context.DeadlineExceeded ends the context
 	// of a request before the other server has answered.
 	Handler http.Handler
 }
 
-// The priorities of custom resources.
+// CustomGroupPriority and CustomVersionPriority are the priorities of custom resources.
 const CustomGroupPriority, CustomVersionPriority = 1000, 100
 
-// SetRemotes replaces the group versions that other servers serve. Where this
-// server has one of them too, the other server comes first.
+// SetRemotes replaces the remote group versions. They take precedence over those of this server.
 func (c *Catalog) SetRemotes(remotes []*Remote) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,13 +39,13 @@ func (c *Catalog) SetRemotes(remotes []*Remote) {
 	c.publish(c.current.Load().order)
 }
 
-// Remote finds a group version that another server serves.
+// Remote returns the remote of a group version, and false if there is none.
 func (s *Snapshot) Remote(gv schema.GroupVersion) (*Remote, bool) {
 	remote, ok := s.remotes[gv]
 	return remote, ok
 }
 
-// Remotes returns all of them. The map must not be written to.
+// Remotes returns all remotes. The map must not be modified.
 func (s *Snapshot) Remotes() map[schema.GroupVersion]*Remote { return s.remotes }
 
 func (s *Snapshot) addRemote(r *Remote) {
@@ -63,9 +59,8 @@ func (s *Snapshot) addRemote(r *Remote) {
 	}
 }
 
-// sortGroups: the built-in groups stand first, as they were added, then the others
-// by priority and name. Of the versions of a group, the priority comes before
-// which is the most stable and latest one.
+// sortGroups sorts the custom groups after the built-in groups by priority and name. Versions of
+// a group are sorted by priority, and then by stability and number.
 func (s *Snapshot) sortGroups() {
 	slices.SortStableFunc(s.Groups, func(a, b Group) int {
 		switch {
@@ -88,7 +83,7 @@ func (s *Snapshot) sortGroups() {
 	}
 }
 
-// groupPriority is the greatest of its versions.
+// groupPriority returns the greatest priority of its versions.
 func (s *Snapshot) groupPriority(g Group) int32 {
 	var priority int32
 	for _, v := range g.Versions {

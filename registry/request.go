@@ -12,99 +12,97 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// WriteOptions are common to all writes.
+// WriteOptions are the options of all writes.
 type WriteOptions struct {
-	// DryRun does everything but the write.
+	// DryRun processes the request without the write.
 	DryRun bool
-	// FieldManager names the writer, who comes to own the fields that change. ""
-	// is the server itself, which leaves managedFields alone.
+	// FieldManager is the manager that owns the changed fields. "" is the server itself, which
+	// does not change managedFields.
 	FieldManager string
-	// Version of the resource in which the client writes, "" for the hub.
+	// Version is the version of the request, "" for the hub.
 	Version string
-	// Sent is what the client sent of options, for admission: CreateOptions,
-	// UpdateOptions, PatchOptions or DeleteOptions of metav1. Nil: nobody did.
+	// Sent are the options that the client sent, for admission: CreateOptions, UpdateOptions,
+	// PatchOptions or DeleteOptions of metav1. Nil for writes of the server.
 	Sent runtime.Object
 }
 
-// CreateRequest asks for an object to be created.
+// CreateRequest is a request to create an object.
 type CreateRequest struct {
 	// Namespace of the URL, "" for cluster scope.
 	Namespace string
 	// Name of the URL, for subresources only.
 	Name string
-	// Object belongs to the store afterwards. It is in the hub version.
+	// Object is in the hub version. The store may modify it.
 	Object  runtime.Object
 	Options WriteOptions
 }
 
-// UpdateRequest asks for an object to be changed.
+// UpdateRequest is a request to change an object.
 type UpdateRequest struct {
 	Namespace, Name string
 	// Subresource to write, "" for the resource itself.
 	Subresource string
-	// UID of the object that is meant, "" for whichever has the name. It is a 409
-	// if another one has it, or none that may be created.
+	// UID is the UID of the object to update, "" for any. It is a 409 if the object has another
+	// UID, or would be created.
 	UID types.UID
-	// Propose returns the state that the client wants, given the current one,
-	// which it must not write to. It runs again after a lost race. The store
-	// works on a copy of what it returns, so that may be the same object every
-	// time, or share memory with current. current is nil if there is none and
-	// one may be created. For a subresource with a View both are views. A
-	// proposal without resourceVersion is unconditional; one that took over the
-	// version of current never conflicts.
+	// Propose returns the new state, given the current one, which it must not modify. It runs
+	// again after a lost race. The store copies the result, so it may be the same object every
+	// time or share memory with current. current is nil if the object does not exist and may be
+	// created. For a subresource with a View both are views. A proposal without resourceVersion
+	// is unconditional; a proposal with the resourceVersion of current never conflicts.
 	Propose func(ctx context.Context, current runtime.Object) (runtime.Object, error)
-	// CreateIfAbsent lets the kind's strategy decide whether an absent object
-	// is created, as a PUT does. Without it that is a 404.
+	// CreateIfAbsent creates an absent object if the strategy of the kind allows it, as a PUT
+	// does. Otherwise an absent object is a 404.
 	CreateIfAbsent bool
-	// ForceCreate creates an absent object whatever the strategy says, as
-	// server-side apply does.
+	// ForceCreate creates an absent object independently of the strategy, as server-side apply
+	// does.
 	ForceCreate bool
-	// Applied says that what Propose returns comes from Apply: the field managers
-	// are noted, and it belongs to the store, which makes no copy.
+	// Applied is set if Propose returns the result of Apply: the managed fields are set, and the
+	// store does not copy the object.
 	Applied bool
-	// Receipt is that of a storage.Proposal. An update with a transaction leaves
-	// one in any case.
+	// Receipt requests a receipt, see storage.Proposal. An update with a transaction always
+	// leaves one.
 	Receipt bool
 	Options WriteOptions
 }
 
-// DeleteRequest asks for an object to be deleted.
+// DeleteRequest is a request to delete an object.
 type DeleteRequest struct {
 	Namespace, Name string
-	// Options as the client sent them, validated by the caller.
+	// Options are the options of the client, validated by the caller.
 	Options *metav1.DeleteOptions
-	// Version of the resource in which the client asks, "" for the hub.
+	// Version is the version of the request, "" for the hub.
 	Version string
 }
 
 // ListRequest selects objects to list, watch or delete.
 type ListRequest struct {
-	// Namespace "" is all of them.
+	// Namespace "" selects all namespaces.
 	Namespace string
-	// Label and Field select; nil selects everything. Field names are the hub's.
+	// Label and Field select objects; nil selects all. Field names are those of the hub.
 	Label labels.Selector
 	Field fields.Selector
 
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	// Limit is ignored where ResourceVersion is "0".
+	// Limit is ignored if ResourceVersion is "0".
 	Limit    int64
 	Continue string
-	// KnownRevision of an earlier answer to the same list: if nothing has changed
-	// since, the page may say so and have no entries, see storage.Page. 0 for none.
+	// KnownRevision is the revision of an earlier answer to the same list, 0 for none. If nothing
+	// has changed since, the page may say so and have no entries, see storage.Page.
 	KnownRevision int64
 	// IncludeCorrupt lists and watches objects that cannot be decoded too, unless Label or Field
 	// select: the error is that of their entry. Without it they are an error of the list or watch.
 	IncludeCorrupt bool
-	// SendInitialEvents and AllowWatchBookmarks concern Watch only.
+	// SendInitialEvents and AllowWatchBookmarks apply to Watch only.
 	SendInitialEvents   *bool
 	AllowWatchBookmarks bool
 }
 
-// ConnectRequest asks for a connection to what an object stands for.
+// ConnectRequest is a request for a connection, such as exec or proxy.
 type ConnectRequest struct {
 	Namespace, Name string
-	// Path behind the subresource's name, as in proxy.
+	// Path is the path after the name of the subresource, as in proxy.
 	Path string
 	// Query of the URL.
 	Query map[string][]string

@@ -26,7 +26,9 @@ func statuses() *registry.Resource {
 	}
 	return &registry.Resource{Name: "componentstatuses", Kind: "ComponentStatus", Versions: []registry.Version{{Name: "v1"}}, Virtual: &registry.Virtual{
 		List: func(context.Context, *registry.Catalog) ([]runtime.Object, error) { return all(), nil },
-		Get:  func(_ context.Context, _ *registry.Catalog, name string) (runtime.Object, error) { return all()[0], nil },
+		Get: func(_ context.Context, _ *registry.Catalog, name string) (runtime.Object, error) {
+			return all()[0], nil
+		},
 	}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Store serves one resource. Safe for concurrent use.
+// Store serves one resource over a storage. Safe for concurrent use.
 type Store struct {
 	base
 	storage storage.Interface
@@ -37,9 +37,9 @@ func newStore(r *Resource, c *Catalog) *Store {
 	return s
 }
 
-// Writes counts the writes that this server has carried out or tried. A write is
-// counted before it is answered: while the number stays the same, whatever was
-// read after it is not older than what any client has been told.
+// Writes returns the number of writes that this server has tried. A write is counted before its
+// response is sent: while the number does not change, data that was read after it is at least as
+// new as any response to a client.
 func (s *Store) Writes() uint64 { return s.writes.Load() }
 
 // retire ends the watches of the store. It removes its keys from the cache unless one of the
@@ -54,8 +54,8 @@ func (s *Store) retire(remaining []*Store) {
 	}
 }
 
-// whileServed returns a context that ends with ctx, or when the resource is
-// taken out of the catalog.
+// whileServed returns a context that ends with ctx or when the resource is removed from the
+// catalog.
 func (s *Store) whileServed(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	forget := context.AfterFunc(s.served, cancel)

@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// CreateSubresource performs a POST to a subresource, such as a binding, and returns the
-// object of the response, which may be a Status.
+// CreateSubresource executes a POST to a subresource, such as a binding, and returns the object
+// of the response, which may be a Status.
 func (s *Store) CreateSubresource(ctx context.Context, subresource string, req CreateRequest) (*storage.Entry, error) {
 	sub, ok := s.resource.Subresource(subresource)
 	if !ok || sub.Create == nil {
@@ -28,13 +28,13 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 	})
 }
 
-// Connect opens what an object stands for. It returns why that cannot be.
+// Connect opens a connection through a subresource, such as exec or proxy.
 func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequest) error {
 	sub, ok := s.resource.Subresource(subresource)
 	if !ok || sub.Connect == nil {
 		return s.unsupported("connect")
 	}
-	if sub.New == nil { // it is a read by another name
+	if sub.New == nil { // it is a read, such as log
 		return sub.Connect(ctx, s, req)
 	}
 	attributes := &Attributes{

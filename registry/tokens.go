@@ -7,39 +7,39 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// Tokens issues the tokens of service accounts and finds out whose a token is.
-// Implementations are safe for concurrent use.
+// Tokens issues and verifies tokens of service accounts. Implementations are safe for concurrent
+// use.
 type Tokens interface {
-	// Audiences are those of the server itself, which hold where a request for
-	// a token, or a review of one, names none.
+	// Audiences returns the audiences of the server, the default of requests and reviews of
+	// tokens.
 	Audiences() []string
 	// Issue returns a signed token.
 	Issue(ctx context.Context, claims TokenClaims) (string, error)
-	// Identify checks a token that should be meant for one of the audiences. An
-	// error says why it is good for nothing.
+	// Identify verifies a token for one of the audiences. It returns an error for an invalid
+	// token.
 	Identify(ctx context.Context, token string, audiences []string) (*TokenIdentity, error)
 }
 
-// TokenClaims is what a service account's token says.
+// TokenClaims are the claims of a token of a service account.
 type TokenClaims struct {
 	Namespace string
 	Account   TokenObject
-	// Pod, Node and Secret are what the token is bound to; nil: to the account
-	// alone. It loses its validity with them.
+	// Pod, Node and Secret are the objects that the token is bound to, at most one of them. The
+	// token becomes invalid with them.
 	Pod, Node, Secret *TokenObject
 	Audiences         []string
 	IssuedAt          time.Time
 	Lifetime          time.Duration
 }
 
-// TokenObject names one incarnation of an object.
+// TokenObject identifies an object by name and UID.
 type TokenObject struct {
 	Name string
 	UID  string
 }
 
-// TokenIdentity is whose a token is, and which of the audiences asked for it is
-// meant for.
+// TokenIdentity is the user of a token, and those of the requested audiences that it is valid
+// for.
 type TokenIdentity struct {
 	User      *authenticationv1.UserInfo
 	Audiences []string

@@ -14,20 +14,19 @@ import (
 // endTimeout bounds the end of a transaction within its request.
 const endTimeout = 10 * time.Second
 
-// Transaction is what a hook or an admission step changes elsewhere for a write,
-// such as an address that it takes or a quota that it charges. When the outcome
-// of the write is certain one of the functions is called: Commit if the write
-// happened, Rollback if it did not. If the function fails it is called again
-// later, so it must continue where it failed; see [Once]. If the outcome can not
-// be found out neither is called. The contexts outlive the request. A function
+// Transaction is a change that a hook or an admission step makes to other objects for a write,
+// such as an allocated address or a charged quota. When the outcome of the write is certain, one
+// of the functions is called: Commit if the write happened, Rollback if it did not. If the
+// function fails it is called again later, so it must continue where it failed; see [Once]. If
+// the outcome cannot be resolved neither is called. The contexts outlive the request. A function
 // may be nil.
 type Transaction struct {
 	Commit, Rollback func(ctx context.Context) error
 }
 
-// Written returns whether a write that returned err has happened, an error if
-// that is not known at present. It resolves unknown outcomes. An
-// ErrCompacted says that this is no longer possible.
+// Written reports whether a write that returned err has happened. It resolves unknown outcomes;
+// an error means that the outcome is not known yet, and ErrCompacted that it cannot be resolved
+// any more.
 func Written(ctx context.Context, err error) (bool, error) {
 	var unknown *storage.UnknownOutcomeError
 	if !errors.As(err, &unknown) {
@@ -37,34 +36,32 @@ func Written(ctx context.Context, err error) (bool, error) {
 	return revision > 0, err
 }
 
-// Once returns a function that carries out a write the first time it is called,
-// and again when it is called after a failure, unless the write has happened
-// nevertheless.
+// Once returns a function that executes a write. A call after a failure executes the write again,
+// unless it has happened despite the error.
 func Once(write func(ctx context.Context) error) func(ctx context.Context) error {
-	last := errors.New("not tried")
+	result := errors.New("not tried")
 	return func(ctx context.Context) error {
-		written, err := Written(ctx, last)
+		written, err := Written(ctx, result)
 		if err == nil && !written {
-			last = write(ctx)
-			err = last
+			result = write(ctx)
+			err = result
 		}
 		return err
 	}
 }
 
-// transaction joins the transactions of one attempt of a write. The first call
-// of end or rollback ends it, later ones do nothing: so a rollback can be
-// deferred.
+// transaction groups the transactions of one attempt of a write. The first call of end or
+// rollback ends it, later calls do nothing. So a rollback can be deferred.
 type transaction struct {
 	recovery *recovery
 	parts    []Transaction
 	ended    bool
-	// written is the outcome of the write unless unknown is set.
+	// written is the outcome of the write if unknown is nil.
 	written bool
 	unknown *storage.UnknownOutcomeError
 }
 
-// begin returns the transaction of an attempt of a write.
+// begin starts the transaction of an attempt.
 func (b *base) begin() *transaction { return &transaction{recovery: b.catalog.recovery} }
 
 func (t *transaction) join(part Transaction) {
@@ -73,12 +70,12 @@ func (t *transaction) join(part Transaction) {
 	}
 }
 
-// isNeeded returns whether something depends on the outcome of the write.
+// isNeeded reports whether a part depends on the outcome of the write.
 func (t *transaction) isNeeded() bool { return len(t.parts) > 0 }
 
 func (t *transaction) rollback(ctx context.Context) { t.finish(ctx) }
 
-// end commits or rolls back, by the result of the write.
+// end commits or rolls back, depending on the result of the write.
 func (t *transaction) end(ctx context.Context, err error, dryRun bool) {
 	if !t.ended {
 		t.written = err == nil && !dryRun
@@ -95,7 +92,7 @@ func (t *transaction) finish(ctx context.Context) {
 	if len(t.parts) == 0 {
 		return
 	}
-	if t.unknown != nil { // the storage has just tried to resolve it
+	if t.unknown != nil { // the storage has tried to resolve it
 		t.recovery.add(t)
 		return
 	}
@@ -106,8 +103,8 @@ func (t *transaction) finish(ctx context.Context) {
 	}
 }
 
-// run runs the remaining commits or rollbacks. After an error some remain, and run must
-// be called again.
+// run calls the remaining Commit or Rollback functions. After an error some of them remain, and
+// run must be called again.
 func (t *transaction) run(ctx context.Context) error {
 	if t.unknown != nil {
 		written, err := Written(ctx, t.unknown)
@@ -116,7 +113,7 @@ func (t *transaction) run(ctx context.Context) error {
 		}
 		t.written, t.unknown = written, nil
 	}
-	var left []Transaction
+	var remaining []Transaction
 	var errs []error
 	for _, part := range slices.Backward(t.parts) {
 		step := part.Rollback
@@ -127,18 +124,18 @@ func (t *transaction) run(ctx context.Context) error {
 			continue
 		}
 		if err := step(ctx); isTemporary(err) {
-			left, errs = append(left, part), append(errs, err)
+			remaining, errs = append(remaining, part), append(errs, err)
 		} else if err != nil {
 			t.recovery.lost(ctx, err)
 		}
 	}
-	slices.Reverse(left)
-	t.parts = left
+	slices.Reverse(remaining)
+	t.parts = remaining
 	return errors.Join(errs...)
 }
 
-// giveUp ends the transaction if its outcome can no longer be resolved. Its allocations
-// and charges are kept.
+// giveUp ends the transaction if its outcome can no longer be resolved. Its allocations and
+// charges are kept.
 func (t *transaction) giveUp(ctx context.Context, err error) error {
 	if isTemporary(err) {
 		return err
@@ -148,8 +145,7 @@ func (t *transaction) giveUp(ctx context.Context, err error) error {
 	return nil
 }
 
-// isTemporary returns whether an error is one of the storage or of the server,
-// which may be gone at another time.
+// isTemporary reports whether an operation that returned err may succeed later.
 func isTemporary(err error) bool {
 	for _, sentinel := range []error{storage.ErrUnavailable, storage.ErrUnknownOutcome, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, sentinel) {

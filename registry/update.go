@@ -12,15 +12,15 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// errGone ends an update whose object somebody else removed.
-var errGone = errors.New("the object is gone already")
+// errGone ends an update whose object another request has removed.
+var errGone = errors.New("the object no longer exists")
 
-// Update changes an object: it is the one path of PUT, PATCH, apply and of the
-// subresources that can be written. A proposal with a resourceVersion is a 409
-// unless it is that of the stored object; one without applies to the latest,
-// where the kind's strategy allows that. An update that changes nothing writes
-// nothing. If it takes the last finalizer from an object that is being deleted
-// the object goes, and the answer is what was submitted.
+// Update changes an object. It is the one path of PUT, PATCH, apply and of the subresources that
+// can be written. A proposal with a resourceVersion is a 409 unless the stored object has that
+// resourceVersion; a proposal without one applies to the latest state, if the strategy of the
+// kind allows it. An update that changes nothing writes nothing. An update that removes the last
+// finalizer of an object that is being deleted removes the object, and the result is the
+// submitted object.
 func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 	op, err := s.newUpdateOp(req)
 	if err != nil {
@@ -29,28 +29,27 @@ func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 	defer func() { op.attempt.tx.rollback(ctx) }()
 	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
-		CreateIfAbsent: op.mayCreate(),
+		CreateIfAbsent: op.createsIfAbsent(),
 		DryRun:         req.Options.DryRun,
 	})
 	return op.finish(ctx, res, err)
 }
 
-// updateOp is one call of Update. Only attempt changes from one run of step to
-// the next.
+// updateOp is one call of Update. Only attempt changes from one run of step to the next.
 type updateOp struct {
 	store    *Store
 	req      UpdateRequest
 	key      string
-	view     *View // nil where the body is of the resource's own kind
+	view     *View // nil if the body is of the kind of the resource
 	strategy *UpdateStrategy
 	attempt  attempt
 }
 
-// attempt is what the latest run of step leaves behind.
+// attempt is the state of the latest run of step.
 type attempt struct {
 	tx *transaction
-	// emptied is what was submitted, if it takes away the last finalizer.
-	emptied runtime.Object
+	// unfinalized is the submitted object, if it removes the last finalizer.
+	unfinalized runtime.Object
 }
 
 func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
@@ -70,26 +69,25 @@ func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
 	return op, err
 }
 
-// mayCreate reports whether an absent object is created. Apply creates no object through a
+// createsIfAbsent reports whether an absent object is created. Apply creates no object through a
 // subresource.
-func (op *updateOp) mayCreate() bool {
+func (op *updateOp) createsIfAbsent() bool {
 	if op.view != nil {
 		return false
 	}
 	return op.req.ForceCreate && op.req.Subresource == "" || op.req.CreateIfAbsent && op.strategy.AllowCreate
 }
 
-// step makes the next state of the object. It runs again on the new state
-// after a lost race, and takes nothing over from the run before but this: an
-// object whose last finalizer that run took away is not created anew because
-// somebody else was faster to remove it.
+// step returns the next state of the object. It runs again on the new state after a lost race,
+// and keeps only one fact of the previous run: an object whose last finalizer was removed is not
+// created again if another request has removed it.
 func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
-	last := op.attempt
+	previous := op.attempt
 	op.attempt = attempt{tx: op.store.begin()}
-	last.tx.rollback(ctx)
+	previous.tx.rollback(ctx)
 	if current == nil {
-		if last.emptied != nil {
-			op.attempt.emptied = last.emptied
+		if previous.unfinalized != nil {
+			op.attempt.unfinalized = previous.unfinalized
 			return storage.Proposal{}, errGone
 		}
 		return op.asCreate(ctx)
@@ -98,13 +96,13 @@ func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	if err != nil {
 		return storage.Proposal{}, err
 	}
-	if next.emptiesFinalizers(op.store.resource.Strategy.Delete.Holds) {
+	if next.removesLastFinalizer(op.store.resource.Strategy.Delete.Holds) {
 		return op.asDelete(ctx, next)
 	}
 	return op.asUpdate(next)
 }
 
-// asCreate proposes an object where there is none.
+// asCreate proposes a new object.
 func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 	obj, err := op.proposal(ctx, nil)
 	if err != nil {
@@ -126,8 +124,7 @@ func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 	return storage.Proposal{Object: obj, TTL: &creation.ttl, Receipt: op.req.Receipt}, nil
 }
 
-// authorizeCreate refuses an update that turns out to create an object unless its user has
-// the verb create too.
+// authorizeCreate requires the verb create for an update that creates an object.
 func (op *updateOp) authorizeCreate(ctx context.Context) error {
 	resource := op.store.resource
 	return Authorize(ctx, op.store.catalog.Authorizer(), Access{
@@ -139,7 +136,7 @@ func (op *updateOp) authorizeCreate(ctx context.Context) error {
 	})
 }
 
-// createOptions are those of a request that turns out to create.
+// createOptions returns the options of an update that creates an object.
 func (op *updateOp) createOptions() WriteOptions {
 	options := op.req.Options
 	options.Sent = optionsOfCreate(options.Sent)
@@ -156,20 +153,20 @@ func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
 	return proposal, nil
 }
 
-// asDelete proposes to remove an object that waited for its finalizers only. The
-// update itself does not happen.
+// asDelete proposes the removal of an object that was only kept by its finalizers. The update
+// itself does not happen.
 func (op *updateOp) asDelete(ctx context.Context, next *transition) (storage.Proposal, error) {
 	op.attempt.tx.rollback(ctx)
-	op.attempt = attempt{tx: op.store.begin(), emptied: next.obj}
+	op.attempt = attempt{tx: op.store.begin(), unfinalized: next.obj}
 	op.store.beginDelete(ctx, op.attempt.tx, next.old)
 	return storage.Proposal{Delete: true, Receipt: op.attempt.tx.isNeeded()}, nil
 }
 
-// finish turns what the storage came to into the answer.
+// finish ends the transaction and returns the result.
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
-	if op.attempt.emptied != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
+	if op.attempt.unfinalized != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
 		op.attempt.tx.rollback(ctx)
-		return op.result(computedEntry(op.attempt.emptied), false)
+		return op.result(computedEntry(op.attempt.unfinalized), false)
 	}
 	op.attempt.tx.end(ctx, err, op.req.Options.DryRun)
 	if err != nil {
@@ -177,7 +174,7 @@ func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err e
 	}
 	entry := res.Entry
 	if res.Outcome == storage.Deleted {
-		entry = computedEntry(op.attempt.emptied)
+		entry = computedEntry(op.attempt.unfinalized)
 	}
 	return op.result(entry, res.Outcome == storage.Created)
 }

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateCreate returns the errors of a new object: of its metadata, of its kind, and of the
-// resource's hook.
+// validateCreate returns the errors of the metadata, the kind and the hook for a new object.
 func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) field.ErrorList {
 	strategy := &s.resource.Strategy.Create
 	validateName := strategy.ValidateName
@@ -28,7 +27,7 @@ func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor
 	return errs
 }
 
-// validate returns the errors of a changed object, by itself and beside the stored one. Its
+// validate returns the errors of the next state, alone and compared with the stored object. The
 // name is not validated again: it was valid when the object was created.
 func (op *updateOp) validate(ctx context.Context, next *transition) field.ErrorList {
 	at := field.NewPath("metadata")
@@ -45,7 +44,7 @@ func (op *updateOp) validate(ctx context.Context, next *transition) field.ErrorL
 	return errs
 }
 
-// verb is the one that the request was authorized by.
+// verb returns the verb that the request was authorized for.
 func (op *updateOp) verb() string {
 	if _, ok := op.req.Options.Sent.(*metav1.PatchOptions); ok {
 		return "patch"

@@ -26,12 +26,12 @@ type Context struct {
 // Begin returns the context of a step at the beginning of a run. If other steps changed the
 // object since the last run, the invoked ids are reinvoked. The caller must call End.
 func Begin(step string, attributes *registry.Attributes) *Context {
-	c, ok := attributes.Noted(step).(*Context)
+	c, ok := attributes.State(step).(*Context)
 	if !ok {
 		c = &Context{attributes: attributes, invoked: map[string]bool{}, reinvoke: map[string]bool{}}
-		attributes.Note(step, c)
+		attributes.SetState(step, c)
 	}
-	if attributes.Again && !equality.Semantic.DeepEqual(c.output, attributes.Object) {
+	if attributes.Reinvocation && !equality.Semantic.DeepEqual(c.output, attributes.Object) {
 		c.requireReinvocation()
 	}
 	return c
@@ -39,7 +39,7 @@ func Begin(step string, attributes *registry.Attributes) *Context {
 
 // ShouldInvoke reports whether to invoke id in this run: in the first run always, in the second
 // run if it must be reinvoked.
-func (c *Context) ShouldInvoke(id string) bool { return !c.attributes.Again || c.reinvoke[id] }
+func (c *Context) ShouldInvoke(id string) bool { return !c.attributes.Reinvocation || c.reinvoke[id] }
 
 // AddInvoked records the invocation of a reinvocable id.
 func (c *Context) AddInvoked(id string) { c.invoked[id] = true }
@@ -48,7 +48,7 @@ func (c *Context) AddInvoked(id string) { c.invoked[id] = true }
 // of the mutating steps.
 func (c *Context) ObjectChanged() {
 	c.requireReinvocation()
-	c.attributes.RunAgain()
+	c.attributes.RequestReinvocation()
 }
 
 func (c *Context) requireReinvocation() {

@@ -35,7 +35,7 @@ func withoutHeader(obj runtime.Object) runtime.Object {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
 		return obj
 	}
-	out := registry.Shallow(obj)
+	out := registry.ShallowCopy(obj)
 	registry.ClearKind(out)
 	return out
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Cells returns the cells of an object in a resource's Table.
+// Cells returns the cells of an object in the Table of a resource.
 func Cells(r *registry.Resource, obj runtime.Object) []any {
 	cells, _ := r.Columns.Row(obj)
 	return cells

@@ -1,4 +1,4 @@
-// Package registrytest runs stores of a few small kinds on an embedded etcd,
-// for tests of what package registry and those above it do. The kinds are not
-// the built-in ones: each has just the rules that a test needs.
+// Package registrytest runs a registry with a few small kinds on an embedded etcd, for tests of
+// the registry and of the packages above it. The kinds are not the built-in ones: each has only
+// the rules that tests need.
 package registrytest

@@ -15,26 +15,25 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// Env is a catalog over an etcd of its own, which ends with the test.
+// Env is a catalog on an etcd of its own, which ends with the test.
 type Env struct {
 	*testing.T
 	Catalog *registry.Catalog
-	// Client reaches the etcd behind the catalog.
+	// Client is a client of the etcd behind the catalog.
 	Client *clientv3.Client
-	// EndTransactions ends those that could not end within their requests. There
-	// must be no more after it.
+	// EndTransactions ends the pending transactions. No transaction may begin after it.
 	EndTransactions func()
 }
 
-// New returns an environment with resources, or with those of Resources if
-// there are none, and the admission steps of chain.
+// New returns an environment with resources, or with those of Resources if none are given, and
+// the admission steps of chain.
 func New(t *testing.T, chain registry.Chain, resources ...*registry.Resource) *Env {
 	t.Helper()
 	return start(t, registry.CatalogConfig{Admission: chain}, resources)
 }
 
-// NewHooked returns an environment as New does, in which one resource, such as
-// "deployments.apps", has hooks.
+// NewHooked returns an environment like New, with hooks for one resource, such as
+// "deployments.apps".
 func NewHooked(t *testing.T, chain registry.Chain, resource string, hooks registry.Hooks, resources ...*registry.Resource) *Env {
 	t.Helper()
 	return start(t, registry.CatalogConfig{
@@ -42,13 +41,13 @@ func NewHooked(t *testing.T, chain registry.Chain, resource string, hooks regist
 	}, resources)
 }
 
-// NewManaged returns an environment that keeps account of field managers.
+// NewManaged returns an environment that tracks field managers.
 func NewManaged(t *testing.T, types managedfields.TypeConverter) *Env {
 	t.Helper()
 	return start(t, registry.CatalogConfig{Types: types}, nil)
 }
 
-// NewCached returns an environment whose reads cache answers.
+// NewCached returns an environment with a cache.
 func NewCached(t *testing.T, cache registry.Cache) *Env {
 	t.Helper()
 	return start(t, registry.CatalogConfig{Cache: cache}, nil)
@@ -126,7 +125,7 @@ func (e *Env) Served(resource string) registry.Interface {
 	return nil
 }
 
-// Revision returns that of the etcd behind the catalog.
+// Revision returns the current revision of etcd.
 func (e *Env) Revision() int64 {
 	e.Helper()
 	resp, err := e.Client.Get(e.Context(), "/", clientv3.WithCountOnly())
@@ -136,8 +135,7 @@ func (e *Env) Revision() int64 {
 	return resp.Header.Revision
 }
 
-// Default fills in an object of a resource's hub version, as whoever decodes
-// what a client sent does.
+// Default sets the defaults of an object of the hub version, as decoding a request does.
 func (e *Env) Default(resource string, obj runtime.Object) {
 	e.Helper()
 	if fill := e.Served(resource).Resource().Versions[0].Default; fill != nil {
@@ -145,8 +143,7 @@ func (e *Env) Default(resource string, obj runtime.Object) {
 	}
 }
 
-// Create creates an object that must not fail to be, in its own namespace,
-// with defaults.
+// Create creates an object with defaults in its own namespace. An error fails the test.
 func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 	e.Helper()
 	obj = obj.DeepCopyObject()
@@ -161,7 +158,7 @@ func (e *Env) Create(resource string, obj runtime.Object) runtime.Object {
 	return Object(result.Entry)
 }
 
-// Get returns an object that must be there.
+// Get returns an object. An error fails the test.
 func (e *Env) Get(resource, namespace, name string) runtime.Object {
 	e.Helper()
 	entry, err := e.Served(resource).Get(e.Context(), namespace, name, "")

@@ -12,9 +12,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Frozen returns what wraps a storage so that the test fails in the end if
-// anybody wrote to an object which the storage has given out: entries may be
-// shared.
+// Frozen returns a wrapper of a storage. The test fails at its end if an object of the storage
+// was modified: entries may be shared.
 func Frozen(t testing.TB) func(storage.Interface, schema.GroupResource) storage.Interface {
 	seen := &observed{}
 	t.Cleanup(func() { seen.check(t) })
@@ -23,7 +22,7 @@ func Frozen(t testing.TB) func(storage.Interface, schema.GroupResource) storage.
 	}
 }
 
-// observed are the entries that were given out, and copies of their objects.
+// observed holds the entries of all results, and copies of their objects.
 type observed struct {
 	mu     sync.Mutex // guards copies
 	copies map[*storage.Entry]runtime.Object
@@ -38,7 +37,7 @@ func (o *observed) add(entries ...*storage.Entry) {
 		}
 		obj, err := entry.Object()
 		if err != nil {
-			continue // whoever asks for it is told
+			continue // reported by Object to the test
 		}
 		if o.copies == nil {
 			o.copies = map[*storage.Entry]runtime.Object{}
@@ -51,12 +50,12 @@ func (o *observed) check(t testing.TB) {
 	for entry, want := range o.copies {
 		obj, _ := entry.Object()
 		if diff := cmp.Diff(want, obj); diff != "" {
-			t.Errorf("somebody wrote to %s of revision %d (-as given out +now):\n%s", entry.Key, entry.Revision, diff)
+			t.Errorf("%s of revision %d was modified (-before +after):\n%s", entry.Key, entry.Revision, diff)
 		}
 	}
 }
 
-// frozen observes whatever the registry may share with others.
+// frozen records all entries that the storage shares with the registry.
 type frozen struct {
 	storage.Interface
 	seen *observed

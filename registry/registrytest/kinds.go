@@ -21,8 +21,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// Resources returns the resources of this package, new ones every time, so that
-// a test may change them.
+// Resources returns the resources of this package. Each call returns new ones that a test may
+// change.
 func Resources() []*registry.Resource {
 	return []*registry.Resource{ConfigMaps(), Pods(), Namespaces(), Events(), Leases(), Deployments()}
 }
@@ -39,14 +39,15 @@ func resource(kind schema.GroupVersionKind, name string, newObject, newList func
 	}
 }
 
-// ConfigMaps has no rules of its own.
+// ConfigMaps returns a resource without rules of its own.
 func ConfigMaps() *registry.Resource {
 	return resource(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps",
 		func() runtime.Object { return &corev1.ConfigMap{} },
 		func() runtime.Object { return &corev1.ConfigMapList{} })
 }
 
-// Leases may be created by an update, and not updated without a version.
+// Leases returns a resource that an update may create, and whose updates require a
+// resourceVersion.
 func Leases() *registry.Resource {
 	r := resource(coordinationv1.SchemeGroupVersion.WithKind("Lease"), "leases",
 		func() runtime.Object { return &coordinationv1.Lease{} },
@@ -55,7 +56,7 @@ func Leases() *registry.Resource {
 	return r
 }
 
-// Events go after an hour, and nothing depends on them.
+// Events returns a resource with a time to live of an hour and without dependents.
 func Events() *registry.Resource {
 	r := resource(corev1.SchemeGroupVersion.WithKind("Event"), "events",
 		func() runtime.Object { return &corev1.Event{} },
@@ -65,8 +66,8 @@ func Events() *registry.Resource {
 	return r
 }
 
-// Pods know graceful deletion, once they are on a node, and can be selected by
-// that node.
+// Pods returns a resource with graceful deletion of pods on a node, and with the selectable field
+// spec.nodeName.
 func Pods() *registry.Resource {
 	r := resource(corev1.SchemeGroupVersion.WithKind("Pod"), "pods",
 		func() runtime.Object { return &corev1.Pod{} },
@@ -89,7 +90,7 @@ func Pods() *registry.Resource {
 	return r
 }
 
-// Namespaces are kept by the finalizers in their spec.
+// Namespaces returns a resource whose objects are kept by the finalizers in their spec.
 func Namespaces() *registry.Resource {
 	r := resource(corev1.SchemeGroupVersion.WithKind("Namespace"), "namespaces",
 		func() runtime.Object { return &corev1.Namespace{} },
@@ -116,7 +117,7 @@ func Namespaces() *registry.Resource {
 	return r
 }
 
-// Deployments count generations, and have a status and a scale.
+// Deployments returns a resource with generations, a status and a scale.
 func Deployments() *registry.Resource {
 	r := resource(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments",
 		func() runtime.Object { return &appsv1.Deployment{} },
@@ -188,9 +189,9 @@ func scaleOf(obj runtime.Object) (runtime.Object, error) {
 
 func validateScale(view runtime.Object) error {
 	scale := view.(*autoscalingv1.Scale)
-	faults := validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
-	if len(faults) == 0 {
+	errs := validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
+	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), scale.Name, slices.Clip(faults))
+	return apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), scale.Name, slices.Clip(errs))
 }

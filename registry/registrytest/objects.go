@@ -11,10 +11,10 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Namespace is where the objects of this package live.
+// Namespace is the namespace of the objects of this package.
 const Namespace = "x"
 
-// Meta returns the metadata of an object, to read or to write.
+// Meta returns the metadata of an object, for reading and writing.
 func Meta(obj runtime.Object) metav1.Object {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
@@ -47,7 +47,7 @@ func NewConfigMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
 }
 
-// NewDeployment returns a Deployment of one replica.
+// NewDeployment returns a Deployment with one replica.
 func NewDeployment(name string) *appsv1.Deployment {
 	replicas := int32(1)
 	return &appsv1.Deployment{
@@ -56,7 +56,7 @@ func NewDeployment(name string) *appsv1.Deployment {
 	}
 }
 
-// NewPod returns a Pod on a node, "" for a pod that waits for one.
+// NewPod returns a Pod on a node, or without a node for "".
 func NewPod(name, node string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name},

@@ -7,13 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rules returns a function that holds validation to a rule: the faults which it
-// finds in an object that valid made, after a change. Without the change there
-// are none.
+// Rules returns a function that runs a subtest for one rule: it changes a valid object and
+// compares the errors of the validation. The unchanged object must be valid.
 func Rules[T any](t *testing.T, valid func() T, validate func(obj T) field.ErrorList) func(rule string, change func(obj T), want ...string) {
 	t.Helper()
 	if got := Texts(validate(valid())); got != nil {
-		t.Fatalf("an object without faults: %q", got)
+		t.Fatalf("errors of the valid object: %q", got)
 	}
 	return func(rule string, change func(T), want ...string) {
 		t.Helper()

@@ -10,19 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// memoSlots is how many applies a field manager remembers.
+// memoSlots is the number of applies that a field manager remembers.
 const memoSlots = 64
 
-// applyMemo remembers applies that changed nothing: what is applied again to
-// the same state changes nothing again. Controllers do that all the time, and to
-// find it out costs as much as an apply that does something. A slot is taken by
-// whoever comes last.
+// applyMemo remembers applies that changed nothing. The same apply to the same state changes
+// nothing again. Controllers apply periodically, and computing that nothing changes costs as much
+// as an effective apply. A new entry replaces the entry in its slot.
 type applyMemo struct {
 	seed  maphash.Seed
 	slots [memoSlots]atomic.Pointer[appliedState]
 }
 
-// appliedState is all that the outcome of an apply depends on.
+// appliedState is the complete input of an apply.
 type appliedState struct {
 	uid      types.UID
 	revision string
@@ -33,7 +32,7 @@ type appliedState struct {
 
 func newApplyMemo() *applyMemo { return &applyMemo{seed: maphash.MakeSeed()} }
 
-// state returns false for what is not to be remembered.
+// state returns the input of an apply, and false if it is not remembered.
 func (m *applyMemo) state(current runtime.Object, req ApplyRequest) (appliedState, bool) {
 	accessor, err := meta.Accessor(current)
 	if err != nil || accessor.GetUID() == "" || len(req.Source) == 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Read is Get for those who know the Go type of the hub. The object must not be
-// written to.
+// Read is Get for a known Go type of the hub. The object must not be modified.
 func Read[T runtime.Object](ctx context.Context, reader Reader, namespace, name, resourceVersion string) (T, error) {
 	entry, err := reader.Get(ctx, namespace, name, resourceVersion)
 	if err != nil {
@@ -21,8 +20,7 @@ func Read[T runtime.Object](ctx context.Context, reader Reader, namespace, name,
 	return As[T](entry)
 }
 
-// ReadAll is List for those who know the Go type of the hub. The objects must not
-// be written to.
+// ReadAll is List for a known Go type of the hub. The objects must not be modified.
 func ReadAll[T runtime.Object](ctx context.Context, reader Reader, req ListRequest) ([]T, error) {
 	page, err := reader.List(ctx, req)
 	if err != nil {
@@ -37,8 +35,8 @@ func ReadAll[T runtime.Object](ctx context.Context, reader Reader, req ListReque
 	return list, nil
 }
 
-// As returns the object of an entry, which must not be written to. Bytes that
-// cannot be read, or are of something else, are a 500.
+// As returns the object of an entry, which must not be modified. It is an internal error if the
+// object cannot be decoded or has another type.
 func As[T runtime.Object](entry *storage.Entry) (T, error) {
 	var none T
 	obj, err := entry.Object()

@@ -8,22 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// deleteVerdict is what deleting an object means.
+// deleteVerdict is the effect of a deletion on an object.
 type deleteVerdict int
 
 const (
-	// deleteKeep: it is being deleted already and stays as it is.
+	// deleteKeep: the object is being deleted already and does not change.
 	deleteKeep deleteVerdict = iota
-	// deleteMark: it is marked and stays until something else is done.
+	// deleteMark: the object is marked as being deleted and kept.
 	deleteMark
-	// deleteRemove: it goes.
+	// deleteRemove: the object is removed.
 	deleteRemove
-	// deleteMarkAndRemove: it is marked, and goes at once.
+	// deleteMarkAndRemove: the object is marked and then removed.
 	deleteMarkAndRemove
 )
 
-// deletion is the decision on one state of an object. It reads and writes
-// nothing but its members, of which obj becomes the state to store.
+// deletion decides about one state of an object. It has no side effects other than on obj, the
+// state to store.
 type deletion struct {
 	obj      runtime.Object
 	meta     metav1.Object // of obj
@@ -32,7 +32,7 @@ type deletion struct {
 	now      time.Time
 }
 
-// decide marks the object as far as it has to be, and tells what is to be done.
+// decide marks the object as being deleted if necessary, and returns the verdict.
 func (d *deletion) decide() deleteVerdict {
 	if d.strategy.Holds != nil && d.strategy.Holds(d.obj) {
 		return d.hold()
@@ -55,8 +55,8 @@ func (d *deletion) decide() deleteVerdict {
 	return deleteMarkAndRemove
 }
 
-// hold marks an object that its kind keeps. It sets no grace period: the kind
-// releases the object when its own condition is met.
+// hold marks an object that its kind keeps. It sets no grace period: the kind releases the object
+// when its own condition is met.
 func (d *deletion) hold() deleteVerdict {
 	if d.meta.GetDeletionTimestamp() != nil {
 		return deleteKeep
@@ -69,8 +69,8 @@ func (d *deletion) hold() deleteVerdict {
 	return deleteMark
 }
 
-// grace starts or shortens the grace period. pending: the object has one that
-// ends no later than what is asked for.
+// grace starts or shortens the grace period. pending is true if the current grace period ends no
+// later than the requested one.
 func (d *deletion) grace() (graceful, pending bool) {
 	if d.strategy.GracePeriod == nil {
 		return false, false
@@ -87,24 +87,24 @@ func (d *deletion) grace() (graceful, pending bool) {
 	return true, false
 }
 
-// shorten moves the end of a grace period that runs towards the present, never
-// away from it. A period of nothing means that the removal failed: do it now.
+// shorten shortens the current grace period, and never extends it. A current period of zero means
+// that an earlier removal failed: the object is removed now.
 func (d *deletion) shorten() (graceful, pending bool) {
 	stored := d.meta.GetDeletionGracePeriodSeconds()
 	if stored == nil || *stored == 0 {
 		return false, false
 	}
-	running := max(*stored, 1)
-	asked := d.options.GracePeriodSeconds
-	if asked == nil || *asked >= running {
+	current := max(*stored, 1)
+	requested := d.options.GracePeriodSeconds
+	if requested == nil || *requested >= current {
 		return false, true
 	}
-	period := *asked
-	end := d.meta.GetDeletionTimestamp().Add(seconds(period - running))
+	period := *requested
+	end := d.meta.GetDeletionTimestamp().Add(seconds(period - current))
 	if end.Before(d.now) {
 		end = d.now
-		// Who asked for some time gets the least there is, so that whoever
-		// ends the object gracefully still sees it.
+		// A requested period above zero remains at least one second, so that the process that
+		// ends the object gracefully still receives the event.
 		period = min(period, 1)
 	}
 	d.schedule(end, period)
@@ -130,27 +130,27 @@ func (d *deletion) markNow() {
 	d.schedule(since.Time, 0)
 }
 
-// raiseGeneration: being deleted counts as a change of what is wanted, in kinds
-// that count.
+// raiseGeneration increments the generation, because a deletion counts as a change of the desired
+// state. Kinds without generations are not changed.
 func (d *deletion) raiseGeneration() {
 	if generation := d.meta.GetGeneration(); generation > 0 {
 		d.meta.SetGeneration(generation + 1)
 	}
 }
 
-// finalizers returns those of the object with the two of the garbage collector
-// as the propagation policy demands.
+// finalizers returns the finalizers of the object with those of the garbage collector for the
+// propagation policy.
 func (d *deletion) finalizers() []string {
 	current := d.meta.GetFinalizers()
-	wanted := d.collectorFinalizer()
+	collector := d.collectorFinalizer()
 	var kept []string
 	for _, f := range current {
 		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
 			kept = append(kept, f)
 		}
 	}
-	if wanted != "" {
-		kept = append(kept, wanted)
+	if collector != "" {
+		kept = append(kept, collector)
 	}
 	if sameSet(current, kept) {
 		return current
@@ -158,9 +158,9 @@ func (d *deletion) finalizers() []string {
 	return kept
 }
 
-// collectorFinalizer returns which finalizer tells the garbage collector what
-// to do with the object's dependents, "" if it may do so in the background. The
-// options come first, then what the object has, then the kind's default.
+// collectorFinalizer returns the garbage collector's finalizer for the propagation policy, "" for
+// background deletion. The options take precedence, then the finalizers of the object, then the
+// default of the kind.
 func (d *deletion) collectorFinalizer() string {
 	if d.strategy.NoDependents {
 		return ""

@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// recoveryDelay is the time between two attempts to end transactions. It
-	// doubles with every attempt that fails, up to the maximum.
+	// recoveryDelay is the time between two attempts to end transactions. It doubles after each
+	// attempt that fails, up to maxRecoveryDelay.
 	recoveryDelay    = 100 * time.Millisecond
 	maxRecoveryDelay = 10 * time.Second
-	// recoveryTimeout bounds an attempt, and the last one, when the server stops.
+	// recoveryTimeout bounds an attempt, and lastRecoveryTimeout the attempt when the server
+	// stops.
 	recoveryTimeout     = 10 * time.Second
 	lastRecoveryTimeout = 2 * time.Second
 )
 
-// recovery ends the transactions that could not end within their requests: those
-// of writes whose outcome is unknown, and those whose commit or rollback failed.
+// recovery ends the transactions that could not end within their requests, because the outcome of
+// the write is unknown or because the commit or rollback failed.
 type recovery struct {
 	logger *slog.Logger
-	added  chan struct{} // holds a token after an addition
+	added  chan struct{} // has an element after an addition
 
 	mu      sync.Mutex
 	pending []*transaction // guarded by mu
@@ -34,8 +35,8 @@ func newRecovery(logger *slog.Logger) *recovery {
 	return &recovery{logger: logger, added: make(chan struct{}, 1)}
 }
 
-// Run ends transactions that could not end within their requests. It returns
-// when ctx has ended and one more attempt was made, and never fails.
+// Run ends the transactions that could not end within their requests. It returns nil after ctx
+// has ended and one more attempt was made.
 func (c *Catalog) Run(ctx context.Context) error {
 	c.recovery.run(ctx)
 	return nil
@@ -57,7 +58,7 @@ func (r *recovery) run(ctx context.Context) {
 		var retry <-chan time.Time
 		added := r.added
 		if r.attempt(ctx, recoveryTimeout) > 0 {
-			retry, added = time.After(delay), nil // a new one must not cut the delay short
+			retry, added = time.After(delay), nil // a new transaction does not shorten the delay
 			delay = min(2*delay, maxRecoveryDelay)
 		} else {
 			delay = recoveryDelay
@@ -68,13 +69,13 @@ func (r *recovery) run(ctx context.Context) {
 		case <-added:
 		}
 	}
-	if left := r.attempt(context.WithoutCancel(ctx), lastRecoveryTimeout); left > 0 {
-		r.logger.WarnContext(ctx, "the server stops before the outcome of writes is known: what they have charged or claimed is kept", "writes", left)
+	if remaining := r.attempt(context.WithoutCancel(ctx), lastRecoveryTimeout); remaining > 0 {
+		r.logger.WarnContext(ctx, "the server stops before the outcome of writes is known: their quota charges and allocations are kept", "writes", remaining)
 	}
 }
 
-// attempt returns how many of the pending transactions are left.
-func (r *recovery) attempt(ctx context.Context, timeout time.Duration) (left int) {
+// attempt runs the pending transactions and returns the number that remain.
+func (r *recovery) attempt(ctx context.Context, timeout time.Duration) (remaining int) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.mu.Lock()
@@ -85,7 +86,7 @@ func (r *recovery) attempt(ctx context.Context, timeout time.Duration) (left int
 	for _, t := range pending {
 		if err := t.run(ctx); err != nil {
 			failed = append(failed, t)
-			r.logger.DebugContext(ctx, "a write is not ended yet", "error", err)
+			r.logger.DebugContext(ctx, "the transaction of a write is pending", "error", err)
 		}
 	}
 	r.mu.Lock()
@@ -96,5 +97,5 @@ func (r *recovery) attempt(ctx context.Context, timeout time.Duration) (left int
 
 // lost logs that a change is kept, because it cannot be committed or rolled back.
 func (r *recovery) lost(ctx context.Context, err error) {
-	r.logger.WarnContext(ctx, "what a write has charged or claimed is kept: it cannot be ended", "error", err)
+	r.logger.WarnContext(ctx, "the quota charges and allocations of a write are kept: its transaction cannot be ended", "error", err)
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ClearKind takes apiVersion and kind from an object: those of the hub have none.
+// ClearKind clears apiVersion and kind: objects of the hub version have none.
 func ClearKind(obj runtime.Object) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		delete(u.Object, "apiVersion")
@@ -19,9 +19,9 @@ func ClearKind(obj runtime.Object) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 }
 
-// Shallow returns a copy of the outermost struct of an object and of its
-// metadata, or of those two maps: whoever sets their fields does not change obj.
-func Shallow(obj runtime.Object) runtime.Object {
+// ShallowCopy returns a copy of the outermost struct and the metadata of an object, or of these
+// two maps. Setting fields of these does not change obj.
+func ShallowCopy(obj runtime.Object) runtime.Object {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		from := reflect.ValueOf(obj).Elem()

@@ -13,14 +13,13 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// transition is an object on its way from the stored state to the next one. Of
-// the two only obj may be written to.
+// transition is an update of a stored object. Only obj may be modified.
 type transition struct {
 	obj, old      runtime.Object
 	meta, oldMeta metav1.Object
 }
 
-// transition makes the next state of an object that exists, ready to be stored.
+// transition returns the next state of a stored object, ready to be stored.
 func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*transition, error) {
 	old, err := current.Object()
 	if err != nil {
@@ -37,7 +36,7 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 	if next.oldMeta, err = meta.Accessor(old); err != nil {
 		return nil, err
 	}
-	if err := op.settleVersion(next, current.Revision); err != nil {
+	if err := op.checkVersion(next, current.Revision); err != nil {
 		return nil, err
 	}
 	dropDuplicateOwners(ctx, next.meta, afterAdmission)
@@ -49,13 +48,13 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 	if err := op.complete(ctx, next); err != nil {
 		return nil, err
 	}
-	return next, op.admitted(ctx, next)
+	return next, op.validateAdmission(ctx, next)
 }
 
-// settleVersion holds the version that a proposal names against the stored one.
-func (op *updateOp) settleVersion(next *transition, current int64) error {
+// checkVersion compares the resourceVersion of a proposal with the stored one.
+func (op *updateOp) checkVersion(next *transition, current int64) error {
 	versioner := op.store.storage.Versioner()
-	asked, err := versioner.ObjectResourceVersion(next.obj)
+	proposed, err := versioner.ObjectResourceVersion(next.obj)
 	if err != nil {
 		return err
 	}
@@ -63,24 +62,24 @@ func (op *updateOp) settleVersion(next *transition, current int64) error {
 	if op.strategy.AllowUnconditional {
 		policy = versionOptional
 	}
-	switch decideVersion(asked, current, policy) {
+	switch decideVersion(proposed, current, policy) {
 	case versionAdopt:
 		return versioner.UpdateObject(next.obj, current)
 	case versionConflict:
 		return op.call().conflict()
 	case versionMissing:
-		// The kind is the resource's name here, as in kube-apiserver.
+		// As in kube-apiserver, the kind in the error is the name of the resource.
 		r := op.store.resource.GroupResource()
 		return apierrors.NewInvalid(schema.GroupKind{Group: r.Group, Kind: r.Resource}, op.req.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), asked, "must be specified for an update"),
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), proposed, "must be specified for an update"),
 		})
 	default:
 		return nil
 	}
 }
 
-// complete applies the rules of the kind, and those that hold for the metadata
-// of every object.
+// complete prepares, validates and canonicalizes the next state by the rules of its kind and the
+// rules for metadata.
 func (op *updateOp) complete(ctx context.Context, next *transition) error {
 	if err := op.store.resource.CheckNamespace(next.meta, op.req.Namespace); err != nil {
 		return err
@@ -110,8 +109,8 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 	return nil
 }
 
-// keepSystemFields puts back what no update changes. What it leaves alone, and
-// differs, is found by validation.
+// keepSystemFields restores the fields that no update changes. Validation rejects changes of the
+// other immutable fields.
 func (t *transition) keepSystemFields() {
 	if t.meta.GetUID() == "" {
 		t.meta.SetUID(t.oldMeta.GetUID())
@@ -127,10 +126,9 @@ func (t *transition) keepSystemFields() {
 	}
 }
 
-// emptiesFinalizers tells whether nothing keeps the object any longer: it is
-// being deleted, its grace period is over or it has none, and the next state
-// has no finalizers.
-func (t *transition) emptiesFinalizers(holds func(runtime.Object) bool) bool {
+// removesLastFinalizer reports whether nothing keeps the object any longer: it is being deleted,
+// its grace period is zero or absent, and the next state has no finalizers.
+func (t *transition) removesLastFinalizer(holds func(runtime.Object) bool) bool {
 	if len(t.meta.GetFinalizers()) > 0 || t.oldMeta.GetDeletionTimestamp() == nil {
 		return false
 	}
@@ -140,8 +138,8 @@ func (t *transition) emptiesFinalizers(holds func(runtime.Object) bool) bool {
 	return holds == nil || !holds(t.obj)
 }
 
-// admitted asks validating admission, which sees views where the client does.
-func (op *updateOp) admitted(ctx context.Context, next *transition) error {
+// validateAdmission runs validating admission, on views if the request is for a view.
+func (op *updateOp) validateAdmission(ctx context.Context, next *transition) error {
 	obj, old := next.obj, next.old
 	if op.view != nil {
 		var err error
@@ -155,7 +153,7 @@ func (op *updateOp) admitted(ctx context.Context, next *transition) error {
 	return op.store.validateAdmission(ctx, op.attempt.tx, op.attributes(obj, old))
 }
 
-// attributes describes the write to admission.
+// attributes returns the admission attributes of the update.
 func (op *updateOp) attributes(obj, old runtime.Object) *Attributes {
 	attributes := &Attributes{
 		Operation:   OperationUpdate,

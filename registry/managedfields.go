@@ -18,24 +18,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// ApplyRequest asks for the fields of an object that a manager wants to own.
+// ApplyRequest is a server-side apply of the fields that a manager owns.
 type ApplyRequest struct {
-	// Subresource that is applied to, "" for the resource itself.
+	// Subresource is the applied subresource, "" for the resource itself.
 	Subresource string
-	// Object has the fields. It names its kind, and belongs to the store
-	// afterwards.
+	// Object has the applied fields and names its kind. The store may modify it.
 	Object *unstructured.Unstructured
-	// Source is what Object was read from; it may be left out.
+	// Source is the body that Object was decoded from. It is optional.
 	Source []byte
-	// Force takes fields from other managers; without it that is a 409.
+	// Force takes the ownership of fields from other managers. Without it a conflict is a 409.
 	Force   bool
 	Options WriteOptions
 }
 
-// Apply merges the fields into an object, in the hub version or a view, and
-// notes who owns them. It writes nothing: its result is what Propose of an
-// Update with Applied returns. current must not be written to, and is nil for
-// an object that is not there yet.
+// Apply merges the applied fields into an object, in the hub version or a view, and sets the
+// field managers. It writes nothing: its result is returned by Propose of an Update with Applied.
+// current must not be modified, and is nil for a new object.
 func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error) {
 	m, err := s.fieldManager(req.Options.Version, req.Subresource)
 	if err != nil {
@@ -56,9 +54,9 @@ func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequ
 	if known && m.applied.changesNothing(state) {
 		return current.DeepCopyObject(), nil
 	}
-	applied, err := m.manager.Apply(m.unpruned(current, req), req.Object, req.Options.FieldManager, req.Force)
+	applied, err := m.manager.Apply(m.withoutPruning(current, req), req.Object, req.Options.FieldManager, req.Force)
 	if err != nil {
-		return nil, m.unapplied(err, current)
+		return nil, m.applyError(err, current)
 	}
 	if known && onlyTimesDiffer(applied, current) {
 		m.applied.remember(state)
@@ -66,9 +64,9 @@ func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequ
 	return applied, nil
 }
 
-// unapplied says whose fault it is that an apply failed: the client's, if the
-// object that is there is not to blame.
-func (m *fieldManager) unapplied(err error, current runtime.Object) error {
+// applyError returns a bad request for an error that the applied object causes, and the error
+// itself if the stored object causes it.
+func (m *fieldManager) applyError(err error, current runtime.Object) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return err
@@ -86,10 +84,8 @@ func (m *fieldManager) unapplied(err error, current runtime.Object) error {
 // Applies reports whether Apply is supported.
 func (s *Store) Applies() bool { return s.catalog.config.Types != nil }
 
-// track notes in the metadata of obj, which belongs to the caller, who changed
-// which fields of live; nil is an object that was not there. What obj itself says
-// of its managers counts where it makes sense. Where they cannot be told, those
-// of live stay.
+// track sets the managed fields of obj after a change of live, which is nil for a new object.
+// Valid managed fields in obj are used. If they cannot be computed, those of live are kept.
 func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource string) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
@@ -115,25 +111,25 @@ func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource st
 	}
 }
 
-// tracks tells whether anybody keeps account of field managers.
+// tracks reports whether managed fields are computed for a write.
 func (b *base) tracks(opts WriteOptions) bool {
 	return b.catalog.config.Types != nil && opts.FieldManager != ""
 }
 
-// managerKey names a field manager of a store.
+// managerKey identifies a field manager of a resource.
 type managerKey struct{ version, subresource string }
 
-// fieldManager keeps account of fields for one version and subresource.
+// fieldManager computes managed fields for one version and subresource.
 type fieldManager struct {
 	manager  *managedfields.FieldManager
 	types    managedfields.TypeConverter
 	versions *fieldVersions
-	owns     fieldpath.Filter // of the version; nil: everything
+	owns     fieldpath.Filter // of the version; nil: all fields
 	applied  *applyMemo
 }
 
-// fieldManager returns the one for what is written in a version of the resource,
-// "" being the hub. It is made on first use.
+// fieldManager returns the field manager of a version, "" for the hub, and a subresource. It is
+// created on first use.
 func (b *base) fieldManager(version, subresource string) (*fieldManager, error) {
 	key := managerKey{version, subresource}
 	if known, ok := b.managers.Load(key); ok {
@@ -172,7 +168,7 @@ func (c *Catalog) Types(r *Resource, subresource string) (managedfields.TypeConv
 	return c.config.Types, nil
 }
 
-// ownable says, by version, which fields a write of a subresource can own.
+// ownable returns, by version, the filter of the fields that a write of a subresource can own.
 func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	strategy := &r.Strategy.Update
 	if sub, ok := r.Subresource(subresource); ok && sub.Update != nil {
@@ -189,9 +185,9 @@ func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fiel
 	return filters
 }
 
-// keepTimes takes back the times at which managers were last seen, if nothing
-// else of an object has changed, so that a write which changes nothing is none.
-func keepTimes(obj, old runtime.Object) {
+// restoreTimes restores the times in managedFields if the object has not changed otherwise, so
+// that an update without changes writes nothing.
+func restoreTimes(obj, old runtime.Object) {
 	before := managersOf(old)
 	if slices.EqualFunc(managersOf(obj), before, sameManager) || !onlyTimesDiffer(obj, old) {
 		return
@@ -202,8 +198,8 @@ func keepTimes(obj, old runtime.Object) {
 	}
 }
 
-// onlyTimesDiffer tells whether an object is what it was, but for its version
-// and the times in managedFields.
+// onlyTimesDiffer reports whether two objects differ at most in resourceVersion and the times in
+// managedFields.
 func onlyTimesDiffer(obj, old runtime.Object) bool {
 	if !slices.EqualFunc(managersOf(obj), managersOf(old), sameButTime) {
 		return false
@@ -212,7 +208,7 @@ func onlyTimesDiffer(obj, old runtime.Object) bool {
 	if copyVersion(now, before) != nil {
 		return false
 	}
-	// What is the same in memory is the same, and that is found out faster.
+	// DeepEqual is faster for objects that share memory.
 	return reflect.DeepEqual(now, before) || equality.Semantic.DeepEqualWithNilDifferentFromEmpty(now, before)
 }
 

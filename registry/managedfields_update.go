@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// invalidManagersText is that of kube-apiserver.
+// invalidManagersText is a text of kube-apiserver.
 const invalidManagersText = ".metadata.managedFields was in an invalid state after admission; " +
 	"this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// writer is who comes to own what an update changes. What a POST to a
-// subresource changes, such as a binding, is the server's own doing.
+// writer returns the options with the manager that owns the changes of an update. The changes of
+// a POST to a subresource, such as a binding, belong to the server itself.
 func (op *updateOp) writer() WriteOptions {
 	opts := op.req.Options
 	if sub, ok := op.store.resource.Subresource(op.req.Subresource); ok && sub.Create != nil {
@@ -27,14 +27,14 @@ func (op *updateOp) writer() WriteOptions {
 	return opts
 }
 
-// viewManagers are the managers of the one field that a view shows of an object.
-// The zero value keeps no account of any.
+// viewManagers computes the managers of the one field that a view has of its object. The zero
+// value computes nothing.
 type viewManagers struct {
 	handler *managedfields.ScaleHandler
 }
 
-// showManagers notes in a view who manages that field in its object.
-func (op *updateOp) showManagers(view, obj runtime.Object) (viewManagers, error) {
+// newViewManagers sets the managers of that field on a view.
+func (op *updateOp) newViewManagers(view, obj runtime.Object) (viewManagers, error) {
 	if op.view.Replicas == nil || !op.store.tracks(op.req.Options) {
 		return viewManagers{}, nil
 	}
@@ -61,8 +61,8 @@ func (op *updateOp) showManagers(view, obj runtime.Object) (viewManagers, error)
 	return viewManagers{handler}, nil
 }
 
-// noteIn writes what has become of the managers of a view into its object.
-func (m viewManagers) noteIn(obj, view runtime.Object) error {
+// writeTo sets the managers of an object from those of its view.
+func (m viewManagers) writeTo(obj, view runtime.Object) error {
 	if m.handler == nil {
 		return nil
 	}
@@ -90,9 +90,9 @@ func managersOf(obj runtime.Object) []metav1.ManagedFieldsEntry {
 	return accessor.GetManagedFields()
 }
 
-// keepManagers puts back the managers that an object had before admission, if
-// that has left behind some that make no sense.
-func keepManagers(ctx context.Context, obj runtime.Object, before []metav1.ManagedFieldsEntry) {
+// restoreInvalidManagers restores the managed fields that an object had before admission, if
+// admission has made them invalid.
+func restoreInvalidManagers(ctx context.Context, obj runtime.Object, before []metav1.ManagedFieldsEntry) {
 	after := managersOf(obj)
 	if len(after) == 0 || len(after) == len(before) && &after[0] == &before[0] {
 		return

@@ -11,9 +11,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// checkSize refuses an object that the store cannot hold before field managers,
-// admission and validation work on it: field managers take quadratic time. The
-// answer is the one that the store would give in the end.
+// checkSize rejects an object that is too large for the storage before field managers, admission
+// and validation process it: field managers take quadratic time. The error is that of the
+// storage.
 func (b *base) checkSize(obj runtime.Object, opts WriteOptions) error {
 	limit := b.catalog.config.MaxObjectBytes
 	if limit == 0 {
@@ -29,8 +29,8 @@ func (b *base) checkSize(obj runtime.Object, opts WriteOptions) error {
 	return b.call("", "", "").interpret(fmt.Errorf("%w: it takes at least %d bytes, and the limit is %d", storage.ErrTooLarge, size, limit))
 }
 
-// minStoredSize returns a lower bound of the bytes that an object takes at rest
-// without its managed fields, which the server replaces.
+// minStoredSize returns a lower bound of the stored size of an object without its managed fields,
+// which the server replaces.
 func minStoredSize(obj runtime.Object) int {
 	switch o := obj.(type) {
 	case *unstructured.Unstructured:
@@ -40,7 +40,7 @@ func minStoredSize(obj runtime.Object) int {
 			size -= minJSONSize(map[string]any{"managedFields": managers})
 		}
 		return size
-	case interface{ Size() int }: // of the protobuf encoding, which is the smaller one
+	case interface{ Size() int }: // of the protobuf encoding, which is smaller than JSON
 		return o.Size() - managersSize(obj)
 	}
 	return 0
@@ -55,7 +55,7 @@ func managersSize(obj runtime.Object) int {
 	return list.Size()
 }
 
-// minJSONSize returns a lower bound of the bytes of a value in JSON.
+// minJSONSize returns a lower bound of the size of a value in JSON.
 func minJSONSize(value any) int {
 	size := 0
 	switch v := value.(type) {
@@ -75,7 +75,7 @@ func minJSONSize(value any) int {
 	return size
 }
 
-// fieldsSize returns the bytes that the keys of a map take in managed fields.
+// fieldsSize returns the size of the keys of a map in managed fields.
 func fieldsSize(values map[string]string) int {
 	size := 0
 	for key := range values {

@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// unpruned prepares the current object for an apply that leaves out nothing of
-// what its manager applied before: it says that there was nothing, so that
-// nobody looks for what has to go. That is most of the work of an apply, and what
-// comes out is the same. In other cases it returns the object as it is.
-func (m *fieldManager) unpruned(current runtime.Object, req ApplyRequest) runtime.Object {
+// withoutPruning returns the current object for an apply that includes all fields that its
+// manager applied before. Such an apply removes no field, so the set of previously applied fields
+// is emptied: the search for fields to remove is most of the work of an apply, and the result is
+// the same. Otherwise it returns the object unchanged.
+func (m *fieldManager) withoutPruning(current runtime.Object, req ApplyRequest) runtime.Object {
 	accessor, err := meta.Accessor(current)
 	if err != nil {
 		return current
@@ -36,7 +36,7 @@ func (m *fieldManager) unpruned(current runtime.Object, req ApplyRequest) runtim
 	return shown
 }
 
-// coversAll tells whether the manager goes on to own all that it owned.
+// coversAll reports whether the applied object has all fields that the manager owns.
 func (m *fieldManager) coversAll(owned *metav1.FieldsV1, req ApplyRequest) bool {
 	var before fieldpath.Set
 	if err := before.FromJSON(owned.GetRawReader()); err != nil {

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fieldVersions shows a field manager the versions of what is written. Objects
-// in the hub version name no kind, all others do; none that it returns shows
-// managers, or writes to what it was made of.
+// fieldVersions converts objects between versions for a field manager. Objects in the hub version
+// have no kind, all others have one. The objects that it returns have no managed fields, and its
+// methods do not modify their arguments.
 type fieldVersions struct {
 	resource *Resource
-	// kind that is written.
+	// kind is the kind of the written objects.
 	kind schema.GroupVersionKind
-	// body makes a zero object where that is not the resource's own kind, but a
-	// subresource's, which has one version. Nil: it is the resource's own.
+	// body returns a zero object of a kind of the subresource, which has one version. Nil: the
+	// kind is that of the resource.
 	body func() runtime.Object
 }
 
@@ -38,7 +38,7 @@ func (r *Resource) fieldVersions(version, subresource string) *fieldVersions {
 	return v
 }
 
-// version finds how objects of a group version are made and converted.
+// version returns the constructor and the conversions of a group version.
 func (v *fieldVersions) version(gv schema.GroupVersion) (Version, error) {
 	if v.body != nil && gv == v.kind.GroupVersion() {
 		return Version{New: v.body}, nil
@@ -62,7 +62,7 @@ func (v *fieldVersions) New(kind schema.GroupVersionKind) (runtime.Object, error
 	return obj, nil
 }
 
-// Default fills in what an object of a version leaves out.
+// Default sets the defaults of the object's version.
 func (v *fieldVersions) Default(obj runtime.Object) {
 	version, err := v.version(obj.GetObjectKind().GroupVersionKind().GroupVersion())
 	if err == nil && version.Default != nil {
@@ -70,8 +70,7 @@ func (v *fieldVersions) Default(obj runtime.Object) {
 	}
 }
 
-// ConvertToVersion makes an object of one version, or of none, one of another;
-// the internal version is the hub.
+// ConvertToVersion converts an object to another version; the internal version is the hub.
 func (v *fieldVersions) ConvertToVersion(obj runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	gv, ok := target.(schema.GroupVersion)
 	if !ok {
@@ -124,17 +123,17 @@ func (v *fieldVersions) fromHub(hub runtime.Object, gv schema.GroupVersion) (run
 	return obj, nil
 }
 
-// withoutManagers returns a shallow copy.
+// withoutManagers returns a shallow copy without managed fields.
 func withoutManagers(obj runtime.Object) runtime.Object {
-	shown := Shallow(obj)
+	shown := ShallowCopy(obj)
 	if accessor, err := meta.Accessor(shown); err == nil {
 		accessor.SetManagedFields(nil)
 	}
 	return shown
 }
 
-// Convert and ConvertFieldLabel make it a runtime.ObjectConvertor; field
-// managers do not call them.
+// Convert and ConvertFieldLabel complete runtime.ObjectConvertor; field managers do not call
+// them.
 func (v *fieldVersions) Convert(in, out, _ any) error {
 	return fmt.Errorf("convert %T to %T: not a version", in, out)
 }
