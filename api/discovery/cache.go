@@ -99,7 +99,7 @@ func newDocuments(c content) *Documents {
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
 		openapi: openapi.New(openapi.Config{
 			Groups: c.groups, Resources: c.resources, Scheme: c.config.Scheme, Release: c.config.Release,
-			OpenID: c.config.OpenID, PatchTypes: c.config.PatchTypes, Elsewhere: links,
+			OpenID: c.config.OpenID, PatchTypes: c.config.PatchTypes, RemoteDocuments: links,
 		}),
 	}
 }

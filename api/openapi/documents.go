@@ -15,7 +15,7 @@ import (
 type Documents struct {
 	release string
 	library *library
-	others  map[string]string
+	remote  map[string]string
 	parts   []*part // by name
 	named   map[string]*part
 	v2      func() (*Document, error)
@@ -35,9 +35,9 @@ type Config struct {
 	OpenID bool
 	// PatchTypes are the content types of patches.
 	PatchTypes []PatchType
-	// Elsewhere holds URLs of documents on other servers by their paths, such as
+	// RemoteDocuments holds URLs of documents on other servers by their paths, such as
 	// "apis/GROUP/VERSION". They take precedence over documents of the catalog.
-	Elsewhere map[string]string
+	RemoteDocuments map[string]string
 }
 
 // PatchType is a content type of patches.
@@ -50,7 +50,7 @@ type PatchType struct {
 // New returns the documents of a state of a catalog. It builds none of them, and parts that other
 // Documents have built are not built again.
 func New(config Config) *Documents {
-	d := &Documents{release: config.Release, library: libraryOf(config.Scheme), others: config.Elsewhere, named: map[string]*part{}}
+	d := &Documents{release: config.Release, library: libraryOf(config.Scheme), remote: config.RemoteDocuments, named: map[string]*part{}}
 	d.parts = partsOf(config, d.library)
 	for _, p := range d.parts {
 		d.named[p.name] = p
@@ -80,11 +80,11 @@ func (d *Documents) buildIndex() ([]byte, error) {
 		URL string `json:"serverRelativeURL"`
 	}
 	paths := map[string]link{}
-	for name, url := range d.others {
+	for name, url := range d.remote {
 		paths[name] = link{url}
 	}
 	for _, p := range d.parts {
-		if _, elsewhere := d.others[p.name]; elsewhere {
+		if _, ok := d.remote[p.name]; ok {
 			continue
 		}
 		document, err := p.v3()
