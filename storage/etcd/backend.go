@@ -121,7 +121,7 @@ func New(cfg Config) (*Backend, error) {
 		return nil, fmt.Errorf("etcd storage: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client), fence: &fence{path: cfg.Prefix + fenceKey}}, nil
+	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client), fence: newFence(cfg.Prefix + fenceKey)}, nil
 }
 
 // Store returns the store of one resource, whose objects codec knows.

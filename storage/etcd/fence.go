@@ -4,63 +4,81 @@ import (
 	"context"
 	"sync/atomic"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// fenceKey is below the prefix and belongs to no resource.
+// fenceKey is the key of the fence, below the prefix. It belongs to no resource.
 const fenceKey = "/miniapi.io/fence"
 
-// receiptKey has a new value after every write that leaves a receipt.
+// receiptKey is the key of the receipt. Each write that leaves a receipt gives it a new value.
 const receiptKey = "/miniapi.io/receipt"
 
-// fence keeps a write from happening after its outcome was looked at. A
-// transaction without an answer may be delayed on its way, in a connection or in
-// a member that stands still, and be committed at any later time, so no read can
-// show that it never happens, whatever its consistency.
+// fence prevents a write from happening after its outcome was resolved. A transaction without an
+// answer may be delayed in a connection or in a member that stalls, and be committed at any later
+// time. A read, whatever its consistency, cannot show that it never happens.
 //
-// Therefore every write compares, beside the revision of its key, the
-// ModRevision of the fence, 0 as long as that does not exist. Raising the fence
-// is a write of it. etcd never gives a ModRevision twice, so every transaction
-// sent before fails its comparison if it is applied after, over whichever member
-// it comes: a write that has not happened at the revision of the fence never happens.
+// Therefore every write compares the ModRevision of the fence, which is 0 until the fence exists,
+// beside the revision of its key. To raise the fence means to write it. etcd never assigns a
+// ModRevision twice, so a transaction that was sent before fails its comparison if any member
+// applies it afterwards: a write that has not happened at the revision of the fence never happens.
 //
-// The servers of one etcd share the fence. A write of any of them that fails
-// because of it is sent again with the new value: it is certain that nothing was
-// written.
+// The servers of one etcd share the fence. A write of another server that fails because of the
+// fence has certainly written nothing, and is sent again with the new value.
 type fence struct {
 	path  string
-	value atomic.Int64 // ModRevision that etcd has returned last
+	value atomic.Pointer[fenceValue] // the last one that etcd returned
 }
 
-// isLowered returns the comparison of the fence with a value that was read before.
-func (f *fence) isLowered(value int64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.ModRevision(f.path), "=", value)
+// fenceValue is a ModRevision of the fence, with the comparison that a write of that time makes.
+type fenceValue struct {
+	revision int64
+	equals   clientv3.Cmp
 }
 
-// learn reads the fence, and returns whether it has another value than the one
-// compared.
+func newFence(path string) *fence {
+	f := &fence{path: path}
+	f.set(0)
+	return f
+}
+
+func (f *fence) set(revision int64) {
+	f.value.Store(&fenceValue{revision: revision, equals: modRevisionIs(f.path, revision)})
+}
+
+// learn reads the fence and reports whether its value differs from the one compared.
 func (f *fence) learn(ctx context.Context, client *clientv3.Client, compared int64) (raised bool, err error) {
 	resp, err := client.Get(ctx, f.path, clientv3.WithKeysOnly())
 	if err != nil {
 		return false, err
 	}
-	value := int64(0)
+	revision := int64(0)
 	if len(resp.Kvs) > 0 {
-		value = resp.Kvs[0].ModRevision
+		revision = resp.Kvs[0].ModRevision
 	}
-	f.value.Store(value)
-	return value != compared, nil
+	f.set(revision)
+	return revision != compared, nil
 }
 
-// raise returns a revision from which on no write happens that compared a value.
+// raise returns a revision after which no write happens that compared the given value.
 func (f *fence) raise(ctx context.Context, client *clientv3.Client, compared int64) (int64, error) {
-	if value := f.value.Load(); value > compared {
-		return value, nil // raised since, for another write
+	if value := f.value.Load(); value.revision > compared {
+		return value.revision, nil // raised since then, for another write
 	}
 	resp, err := client.Put(ctx, f.path, "")
 	if err != nil {
 		return 0, err
 	}
-	f.value.Store(resp.Header.Revision)
+	f.set(resp.Header.Revision)
 	return resp.Header.Revision, nil
+}
+
+// modRevisionIs returns the comparison of the ModRevision of a key with a revision. It makes no
+// copy of the comparison, unlike clientv3.Compare.
+func modRevisionIs(path string, revision int64) clientv3.Cmp {
+	comparison := clientv3.ModRevision(path)
+	c := comparison.GetCompare()
+	c.Result = etcdserverpb.Compare_EQUAL
+	c.TargetUnion = &etcdserverpb.Compare_ModRevision{ModRevision: revision}
+	return comparison
 }

@@ -25,25 +25,38 @@ const (
 	resolveProgress = 10 * time.Millisecond
 )
 
-// finishing returns the context of a transaction that is about to be sent. It
-// does not end when the caller goes away: a transaction that is broken off may
-// happen nevertheless, and one that is not is answered in milliseconds. It ends
-// at the caller's deadline, and finishTimeout after the caller has gone.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+// detached is the context of a transaction. It does not end with the caller's context, because a
+// transaction that is cancelled may still happen, while one that is not is answered within
+// milliseconds. It ends at the caller's deadline, and finishTimeout after the caller has cancelled.
+type detached struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	unhook func() bool // from the caller's context
+}
+
+// detach returns the context of a transaction that is sent now. The caller must call end.
+func detach(ctx context.Context) detached {
 	if ctx.Done() == nil {
-		return ctx, func() {}
+		return detached{ctx: ctx}
 	}
-	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
+	d := detached{}
+	d.ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	cancel := d.cancel
+	d.unhook = context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			cancel()
 			return
 		}
 		time.AfterFunc(finishTimeout, cancel)
 	})
-	return detached, func() {
-		stop()
-		cancel()
+	return d
+}
+
+// end releases the context.
+func (d detached) end() {
+	if d.cancel != nil {
+		d.unhook()
+		d.cancel()
 	}
 }
 

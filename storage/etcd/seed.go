@@ -90,7 +90,7 @@ func (b *Backend) createIfAbsent(ctx context.Context, seed Seed) (clientv3.Op, e
 	if err != nil {
 		return clientv3.Op{}, err
 	}
-	absent := clientv3.Compare(clientv3.ModRevision(t.path), "=", 0)
+	absent := modRevisionIs(t.path, 0)
 	put := clientv3.OpPut(t.path, "")
 	put.WithValueBytes(value)
 	return clientv3.OpTxn([]clientv3.Cmp{absent}, []clientv3.Op{put}, nil), nil

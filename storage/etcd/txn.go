@@ -86,8 +86,9 @@ func (s *resourceStore) commit(ctx context.Context, w guardedWrite, op clientv3.
 }
 
 func (s *resourceStore) commitOnce(ctx context.Context, w guardedWrite, op clientv3.Op) (txnResult, error) {
-	sent := sentWrite{guardedWrite: w, value: op.ValueBytes(), deletes: op.IsDelete(), fence: s.fence.value.Load(), since: s.known.Load()}
-	guard := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(w.path), "=", w.revision), s.fence.isLowered(sent.fence)}
+	fence := s.fence.value.Load()
+	sent := sentWrite{guardedWrite: w, value: op.ValueBytes(), deletes: op.IsDelete(), fence: fence.revision, since: s.known.Load()}
+	guard := []clientv3.Cmp{modRevisionIs(w.path, w.revision), fence.equals}
 	var otherwise []clientv3.Op
 	if w.readCurrent {
 		otherwise = []clientv3.Op{clientv3.OpGet(w.path)}
@@ -96,9 +97,9 @@ func (s *resourceStore) commitOnce(ctx context.Context, w guardedWrite, op clien
 	if w.receipt != "" {
 		ops = append(ops, clientv3.OpPut(s.cfg.Prefix+receiptKey, w.receipt))
 	}
-	sending, cancel := finishing(ctx)
-	defer cancel()
-	resp, err := s.client.Do(sending, clientv3.OpTxn(guard, ops, otherwise))
+	sending := detach(ctx)
+	defer sending.end()
+	resp, err := s.client.Do(sending.ctx, clientv3.OpTxn(guard, ops, otherwise))
 	if err != nil {
 		return s.unanswered(ctx, sent, err)
 	}
