@@ -48,9 +48,9 @@ type Interface interface {
 	// counts only after a fresh read confirms that the suggestion is current.
 	GuaranteedUpdate(ctx context.Context, key string, propose ProposeFunc, opts UpdateOptions) (*UpdateResult, error)
 
-	// Delete removes key and returns its last state, stamped with the revision
-	// of the deletion (of its last write in a dry run). ErrNotFound: nothing
-	// was there.
+	// Delete removes key and returns its last state, stamped with the revision of the deletion. It
+	// is a GuaranteedUpdate whose proposal deletes; a deletion with conditions of its own, or a
+	// dry run of one, is such a proposal. The error for an absent key is ErrNotFound.
 	Delete(ctx context.Context, key string, opts DeleteOptions) (*Entry, error)
 
 	// Count returns how many keys are below key.
@@ -201,18 +201,14 @@ const (
 
 // DeleteOptions are the options of Interface.Delete.
 type DeleteOptions struct {
+	// Preconditions are checked on the current state.
 	Preconditions *Preconditions
-	// Validate may refuse the deletion of the state it is shown; nil allows.
-	Validate func(ctx context.Context, current *Entry) error
-	// Suggestion, from a cache, saves the first read. One without stored bytes
-	// is ignored.
+	// Suggestion is that of UpdateOptions.
 	Suggestion *Entry
-	// DryRun does everything but the deletion.
-	DryRun bool
-	// OnlyCorrupt deletes an object that cannot be decoded, and no other:
-	// ErrNotCorrupt. Preconditions and Suggestion are ignored, and the entry
-	// which Validate gets and Delete returns is the corrupt one.
+	// OnlyCorrupt deletes an object that cannot be decoded. For any other object the error is
+	// ErrNotCorrupt. Preconditions and Suggestion are ignored, and the Object of the entry that
+	// Delete returns is an error.
 	OnlyCorrupt bool
-	// Receipt is that of a Proposal.
+	// Receipt is that of Proposal.
 	Receipt bool
 }

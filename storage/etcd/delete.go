@@ -13,19 +13,15 @@ func (s *resourceStore) Delete(ctx context.Context, key string, opts storage.Del
 		return nil, err
 	}
 	if opts.OnlyCorrupt {
-		return s.deleteCorrupt(ctx, t, opts)
+		return s.deleteCorrupt(ctx, t)
 	}
-	propose := func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
-		if opts.Validate != nil {
-			if err := opts.Validate(ctx, current); err != nil {
-				return storage.Proposal{}, err
-			}
-		}
-		return storage.Proposal{Delete: true, Receipt: opts.Receipt}, nil
+	u := &update{
+		store: s, op: "delete", target: t,
+		propose: func(context.Context, *storage.Entry) (storage.Proposal, error) {
+			return storage.Proposal{Delete: true, Receipt: opts.Receipt}, nil
+		},
+		opts: storage.UpdateOptions{Preconditions: opts.Preconditions, Suggestion: opts.Suggestion},
 	}
-	u := &update{store: s, op: "delete", target: t, propose: propose, opts: storage.UpdateOptions{
-		Preconditions: opts.Preconditions, Suggestion: opts.Suggestion, DryRun: opts.DryRun,
-	}}
 	result, err := u.run(ctx)
 	if err != nil {
 		return nil, err

@@ -70,12 +70,10 @@ func deleteVersion(e *env) {
 func deleteValidation(e *env) {
 	_, latest := e.stale()
 	rejection := errors.New("validation's own")
-	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{
-		Validate: func(_ context.Context, current *storage.Entry) error {
-			e.wantEntry(current, "a", latest.Revision, "2")
-			return rejection
-		},
-	})
+	_, err := e.deleteChecked(func(_ context.Context, current *storage.Entry) error {
+		e.wantEntry(current, "a", latest.Revision, "2")
+		return rejection
+	}, storage.UpdateOptions{})
 	if err != rejection {
 		e.Errorf("error is %v, want %v", err, rejection)
 	}

@@ -1,7 +1,6 @@
 package storagetest
 
 import (
-	"context"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -15,9 +14,6 @@ func deleteCorruptRules() []rule {
 		{"an object that can be decoded is not deleted with a suggestion", deleteCorruptSuggestion},
 		{"returns ErrNotFound for a missing key", deleteCorruptMissing},
 		{"a corrupt object is deleted", deleteCorruptDeletes},
-		{"validation gets the corrupt entry and may reject", deleteCorruptValidation},
-		{"a dry run deletes nothing", deleteCorruptDryRun},
-		{"an object that is replaced concurrently is not deleted", deleteCorruptRace},
 		{"a watch that must decode the object ends with CorruptDeletedError", deleteCorruptWatch},
 	}
 }
@@ -61,36 +57,6 @@ func deleteCorruptDeletes(e *env) {
 	_, err = e.Store.Get(e.Context(), e.key("a"), storage.GetOptions{})
 	e.wantError(err, storage.ErrNotFound, "get", e.key("a"))
 	e.wantNames(e.everything().Entries, "b")
-}
-
-func deleteCorruptValidation(e *env) {
-	revision := e.spoil("a")
-	rejection := errors.New("refused")
-	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Validate: func(_ context.Context, current *storage.Entry) error {
-		e.wantCorrupt(opened(current, nil))
-		return rejection
-	}})
-	if !errors.Is(err, rejection) {
-		e.Errorf("error is %v, want %v", err, rejection)
-	}
-	e.wantRevision(revision)
-}
-
-func deleteCorruptDryRun(e *env) {
-	revision := e.spoil("a")
-	if _, err := e.deleteCorrupt("a", storage.DeleteOptions{DryRun: true}); err != nil {
-		e.Error(err)
-	}
-	e.wantRevision(revision)
-}
-
-func deleteCorruptRace(e *env) {
-	e.spoil("a")
-	_, err := e.deleteCorrupt("a", storage.DeleteOptions{Validate: func(ctx context.Context, _ *storage.Entry) error {
-		return e.fill(ctx, e.kind, []Object{e.object("a", "1")})
-	}})
-	e.wantError(err, storage.ErrNotCorrupt, "delete", e.key("a"))
-	e.wantStored("a", e.revision(), "1")
 }
 
 func deleteCorruptWatch(e *env) {

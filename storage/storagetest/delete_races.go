@@ -39,10 +39,21 @@ func (e *env) validated(meanwhile func(), decide func(value string) error) (func
 
 func allow(string) error { return nil }
 
+// deleteChecked deletes object a with a proposal that calls validate first.
+func (e *env) deleteChecked(validate func(context.Context, *storage.Entry) error, opts storage.UpdateOptions) (*storage.Entry, error) {
+	result, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+		return storage.Proposal{Delete: true}, validate(ctx, current)
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return result.Entry, nil
+}
+
 func deleteRevalidates(e *env) {
 	e.create(e.object("a", "1"))
 	validate, shown := e.validated(func() { e.set("a", "2") }, allow)
-	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate})
+	entry, err := e.deleteChecked(validate, storage.UpdateOptions{})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -54,9 +65,8 @@ func deleteRechecks(e *env) {
 	created := e.create(e.object("a", "1"))
 	var between *storage.Entry
 	validate, shown := e.validated(func() { between = e.set("a", "2") }, allow)
-	_, err := e.Store.Delete(e.Context(), e.key("a"),
-		storage.DeleteOptions{Validate: validate, Preconditions: ifVersion(version(created.Revision))})
-	e.wantError(err, storage.ErrPrecondition, "delete", e.key("a"))
+	_, err := e.deleteChecked(validate, storage.UpdateOptions{Preconditions: ifVersion(version(created.Revision))})
+	e.wantError(err, storage.ErrPrecondition, "update", e.key("a"))
 	e.wantShown(shown, "1")
 	e.wantStored("a", between.Revision, "2")
 }
@@ -64,8 +74,8 @@ func deleteRechecks(e *env) {
 func deleteVanished(e *env) {
 	e.create(e.object("a", "1"))
 	validate, _ := e.validated(func() { e.delete("a") }, allow)
-	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate})
-	e.wantError(err, storage.ErrNotFound, "delete", e.key("a"))
+	_, err := e.deleteChecked(validate, storage.UpdateOptions{})
+	e.wantError(err, storage.ErrNotFound, "update", e.key("a"))
 }
 
 func deleteRace(e *env) {
@@ -95,7 +105,7 @@ func deleteRace(e *env) {
 func deleteStaleSuggestion(e *env) {
 	first, _ := e.stale()
 	validate, shown := e.validated(nothing, allow)
-	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate, Suggestion: first})
+	entry, err := e.deleteChecked(validate, storage.UpdateOptions{Suggestion: first})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -112,7 +122,7 @@ func deleteStaleRefusal(e *env) {
 		}
 		return nil
 	})
-	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate, Suggestion: first})
+	_, err := e.deleteChecked(validate, storage.UpdateOptions{Suggestion: first})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -124,7 +134,7 @@ func deleteCurrentRefusal(e *env) {
 	_, latest := e.stale()
 	rejection := errors.New("validation's own")
 	validate, _ := e.validated(nothing, func(string) error { return rejection })
-	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Validate: validate, Suggestion: latest})
+	_, err := e.deleteChecked(validate, storage.UpdateOptions{Suggestion: latest})
 	if err != rejection {
 		e.Errorf("error is %v, want %v", err, rejection)
 	}
@@ -152,9 +162,10 @@ func deleteStaleFails(e *env) {
 func deleteSuggestionGone(e *env) {
 	_, latest := e.stale()
 	e.delete("a")
+	accept := func(context.Context, *storage.Entry) error { return nil }
 	refuse := func(context.Context, *storage.Entry) error { return errors.New("made of a state that is gone") }
-	for _, validate := range []func(context.Context, *storage.Entry) error{nil, refuse} {
-		_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{Suggestion: latest, Validate: validate})
-		e.wantError(err, storage.ErrNotFound, "delete", e.key("a"))
+	for _, validate := range []func(context.Context, *storage.Entry) error{accept, refuse} {
+		_, err := e.deleteChecked(validate, storage.UpdateOptions{Suggestion: latest})
+		e.wantError(err, storage.ErrNotFound, "update", e.key("a"))
 	}
 }

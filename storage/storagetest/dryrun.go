@@ -16,7 +16,6 @@ func dryRunRules() []rule {
 		{"an update deletes nothing", dryUpdateDelete},
 		{"an update that changes nothing returns Unchanged", dryUpdateNoOp},
 		{"an update runs all checks", dryUpdateChecks},
-		{"a deletion returns the last state", dryDelete},
 		{"a deletion runs all checks", dryDeleteChecks},
 	}
 }
@@ -93,33 +92,19 @@ func dryUpdateChecks(e *env) {
 	}
 }
 
-func dryDelete(e *env) {
-	_, latest := e.stale()
-	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true})
-	if err != nil {
-		e.Fatal(err)
-	}
-	e.wantEntry(entry, "a", latest.Revision, "2")
-	e.wantStored("a", latest.Revision, "2")
-	e.wantRevision(latest.Revision)
-}
-
 func dryDeleteChecks(e *env) {
-	_, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true})
-	e.wantError(err, storage.ErrNotFound, "delete", e.key("a"))
+	_, err := e.Store.GuaranteedUpdate(e.Context(), e.key("a"), remove, dry())
+	e.wantError(err, storage.ErrNotFound, "update", e.key("a"))
 	first, latest := e.stale()
-	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Preconditions: ifUID("another")})
-	e.wantError(err, storage.ErrPrecondition, "delete", e.key("a"))
+	_, err = e.Store.GuaranteedUpdate(e.Context(), e.key("a"), remove,
+		storage.UpdateOptions{DryRun: true, Preconditions: ifUID("another")})
+	e.wantError(err, storage.ErrPrecondition, "update", e.key("a"))
 	rejection := errors.New("validation's own")
-	_, err = e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{
-		DryRun: true, Validate: func(context.Context, *storage.Entry) error { return rejection },
-	})
+	_, err = e.deleteChecked(func(context.Context, *storage.Entry) error { return rejection }, dry())
 	if err != rejection {
 		e.Errorf("error is %v, want %v", err, rejection)
 	}
-	entry, err := e.Store.Delete(e.Context(), e.key("a"), storage.DeleteOptions{DryRun: true, Suggestion: first})
-	if err != nil {
-		e.Fatal(err)
-	}
-	e.wantEntry(entry, "a", latest.Revision, "2")
+	result := e.update("a", remove, storage.UpdateOptions{DryRun: true, Suggestion: first})
+	e.wantEntry(result.Entry, "a", latest.Revision, "2")
+	e.wantRevision(latest.Revision)
 }

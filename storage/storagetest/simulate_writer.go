@@ -26,7 +26,7 @@ func (c *writer) run(ctx context.Context) {
 		c.upsert, c.upsert,
 		c.updateKnown, c.suggest, c.suggest,
 		c.leaveUnchanged,
-		c.remove, c.proposeRemoval,
+		c.remove, c.removeKnown,
 	}
 	for c.takeWrite(ctx) {
 		if c.random.IntN(500) == 0 {
@@ -175,32 +175,23 @@ func (c *writer) leaveUnchanged(ctx context.Context, namespace, name string) {
 	c.observe(model.Observation{Span: a.span(), Key: a.key, Saw: model.SawVersion, Revision: result.Entry.Revision})
 }
 
-func (c *writer) proposeRemoval(ctx context.Context, namespace, name string) {
+func (c *writer) remove(ctx context.Context, namespace, name string) {
+	c.removeWith(ctx, namespace, name, storage.UpdateOptions{})
+}
+
+func (c *writer) removeKnown(ctx context.Context, namespace, name string) {
+	c.removeWith(ctx, namespace, name, storage.UpdateOptions{Suggestion: c.known[c.kind.Key(namespace, name)]})
+}
+
+func (c *writer) removeWith(ctx context.Context, namespace, name string, opts storage.UpdateOptions) {
 	a := c.attempt(namespace, name)
 	result, err := c.Store.GuaranteedUpdate(ctx, a.key, func(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 		a.see(current)
 		return storage.Proposal{Delete: true, Receipt: a.receipt}, nil
-	}, storage.UpdateOptions{})
+	}, opts)
 	if err != nil {
 		c.rejected(ctx, a, err, true)
 		return
 	}
 	c.wrote(a, result.Entry, true)
-}
-
-func (c *writer) remove(ctx context.Context, namespace, name string) {
-	a := c.attempt(namespace, name)
-	entry, err := c.Store.Delete(ctx, a.key, storage.DeleteOptions{
-		Suggestion: c.known[a.key],
-		Receipt:    a.receipt,
-		Validate: func(_ context.Context, current *storage.Entry) error {
-			a.see(current)
-			return nil
-		},
-	})
-	if err != nil {
-		c.rejected(ctx, a, err, true)
-		return
-	}
-	c.wrote(a, entry, true)
 }

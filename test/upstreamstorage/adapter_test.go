@@ -180,23 +180,24 @@ func (a *adapter) Delete(ctx context.Context, key string, out runtime.Object, p 
 	if err != nil {
 		return err
 	}
-	entry, err := a.store.Delete(ctx, key, storage.DeleteOptions{
-		Preconditions: preconditions(p),
-		Suggestion:    suggested,
-		OnlyCorrupt:   opts.ExpectTransformOrDecodeError,
-		Validate: func(ctx context.Context, current *storage.Entry) error {
-			if opts.ExpectTransformOrDecodeError { // there is no object to show
-				return validate(ctx, nil)
-			}
-			obj, err := current.Object()
-			if err != nil {
-				return err
-			}
-			return validate(ctx, obj.DeepCopyObject())
-		},
-	})
-	if err == nil && !opts.ExpectTransformOrDecodeError {
-		err = set(out, entry)
+	if opts.ExpectTransformOrDecodeError { // there is no object to validate or to return
+		if err := validate(ctx, nil); err != nil {
+			return err
+		}
+		_, err := a.store.Delete(ctx, key, storage.DeleteOptions{OnlyCorrupt: true})
+		return a.translate(key, err)
+	}
+	propose := func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
+		obj, err := current.Object()
+		if err != nil {
+			return storage.Proposal{}, err
+		}
+		return storage.Proposal{Delete: true}, validate(ctx, obj.DeepCopyObject())
+	}
+	result, err := a.store.GuaranteedUpdate(ctx, key, propose,
+		storage.UpdateOptions{Preconditions: preconditions(p), Suggestion: suggested})
+	if err == nil {
+		err = set(out, result.Entry)
 	}
 	return a.translate(key, err)
 }
