@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// continueToken is kube-apiserver's, so that a list which was begun on one can
-// be continued on the other. The start key begins with a slash where
-// kube-apiserver answers from its cache, which is nearly always, and has none
-// where it answers from etcd.
+// continueToken has the format of kube-apiserver, so that a list that begins on one server can
+// continue on the other. kube-apiserver writes a slash before the start key if it answers from its
+// cache, as it nearly always does, and none if it answers from etcd.
 type continueToken struct {
 	APIVersion      string `json:"v"`
 	ResourceVersion int64  `json:"rv"`
@@ -20,8 +19,8 @@ type continueToken struct {
 
 const continueVersion = "meta.k8s.io/v1"
 
-// EncodeContinue returns the token of the page that begins after lastKey, a key
-// below prefix, in the list read at revision.
+// EncodeContinue returns the token of the page after lastKey, a key below prefix, in the list read
+// at revision.
 func EncodeContinue(lastKey, prefix string, revision int64) (string, error) {
 	rest, ok := strings.CutPrefix(lastKey, prefix)
 	if !ok {
@@ -35,9 +34,8 @@ func EncodeContinue(lastKey, prefix string, revision int64) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(data), nil
 }
 
-// DecodeContinue returns the first key of the page after a token, and the
-// revision to read it at: a negative one means the latest. Errors wrap
-// ErrInvalidContinue.
+// DecodeContinue returns the first key of the page that a token stands for, and the revision to
+// read it at. A negative revision means the latest. Errors wrap ErrInvalidContinue.
 func DecodeContinue(token, prefix string) (fromKey string, revision int64, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
@@ -56,7 +54,7 @@ func DecodeContinue(token, prefix string) (fromKey string, revision int64, err e
 	if c.StartKey == "" {
 		return "", 0, fmt.Errorf("%w: encoded start key empty (version meta.k8s.io/v1)", ErrInvalidContinue)
 	}
-	// The key must stay below the prefix: a token is data from a client.
+	// The token comes from a client, so the key is checked to be below the prefix.
 	start := "/" + strings.TrimPrefix(c.StartKey, "/")
 	if path.Clean(start) != start {
 		return "", 0, fmt.Errorf("%w: %v", ErrInvalidContinue, c.StartKey)

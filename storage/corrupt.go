@@ -5,16 +5,15 @@ import (
 	"fmt"
 )
 
-// maxCorrupt is the number of corrupt objects after which a list stops, that of
-// kube-apiserver.
+// maxCorrupt is the number of corrupt objects after which a list stops, as in kube-apiserver.
 const maxCorrupt = 100
 
-// CorruptListError is the error of a list over objects that cannot be decoded.
+// CorruptListError is the error of a list with objects that cannot be decoded.
 // errors.Is(err, ErrCorrupt) is true.
 type CorruptListError struct {
-	// Objects has the error of each of them, in the order of keys.
+	// Objects has the errors of these objects in the order of their keys.
 	Objects []*KeyError
-	// Truncated is set if the list stopped before its end.
+	// Truncated is set if the list stopped at the maximum number of corrupt objects.
 	Truncated bool
 }
 
@@ -29,12 +28,11 @@ func (e *CorruptListError) Error() string {
 // Is makes errors.Is(err, ErrCorrupt) true.
 func (e *CorruptListError) Is(target error) bool { return target == ErrCorrupt }
 
-// CorruptObjects collects the corrupt objects that a list meets. The zero value is
-// ready for use.
+// CorruptObjects collects the corrupt objects of a list. The zero value is ready for use.
 type CorruptObjects struct{ list CorruptListError }
 
-// Add returns nil if the list can go on after err, and the error of the list
-// otherwise: an error that is not about one object's bytes, or too many that are.
+// Add adds the error of an object. It returns nil if the list can continue, and otherwise the
+// error of the list: err itself if it is no ErrCorrupt, or a truncated CorruptListError.
 func (c *CorruptObjects) Add(err error) error {
 	var keyed *KeyError
 	if !errors.Is(err, ErrCorrupt) || !errors.As(err, &keyed) {
@@ -48,8 +46,7 @@ func (c *CorruptObjects) Add(err error) error {
 	return &c.list
 }
 
-// Err returns the error of a list that has come to its end, nil if it met no
-// corrupt object.
+// Err returns the error of a complete list, nil without corrupt objects.
 func (c *CorruptObjects) Err() error {
 	if len(c.list.Objects) == 0 {
 		return nil
@@ -57,8 +54,8 @@ func (c *CorruptObjects) Err() error {
 	return &c.list
 }
 
-// CorruptDeletedError is the Err of a watch event for the deletion of an object
-// that cannot be decoded. errors.Is(err, ErrCorrupt) is true.
+// CorruptDeletedError is the Err of a watch event for the deletion of an object that cannot be
+// decoded. errors.Is(err, ErrCorrupt) is true.
 type CorruptDeletedError struct{ Err error }
 
 func (e *CorruptDeletedError) Error() string {

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// NewDecoder returns the decoder of what codec encoded, whose objects v stamps.
+// NewDecoder returns a decoder of the bytes that codec encodes. It stamps the objects with v.
 func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 	decode := func(_ context.Context, data []byte) (runtime.Object, error) { return codec.Decode(data) }
 	if codec, ok := codec.(ContextCodec); ok {
@@ -28,7 +28,7 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 			return nil, interrupted(ctx, key, revision)
 		}
 		if err != nil {
-			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: d.undecoded(err)}
+			return nil, &KeyError{Op: "decode", Key: key, Revision: revision, Err: d.decodeError(err)}
 		}
 		return obj, nil
 	}
@@ -38,13 +38,14 @@ func NewDecoder(codec Codec, v versioner.Versioner) *Decoder {
 	return d
 }
 
-// interrupted returns the error of a reader whose context has ended before the object was decoded.
+// interrupted returns the error of a reader whose context ended before the object was decoded.
 func interrupted(ctx context.Context, key string, revision int64) error {
 	return &KeyError{Op: "decode", Key: key, Revision: revision, Err: fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())}
 }
 
-// undecoded wraps ErrCorrupt, unless err is a Status: that is not about the bytes.
-func (d *Decoder) undecoded(err error) error {
+// decodeError wraps err in ErrCorrupt and records that the decoder met a corrupt object. It returns
+// a Status unchanged, because a Status does not say that the bytes are corrupt.
+func (d *Decoder) decodeError(err error) error {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return err
@@ -53,17 +54,17 @@ func (d *Decoder) undecoded(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// Corrupt returns the entry of bytes that cannot be decoded: its Object returns
-// err, which wraps ErrCorrupt.
+// Corrupt returns the entry of bytes that cannot be decoded. Its Object returns err, which must
+// wrap ErrCorrupt.
 func (d *Decoder) Corrupt(key string, revision int64, err error) *Entry {
 	d.corrupt.Store(true)
 	broken := &Decoder{corrupt: d.corrupt, Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return nil, err }}
 	return broken.Entry(key, revision, nil)
 }
 
-// Verify returns the error of an entry that cannot be decoded. As long as nothing
-// of the decoder has failed it returns nil without decoding the entry. It waits no
-// longer than ctx.
+// Verify returns the error of an entry that cannot be decoded, nil for any other entry. Until the
+// decoder has met a corrupt object it returns nil without decoding. If decoding waits for another
+// process, Verify waits until ctx ends at most.
 func (e *Entry) Verify(ctx context.Context) error {
 	if c := e.decoder.corrupt; c == nil || !c.Load() || e.attrs.Load() != nil {
 		return nil

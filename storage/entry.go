@@ -10,89 +10,86 @@ import (
 
 // Entry is one version of one object.
 //
-// Invariant: an entry never changes after it is published, and neither does
-// its object. Entries are safe for concurrent use and may be shared.
+// Invariant: an entry and its object never change after the entry is published. Entries are safe
+// for concurrent use and may be shared.
 type Entry struct {
-	// Key under which it is stored, without the implementation's prefix.
+	// Key of the object, without the prefix of the implementation.
 	Key string
-	// Revision of its last write (ModRevision); in a Deleted event and in the
-	// result of a deletion the revision of the deletion; 0 in a dry-run create.
+	// Revision of the last write (ModRevision). In a Deleted event and in the result of a deletion
+	// it is the revision of the deletion, in a dry-run create 0.
 	Revision int64
 
 	data    []byte
 	decoder *Decoder
-	slots   atomic.Pointer[slot] // what was made of data, a list
+	slots   atomic.Pointer[slot] // linked list of the values derived from data
 	stamped atomic.Pointer[Stamped]
 	attrs   atomic.Pointer[attributes]
 }
 
-// Decoder makes entries of the bytes at rest. All entries of a resource share
-// one.
+// Decoder makes entries from stored bytes. All entries of a resource share one Decoder.
 type Decoder struct {
-	// Decode returns the object of data, stamped with revision. An error wraps
-	// ErrCorrupt, or ErrUnavailable if ctx has ended, or a Status that clients are to see.
+	// Decode returns the object of data, stamped with revision. The error wraps ErrCorrupt, or
+	// ErrUnavailable if ctx has ended, or is a Status for the client.
 	Decode func(ctx context.Context, key string, revision int64, data []byte) (runtime.Object, error)
-	// Message returns the protobuf message within data: the object's own, but
-	// without a resourceVersion. False where there is none, or where decoding
-	// would make something else of it. Nil: never.
+	// Message returns the protobuf message of the object within data, without a resourceVersion. It
+	// returns false if data has none, or if decoding would return a different object. Nil: no data
+	// has a message.
 	Message func(data []byte) ([]byte, bool)
-	// corrupt is set once bytes could not be decoded. Decoders made by With share
-	// it. Nil: never.
+	// corrupt is set once the decoder has met a corrupt object. Decoders made by With share it.
+	// Nil: it is never set.
 	corrupt *atomic.Bool
-	// Memo keeps what is made of the entries. It is for entries that many
-	// readers find. Nil: an entry keeps its object, once that was asked for,
-	// and no bodies, which suits entries that one reader has for itself.
+	// Memo keeps the objects and bodies of entries that have many readers. Nil: an entry keeps its
+	// object after the first call of Object, and no bodies. That suits entries with one reader.
 	Memo *Memo
 }
 
-// With returns the same decoder for entries which share a memo.
+// With returns the same decoder for entries that share a memo.
 func (d *Decoder) With(memo *Memo) *Decoder {
 	shared := *d
 	shared.Memo = memo
 	return &shared
 }
 
-// Entry returns the entry of data, which must not be written to any more. It is
-// decoded when its object is first asked for.
+// Entry returns the entry of data, which must not be modified afterwards. The first call of Object
+// decodes it.
 func (d *Decoder) Entry(key string, revision int64, data []byte) *Entry {
 	return &Entry{Key: key, Revision: revision, data: data, decoder: d}
 }
 
-// NewEntry returns the entry of an object that is not stored as bytes: make
-// returns it, already stamped with revision, when it is first asked for.
+// NewEntry returns the entry of an object without stored bytes. The first call of Object calls
+// make, which returns the object stamped with revision.
 func NewEntry(key string, revision int64, make func() (runtime.Object, error)) *Entry {
 	d := &Decoder{Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return make() }}
 	return d.Entry(key, revision, nil)
 }
 
-// Object returns the decoded object, which must not be written to. An error
-// means that the stored bytes cannot be read: see Decoder.
+// Object returns the decoded object, which must not be modified. For the errors see Decoder.Decode.
 func (e *Entry) Object() (runtime.Object, error) {
 	return e.ObjectContext(context.Background())
 }
 
-// ObjectContext is Object that does not wait longer than ctx where decoding waits for another
-// process, for this reader or for one that came before: see ContextCodec.
+// ObjectContext is Object, but waits until ctx ends at most if decoding waits for another process
+// (see ContextCodec), on behalf of this or an earlier caller.
 func (e *Entry) ObjectContext(ctx context.Context) (runtime.Object, error) {
-	m, err := e.value(ctx, objectForm, e.makeObject)
+	d, err := e.value(ctx, objectForm, e.makeObject)
 	if err != nil {
 		return nil, err
 	}
-	return m.object, nil
+	return d.object, nil
 }
 
-// Form names one way to encode the objects of a resource: "" is taken.
+// Form names an encoding of the objects of a resource. The empty Form is reserved.
 type Form string
 
-// objectForm is the decoded object's own.
+// objectForm is the Form of the decoded object.
 const objectForm Form = ""
 
-var errNoForm = errors.New("a body needs the name of its form")
+var errNoForm = errors.New("the form of a body is empty")
 
-// Body returns what encode makes of the object, which must not be written to.
-// The same form always stands for the same bytes: where there is a memo they
-// are made at most once while it has them, however many ask at a time. An
-// object that is decoded only for that is not kept. It waits no longer than ctx.
+// Body returns the result of encode for the object, which must not be modified. A Form must always
+// stand for the same encode function. With a memo, encode runs at most once while the memo keeps
+// the body, even for concurrent callers. An object that is only decoded for its body is not kept.
+// If decoding waits for another process, Body waits until ctx ends at most.
 func (e *Entry) Body(ctx context.Context, form Form, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
 	if form == objectForm {
 		return nil, errNoForm
@@ -100,18 +97,18 @@ func (e *Entry) Body(ctx context.Context, form Form, encode func(obj runtime.Obj
 	if e.decoder.Memo == nil {
 		return e.encode(ctx, encode)
 	}
-	m, err := e.value(ctx, form, func(ctx context.Context) (*made, error) {
+	d, err := e.value(ctx, form, func(ctx context.Context) (*derived, error) {
 		body, err := e.encode(ctx, encode)
-		return &made{body: body, size: int64(cap(body))}, err
+		return &derived{body: body, size: int64(cap(body))}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return m.body, nil
+	return d.body, nil
 }
 
-// Stamped returns the protobuf encoding of the object, without decoding it.
-// False: there is no such short cut, and Body has to be asked.
+// Stamped returns the protobuf encoding of the object, made without decoding it. It returns false
+// if that is not possible; the caller then uses Body.
 func (e *Entry) Stamped() (Stamped, bool) {
 	if s := e.stamped.Load(); s != nil {
 		return *s, true
@@ -130,12 +127,12 @@ func (e *Entry) Stamped() (Stamped, bool) {
 	return s, ok
 }
 
-// Data returns the bytes at rest as the codec made them, which must not be
-// written to; nil for an entry that was not made of such.
+// Data returns the stored bytes as the codec encoded them, which must not be modified. It returns
+// nil for an entry without stored bytes.
 func (e *Entry) Data() []byte { return e.data }
 
-// At returns the same object as an entry of another revision: that of its
-// deletion. e must have been made of bytes.
+// At returns the entry of the same object at the revision of its deletion. The entry must have
+// stored bytes.
 func (e *Entry) At(revision int64) *Entry {
 	return e.decoder.Entry(e.Key, revision, e.data)
 }
@@ -144,19 +141,19 @@ func (e *Entry) decode(ctx context.Context) (runtime.Object, error) {
 	return e.decoder.Decode(ctx, e.Key, e.Revision, e.data)
 }
 
-// objectFactor is about how many bytes a decoded object takes for each byte at
-// rest, and objectOverhead what it takes anyway.
+// The estimated size of a decoded object is objectFactor bytes for each stored byte, and
+// objectOverhead bytes more.
 const (
 	objectFactor   = 3
 	objectOverhead = 512
 )
 
-func (e *Entry) makeObject(ctx context.Context) (*made, error) {
+func (e *Entry) makeObject(ctx context.Context) (*derived, error) {
 	obj, err := e.decode(ctx)
-	return &made{object: obj, size: objectOverhead + objectFactor*int64(len(e.data))}, err
+	return &derived{object: obj, size: objectOverhead + objectFactor*int64(len(e.data))}, err
 }
 
-// encode makes a body of the object that is there, or of one for the moment.
+// encode returns the result of encode for the object.
 func (e *Entry) encode(ctx context.Context, encode func(obj runtime.Object) ([]byte, error)) ([]byte, error) {
 	obj, err := e.peek(ctx)
 	if err != nil {
@@ -165,11 +162,11 @@ func (e *Entry) encode(ctx context.Context, encode func(obj runtime.Object) ([]b
 	return encode(obj)
 }
 
-// peek returns the object that is kept, or one that is not.
+// peek returns the object if the entry keeps it, and otherwise decodes one that it does not keep.
 func (e *Entry) peek(ctx context.Context) (runtime.Object, error) {
 	if s := e.find(objectForm); s != nil {
-		if m := s.hit(); m != nil {
-			return m.object, nil
+		if d := s.load(); d != nil {
+			return d.object, nil
 		}
 	}
 	return e.decode(ctx)

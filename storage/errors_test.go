@@ -39,7 +39,7 @@ func TestKeyErrorUnwraps(t *testing.T) {
 }
 
 func TestFutureRevisionErrorTellsTheNumbers(t *testing.T) {
-	var err error = &storage.KeyError{Op: "get", Key: "/pods/a", Err: &storage.FutureRevisionError{Asked: 9, Current: 7}}
+	var err error = &storage.KeyError{Op: "get", Key: "/pods/a", Err: &storage.FutureRevisionError{Requested: 9, Current: 7}}
 	if !errors.Is(err, storage.ErrFutureRevision) {
 		t.Errorf("%v is not %v", err, storage.ErrFutureRevision)
 	}

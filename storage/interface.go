@@ -9,43 +9,39 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// Interface stores the objects of one resource. All methods are safe for
-// concurrent use and honour the context's end, except that a write which was
-// sent is finished although the context is canceled. A write whose outcome is
-// not known because the deadline passed or the connection broke after it was
-// sent returns an UnknownOutcomeError, and is not sent again.
+// Interface stores the objects of one resource. All methods are safe for concurrent use and return
+// when the context ends, except that a write that was sent is completed after a cancellation. If
+// the deadline passes or the connection breaks after a write was sent, the write returns an
+// UnknownOutcomeError and is not sent again.
 type Interface interface {
 	// Versioner returns the versioner that stamps this store's objects.
 	Versioner() versioner.Versioner
 
-	// Create writes obj under key if nothing is there: ErrExists otherwise.
-	// obj is not changed; it must carry no resourceVersion.
+	// Create writes obj under key, or returns ErrExists. It does not modify obj, which must have
+	// no resourceVersion.
 	Create(ctx context.Context, key string, obj runtime.Object, opts CreateOptions) (*Entry, error)
 
 	// Get returns the entry under key, or ErrNotFound.
 	Get(ctx context.Context, key string, opts GetOptions) (*Entry, error)
 
-	// GetList returns the entry under key, or everything below it, in the
-	// order of keys. An empty result is not an error. ErrCompacted: the
-	// revision asked for, or that of the continue token, is gone.
-	// ErrFutureRevision: it is not there yet. *CorruptListError: objects below
-	// key are known to be corrupt; the page has the others up to there.
+	// GetList returns the entry under key, or all entries below it, in the order of keys. An empty
+	// result is not an error. ErrCompacted and ErrFutureRevision concern the requested revision or
+	// the one of the continue token. A *CorruptListError names the corrupt objects that the list
+	// has met; the page has the other objects up to the last of them.
 	GetList(ctx context.Context, key string, opts ListOptions) (*Page, error)
 
-	// Watch reports what happens to key, or to everything below it, from the
-	// revision asked for. Errors after the start arrive as the last event.
+	// Watch reports the events of key, or of all keys below it, from the requested revision on. An
+	// error after the start is delivered as the last event.
 	Watch(ctx context.Context, key string, opts WatchOptions) (Watcher, error)
 
-	// GuaranteedUpdate brings the object under key to the state that propose
-	// makes of the current one, as one atomic step: the write happens only if
-	// the key has not changed since; if it has, propose is called again with
-	// what is there now. So propose may run several times and must not keep
-	// anything from one run to the next.
+	// GuaranteedUpdate changes the object under key atomically from its current state to the one
+	// that propose returns. If the key has changed before the write, it calls propose again with
+	// the new state. So propose may run several times, and must not depend on an earlier run.
 	//
-	// A proposal that encodes to the bytes already stored writes nothing and
-	// keeps the version. Errors of propose are returned as they are. An error,
-	// or a proposal that changes nothing, which propose made of opts.Suggestion
-	// counts only after a fresh read confirms that the suggestion is current.
+	// A proposal that encodes to the stored bytes writes nothing and keeps the resourceVersion.
+	// Errors of propose are returned unchanged. If propose received opts.Suggestion, an error or a
+	// proposal without a change only counts after a read has confirmed that the suggestion is
+	// current.
 	GuaranteedUpdate(ctx context.Context, key string, propose ProposeFunc, opts UpdateOptions) (*UpdateResult, error)
 
 	// Delete removes key and returns its last state, stamped with the revision of the deletion. It
@@ -53,17 +49,17 @@ type Interface interface {
 	// dry run of one, is such a proposal. The error for an absent key is ErrNotFound.
 	Delete(ctx context.Context, key string, opts DeleteOptions) (*Entry, error)
 
-	// Count returns how many keys are below key.
+	// Count returns the number of keys below key.
 	Count(ctx context.Context, key string) (int64, error)
 }
 
-// Codec turns objects into the bytes at rest and back. Encode must be
-// deterministic, for an update that changes nothing is found by its bytes, and
-// must not change the object. Both are safe for concurrent use.
+// Codec encodes objects as stored bytes and decodes them. Encode must be deterministic, because
+// equal bytes are how an update without a change is detected, and must not modify the object. Both
+// are safe for concurrent use.
 type Codec interface {
 	Encode(obj runtime.Object) ([]byte, error)
-	// Decode returns the object of data. An error that is a Status says that
-	// data is sound, but cannot be used at present.
+	// Decode returns the object of data. An error that is a Status means that data is not corrupt
+	// but cannot be used at present.
 	Decode(data []byte) (runtime.Object, error)
 }
 
@@ -71,129 +67,124 @@ type Codec interface {
 // conversion webhook.
 type ContextCodec interface {
 	Codec
-	// DecodeContext is Decode that does not wait longer than ctx.
+	// DecodeContext is Decode, but waits until ctx ends at most.
 	DecodeContext(ctx context.Context, data []byte) (runtime.Object, error)
 }
 
-// MessageCodec is a Codec whose bytes at rest may hold the object in protobuf.
+// MessageCodec is a Codec whose stored bytes may contain the object in protobuf.
 type MessageCodec interface {
 	Codec
-	// Message returns the object's protobuf message, a part of data. False
-	// where data holds none, or none of what Decode would return.
+	// Message returns the protobuf message of the object, a part of data. It returns false if data
+	// has none, or if Decode would return a different object.
 	Message(data []byte) ([]byte, bool)
 }
 
 // CreateOptions are the options of Interface.Create.
 type CreateOptions struct {
-	// TTL in seconds after which the object disappears; 0: it stays.
+	// TTL in seconds after which the object is deleted, 0 for never.
 	TTL int64
-	// DryRun checks everything and writes nothing. The entry's revision is 0.
+	// DryRun makes all checks and writes nothing. The revision of the entry is 0.
 	DryRun bool
 }
 
 // GetOptions are the options of Interface.Get.
 type GetOptions struct {
-	// ResourceVersion: unset reads the latest state. "0" takes whatever the
-	// store has at hand. N takes any state not older than N.
+	// ResourceVersion "" reads the latest state, "0" any state, N any state not older than N.
 	ResourceVersion string
 }
 
-// ListOptions are the options of Interface.GetList; their meaning is that of
-// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
+// ListOptions are the options of Interface.GetList. Plan returns their meaning.
 type ListOptions struct {
-	// Recursive: key is a prefix and ends in a slash.
+	// Recursive lists all keys below key.
 	Recursive            bool
 	Predicate            Predicate
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	// Limit is the greatest number of entries on a page; 0: no limit.
+	// Limit is the maximum number of entries on a page, 0 for no limit.
 	Limit int64
-	// Continue is the token of the page before. The resourceVersion must be
-	// unset or "0" with it.
+	// Continue is the token of the previous page. With it, ResourceVersion must be "" or "0".
 	Continue string
-	// KnownRevision is that of an earlier answer to the same list, 0 for none. A
-	// store that can tell that nothing below the key has changed since says so, see
-	// Page.Unchanged. It applies to whole lists of the latest state.
+	// KnownRevision is the revision of an earlier answer to the same list, 0 for none. If no key of
+	// the list has changed since, the store may answer with Page.Unchanged. It applies to lists of
+	// the latest state without a limit.
 	KnownRevision int64
 }
 
-// Page is what GetList returns.
+// Page is the result of GetList.
 type Page struct {
 	Entries []*Entry
-	// Unchanged says that nothing has changed between ListOptions.KnownRevision
-	// and Revision. There are no entries then.
+	// Unchanged is set, and Entries is empty, if no key of the list has changed between
+	// ListOptions.KnownRevision and Revision.
 	Unchanged bool
-	// Revision at which all of the list was read, the same for all its pages.
+	// Revision at which the list was read. It is the same for all pages of the list.
 	Revision int64
 	// Continue is the token for the next page, "" on the last one.
 	Continue string
-	// Remaining counts the entries on later pages; nil where it is not known,
-	// which is so with a predicate that is not empty.
+	// Remaining is the number of entries on later pages, nil if unknown. With a predicate that is
+	// not empty it is unknown.
 	Remaining *int64
 }
 
 // WatchOptions are the options of Interface.Watch.
 type WatchOptions struct {
-	// Recursive: key is a prefix and ends in a slash.
+	// Recursive watches all keys below key.
 	Recursive bool
 	Predicate Predicate
-	// ResourceVersion N reports every event after revision N. Unset and "0"
-	// begin with the current state as Added events, unless SendInitialEvents
-	// is false: then the watch begins now.
+	// ResourceVersion N reports every event after revision N. With "" and "0" the watch begins with
+	// the current state as Added events, or at the latest revision if SendInitialEvents is false.
 	ResourceVersion string
-	// SendInitialEvents true begins with the current state, not older than
-	// ResourceVersion, as Added events in the order of keys.
+	// SendInitialEvents, if true, begins the watch with a state not older than ResourceVersion, as
+	// Added events in the order of keys.
 	SendInitialEvents *bool
-	// ProgressNotify asks for Bookmark events from time to time, so that an
-	// idle watcher learns how far the store has come.
+	// ProgressNotify requests periodic Bookmark events, which report the revision of the store to
+	// an idle watcher.
 	ProgressNotify bool
 }
 
-// ProposeFunc makes the next state of an object. current is nil if there is
-// none; current.Object() must not be written to.
+// ProposeFunc returns the next state of an object. current is nil for an absent object. The object
+// of current must not be modified.
 type ProposeFunc func(ctx context.Context, current *Entry) (Proposal, error)
 
-// Proposal is what is to be stored.
+// Proposal is a proposed change of an object.
 type Proposal struct {
-	// Object is the state to write. It belongs to the store afterwards.
+	// Object is the state to write. The store owns it afterwards.
 	Object runtime.Object
-	// TTL in seconds. Nil keeps the time to live as it is.
+	// TTL in seconds. Nil keeps the time to live.
 	TTL *int64
-	// Delete removes the key instead; Object is ignored.
+	// Delete deletes the key and ignores Object.
 	Delete bool
-	// Receipt makes the write leave a receipt, so that it can be told from an
-	// equal one of another client when its outcome is unknown. It costs a small
-	// second write.
+	// Receipt makes the write leave a receipt, which distinguishes it from an equal write of
+	// another client when its outcome is resolved. It costs a second, small write.
 	Receipt bool
 }
 
 // UpdateOptions are the options of Interface.GuaranteedUpdate.
 type UpdateOptions struct {
-	// CreateIfAbsent lets propose run with a nil entry where nothing is under
-	// the key. Without it that is ErrNotFound.
+	// CreateIfAbsent calls propose with a nil entry for an absent key. Without it the error is
+	// ErrNotFound.
 	CreateIfAbsent bool
 	// Preconditions are checked on the current state before propose runs.
 	Preconditions *Preconditions
-	// Suggestion, from a cache, saves the first read. One without stored bytes
-	// is ignored.
+	// Suggestion is an entry from a cache, which replaces the first read. It is ignored without
+	// stored bytes and in a dry run.
 	Suggestion *Entry
-	// DryRun does everything but the write.
+	// DryRun does everything except the write.
 	DryRun bool
 }
 
-// UpdateResult is what an update came to.
+// UpdateResult is the result of GuaranteedUpdate.
 type UpdateResult struct {
-	// Entry is the state that is stored now. If the outcome is Deleted it is
-	// the last stored one, stamped with the revision of the deletion.
+	// Entry is the stored state. If the outcome is Deleted, it is the last stored state, stamped
+	// with the revision of the deletion.
 	Entry   *Entry
 	Outcome Outcome
 }
 
-// Outcome says what an update did.
+// Outcome is the effect of an update.
 type Outcome int
 
 const (
-	Unchanged Outcome = iota // the proposal was what is stored already
+	Unchanged Outcome = iota // the proposal equals the stored object
 	Created
 	Updated
 	Deleted

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// CheckKey refuses keys that could mean something outside their place.
+// CheckKey returns an error for a key that is empty, has no leading slash, or contains the segments
+// "." or "..", which could point outside its resource.
 func CheckKey(key string) error {
 	if key == "" || key == "/" {
 		return fmt.Errorf("empty key: %q", key)

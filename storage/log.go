@@ -2,35 +2,34 @@ package storage
 
 import "context"
 
-// Log is everything that happens to the keys of all resources, in its order. It
-// is what a cache is fed from. All methods are safe for concurrent use.
+// Log is the ordered log of the changes of all keys of all resources. It feeds a cache. All methods
+// are safe for concurrent use.
 type Log interface {
-	// State shows every key to visit, all as they were at one revision, which it
-	// returns.
+	// State calls visit with every key, all of them at one revision, and returns that revision.
 	State(ctx context.Context, visit func(Change)) (revision int64, err error)
 
-	// Follow reports what happens after a revision until ctx ends, which is no
-	// error, or it cannot go on: ErrCompacted if changes are lost. Each report
-	// holds whole revisions, complete up to upTo. It may be empty: upTo tells
-	// then that nothing happened. One comes soon after each receive from ask.
-	Follow(ctx context.Context, after int64, ask <-chan struct{}, report func(changes []Change, upTo int64)) error
+	// Follow reports the changes after a revision until ctx ends, and returns nil then. It returns
+	// ErrCompacted if changes are lost, and other errors if it cannot continue. Each report
+	// contains whole revisions and completes the log up to upTo. A report without changes says that
+	// there were none up to upTo. After each receive from requests a report follows soon.
+	Follow(ctx context.Context, after int64, requests <-chan struct{}, report func(changes []Change, upTo int64)) error
 
-	// CurrentRevision is not before any write that was acknowledged, nor any
+	// CurrentRevision returns a revision that includes every write that was acknowledged, and every
 	// state that was read, before the call.
 	CurrentRevision(ctx context.Context) (int64, error)
 
-	// Retains returns ErrCompacted if the state at revision is gone, nil if it is
-	// there or still to come.
+	// Retains returns ErrCompacted if the state at revision was compacted, nil if it is available
+	// or the revision is ahead of the store.
 	Retains(ctx context.Context, revision int64) error
 }
 
-// Change is what one write did to one key.
+// Change is the effect of one write on one key.
 type Change struct {
 	Key      string
 	Revision int64
 	Deleted  bool
-	// Data is the new value as the codec made it, nil for a deletion.
+	// Data is the new value as the codec encoded it, nil for a deletion.
 	Data []byte
-	// Err wraps ErrCorrupt where the value at rest cannot be read.
+	// Err wraps ErrCorrupt if the stored value cannot be read.
 	Err error
 }

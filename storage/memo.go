@@ -8,118 +8,116 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DefaultMemo is a limit for a memo in bytes, enough for the bodies of 10,000
-// pods in one encoding.
+// DefaultMemo is a limit for a memo in bytes, enough for the bodies of 10,000 pods in one encoding.
 const DefaultMemo = 64 << 20
 
-// Memo keeps what was made of the entries of a server, objects and bodies, up
-// to a number of bytes. What has not been used for the longest time goes first,
-// and is made again when somebody asks; whoever holds it may go on using it.
-// Safe for concurrent use: a hit takes no lock.
+// Memo keeps objects and bodies that were derived from entries, up to a number of bytes. It evicts
+// by the second-chance algorithm. An evicted value is made again on demand, and callers that hold
+// it may go on using it. A Memo is safe for concurrent use, and a hit takes no lock.
 type Memo struct {
 	limit int64
 
-	mu sync.Mutex // guards what follows
-	// oldest to newest is the order in which things came, or were spared for
-	// having been used since.
-	oldest, newest *made
+	mu sync.Mutex // guards the fields below
+	// oldest and newest are the ends of the queue of eviction. Values enter it when they are added,
+	// and again when they are spared.
+	oldest, newest *derived
 	stats          MemoStats
 }
 
-// MemoStats tells what a memo holds and did.
+// MemoStats are the statistics of a memo.
 type MemoStats struct {
-	Bytes   int64  // held now, the size of objects being estimated
-	Made    uint64 // things that were made
-	Evicted uint64 // things that had to make room
+	Bytes   int64  // kept now; the size of objects is an estimate
+	Made    uint64 // values added
+	Evicted uint64 // values evicted
 }
 
-// NewMemo returns a memo of so many bytes at most.
+// NewMemo returns a memo of at most limit bytes.
 func NewMemo(limit int64) *Memo { return &Memo{limit: limit} }
 
-// Stats returns the numbers as they are now.
+// Stats returns the current statistics.
 func (m *Memo) Stats() MemoStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stats
 }
 
-// keep takes over what was made for a slot. What is too large to be held is
-// forgotten at once.
-func (m *Memo) keep(thing *made) {
+// add adds the value of a slot. A value above the limit is evicted at once.
+func (m *Memo) add(d *derived) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Made++
-	m.stats.Bytes += thing.size
-	m.push(thing)
+	m.stats.Bytes += d.size
+	m.push(d)
 	for m.stats.Bytes > m.limit {
 		m.evict()
 	}
 }
 
-// push is called with mu held.
-func (m *Memo) push(thing *made) {
-	thing.next = nil
+// push appends a value to the queue. The caller holds mu.
+func (m *Memo) push(d *derived) {
+	d.next = nil
 	if m.newest == nil {
-		m.oldest = thing
+		m.oldest = d
 	} else {
-		m.newest.next = thing
+		m.newest.next = d
 	}
-	m.newest = thing
+	m.newest = d
 }
 
-// evict drops the oldest thing, or spares it this time if it was used. It is
-// called with mu held.
+// evict removes the oldest value, or moves it to the end of the queue if it was used since it
+// entered the queue. The caller holds mu.
 func (m *Memo) evict() {
-	thing := m.oldest
-	if m.oldest = thing.next; m.oldest == nil {
+	d := m.oldest
+	if m.oldest = d.next; m.oldest == nil {
 		m.newest = nil
 	}
-	if thing.used.CompareAndSwap(true, false) && thing.size <= m.limit {
-		m.push(thing)
+	if d.used.CompareAndSwap(true, false) && d.size <= m.limit {
+		m.push(d)
 		return
 	}
-	thing.next = nil
-	thing.slot.thing.CompareAndSwap(thing, nil)
-	m.stats.Bytes -= thing.size
+	d.next = nil
+	d.slot.value.CompareAndSwap(d, nil)
+	m.stats.Bytes -= d.size
 	m.stats.Evicted++
 }
 
-// made is an object or a body.
-type made struct {
+// derived is an object or a body that was made from an entry.
+type derived struct {
 	object runtime.Object
 	body   []byte
 	size   int64
 	slot   *slot
-	used   atomic.Bool // since the memo looked last
-	next   *made       // guarded by the memo's mu
+	used   atomic.Bool // since it entered the queue of the memo
+	next   *derived    // guarded by the memo's mu
 }
 
-// slot is the place of an entry for one form.
+// slot holds the value of an entry in one form.
 type slot struct {
 	form Form
 	next *slot
 
-	// making is closed when the reader that makes the thing has ended; nil: no reader makes it.
+	// making is set while a reader makes the value. The reader closes the channel at the end.
 	making atomic.Pointer[chan struct{}]
-	thing  atomic.Pointer[made]
+	value  atomic.Pointer[derived]
 }
 
-// hit returns the thing if it is there.
-func (s *slot) hit() *made {
-	thing := s.thing.Load()
-	if thing != nil && !thing.used.Load() {
-		thing.used.Store(true)
+// load returns the value and marks it as used. It returns nil if there is no value.
+func (s *slot) load() *derived {
+	d := s.value.Load()
+	if d != nil && !d.used.Load() {
+		d.used.Store(true)
 	}
-	return thing
+	return d
 }
 
-// value returns the thing of a form, which the first reader makes. The others wait for it, but no
-// longer than their contexts. An error is that reader's own: the next one tries again.
-func (e *Entry) value(ctx context.Context, form Form, produce func(context.Context) (*made, error)) (*made, error) {
+// value returns the value of a form. The first reader makes it. Concurrent readers wait for it,
+// until their contexts end at most. An error is returned to the reader that made the attempt; the
+// next reader tries again.
+func (e *Entry) value(ctx context.Context, form Form, produce func(context.Context) (*derived, error)) (*derived, error) {
 	s := e.slot(form)
 	for {
-		if thing := s.hit(); thing != nil {
-			return thing, nil
+		if d := s.load(); d != nil {
+			return d, nil
 		}
 		ended := make(chan struct{})
 		if s.making.CompareAndSwap(nil, &ended) {
@@ -139,25 +137,24 @@ func (e *Entry) value(ctx context.Context, form Form, produce func(context.Conte
 	}
 }
 
-// produce makes the thing, and gives it to the memo. Only the reader that making stands for calls
-// it.
-func (s *slot) produce(ctx context.Context, memo *Memo, produce func(context.Context) (*made, error)) (*made, error) {
-	if thing := s.hit(); thing != nil {
-		return thing, nil
+// produce makes the value and adds it to the memo. Only the reader that has set making calls it.
+func (s *slot) produce(ctx context.Context, memo *Memo, produce func(context.Context) (*derived, error)) (*derived, error) {
+	if d := s.load(); d != nil {
+		return d, nil
 	}
-	thing, err := produce(ctx)
+	d, err := produce(ctx)
 	if err != nil {
 		return nil, err
 	}
-	thing.slot = s
-	s.thing.Store(thing)
+	d.slot = s
+	s.value.Store(d)
 	if memo != nil {
-		memo.keep(thing)
+		memo.add(d)
 	}
-	return thing, nil
+	return d, nil
 }
 
-// find returns the slot of a form, nil if there is none yet.
+// find returns the slot of a form, nil if it does not exist.
 func (e *Entry) find(form Form) *slot {
 	for s := e.slots.Load(); s != nil; s = s.next {
 		if s.form == form {
@@ -167,7 +164,7 @@ func (e *Entry) find(form Form) *slot {
 	return nil
 }
 
-// slot returns the slot of a form. Slots are only ever added.
+// slot returns the slot of a form, and creates it if it does not exist. Slots are never removed.
 func (e *Entry) slot(form Form) *slot {
 	for {
 		first := e.slots.Load()

@@ -2,16 +2,15 @@ package storage
 
 import "context"
 
-// UnknownOutcomeError is an ErrUnknownOutcome that can be resolved. Its text is the
-// text of its cause.
+// UnknownOutcomeError is an ErrUnknownOutcome whose write can be resolved later. Its text is the
+// text of the cause.
 type UnknownOutcomeError struct {
 	Cause error
-	// Resolve returns the revision at which the write happened, or 0 if it has
-	// not happened and never will. Unless the write leaves a receipt or creates an
-	// object with a UID, that revision may be the one of an equal write of another
-	// client. ErrCompacted: the history that shows the outcome is gone, so the
-	// write cannot be resolved any more. After any other error Resolve can be
-	// called again. Safe for concurrent use.
+	// Resolve returns the revision at which the write happened, or 0 if it has not happened and
+	// never will. Unless the write leaves a receipt or creates an object with a UID, the revision
+	// may be the one of an equal write of another client. ErrCompacted means that the history was
+	// compacted, so the write cannot be resolved any more. After any other error the caller may
+	// call Resolve again. It is safe for concurrent use.
 	Resolve func(ctx context.Context) (revision int64, err error)
 }
 

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Preconditions must hold on the stored object for a write to happen. Nil
-// members, and a nil *Preconditions, always hold.
+// Preconditions are conditions on the stored object for a write. Nil fields and a nil
+// *Preconditions always hold.
 type Preconditions struct {
 	UID             *types.UID
 	ResourceVersion *string
 }
 
-// Check returns an error that wraps ErrPrecondition and names the first member
-// that does not hold. The text is that of kube-apiserver.
+// Check returns an error that wraps ErrPrecondition and names the first field that does not hold.
+// It has the text of kube-apiserver.
 func (p *Preconditions) Check(current *Entry) error {
 	if p == nil {
 		return nil

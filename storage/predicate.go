@@ -10,26 +10,26 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// AttrFunc returns the labels of an object and the fields it can be selected by.
+// AttrFunc returns the labels and the selectable fields of an object.
 type AttrFunc func(obj runtime.Object) (labels.Set, fields.Set, error)
 
 // Predicate selects objects. The zero value matches everything.
 type Predicate struct {
 	Label labels.Selector
 	Field fields.Selector
-	// Attrs is needed unless the predicate is empty.
+	// Attrs is required unless the predicate is empty.
 	Attrs AttrFunc
 	// IncludeCorrupt makes MatchesEntry report no error for an object that cannot be decoded. It
 	// matches if the predicate is empty.
 	IncludeCorrupt bool
 }
 
-// Empty tells whether everything matches.
+// Empty reports whether the predicate matches every object.
 func (p Predicate) Empty() bool {
 	return (p.Label == nil || p.Label.Empty()) && (p.Field == nil || p.Field.Empty())
 }
 
-// Matches tells whether obj is selected.
+// Matches reports whether the predicate matches obj.
 func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 	if p.Empty() {
 		return true, nil
@@ -41,10 +41,10 @@ func (p Predicate) Matches(obj runtime.Object) (bool, error) {
 	return p.selects(labelSet, fieldSet), nil
 }
 
-// MatchesEntry reports whether the object of an entry is selected. An empty
-// predicate does not decode it unless other objects of the resource turned out to
-// be corrupt, and none decodes an entry that was matched before. All predicates
-// that an entry meets must have the same Attrs. It waits no longer than ctx.
+// MatchesEntry reports whether the predicate matches the object of an entry. It does not decode an
+// entry that was matched before, and with an empty predicate no entry until the decoder has met a
+// corrupt object. All predicates that match an entry must have the same Attrs. If decoding waits
+// for another process, MatchesEntry waits until ctx ends at most.
 func (p Predicate) MatchesEntry(ctx context.Context, e *Entry) (bool, error) {
 	if p.Empty() {
 		if p.IncludeCorrupt {

@@ -6,23 +6,23 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// Stamped is the protobuf encoding of an object, made of the bytes at rest by
-// putting its resourceVersion in, as decoding and encoding it would. A copy is
-// made of what comes before the version only.
+// Stamped is the protobuf encoding of an object, made from the stored bytes by inserting its
+// resourceVersion. It equals the result of decoding and encoding the object. Only the bytes before
+// the resourceVersion are copied.
 type Stamped struct {
-	begin    []byte // of the metadata, up to the resourceVersion
-	rest     []byte // of the message, behind the resourceVersion
-	metadata int    // length of the metadata, resourceVersion included
+	begin    []byte // the metadata before the resourceVersion
+	rest     []byte // the message after the resourceVersion
+	metadata int    // length of the metadata with the resourceVersion
 	revision int64
 }
 
-// Numbers of fields: the metadata of every kind, and within it.
+// Field numbers of the metadata in every kind, and of the resourceVersion in the metadata.
 const (
 	fieldMetadata        protowire.Number = 1
 	fieldResourceVersion protowire.Number = 6
 )
 
-// stamp is false for a message that no encoder of today would have written.
+// stamp returns false for a message that current encoders do not write.
 func stamp(message []byte, revision int64) (Stamped, bool) {
 	number, kind, tag := protowire.ConsumeTag(message)
 	if tag < 0 || number != fieldMetadata || kind != protowire.BytesType {
@@ -33,7 +33,7 @@ func stamp(message []byte, revision int64) (Stamped, bool) {
 		return Stamped{}, false
 	}
 	if next, _, _ := protowire.ConsumeTag(message[tag+n:]); next == fieldMetadata {
-		return Stamped{}, false // a second part to be merged with the first
+		return Stamped{}, false // a second metadata field, which a decoder merges with the first
 	}
 	start := tag + n - len(metadata)
 	at, empty, ok := versionAt(metadata)
@@ -45,9 +45,9 @@ func stamp(message []byte, revision int64) (Stamped, bool) {
 	return s, true
 }
 
-// versionAt finds where in the metadata the resourceVersion belongs, and the
-// size of the empty one that stands there. False: the fields are not in
-// order, or there is a version already.
+// versionAt returns the offset of the resourceVersion in the metadata, and the size of the empty
+// field at that offset. It returns false if the fields are out of order or the metadata has a
+// resourceVersion.
 func versionAt(metadata []byte) (at, empty int, ok bool) {
 	var last protowire.Number
 	found := false
@@ -77,13 +77,13 @@ func versionAt(metadata []byte) (at, empty int, ok bool) {
 	return at, empty, true
 }
 
-// Size of the whole message.
+// Size returns the length of the whole message.
 func (s Stamped) Size() int {
 	return protowire.SizeTag(fieldMetadata) + protowire.SizeVarint(uint64(s.metadata)) +
 		len(s.begin) + s.versionSize() + len(s.rest)
 }
 
-// AppendStart appends the message up to Rest.
+// AppendStart appends the part of the message before Rest.
 func (s Stamped) AppendStart(dst []byte) []byte {
 	dst = protowire.AppendTag(dst, fieldMetadata, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(s.metadata))
@@ -94,10 +94,10 @@ func (s Stamped) AppendStart(dst []byte) []byte {
 	return protowire.AppendBytes(dst, version)
 }
 
-// Rest is the end of the message. It must not be written to.
+// Rest returns the end of the message, which must not be modified.
 func (s Stamped) Rest() []byte { return s.rest }
 
-// versionSize is the size of the field with the resourceVersion in it.
+// versionSize returns the size of the field of the resourceVersion.
 func (s Stamped) versionSize() int {
 	digits := 1
 	for n := s.revision; n >= 10; n /= 10 {

@@ -8,37 +8,34 @@ import (
 
 // Watcher delivers events until it is stopped, its context ends, or it fails.
 type Watcher interface {
-	// Events is closed when the watch is over. Within it, revisions never go
-	// back once the initial events are through, no event comes twice, and none
-	// is left out. The last event before the channel closes may be of type
-	// Error.
+	// Events returns the channel of the events. After the initial events their revisions never
+	// decrease, and every event is delivered exactly once. The channel is closed when the watch
+	// ends. The last event may be of type Error.
 	Events() <-chan Event
-	// Stop ends the watch and returns once nothing of it runs any more. It is
-	// idempotent and may be called from any goroutine.
+	// Stop ends the watch and waits until its goroutines have ended. It is idempotent and may be
+	// called from any goroutine.
 	Stop()
 }
 
-// Event is one thing that happened.
+// Event is an event of a watch.
 type Event struct {
-	// Type is Added, Modified, Deleted, Bookmark or Error. With a predicate,
-	// an object that starts to match is Added and one that stops is Deleted.
+	// Type is Added, Modified, Deleted, Bookmark or Error. With a predicate, an object that starts
+	// to match is Added and one that stops is Deleted.
 	Type watch.EventType
-	// Entry is nil in Bookmark and Error events. In a Deleted event it is the
-	// last state (for one that stopped matching, the last that matched),
-	// stamped with the revision of the event.
+	// Entry is nil in Bookmark and Error events. In a Deleted event it is the last state that
+	// matched, stamped with the revision of the event.
 	Entry *Entry
-	// Revision of the event. In a Bookmark: everything up to it was delivered.
+	// Revision of the event. A Bookmark says that all events up to it were delivered.
 	Revision int64
-	// InitialEventsEnd marks the Bookmark which ends the initial events. It is
-	// sent whenever there were initial events, asked for or not.
+	// InitialEventsEnd marks the Bookmark that ends the initial events. Every watch with initial
+	// events sends it.
 	InitialEventsEnd bool
-	// Err is set in an Error event: ErrCompacted if the watch fell behind
-	// compaction.
+	// Err is set in an Error event. It is ErrCompacted if the watch fell behind compaction.
 	Err error
 }
 
-// ProgressTicks returns when a store tells a watch how far it has come, which is
-// never if nobody wants to know. stop frees what it takes.
+// ProgressTicks returns the channel that tells a store when to send a progress Bookmark, nil
+// without ProgressNotify. The caller must call stop.
 func (o WatchOptions) ProgressTicks(interval time.Duration) (ticks <-chan time.Time, stop func()) {
 	if !o.ProgressNotify {
 		return nil, func() {}

@@ -45,5 +45,5 @@ func (s *resourceStore) Count(ctx context.Context, key string) (int64, error) {
 }
 
 func tooFarAhead(op, key string, asked, current int64) error {
-	return refused(op, key, asked, &storage.FutureRevisionError{Asked: asked, Current: current})
+	return refused(op, key, asked, &storage.FutureRevisionError{Requested: asked, Current: current})
 }

@@ -1,5 +1,5 @@
-// Package metered wraps a storage so that its operations are counted and timed
-// under the names that operators know from kube-apiserver.
+// Package metered wraps a storage.Interface to record the number and the duration of its
+// operations, in metrics with the names that kube-apiserver uses.
 package metered
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// Recorder keeps the metrics of all the stores of one server. It is a
-// prometheus.Collector and safe for concurrent use.
+// Recorder has the metrics of all stores of a server. It is a prometheus.Collector and safe for
+// concurrent use.
 type Recorder struct {
 	durations *prometheus.HistogramVec
 	requests  *prometheus.CounterVec
 	errors    *prometheus.CounterVec
 }
 
-// NewRecorder returns a recorder that nobody has registered yet.
+// NewRecorder returns a recorder. The caller registers it.
 func NewRecorder() *Recorder {
 	labels := []string{"operation", "group", "resource"}
 	return &Recorder{
@@ -55,9 +55,8 @@ func (r *Recorder) Collect(out chan<- prometheus.Metric) {
 	r.errors.Collect(out)
 }
 
-// Wrap returns s with its operations recorded as those of a resource. Watches,
-// which end when their clients like, and counts, which are made for metrics, are
-// passed through.
+// Wrap returns a store that records the operations of s under a resource. It does not record Watch,
+// because the client decides how long a watch takes, nor Count, which only serves metrics.
 func (r *Recorder) Wrap(s storage.Interface, resource schema.GroupResource) storage.Interface {
 	return &meteredStore{Interface: s, recorder: r, resource: resource}
 }
@@ -68,7 +67,7 @@ type meteredStore struct {
 	resource schema.GroupResource
 }
 
-// record is deferred with the time at which the operation began.
+// record records an operation that began at a time. Operations defer it.
 func (s *meteredStore) record(operation string, began time.Time, err *error) {
 	labels := []string{operation, s.resource.Group, s.resource.Resource}
 	s.recorder.durations.WithLabelValues(labels...).Observe(time.Since(began).Seconds())

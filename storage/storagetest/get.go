@@ -88,8 +88,8 @@ func (e *env) wantFuture(err error, asked int64) {
 		e.Errorf("error %v is not a FutureRevisionError", err)
 		return
 	}
-	if current := e.revision(); future.Asked != asked || future.Current != current {
-		e.Errorf("error has requested revision %d and current revision %d, want %d and %d", future.Asked, future.Current, asked, current)
+	if current := e.revision(); future.Requested != asked || future.Current != current {
+		e.Errorf("error has requested revision %d and current revision %d, want %d and %d", future.Requested, future.Current, asked, current)
 	}
 }
 

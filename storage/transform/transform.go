@@ -1,23 +1,21 @@
-// Package transform is the seam for what happens to bytes between the encoder
-// and etcd, such as encryption at rest. Today there is [Identity] alone.
+// Package transform has the interface for the transformation of bytes between the encoder and etcd,
+// such as encryption at rest. [Identity] is its only implementation.
 package transform
 
 import "context"
 
-// Transformer changes the bytes at rest. The full key goes along as
-// authenticated data, so that a value moved to another key is found out.
-// Implementations are safe for concurrent use.
+// Transformer transforms stored bytes. It receives the full key as authenticated data, so that it
+// can detect a value that was moved to another key. Implementations are safe for concurrent use.
 type Transformer interface {
-	// ToStorage returns the bytes to store under key. It need not be
-	// deterministic.
+	// ToStorage returns the bytes to store under key. It may be nondeterministic.
 	ToStorage(ctx context.Context, data []byte, key string) ([]byte, error)
-	// FromStorage returns the bytes that ToStorage was given. stale reports
-	// that they should be written again, for instance because the key they
-	// were encrypted with is no longer the first one.
+	// FromStorage returns the bytes that were passed to ToStorage. stale reports whether they
+	// should be written again, for example because their encryption key is no longer the first
+	// one.
 	FromStorage(ctx context.Context, data []byte, key string) (out []byte, stale bool, err error)
 }
 
-// Identity stores bytes as they are.
+// Identity is the Transformer that stores bytes unchanged.
 type Identity struct{}
 
 var _ Transformer = Identity{}

@@ -109,7 +109,7 @@ func (c *Cache) minimumRevision(ctx context.Context, required storage.Freshness)
 	case err != nil:
 		return 0, err
 	case required.Minimum > current:
-		return 0, &storage.FutureRevisionError{Asked: required.Minimum, Current: current}
+		return 0, &storage.FutureRevisionError{Requested: required.Minimum, Current: current}
 	case required.Latest:
 		return current, nil
 	default:

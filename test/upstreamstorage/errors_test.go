@@ -24,7 +24,7 @@ func (a *adapter) translate(key string, err error) error {
 	case errors.Is(err, storage.ErrPrecondition), errors.Is(err, storage.ErrNotCorrupt):
 		return upstream.NewInvalidObjError(key, err.Error())
 	case errors.As(err, &future):
-		return upstream.NewTooLargeResourceVersionError(uint64(future.Asked), uint64(future.Current), 0)
+		return upstream.NewTooLargeResourceVersionError(uint64(future.Requested), uint64(future.Current), 0)
 	case errors.Is(err, storage.ErrCorrupt):
 		return upstream.NewInternalError(err)
 	case strings.Contains(err.Error(), upstream.ErrResourceVersionSetOnCreate.Error()):
