@@ -16,43 +16,40 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// Config is what a Backend needs. Only Client has no default.
+// Config configures a Backend. Only Client has no default.
 type Config struct {
-	// Client reaches etcd. It stays the caller's, who closes it after every
-	// watch has ended. A client that speaks gRPC should be dialed with
-	// [AtMostOnce].
+	// Client is the client of etcd. The caller closes it after every watch has ended. A gRPC
+	// client should be dialed with [AtMostOnce].
 	Client *clientv3.Client
-	// Prefix goes before all keys: a leading slash and no trailing one.
-	// "/registry" by default.
+	// Prefix is the prefix of all keys, with a leading slash and no trailing one. Default:
+	// "/registry".
 	Prefix string
-	// Transformer changes the bytes at rest. Nil: they stay as they are.
+	// Transformer transforms the stored bytes. Default: transform.Identity.
 	Transformer transform.Transformer
-	// LocalReads says that the client's member is the only one and lives in
-	// this process. A read from its memory then sees every acknowledged write,
-	// so no read has to ask the quorum first.
+	// LocalReads states that the client's member is the only one and runs in this process. A read
+	// from its memory then sees every acknowledged write, so reads do not need the quorum.
 	LocalReads bool
-	// Member is the store of such a member: revisions and the log come from it
-	// without a detour through the client. Nil: they go through the client.
+	// Member is the member in this process. Revisions and the log then come from it directly. Nil:
+	// they come through the client.
 	Member Member
-	// PageSize is the greatest number of keys fetched from etcd at once,
-	// 10000 by default. Fewer are fetched where values are large.
+	// PageSize is the maximum number of keys in one read of etcd. Large values reduce the number.
+	// Default: 10000.
 	PageSize int64
-	// ProgressInterval is how often a watch with ProgressNotify asks how far
-	// etcd has come. 5s by default.
+	// ProgressInterval is the interval at which a watch with ProgressNotify requests the progress
+	// of etcd. Default: 5s.
 	ProgressInterval time.Duration
-	// WatchBacklog is how many bytes of events a watch keeps for a consumer
-	// that is slow, 32 MiB by default. A watch that has more to keep ends with
-	// the last of them, and its consumer can go on from there.
+	// WatchBacklog is the number of bytes of events that a watch queues for a slow consumer. A
+	// watch that exceeds it ends after the queued events, and its consumer can resume from there.
+	// Default: 32 MiB.
 	WatchBacklog int
 }
 
-// Member is an etcd in this process, which may be restarted.
+// Member is an etcd in this process. It may be restarted.
 type Member interface {
-	// Rev returns the revision up to which everything is applied. It is never less
-	// than before.
+	// Rev returns the revision up to which all writes are applied. It never decreases.
 	Rev() int64
-	// Store returns the store, after a restart that is under way, and a channel
-	// that is closed when the store must not be used any more.
+	// Store returns the store, and a channel that is closed when the store must not be used any
+	// more. During a restart it waits for the end of the restart.
 	Store(ctx context.Context) (store mvcc.WatchableKV, gone <-chan struct{}, err error)
 }
 
@@ -82,40 +79,39 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns every fault of the configuration at once, nil if there is
-// none.
+// Validate returns all errors of the configuration, nil if it is valid.
 func (c Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.Client == nil {
-		faults = append(faults, errors.New("Client: must be set"))
+		errs = append(errs, errors.New("Client: must be set"))
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/")) {
-		faults = append(faults, fmt.Errorf("Prefix %q: must begin with a slash and not end in one", c.Prefix))
+		errs = append(errs, fmt.Errorf("Prefix %q: must begin with a slash and not end in one", c.Prefix))
 	}
 	if c.PageSize < 0 {
-		faults = append(faults, fmt.Errorf("PageSize %d: must not be negative", c.PageSize))
+		errs = append(errs, fmt.Errorf("PageSize %d: must not be negative", c.PageSize))
 	}
 	if c.ProgressInterval < 0 {
-		faults = append(faults, fmt.Errorf("ProgressInterval %v: must not be negative", c.ProgressInterval))
+		errs = append(errs, fmt.Errorf("ProgressInterval %v: must not be negative", c.ProgressInterval))
 	}
 	if c.WatchBacklog < 0 {
-		faults = append(faults, fmt.Errorf("WatchBacklog %d: must not be negative", c.WatchBacklog))
+		errs = append(errs, fmt.Errorf("WatchBacklog %d: must not be negative", c.WatchBacklog))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Backend is what the stores of all resources share. It is safe for concurrent
-// use and has nothing to close.
+// Backend is the shared part of the stores of all resources. It is safe for concurrent use and
+// needs no Close.
 type Backend struct {
 	cfg    Config
 	client *clientv3.Client
 	leases *leasePool
 	fence  *fence
-	// known is a revision that the store has reached.
+	// known is the highest revision that the Backend has seen.
 	known atomic.Int64
 }
 
-// New returns a backend. It starts nothing and talks to nobody.
+// New returns a backend. It starts no goroutine and sends no request.
 func New(cfg Config) (*Backend, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("etcd storage: %w", err)
@@ -124,13 +120,13 @@ func New(cfg Config) (*Backend, error) {
 	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client), fence: newFence(cfg.Prefix + fenceKey)}, nil
 }
 
-// Store returns the store of one resource, whose objects codec knows.
+// Store returns the store of one resource, whose objects codec encodes.
 func (b *Backend) Store(codec storage.Codec) storage.Interface {
 	v := versioner.APIObjectVersioner{}
 	return &resourceStore{Backend: b, codec: codec, versioner: v, decoder: storage.NewDecoder(codec, v)}
 }
 
-// learnRevision notes a revision that the store has reached.
+// learnRevision records a revision of the store.
 func (b *Backend) learnRevision(revision int64) {
 	for {
 		known := b.known.Load()
@@ -160,8 +156,8 @@ func (b *Backend) Ready(ctx context.Context) error {
 	return nil
 }
 
-// readOptions returns opts for a read whose answer must be fresh: any member answers from its
-// memory if every state will do.
+// readOptions adds to opts the consistency of a read that requires a freshness. If any state is
+// fresh enough, the member answers from its memory.
 func (b *Backend) readOptions(fresh storage.Freshness, opts ...clientv3.OpOption) []clientv3.OpOption {
 	if fresh == (storage.Freshness{}) {
 		return append(opts, clientv3.WithSerializable())
@@ -169,8 +165,8 @@ func (b *Backend) readOptions(fresh storage.Freshness, opts ...clientv3.OpOption
 	return b.consistent(opts...)
 }
 
-// consistent returns opts for a read that sees every acknowledged write. With LocalReads that is
-// any read.
+// consistent adds to opts the consistency of a read that sees every acknowledged write. With
+// LocalReads that is a read from the memory of the member.
 func (b *Backend) consistent(opts ...clientv3.OpOption) []clientv3.OpOption {
 	if b.cfg.LocalReads {
 		opts = append(opts, clientv3.WithSerializable())

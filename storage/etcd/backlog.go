@@ -2,8 +2,8 @@ package etcd
 
 import "github.com/miniapi/miniapi/storage"
 
-// backlog queues events for a consumer that is slower than etcd. Without it
-// they would pile up in the client, which knows no limit.
+// backlog queues events for a slow consumer. Without it they would accumulate in the client, which
+// has no limit.
 type backlog struct {
 	limit int // in bytes
 	size  int
@@ -18,11 +18,11 @@ type queuedEvent struct {
 
 func (b *backlog) empty() bool { return b.first == len(b.queue) }
 
-// overflown tells that the consumer is too slow.
-func (b *backlog) overflown() bool { return b.size > b.limit }
+// overflowed reports whether the events exceed the limit.
+func (b *backlog) overflowed() bool { return b.size > b.limit }
 
-// head returns the oldest event and to, or nil if there is none: a select
-// never sends to nil.
+// head returns the channel and the oldest event for a send in a select. The channel is nil, so that
+// the select never sends, if the backlog is empty.
 func (b *backlog) head(to chan<- storage.Event) (chan<- storage.Event, storage.Event) {
 	if b.empty() {
 		return nil, storage.Event{}

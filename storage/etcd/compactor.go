@@ -13,32 +13,31 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// compactRevKey is the key through which replicas agree who compacts. Its
-// version counts the compactions, its value is the revision of the last one.
-// kube-apiserver uses the same key, outside the prefix of the objects.
+// compactRevKey is the key by which replicas elect the one that compacts. Its version is the number
+// of compactions, its value the revision of the last one. kube-apiserver uses the same key, outside
+// the prefix of the objects.
 const compactRevKey = "compact_rev_key"
 
 const defaultRetention = 5 * time.Minute
 
-// CompactorConfig is what a Compactor needs. Only Client has no default.
+// CompactorConfig configures a Compactor. Only Client has no default.
 type CompactorConfig struct {
 	Client *clientv3.Client
-	// Retention is for how long history is kept at the least; at the most it
-	// is kept for twice as long. 5m by default.
+	// Retention is the minimum age of history that is compacted. The maximum age of history is
+	// twice as long. Default: 5m.
 	Retention time.Duration
-	// Logger is told of compactions that failed, which are tried again. Nil:
-	// nobody is.
+	// Logger logs failed compactions, which are retried. Default: no logs.
 	Logger *slog.Logger
 }
 
-// Compactor drops the history of etcd that is older than the retention. Any
-// number of them, in any number of processes, may run on the same etcd: one of
-// them does the work and another takes over if it stops.
+// Compactor compacts the history of etcd that is older than the retention. Any number of compactors
+// in any number of processes may run on the same etcd: one of them compacts, and another one takes
+// over if it stops.
 type Compactor struct {
 	cfg CompactorConfig
 
-	// round is the version of compactRevKey when it was last looked at, and
-	// revision that of the store. Only Run uses them.
+	// round is the version of compactRevKey, and revision the revision of the store, at the last
+	// round. Only Run uses them.
 	round    int64
 	revision int64
 }
@@ -66,14 +65,14 @@ func (c *Compactor) Run(ctx context.Context) error {
 		case <-ticks.C:
 		}
 		if err := c.compact(ctx); err != nil && ctx.Err() == nil {
-			c.cfg.Logger.Warn("compaction failed, will be tried again", "error", err)
+			c.cfg.Logger.Warn("compaction failed, retrying later", "error", err)
 		}
 	}
 }
 
-// compact plays one round: whoever raises the version of compactRevKey from
-// the one it saw a period ago compacts to the revision it saw then. The others
-// learn that this round is taken, and what to start from in the next.
+// compact runs one round of the election. The compactor that increments the version of
+// compactRevKey from the value of the previous round compacts to the revision of that round. The
+// other ones read the new version for the next round.
 func (c *Compactor) compact(ctx context.Context) error {
 	revision := c.revision
 	done, err := c.cfg.Client.Do(ctx, clientv3.OpTxn(
@@ -85,7 +84,7 @@ func (c *Compactor) compact(ctx context.Context) error {
 		return c.compactFull(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("taking the round of %s: %w", compactRevKey, err)
+		return fmt.Errorf("increment %s: %w", compactRevKey, err)
 	}
 	resp := done.Txn()
 	c.revision = resp.Header.Revision
@@ -100,26 +99,25 @@ func (c *Compactor) compact(ctx context.Context) error {
 	return c.compactTo(ctx, revision)
 }
 
-// compactFull compacts an etcd that refuses all puts. It needs no agreement: to
-// compact to a revision of a period ago is right for every replica and can be
-// done twice.
+// compactFull compacts an etcd that rejects all puts. It needs no election, because every replica
+// may compact to the revision of its previous round, and a second compaction does no harm.
 func (c *Compactor) compactFull(ctx context.Context) error {
 	revision := c.revision
 	resp, err := c.cfg.Client.Get(ctx, compactRevKey)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", compactRevKey, err)
+		return fmt.Errorf("read %s: %w", compactRevKey, err)
 	}
 	c.revision = resp.Header.Revision
 	return c.compactTo(ctx, revision)
 }
 
-// compactTo drops the history before a revision; 0 is none.
+// compactTo compacts the history before a revision. It does nothing for revision 0.
 func (c *Compactor) compactTo(ctx context.Context, revision int64) error {
 	if revision == 0 {
-		return nil // the first round has no revision of a period ago
+		return nil // the first round has no previous one
 	}
 	if _, err := c.cfg.Client.Compact(ctx, revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
-		return fmt.Errorf("compacting to revision %d: %w", revision, err)
+		return fmt.Errorf("compact to revision %d: %w", revision, err)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *resourceStore) Create(ctx context.Context, key string, obj runtime.Obje
 	}
 	data, err := s.encodeNew(obj, opts)
 	if err != nil {
-		return nil, refused("create", key, 0, err)
+		return nil, rejected("create", key, 0, err)
 	}
 	if opts.DryRun {
 		return s.createDryRun(ctx, t, data)

@@ -8,8 +8,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// deleteCorrupt deletes an object that cannot be decoded. It always reads the stored bytes first, so
-// that it decides on the bytes that it deletes.
+// deleteCorrupt deletes an object that cannot be decoded. It always reads the stored bytes first,
+// so that it decides on the bytes that it deletes.
 func (s *resourceStore) deleteCorrupt(ctx context.Context, t target) (*storage.Entry, error) {
 	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *resourceStore) deleteCorrupt(ctx context.Context, t target) (*storage.E
 		}
 		entry, err := s.corruptEntry(ctx, current)
 		if err != nil {
-			return nil, refused("delete", t.key, current.ModRevision, err)
+			return nil, rejected("delete", t.key, current.ModRevision, err)
 		}
 		txn, err := s.remove(ctx, guardedWrite{op: "delete", target: t, revision: entry.Revision, readCurrent: true})
 		if err != nil {

@@ -10,34 +10,33 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// writeMethods must not be sent twice.
+// writeMethods are the methods that must not be sent twice.
 var writeMethods = [...]string{
 	"/etcdserverpb.KV/Txn",
 	"/etcdserverpb.KV/Put",
 	"/etcdserverpb.KV/DeleteRange",
 }
 
-// unsent begins the text of a request that never left this process.
+// unsent begins the text of an error of a request that was not sent.
 const unsent = "not sent: "
 
-// AtMostOnce returns the dial option for clients that speak gRPC. It lets the
-// store know of a failed write whether it was sent, without which it has to
-// call the outcome unknown, and it keeps clientv3 from sending such a write
-// again. clientv3 does not repeat a write when the connection breaks, but it
-// does when the answer is Canceled or DeadlineExceeded while the caller's
-// context lives, as it is when the other side resets the stream.
+// AtMostOnce returns a dial option for gRPC clients. With it, the error of a failed write says
+// whether the write was sent, without which the outcome is unknown, and clientv3 does not send the
+// write again. clientv3 does not repeat a write when the connection breaks. It does repeat one
+// when the answer is Canceled or DeadlineExceeded before the caller's context has ended, for
+// example when the other side resets the stream.
 func AtMostOnce() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(atMostOnce)
 }
 
-// atMostOnce runs inside of clientv3's own interceptor.
+// atMostOnce runs inside the interceptor of clientv3.
 func atMostOnce(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	if !slices.Contains(writeMethods[:], method) {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 	var to peer.Peer
 	err := invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.Peer(&to))...)
-	if err == nil || !unanswered(err) {
+	if err == nil || !maybeUnanswered(err) {
 		return err
 	}
 	if to.Addr == nil { // gRPC found no connection to send it on
@@ -50,8 +49,8 @@ func atMostOnce(ctx context.Context, method string, req, reply any, cc *grpc.Cli
 	return status.Errorf(codes.Unknown, "no answer to a write: %s", status.Convert(err).Message())
 }
 
-// unanswered tells whether an error need not come from etcd.
-func unanswered(err error) bool {
+// maybeUnanswered reports whether an error may come from another source than etcd.
+func maybeUnanswered(err error) bool {
 	switch status.Code(err) {
 	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable:
 		return true

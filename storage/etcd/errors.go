@@ -13,9 +13,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// translations says what errors of etcd mean, the same for reads and writes:
-// where one of these answers a write, nothing was written. etcd's ErrNoSpace is
-// not among them: etcd returns it for writes that it has applied, too (quota.go).
+// translations maps errors of etcd to errors of package storage, for reads and writes. A write
+// with one of these errors has written nothing. ErrNoSpace is not included, because etcd also
+// returns it for writes that it has applied (space.go).
 var translations = [...]struct{ etcd, storage error }{
 	{rpctypes.ErrCompacted, storage.ErrCompacted},
 	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},
@@ -24,23 +24,22 @@ var translations = [...]struct{ etcd, storage error }{
 	{rpctypes.ErrTooManyRequests, storage.ErrUnavailable},
 }
 
-// refusals are the gRPC codes with which etcd refuses a request before it does
-// anything.
-var refusals = [...]codes.Code{
+// rejections are the gRPC codes with which etcd rejects a request before it has any effect.
+var rejections = [...]codes.Code{
 	codes.InvalidArgument, codes.FailedPrecondition, codes.OutOfRange, codes.NotFound,
 	codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented,
 }
 
-// tooLargeToSend is how the client refuses what is above its own limit.
+// tooLargeToSend is the error text of a client for a request above its own limit.
 const tooLargeToSend = "trying to send message larger than max"
 
-// readError translates what went wrong with a read.
+// readError translates the error of a read.
 func readError(op, key string, err error) error {
 	return failed(op, key, 0, meaningOfRead(err), err)
 }
 
-// writeError translates what went wrong with a write that was handed to the
-// client. Unless the error proves that nothing was written, nobody knows.
+// writeError translates the error of a write that was passed to the client. Unless the error proves
+// that nothing was written, the outcome is unknown.
 func writeError(op, key string, err error) error {
 	return failed(op, key, 0, meaningOfWrite(err), err)
 }
@@ -57,7 +56,7 @@ func meaningOfWrite(err error) error {
 		return known
 	}
 	code := codeOf(err)
-	if slices.Contains(refusals[:], code) {
+	if slices.Contains(rejections[:], code) {
 		return storage.ErrUnavailable
 	}
 	if code == codes.Unavailable && strings.HasPrefix(rpctypes.ErrorDesc(err), unsent) {
@@ -87,8 +86,8 @@ func codeOf(err error) codes.Code {
 	return status.Code(err)
 }
 
-// failed returns the error of an operation: sentinel says what it means, cause
-// what happened.
+// failed returns the error of an operation. It wraps a sentinel of package storage and the cause,
+// which may be nil.
 func failed(op, key string, revision int64, sentinel, cause error) error {
 	if cause == nil {
 		return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: sentinel}
@@ -96,7 +95,7 @@ func failed(op, key string, revision int64, sentinel, cause error) error {
 	return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: fmt.Errorf("%w: %w", sentinel, cause)}
 }
 
-// refused returns the error of an operation which the store itself refuses.
-func refused(op, key string, revision int64, err error) error {
+// rejected returns the error of an operation that the store rejects itself.
+func rejected(op, key string, revision int64, err error) error {
 	return &storage.KeyError{Op: op, Key: key, Revision: revision, Err: err}
 }

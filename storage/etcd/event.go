@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-var errNoPreviousValue = errors.New("etcd has no value from before the event")
+var errNoPreviousValue = errors.New("etcd has no value before the event")
 
 // translate returns the watch event of an event of etcd, and about how many bytes it occupies while
 // it is queued. The event has no type if the predicate selects neither state.
@@ -50,8 +50,8 @@ func (w *watcher) states(ctx context.Context, e *clientv3.Event) (before, after 
 	return before, after, err
 }
 
-// previous returns the value before an event, stamped with the revision of the
-// event. If etcd has compacted it the watch cannot go on.
+// previous returns the entry before an event, stamped with the revision of the event. If etcd has
+// compacted the value, the error wraps ErrCompacted.
 func (w *watcher) previous(ctx context.Context, e *clientv3.Event) (*storage.Entry, error) {
 	key, before := w.store.key(e.Kv.Key), e.PrevKv
 	if before == nil {
@@ -67,8 +67,8 @@ func (w *watcher) previous(ctx context.Context, e *clientv3.Event) (*storage.Ent
 	return w.store.entry(key, data, e.Kv.ModRevision), nil
 }
 
-// readBefore asks again for a previous value that did not come with its event:
-// etcd leaves it out where it is compacted, but does not say that this is why.
+// readBefore reads the previous value of an event that lacks it. etcd omits a compacted value
+// without saying so.
 func (w *watcher) readBefore(ctx context.Context, e *clientv3.Event) (*mvccpb.KeyValue, error) {
 	key, revision := w.store.key(e.Kv.Key), e.Kv.ModRevision
 	resp, err := w.store.client.Get(ctx, string(e.Kv.Key), w.store.consistent(clientv3.WithRev(revision-1))...)
@@ -81,7 +81,7 @@ func (w *watcher) readBefore(ctx context.Context, e *clientv3.Event) (*mvccpb.Ke
 	return resp.Kvs[0], nil
 }
 
-// eventSize is about what a queued event keeps in memory.
+// eventSize returns the approximate size of a queued event in memory.
 func eventSize(e *clientv3.Event) int {
 	const overhead = 256
 	return overhead + len(e.Kv.Value) + len(e.PrevKv.GetValue())

@@ -7,28 +7,28 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// target is one key, or everything below one, in both its forms.
+// target is one key, or all keys below a key.
 type target struct {
-	key  string // as callers know it: /pods/default/web
-	path string // as etcd knows it: /registry/pods/default/web
+	key  string // for callers: /pods/default/web
+	path string // in etcd: /registry/pods/default/web
 }
 
-// target checks the key of a single object.
+// target returns the target of the key of one object.
 func (b *Backend) target(op, key string) (target, error) {
 	if err := storage.CheckKey(key); err != nil {
-		return target{}, refused(op, key, 0, err)
+		return target{}, rejected(op, key, 0, err)
 	}
 	if strings.HasSuffix(key, "/") {
-		return target{}, refused(op, key, 0, fmt.Errorf("invalid key: %q ends in a slash", key))
+		return target{}, rejected(op, key, 0, fmt.Errorf("invalid key: %q ends in a slash", key))
 	}
 	return target{key: key, path: b.cfg.Prefix + key}, nil
 }
 
-// scope checks the key of a list or a watch: with recursive it stands for
-// everything below it, and the slash at its end may be left out.
+// scope returns the target of a list or a watch. With recursive it stands for all keys below key,
+// which may omit the slash at its end.
 func (b *Backend) scope(op, key string, recursive bool) (target, error) {
 	if err := storage.CheckKey(key); err != nil {
-		return target{}, refused(op, key, 0, err)
+		return target{}, rejected(op, key, 0, err)
 	}
 	if recursive && !strings.HasSuffix(key, "/") {
 		key += "/"
@@ -36,7 +36,7 @@ func (b *Backend) scope(op, key string, recursive bool) (target, error) {
 	return target{key: key, path: b.cfg.Prefix + key}, nil
 }
 
-// key returns the key, as callers know it, of a path below the prefix.
+// key returns the key of a path in etcd.
 func (b *Backend) key(path []byte) string {
 	return string(path[len(b.cfg.Prefix):])
 }

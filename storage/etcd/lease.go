@@ -10,24 +10,22 @@ import (
 )
 
 const (
-	// leaseSlack is the part of a time to live by which a key may outlive it,
-	// so that keys which expire about then can share a lease.
-	leaseSlack = 20 // a twentieth
-	// maxLeaseSlack bounds the slack of long lives, in seconds.
+	// leaseSlack is the divisor of a time to live whose quotient a key may live longer, so that
+	// keys with a similar expiry can share a lease.
+	leaseSlack = 20
+	// maxLeaseSlack is the maximum slack, in seconds.
 	maxLeaseSlack = 60
-	// maxLeaseKeys bounds how many keys etcd deletes at once as a lease ends.
+	// maxLeaseKeys is the maximum number of keys of a lease, which etcd deletes at once.
 	maxLeaseKeys = 1000
 )
 
-// leasePool hands out leases that are shared by keys of about the same expiry.
-// It is safe for concurrent use.
+// leasePool provides leases that keys with a similar expiry share. It is safe for concurrent use.
 type leasePool struct {
 	client clientv3.Lease
 	now    func() time.Time
 
-	// granting holds a token while a lease is granted, so that sixteen creates
-	// at once ask for one lease and not for sixteen. A channel and no mutex:
-	// those who wait respect their contexts.
+	// granting holds a token while a lease is granted, so that concurrent creates request one
+	// lease together. It is a channel because waiting creates must observe their contexts.
 	granting chan struct{}
 
 	mu   sync.Mutex
@@ -37,15 +35,14 @@ type leasePool struct {
 type sharedLease struct {
 	id      clientv3.LeaseID
 	expires time.Time
-	keys    int // handed out so often
+	keys    int // number of keys that have the lease
 }
 
 func newLeasePool(client clientv3.Lease) *leasePool {
 	return &leasePool{client: client, now: time.Now, granting: make(chan struct{}, 1)}
 }
 
-// acquire returns a lease that lives for ttl seconds and at most slack(ttl)
-// more.
+// acquire returns a lease that expires in ttl seconds, or up to slack(ttl) seconds later.
 func (p *leasePool) acquire(ctx context.Context, ttl int64) (clientv3.LeaseID, error) {
 	if id, ok := p.reuse(ttl); ok {
 		return id, nil
@@ -56,21 +53,21 @@ func (p *leasePool) acquire(ctx context.Context, ttl int64) (clientv3.LeaseID, e
 		return clientv3.NoLease, ctx.Err()
 	}
 	defer func() { <-p.granting }()
-	if id, ok := p.reuse(ttl); ok { // granted while this one waited
+	if id, ok := p.reuse(ttl); ok { // granted while this call waited
 		return id, nil
 	}
-	asked := p.now()
+	requested := p.now()
 	granted, err := p.client.Grant(ctx, ttl+slack(ttl))
 	if err != nil {
 		return clientv3.NoLease, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.live = append(p.live, &sharedLease{id: granted.ID, expires: asked.Add(seconds(granted.TTL)), keys: 1})
+	p.live = append(p.live, &sharedLease{id: granted.ID, expires: requested.Add(seconds(granted.TTL)), keys: 1})
 	return granted.ID, nil
 }
 
-// reuse returns a lease that fits and has room for one more key.
+// reuse returns a lease with a suitable expiry and fewer than maxLeaseKeys keys.
 func (p *leasePool) reuse(ttl int64) (clientv3.LeaseID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +83,8 @@ func (p *leasePool) reuse(ttl int64) (clientv3.LeaseID, bool) {
 	return clientv3.NoLease, false
 }
 
-// clear drops all leases: etcd has lost one of them, and with it others of the same time perhaps,
-// as after a backup was restored.
+// clear removes all leases. It is called when etcd has lost a lease and perhaps others, for example
+// because a backup was restored.
 func (p *leasePool) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

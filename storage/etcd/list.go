@@ -11,22 +11,22 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// firstSelectivePage is the least number of keys fetched first where a
-// predicate may drop most of them.
+// firstSelectivePage is the minimum number of keys in the first read of a list with a predicate,
+// which may not match most of them.
 const firstSelectivePage = 128
 
-// initialPage is the number of keys a watch fetches first: small, so that the
-// first event comes soon.
+// initialPage is the number of keys in the first read of a watch. It is small, so that the first
+// event is delivered soon.
 const initialPage = 500
 
-// listing walks the keys of a list, page by page, all at one revision.
+// listing reads the keys of a list in pages, all at one revision.
 type listing struct {
 	store *resourceStore
 	op    string
 	target
 	recursive bool
 	predicate storage.Predicate
-	limit     int64 // of matching entries, 0: none
+	limit     int64 // of matching entries, 0 for none
 	corrupt   storage.CorruptObjects
 
 	fresh    storage.Freshness
@@ -51,14 +51,14 @@ func (s *resourceStore) GetList(ctx context.Context, key string, opts storage.Li
 		if err != nil {
 			return page, err
 		}
-		left := resp.Count - int64(taken)
-		if left > 0 && !l.full(page) {
+		remaining := resp.Count - int64(taken)
+		if remaining > 0 && !l.full(page) {
 			continue
 		}
 		if err := l.corrupt.Err(); err != nil {
 			return page, err
 		}
-		return page, l.finish(page, left)
+		return page, l.finish(page, remaining)
 	}
 }
 
@@ -70,7 +70,7 @@ func (s *resourceStore) newListing(key string, opts storage.ListOptions) (*listi
 	}
 	plan, err := opts.Plan(s.versioner, t.key)
 	if err != nil {
-		return nil, refused("list", key, 0, err)
+		return nil, rejected("list", key, 0, err)
 	}
 	l := &listing{
 		store: s, op: "list", target: t, recursive: opts.Recursive, predicate: opts.Predicate, limit: opts.Limit,
@@ -105,8 +105,8 @@ func (l *listing) firstPage() int64 {
 	}
 }
 
-// next fetches a page. The answer's Count says how many keys there are from
-// its first one on.
+// next reads a page. The Count of the response is the number of keys from the first one of the
+// page to the end of the list.
 func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
 	resp, err := l.size.fetch(ctx, l.store.client, l.from, l.options())
 	if errors.Is(err, rpctypes.ErrFutureRev) {
@@ -124,7 +124,7 @@ func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
 	if n := len(resp.Kvs); n > 0 {
 		l.from = string(resp.Kvs[n-1].Key) + "\x00"
 	} else if resp.Count > 0 {
-		return nil, failed(l.op, l.key, l.revision, storage.ErrUnavailable, errors.New("etcd counts keys which it does not return"))
+		return nil, failed(l.op, l.key, l.revision, storage.ErrUnavailable, errors.New("etcd counts keys that it does not return"))
 	}
 	return resp, nil
 }
@@ -137,8 +137,7 @@ func (l *listing) options() []clientv3.OpOption {
 	if l.revision == 0 {
 		return l.store.readOptions(l.fresh, opts...)
 	}
-	// The pages after the first are consistent reads in any case: the revision may be ahead of
-	// the memory of a member that lags behind.
+	// The revision may be ahead of the memory of a lagging member.
 	return l.store.consistent(append(opts, clientv3.WithRev(l.revision))...)
 }
 
@@ -150,8 +149,8 @@ func (l *listing) aheadOfStore(ctx context.Context) error {
 	return tooFarAhead(l.op, l.key, l.revision, current)
 }
 
-// take adds to page what matches, up to the limit, and returns how many keys it
-// looked at.
+// take adds the matching entries of a response to page, up to the limit, and returns the number of
+// keys that it has checked.
 func (l *listing) take(ctx context.Context, resp *clientv3.GetResponse, page *storage.Page) (int, error) {
 	l.reserve(resp, page)
 	for i, kv := range resp.Kvs {
@@ -173,47 +172,47 @@ func (l *listing) take(ctx context.Context, resp *clientv3.GetResponse, page *st
 	return len(resp.Kvs), nil
 }
 
-// match returns the entry of kv, nil if it is not selected.
+// match returns the entry of kv, nil if the predicate does not match it.
 func (l *listing) match(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	entry, err := l.store.entryOf(ctx, kv)
 	if err != nil {
 		return nil, err
 	}
-	if selected, err := l.predicate.MatchesEntry(ctx, entry); err != nil || !selected {
+	if matches, err := l.predicate.MatchesEntry(ctx, entry); err != nil || !matches {
 		return nil, err
 	}
 	return entry, nil
 }
 
-// reserve makes room for what is going to be taken, where that is known.
+// reserve allocates the entries of page if their number is known.
 func (l *listing) reserve(resp *clientv3.GetResponse, page *storage.Page) {
 	if page.Entries != nil || !l.predicate.Empty() {
 		return
 	}
-	room := resp.Count
+	count := resp.Count
 	if l.limit > 0 {
-		room = min(room, l.limit)
+		count = min(count, l.limit)
 	}
-	page.Entries = make([]*storage.Entry, 0, room)
+	page.Entries = make([]*storage.Entry, 0, count)
 }
 
 func (l *listing) full(page *storage.Page) bool {
 	return l.recursive && l.limit > 0 && int64(len(page.Entries)) >= l.limit
 }
 
-// finish completes a page after which left keys remain.
-func (l *listing) finish(page *storage.Page, left int64) error {
+// finish sets the revision of a page and, if keys remain, its continue token.
+func (l *listing) finish(page *storage.Page, remaining int64) error {
 	page.Revision = l.revision
-	if left == 0 {
+	if remaining == 0 {
 		return nil
 	}
 	token, err := storage.EncodeContinue(l.from[:len(l.from)-1], l.path, l.revision)
 	if err != nil {
-		return refused(l.op, l.key, l.revision, err)
+		return rejected(l.op, l.key, l.revision, err)
 	}
 	page.Continue = token
 	if l.predicate.Empty() {
-		page.Remaining = &left
+		page.Remaining = &remaining
 	}
 	return nil
 }

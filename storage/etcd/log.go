@@ -16,7 +16,7 @@ var _ storage.Log = (*Backend)(nil)
 
 var (
 	errStreamEnded = errors.New("etcd has ended the watch")
-	errOvertaken   = errors.New("etcd has reported progress before an event that belongs to it")
+	errOvertaken   = errors.New("etcd has reported progress before an event of that revision")
 )
 
 // State implements storage.Log.
@@ -43,9 +43,9 @@ func (b *Backend) State(ctx context.Context, visit func(storage.Change)) (revisi
 }
 
 // Follow implements storage.Log.
-func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
+func (b *Backend) Follow(ctx context.Context, after int64, requests <-chan struct{}, report func([]storage.Change, int64)) error {
 	if b.cfg.Member != nil {
-		return b.followMember(ctx, after, ask, report)
+		return b.followMember(ctx, after, requests, report)
 	}
 	stream := b.openStream(ctx, b.cfg.Prefix+"/", clientv3.WithPrefix(), clientv3.WithRev(after+1))
 	defer stream.close()
@@ -53,7 +53,7 @@ func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ask:
+		case <-requests:
 			stream.requestProgress()
 		case resp, open := <-stream.incoming:
 			if ctx.Err() != nil {
@@ -75,9 +75,9 @@ func (b *Backend) Follow(ctx context.Context, after int64, ask <-chan struct{}, 
 	}
 }
 
-// followMember is Follow without the goroutines and copies of a client. It goes on
-// after a restart of the member.
-func (b *Backend) followMember(ctx context.Context, after int64, ask <-chan struct{}, report func([]storage.Change, int64)) error {
+// followMember is Follow without the goroutines and copies of a client. It continues after a
+// restart of the member.
+func (b *Backend) followMember(ctx context.Context, after int64, requests <-chan struct{}, report func([]storage.Change, int64)) error {
 	for ctx.Err() == nil {
 		kv, gone, err := b.cfg.Member.Store(ctx)
 		if ctx.Err() != nil {
@@ -87,14 +87,14 @@ func (b *Backend) followMember(ctx context.Context, after int64, ask <-chan stru
 			return failed("watch", "/", after, storage.ErrUnavailable, err)
 		}
 		f := follower{b, kv, gone, report}
-		if after, err = f.follow(ctx, after, ask); err != nil {
+		if after, err = f.follow(ctx, after, requests); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// follower follows one store of a member.
+// follower follows the log of one store of a member.
 type follower struct {
 	*Backend
 	kv     mvcc.WatchableKV
@@ -102,10 +102,10 @@ type follower struct {
 	report func([]storage.Change, int64)
 }
 
-// follow returns when ctx ends or the store is gone, with the revision up to which
-// everything was reported. The stream of a store that is gone is not closed, for
-// that might take a lock which is never released.
-func (f *follower) follow(ctx context.Context, after int64, ask <-chan struct{}) (int64, error) {
+// follow reports changes until ctx ends or the store is gone, and returns the revision up to which
+// it has reported. It does not close the stream of a store that is gone, because that could wait
+// for a lock that is never released.
+func (f *follower) follow(ctx context.Context, after int64, requests <-chan struct{}) (int64, error) {
 	stream := f.kv.NewWatchStream()
 	from := f.cfg.Prefix + "/"
 	id, err := stream.Watch(ctx, clientv3.AutoWatchID, []byte(from), []byte(clientv3.GetPrefixRangeEnd(from)), after+1)
@@ -120,7 +120,7 @@ func (f *follower) follow(ctx context.Context, after int64, ask <-chan struct{})
 		case <-ctx.Done():
 			stream.Close()
 			return after, nil
-		case <-ask:
+		case <-requests:
 			stream.RequestProgress(id)
 		case resp := <-stream.Chan():
 			if resp.CompactRevision > 0 {
@@ -134,10 +134,9 @@ func (f *follower) follow(ctx context.Context, after int64, ask <-chan struct{})
 	}
 }
 
-// readable returns when the store lets everybody read the events of a response,
-// which is a moment after it has sent them to watchers: whoever sees them in a
-// cache must not miss them in a read of the store afterwards. It returns false if
-// the store is gone before, or ctx has ended.
+// readable waits until reads of the store return the events of a response, which is a moment after
+// the store has sent them to watchers. Otherwise a client could see an event in a cache and miss
+// it in a later read of the store. It returns false if the store is gone or ctx ends before.
 func (f *follower) readable(ctx context.Context, resp mvcc.WatchResponse) bool {
 	revision := resp.Revision
 	if n := len(resp.Events); n > 0 {
@@ -156,9 +155,9 @@ func (f *follower) readable(ctx context.Context, resp mvcc.WatchResponse) bool {
 	return true
 }
 
-// report passes on a response, and returns the revision up to which it is complete. A response
-// always holds whole revisions: etcd splits them only for a watch that asks for fragments. One
-// without events reports progress.
+// report reports a response and returns the revision up to which it is complete. A response always
+// contains whole revisions, because etcd only splits a revision for a watch that requests
+// fragments. A response without events is a progress notification.
 func (b *Backend) report(ctx context.Context, events []*mvccpb.Event, progress int64, report func([]storage.Change, int64)) int64 {
 	b.learnRevision(progress)
 	if len(events) == 0 {
@@ -184,8 +183,8 @@ func (b *Backend) change(ctx context.Context, kv *mvccpb.KeyValue) storage.Chang
 	return change
 }
 
-// Retains implements storage.Log. etcd tells its watchers of a revision a moment
-// before it lets anybody read it: one that is ahead is not gone.
+// Retains implements storage.Log. A revision ahead of the store was not compacted: etcd sends a
+// revision to its watchers a moment before reads return it.
 func (b *Backend) Retains(ctx context.Context, revision int64) error {
 	_, err := b.client.Get(ctx, b.cfg.Prefix, b.consistent(clientv3.WithRev(revision), clientv3.WithCountOnly())...)
 	if err != nil && meaningOfRead(err) != storage.ErrFutureRevision {

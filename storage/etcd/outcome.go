@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// finishTimeout is how long a transaction may take after its caller has gone.
+	// finishTimeout is the time limit of a transaction after its caller has cancelled.
 	finishTimeout = 2 * time.Second
-	// resolveTimeout is how long a write waits for its outcome to be resolved
-	// before it returns that the outcome is unknown.
+	// resolveTimeout is the time limit for resolving the outcome of a write before the write
+	// returns ErrUnknownOutcome.
 	resolveTimeout = 2 * time.Second
-	// resolveProgress is how often a watch that resolves an outcome asks etcd how
-	// far it has come.
+	// resolveProgress is the interval at which a watch that resolves an outcome requests the
+	// progress of etcd.
 	resolveProgress = 10 * time.Millisecond
 )
 
@@ -63,17 +63,17 @@ func (d detached) end() {
 // sentWrite is a transaction that was sent to etcd.
 type sentWrite struct {
 	guardedWrite
-	value   []byte // as it is at rest; nil in a deletion
+	value   []byte // stored bytes, nil in a deletion
 	deletes bool
-	fence   int64 // value of the fence that it compared
-	since   int64 // a revision of the store before it was sent
-	// answered: etcd has refused or applied the write, and does not say which, so it
-	// cannot happen any more.
+	fence   int64 // compared value of the fence
+	since   int64 // a revision of the store before the write was sent
+	// answered is set if etcd has rejected or applied the write without saying which. The write
+	// cannot happen later.
 	answered bool
 }
 
-// unanswered returns the outcome of a write that etcd has answered with an error,
-// or an error with which the outcome can be resolved later.
+// unanswered returns the outcome of a write that has failed with an error. If it cannot resolve the
+// outcome now, it returns an UnknownOutcomeError.
 func (s *resourceStore) unanswered(ctx context.Context, w sentWrite, cause error) (txnResult, error) {
 	if isUnsent(cause) || isNoSpace(cause) && s.unchanged(ctx, w.guardedWrite) {
 		return txnResult{}, noSpaceError(w.op, w.key, cause)
@@ -84,9 +84,9 @@ func (s *resourceStore) unanswered(ctx context.Context, w sentWrite, cause error
 		return txnResult{}, failure
 	}
 	if ctx.Err() == nil {
-		now, cancel := context.WithTimeout(ctx, resolveTimeout)
+		resolving, cancel := context.WithTimeout(ctx, resolveTimeout)
 		defer cancel()
-		revision, err := s.resolve(now, w)
+		revision, err := s.resolve(resolving, w)
 		switch {
 		case err == nil && revision > 0 && w.isIdentified():
 			return txnResult{succeeded: true, revision: revision}, nil
@@ -102,13 +102,13 @@ func (s *resourceStore) unanswered(ctx context.Context, w sentWrite, cause error
 	})
 }
 
-// resolve returns the revision at which a write happened, 0 if it never happens.
+// resolve returns the revision at which a write happened, or 0 if it never happens.
 //
-// At most one transaction takes a key from one revision to the next, so the first
-// change of the key after the revision that the write is guarded by is the write,
-// or the write has not happened. A creation is found among the changes since it
-// was sent. An equal write of another client, such as one that increments the
-// same counter, is told apart by the receipt, or by the UID of a new object.
+// At most one transaction changes a key from one revision to the next. So either the first change
+// of the key after the revision that guards the write is the write, or the write has not happened.
+// A creation is searched among the changes since it was sent. The receipt, or the UID of a new
+// object, distinguishes the write from an equal write of another client, for example one that
+// increments the same counter.
 func (s *resourceStore) resolve(ctx context.Context, w sentWrite) (int64, error) {
 	var until int64
 	if !w.answered {
@@ -137,7 +137,8 @@ func (s *resourceStore) resolve(ctx context.Context, w sentWrite) (int64, error)
 	return s.checkReceipt(ctx, w, revision)
 }
 
-// checkReceipt returns the revision if the write's receipt was written at it.
+// checkReceipt returns the revision if the receipt of the write was written at that revision, and
+// otherwise 0.
 func (s *resourceStore) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
 	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.consistent(clientv3.WithRev(revision))...)
 	if err != nil {
@@ -149,9 +150,9 @@ func (s *resourceStore) checkReceipt(ctx context.Context, w sentWrite, revision 
 	return revision, nil
 }
 
-// newReceipt returns a value that no other receipt has, or "" if none is due.
-func newReceipt(due bool) string {
-	if !due {
+// newReceipt returns a unique value if a write leaves a receipt, and otherwise "".
+func newReceipt(leaves bool) string {
+	if !leaves {
 		return ""
 	}
 	return rand.Text()
@@ -162,7 +163,8 @@ func hasUID(obj runtime.Object) bool {
 	return err == nil && accessor.GetUID() != ""
 }
 
-// find looks for a write among the changes of its key up to a revision.
+// find returns the revision of a write from the changes of its key up to a revision, 0 if it is not
+// among them.
 func (s *resourceStore) find(ctx context.Context, w sentWrite, until int64) (int64, error) {
 	after := w.revision
 	if w.creates() {
@@ -199,16 +201,16 @@ func (s *resourceStore) find(ctx context.Context, w sentWrite, until int64) (int
 
 func (w sentWrite) creates() bool { return w.revision == 0 }
 
-// isIdentified returns whether the write can be told from equal ones.
+// isIdentified reports whether the write can be distinguished from an equal one.
 func (w sentWrite) isIdentified() bool { return w.unique || w.receipt != "" }
 
-// decide returns whether a change of the key decides the outcome of the write, and the
-// write's revision, 0 if it has not happened.
+// decide reports whether a change of the key decides the outcome of the write, and returns the
+// revision of the write, 0 if it has not happened.
 func (w sentWrite) decide(e *clientv3.Event) (revision int64, decided bool) {
 	same := w.deletes == (e.Type == clientv3.EventTypeDelete) && (w.deletes || bytes.Equal(e.Kv.Value, w.value))
 	switch {
 	case w.creates() && !(same && e.IsCreate()):
-		return 0, false // of another object
+		return 0, false // a change of another object
 	case same:
 		return e.Kv.ModRevision, true
 	default:

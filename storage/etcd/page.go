@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	// firstPage is the number of keys fetched first where nothing is known of their values: with
-	// values as large as etcd takes them, 1.5 MiB, it is below gRPC's limit of 2 GiB.
+	// firstPage is the number of keys in the first read, when the size of the values is unknown.
+	// Even with the largest values that etcd accepts, 1.5 MiB, it stays below the limit of gRPC, 2
+	// GiB.
 	firstPage = 1000
-	// pageBytes is about how many bytes a page should have.
+	// pageBytes is the approximate target size of a page in bytes.
 	pageBytes = 64 << 20
 )
 
-// pageSize is the number of keys to fetch at once. It grows from page to page up to most, and
-// shrinks where values are large.
+// pageSize is the number of keys in a read. It grows from page to page up to maximum, and shrinks
+// for large values.
 //
-// Invariant: 1 <= keys <= most.
-type pageSize struct{ keys, most int64 }
+// Invariant: 1 <= keys <= maximum.
+type pageSize struct{ keys, maximum int64 }
 
-// fetch fetches a page, the keys from from on. A page that does not fit into a message, because
-// its values are larger than those before, is fetched again with half as many keys.
+// fetch reads a page of keys, beginning with from. A page that exceeds the size of a message,
+// because its values are larger than the earlier ones, is read again with half as many keys.
 func (p *pageSize) fetch(ctx context.Context, client *clientv3.Client, from string, opts []clientv3.OpOption) (*clientv3.GetResponse, error) {
 	for {
 		resp, err := client.Get(ctx, from, append(slices.Clip(opts), clientv3.WithLimit(p.keys))...)
@@ -39,9 +40,9 @@ func (p *pageSize) fetch(ctx context.Context, client *clientv3.Client, from stri
 	}
 }
 
-// fit makes the next page twice as large as the last, or as large as such values allow.
+// fit doubles the size of the next page, limited to pageBytes for values of the same size.
 func (p *pageSize) fit(resp *clientv3.GetResponse) {
-	p.keys = min(2*p.keys, p.most)
+	p.keys = min(2*p.keys, p.maximum)
 	bytes := int64(0)
 	for _, kv := range resp.Kvs {
 		bytes += int64(len(kv.Key) + len(kv.Value))
@@ -51,7 +52,7 @@ func (p *pageSize) fit(resp *clientv3.GetResponse) {
 	}
 }
 
-// exceedsMessage reports whether an answer was too large for a gRPC message, on either side.
+// exceedsMessage reports whether a response exceeded the message size of gRPC, on either side.
 func exceedsMessage(err error) bool {
 	return codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max")
 }

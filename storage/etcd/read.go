@@ -16,7 +16,7 @@ func (s *resourceStore) Get(ctx context.Context, key string, opts storage.GetOpt
 	}
 	fresh, err := opts.Freshness(s.versioner)
 	if err != nil {
-		return nil, refused("get", key, 0, err)
+		return nil, rejected("get", key, 0, err)
 	}
 	resp, err := s.client.Get(ctx, t.path, s.readOptions(fresh)...)
 	if err != nil {
@@ -44,6 +44,7 @@ func (s *resourceStore) Count(ctx context.Context, key string) (int64, error) {
 	return resp.Count, nil
 }
 
-func tooFarAhead(op, key string, asked, current int64) error {
-	return refused(op, key, asked, &storage.FutureRevisionError{Requested: asked, Current: current})
+// tooFarAhead returns the error of a read at a revision ahead of the store.
+func tooFarAhead(op, key string, requested, current int64) error {
+	return rejected(op, key, requested, &storage.FutureRevisionError{Requested: requested, Current: current})
 }

@@ -8,19 +8,19 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// seedsPerTxn keeps a transaction well under etcd's limit of operations, which
-// counts those of nested transactions as well.
+// seedsPerTxn is the number of seeds in a transaction. It stays well below etcd's limit of
+// operations, which includes those of nested transactions.
 const seedsPerTxn = 60
 
-// Seed is an encoded object that is to exist from the start.
+// Seed is an encoded object that exists from the start of the server.
 type Seed struct {
-	Key   string // without the backend's prefix
+	Key   string // without the prefix of the Backend
 	Value []byte
 }
 
-// Seed writes the seeds whose keys do not exist, many in one transaction, and
-// leaves the others alone. It reads before it writes, so it succeeds on a full
-// database that has all of them. It can be repeated.
+// Seed creates the seeds that do not exist, many in one transaction, and does not change the other
+// ones. It reads before it writes, so that it succeeds on a full database that has all seeds. It is
+// idempotent.
 func (b *Backend) Seed(ctx context.Context, seeds []Seed) error {
 	for chunk := range slices.Chunk(seeds, seedsPerTxn) {
 		missing, err := b.missing(ctx, chunk)
@@ -37,7 +37,7 @@ func (b *Backend) Seed(ctx context.Context, seeds []Seed) error {
 	return nil
 }
 
-// missing returns the seeds whose keys do not exist.
+// missing returns the seeds that do not exist.
 func (b *Backend) missing(ctx context.Context, seeds []Seed) ([]Seed, error) {
 	ops := make([]clientv3.Op, len(seeds))
 	for i, seed := range seeds {
@@ -60,7 +60,7 @@ func (b *Backend) missing(ctx context.Context, seeds []Seed) ([]Seed, error) {
 	return missing, nil
 }
 
-// createAll writes the seeds whose keys still do not exist.
+// createAll creates the seeds that still do not exist.
 func (b *Backend) createAll(ctx context.Context, seeds []Seed) error {
 	ops := make([]clientv3.Op, len(seeds))
 	for i, seed := range seeds {
@@ -74,7 +74,7 @@ func (b *Backend) createAll(ctx context.Context, seeds []Seed) error {
 	switch {
 	case err == nil:
 		return nil
-	case isNoSpace(err): // whether it was applied or not: to seed again is harmless
+	case isNoSpace(err): // it may have been applied, but Seed can be repeated
 		return noSpaceError("create", seeds[0].Key, err)
 	default:
 		return writeError("create", seeds[0].Key, err)

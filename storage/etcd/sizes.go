@@ -9,17 +9,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// sizesTimeout bounds how long etcd may take to return its sizes.
+// sizesTimeout is the time limit for reading the sizes of all members.
 const sizesTimeout = 2 * time.Second
 
-// Sizes collects the sizes of etcd's databases. It is a prometheus.Collector and
-// safe for concurrent use.
+// Sizes collects the database sizes of the members of etcd. It is a prometheus.Collector and safe
+// for concurrent use.
 type Sizes struct {
 	client             *clientv3.Client
 	size, inUse, quota *prometheus.Desc
 }
 
-// NewSizes returns the collector of a client's etcd.
+// NewSizes returns a collector for the etcd of a client.
 func NewSizes(client *clientv3.Client) *Sizes {
 	describe := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"storage_cluster_id"}, nil)
@@ -39,8 +39,7 @@ func (s *Sizes) Describe(out chan<- *prometheus.Desc) {
 	out <- s.quota
 }
 
-// Collect implements prometheus.Collector. A member that does not answer has no
-// sizes.
+// Collect implements prometheus.Collector. It omits members that do not answer.
 func (s *Sizes) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), sizesTimeout)
 	defer cancel()
@@ -61,8 +60,7 @@ func (s *Sizes) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// endpoints returns the members of a client's etcd; the one of an etcd in the
-// process has no name.
+// endpoints returns the endpoints of a client. The endpoint of an etcd in this process is "".
 func endpoints(client *clientv3.Client) []string {
 	if list := client.Endpoints(); len(list) > 0 {
 		return list

@@ -13,12 +13,12 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// errClusterFull is the advice for an external etcd that has reached its quota.
+// errClusterFull has the instructions for an external etcd that has reached its quota.
 var errClusterFull = errors.New("the etcd cluster has to be compacted and defragmented and its alarm disarmed " +
 	"(etcdctl compact, etcdctl defrag, etcdctl alarm disarm), or given a larger --quota-backend-bytes")
 
-// SpaceProblem returns an error with advice if a cluster refuses writes for lack of
-// space, nil otherwise. It uses the first member that answers.
+// SpaceProblem returns an error with instructions if a cluster rejects writes because it has no
+// space, and otherwise nil. It uses the first member that answers.
 func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
 	for _, endpoint := range endpoints(client) {
 		status, err := client.Status(ctx, endpoint)
@@ -35,9 +35,9 @@ func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
 	return nil
 }
 
-// unchanged reports that the key of a write still has the revision that the
-// write was guarded by, so etcd has not applied it. ErrNoSpace alone is no proof:
-// etcd returns it for the first writes beyond the quota, which it applies.
+// unchanged reports whether the key of a write still has the revision that guards the write, so
+// that etcd has not applied it. ErrNoSpace does not prove that: etcd also returns it for the first
+// writes beyond the quota, which it applies.
 func (s *resourceStore) unchanged(ctx context.Context, w guardedWrite) bool {
 	resp, err := s.client.Get(ctx, w.path, s.consistent(clientv3.WithKeysOnly())...)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *resourceStore) unchanged(ctx context.Context, w guardedWrite) bool {
 	return revision == w.revision
 }
 
-// leaseError returns the error of a write that got no lease, so nothing was
-// written. A lease that etcd has granted in spite of its error expires unused.
+// leaseError returns the error of a write whose lease was not granted, so that nothing was
+// written. If etcd has granted the lease in spite of the error, the lease expires unused.
 func leaseError(w guardedWrite, err error) error {
 	if isNoSpace(err) {
 		return noSpaceError(w.op, w.key, err)
@@ -59,7 +59,7 @@ func leaseError(w guardedWrite, err error) error {
 	return readError(w.op, w.key, err)
 }
 
-// noSpaceError returns the error of a write that was refused for lack of space.
+// noSpaceError returns the error of a write that was rejected because etcd has no space.
 func noSpaceError(op, key string, err error) error {
 	if !isUnsent(err) {
 		err = fmt.Errorf("%w: %w", err, errClusterFull)
@@ -67,8 +67,8 @@ func noSpaceError(op, key string, err error) error {
 	return failed(op, key, 0, storage.ErrNoSpace, err)
 }
 
-// isUnsent reports that the client of an embedded etcd has not sent a write for
-// lack of space. Such an error wraps etcd's and says what to do.
+// isUnsent reports whether the client of an embedded etcd has not sent a write because there is no
+// space. Such an error wraps the one of etcd and has instructions.
 func isUnsent(err error) bool {
 	return isNoSpace(err) && rpctypes.Error(err) != error(rpctypes.ErrNoSpace)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// resourceStore is the store of one resource. It has no state of its own.
+// resourceStore is the store of one resource. It is stateless.
 type resourceStore struct {
 	*Backend
 	codec     storage.Codec
@@ -25,12 +25,12 @@ var _ storage.Interface = (*resourceStore)(nil)
 // Versioner implements storage.Interface.
 func (s *resourceStore) Versioner() versioner.Versioner { return s.versioner }
 
-// entry returns the entry of an encoded object, decoded when it is asked for.
+// entry returns the entry of an encoded object.
 func (s *resourceStore) entry(key string, data []byte, revision int64) *storage.Entry {
 	return s.decoder.Entry(key, revision, data)
 }
 
-// entryOf returns the entry of what etcd holds.
+// entryOf returns the entry of a value in etcd.
 func (s *resourceStore) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	key := s.key(kv.Key)
 	data, _, err := s.fromStorage(ctx, key, kv.Value)
@@ -40,8 +40,8 @@ func (s *resourceStore) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*stor
 	return s.entry(key, data, kv.ModRevision), nil
 }
 
-// corruptEntry returns the entry of a value that cannot be decoded, and
-// storage.ErrNotCorrupt if it can.
+// corruptEntry returns the entry of a value that cannot be decoded, or storage.ErrNotCorrupt for
+// any other value.
 func (s *resourceStore) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	entry, err := s.entryOf(ctx, kv)
 	if err == nil {
@@ -56,18 +56,21 @@ func (s *resourceStore) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (
 	return s.decoder.Corrupt(s.key(kv.Key), kv.ModRevision, err), nil
 }
 
+// fromStorage returns the bytes of a stored value as the codec encoded them. stale reports whether
+// the transformer requests a rewrite. The error wraps ErrCorrupt, or ErrUnavailable if ctx has
+// ended.
 func (b *Backend) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
 	data, stale, err = b.cfg.Transformer.FromStorage(ctx, value, b.cfg.Prefix+key)
 	switch {
 	case err == nil:
 		return data, stale, nil
-	case ctx.Err() != nil: // it says nothing about the bytes
+	case ctx.Err() != nil: // the error does not mean that the bytes are corrupt
 		return nil, false, failed("transform", key, 0, storage.ErrUnavailable, ctx.Err())
 	}
 	return nil, false, failed("transform", key, 0, storage.ErrCorrupt, err)
 }
 
-// encode returns the bytes of an object that the caller may write to.
+// encode returns the encoded bytes of an object. It removes its resourceVersion and selfLink.
 func (s *resourceStore) encode(obj runtime.Object) ([]byte, error) {
 	if err := s.versioner.PrepareObjectForStorage(obj); err != nil {
 		return nil, err
@@ -75,14 +78,14 @@ func (s *resourceStore) encode(obj runtime.Object) ([]byte, error) {
 	return s.codec.Encode(obj)
 }
 
-// encodeShared returns the bytes of an object that others may be reading.
+// encodeShared returns the encoded bytes of an object without modifying it.
 func (s *resourceStore) encodeShared(obj runtime.Object) ([]byte, error) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
 	}
 	if accessor.GetResourceVersion() == "" && accessor.GetSelfLink() == "" {
-		return s.codec.Encode(obj) // nothing to strip, so no copy is needed
+		return s.codec.Encode(obj) // there is nothing to remove, so no copy is made
 	}
 	return s.encode(obj.DeepCopyObject())
 }

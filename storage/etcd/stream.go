@@ -8,21 +8,20 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// stream is a watch of etcd on a stream of its own, which the client does not
-// give it unasked. On a shared one etcd tells progress only when the slowest
-// watch has caught up; and on a shared one the in-process client stands still
-// for ever when some twenty watches end while an event is on its way, for it
-// waits for the server to take a cancellation and the server waits for it to
-// take the event.
+// stream is a watch of etcd on a gRPC stream of its own. By default the client shares a stream
+// among watches. A shared stream has two problems: etcd only notifies of progress when the slowest
+// watch of the stream is synced, and the in-process client deadlocks when about twenty watches end
+// while an event is sent, because it waits for the server to receive a cancellation while the
+// server waits for it to receive the event.
 type stream struct {
 	ctx      context.Context
 	watcher  clientv3.Watcher
 	incoming clientv3.WatchChan
-	close    func() // returns when the client has let go of the stream; idempotent
+	close    func() // waits until the client has released the stream; idempotent
 }
 
-// openStream watches path. It returns when etcd has answered or ctx has ended.
-// A member that loses its leader ends the watch rather than stay silent.
+// openStream watches path. It returns when etcd has answered or ctx has ended. A member that loses
+// its leader ends the watch.
 func (b *Backend) openStream(ctx context.Context, path string, opts ...clientv3.OpOption) *stream {
 	ctx = clientv3.WithRequireLeader(ctx)
 	if b.client.ActiveConnection() == nil {
@@ -36,15 +35,14 @@ func (b *Backend) openStream(ctx context.Context, path string, opts ...clientv3.
 		incoming: watcher.Watch(ctx, path, opts...),
 		close: func() {
 			cancel()
-			_ = watcher.Close() // what is left to fail is the end of a context
+			_ = watcher.Close() // the error can only be the end of the context
 		},
 	}
 }
 
-// openInProcess gets its stream by metadata that no other watch has: the client
-// puts watches on one stream whose metadata are the same. A stream must not be
-// given up before etcd has answered, for then the client would keep it; so the
-// end of ctx is left to the caller, who closes.
+// openInProcess watches path with unique metadata, because the client shares a stream among the
+// watches with equal metadata. The client would leak a stream that is cancelled before etcd has
+// answered. Therefore the stream does not end with ctx, and the caller closes it.
 func openInProcess(ctx context.Context, client *clientv3.Client, path string, opts []clientv3.OpOption) *stream {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &stream{watcher: client.Watcher}
@@ -58,12 +56,12 @@ func openInProcess(ctx context.Context, client *clientv3.Client, path string, op
 	return s
 }
 
-// requestProgress asks etcd how far the watch has come; the answer comes with
-// the events. It does nothing if there is something to receive: it might be
-// the end of the watch, and the client would open a new stream for it.
+// requestProgress requests a progress notification from etcd, which arrives in the stream of
+// events. It does nothing if there is a response to receive: that could be the end of the watch,
+// and the client would open a new stream for the request.
 //
-// A request that fails needs no answer. If the stream is broken the watch
-// learns of it, and if not there is another time.
+// The error of a request is ignored. If the stream is broken the watch ends, and otherwise the next
+// request may succeed.
 func (s *stream) requestProgress() {
 	if len(s.incoming) == 0 {
 		_ = s.watcher.RequestProgress(s.ctx)

@@ -36,7 +36,7 @@ type txnResult struct {
 func (s *resourceStore) put(ctx context.Context, w guardedWrite) (txnResult, error) {
 	value, err := s.cfg.Transformer.ToStorage(ctx, w.data, w.path)
 	if err != nil {
-		return txnResult{}, refused(w.op, w.key, w.revision, err)
+		return txnResult{}, rejected(w.op, w.key, w.revision, err)
 	}
 	result, lease, err := s.putLeased(ctx, w, value)
 	if lease != clientv3.NoLease && errors.Is(err, rpctypes.ErrLeaseNotFound) {

@@ -84,7 +84,7 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 		return change{}, failed(u.op, u.key, 0, storage.ErrNotFound, nil)
 	}
 	if err := u.checkPreconditions(st); err != nil {
-		return change{}, refused(u.op, u.key, st.revision, err)
+		return change{}, rejected(u.op, u.key, st.revision, err)
 	}
 	proposal, err := u.propose(ctx, st.entry)
 	if err != nil {
@@ -92,7 +92,7 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 	}
 	next, err := u.effect(st, proposal)
 	if err != nil {
-		return change{}, refused(u.op, u.key, st.revision, err)
+		return change{}, rejected(u.op, u.key, st.revision, err)
 	}
 	return next, nil
 }

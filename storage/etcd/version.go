@@ -11,28 +11,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// The versions of etcd from which on a progress notification never overtakes events:
-// https://github.com/etcd-io/etcd/issues/17507. A cache would drop those events.
+// The first versions of etcd that never send a progress notification before an event of its
+// revision: https://github.com/etcd-io/etcd/issues/17507. A cache would lose such an event.
 var (
 	firstSafe34 = version.MustParseSemantic("3.4.31")
 	first35     = version.MustParseSemantic("3.5.0")
 	firstSafe35 = version.MustParseSemantic("3.5.13")
 )
 
-// versionTimeout is how long a member may take to answer: the others do not wait longer for one
-// that is down.
+// versionTimeout is the time limit for the versions of all members, some of which may be down.
 const versionTimeout = 2 * time.Second
 
-// CheckVersion returns an error if a member of the cluster behind client is of a version of etcd
-// that a Backend must not be used with. A member that does not answer is left out.
+// CheckVersion returns an error if a member of the client's cluster has a version of etcd that a
+// Backend does not support. It ignores members that do not answer.
 func CheckVersion(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	endpoints := client.Endpoints()
 	errs := make([]error, len(endpoints))
-	var asking sync.WaitGroup
+	var requests sync.WaitGroup
 	for i, endpoint := range endpoints {
-		asking.Go(func() {
+		requests.Go(func() {
 			status, err := client.Status(ctx, endpoint)
 			if err != nil {
 				return
@@ -42,7 +41,7 @@ func CheckVersion(ctx context.Context, client *clientv3.Client) error {
 			}
 		})
 	}
-	asking.Wait()
+	requests.Wait()
 	return errors.Join(errs...)
 }
 
@@ -54,5 +53,5 @@ func checkVersion(text string) error {
 	if v.AtLeast(firstSafe35) || v.AtLeast(firstSafe34) && v.LessThan(first35) {
 		return nil
 	}
-	return fmt.Errorf("version %s reports progress before events that belong to it: use %s, %s or later", text, firstSafe34, firstSafe35)
+	return fmt.Errorf("version %s may report progress before events of that revision: use %s, %s or later", text, firstSafe34, firstSafe35)
 }

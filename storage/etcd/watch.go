@@ -11,22 +11,20 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// eventBuffer lets a consumer take several events for one switch of goroutines.
+// eventBuffer is the size of the channel of events. A buffer saves switches between goroutines.
 const eventBuffer = 64
 
-// watcher is one watch. It runs one goroutine; the client runs another to hold
-// its end of the stream.
+// watcher is one watch. It has one goroutine, and the client has another one for its stream.
 type watcher struct {
 	store *resourceStore
 	target
 	opts storage.WatchOptions
 
-	// initial lists the current state first; nil: the watch begins after
-	// revision.
+	// initial lists the state that the watch begins with. Nil: the watch begins after revision.
 	initial *listing
-	page    *clientv3.GetResponse // its first one
-	// revision up to which everything was reported. Only the watch's own
-	// goroutine uses it once that runs.
+	page    *clientv3.GetResponse // the first page of initial
+	// revision up to which all events were reported. Once the goroutine runs, only it uses
+	// revision.
 	revision int64
 
 	events chan storage.Event
@@ -62,13 +60,13 @@ func (w *watcher) Stop() {
 	<-w.done
 }
 
-// begin finds out where the watch begins, and fetches the first page if that
-// is the current state: what can go wrong there is an error of Watch itself.
+// begin determines the start of the watch. If the watch begins with the current state it reads the
+// first page, so that Watch returns the errors of that read.
 func (w *watcher) begin(ctx context.Context) error {
 	plan, err := w.opts.Plan(w.store.versioner)
 	switch {
 	case err != nil:
-		return refused("watch", w.key, 0, err)
+		return rejected("watch", w.key, 0, err)
 	case plan.Initial:
 		w.initial = w.store.newInitialListing(w.target, w.opts, plan.Minimum)
 		w.page, err = w.initial.next(ctx)
@@ -86,7 +84,7 @@ func (w *watcher) run(ctx context.Context) {
 	defer w.cancel()
 	if w.initial != nil {
 		if err := w.sendInitial(ctx); err != nil {
-			if ctx.Err() == nil { // or else it is no error but the end
+			if ctx.Err() == nil {
 				w.send(ctx, storage.Event{Type: watch.Error, Err: err})
 			}
 			return
@@ -95,12 +93,12 @@ func (w *watcher) run(ctx context.Context) {
 	w.follow(ctx)
 }
 
-// sendInitial reports the current state in the order of keys. It waits for the
-// consumer, so no more than a page is in memory. The end of ctx is an error.
+// sendInitial reports the current state in the order of keys. It waits for the consumer, so that
+// only one page is in memory. The end of ctx is an error.
 func (w *watcher) sendInitial(ctx context.Context) error {
 	for page := w.page; ; {
 		for i, kv := range page.Kvs {
-			page.Kvs[i] = nil // a long list is garbage from its beginning on
+			page.Kvs[i] = nil // for the garbage collector
 			entry, err := w.initial.match(ctx, kv)
 			if err != nil {
 				return err
@@ -124,7 +122,7 @@ func (w *watcher) sendInitial(ctx context.Context) error {
 	return nil
 }
 
-// send waits for the consumer. It returns false if the watch is over.
+// send waits for the consumer. It returns false if the watch has ended.
 func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 	select {
 	case w.events <- e:
@@ -134,7 +132,7 @@ func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 	}
 }
 
-// follow reports what happens after w.revision until the watch is over.
+// follow reports the events after w.revision until the watch ends.
 func (w *watcher) follow(ctx context.Context) {
 	stream := w.store.openStream(ctx, w.path, w.streamOptions()...)
 	defer stream.close()
@@ -149,9 +147,9 @@ func (w *watcher) follow(ctx context.Context) {
 		case out <- head:
 			queue.pop()
 		case resp, open := <-incoming:
-			if !open || !w.receive(ctx, resp, &queue) || queue.overflown() {
+			if !open || !w.receive(ctx, resp, &queue) || queue.overflowed() {
 				stream.close()
-				incoming, ticks = nil, nil // what is queued is still delivered
+				incoming, ticks = nil, nil // the queued events are still delivered
 			}
 		case <-ticks:
 			stream.requestProgress()
@@ -170,8 +168,7 @@ func (w *watcher) streamOptions() []clientv3.OpOption {
 	return opts
 }
 
-// receive queues what a response of etcd reports. It returns false if nothing
-// comes after it.
+// receive queues the events of a response of etcd. It returns false if it is the last response.
 func (w *watcher) receive(ctx context.Context, resp clientv3.WatchResponse, queue *backlog) bool {
 	if err := resp.Err(); err != nil {
 		if codeOf(err) != codes.Canceled && !errors.Is(err, context.Canceled) {
@@ -190,7 +187,7 @@ func (w *watcher) receive(ctx context.Context, resp clientv3.WatchResponse, queu
 			queue.push(event, size)
 		}
 	}
-	// Progress is told to all watches of a stream, asked for or not.
+	// etcd notifies all watches of a stream of progress, with or without a request.
 	if revision := resp.Header.Revision; resp.IsProgressNotify() && w.opts.ProgressNotify && revision > w.revision {
 		w.revision = revision
 		queue.push(storage.Event{Type: watch.Bookmark, Revision: revision}, 0)

@@ -157,13 +157,13 @@ func TestBacklogKeepsOrderAndSize(t *testing.T) {
 			pop()
 		}
 	}
-	if !b.overflown() {
+	if !b.overflowed() {
 		t.Error("not overflown")
 	}
 	for !b.empty() {
 		pop()
 	}
-	if next != events || b.size != 0 || b.overflown() {
+	if next != events || b.size != 0 || b.overflowed() {
 		t.Errorf("%d events came, size %d", next, b.size)
 	}
 }

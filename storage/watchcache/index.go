@@ -92,7 +92,7 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 		}
 	}
 	// There is no index yet, or it has fallen behind the window.
-	state, revision, err := l.cache.snapshot(l.resource, l.reached)
+	state, revision, err := l.cache.snapshot(l.resource, l.minimum)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 // listing is one call of GetList.
 type listing struct {
 	*cachedStore
-	key  string // "/pods/" of "/pods" where it is recursive
+	key  string // with a slash at the end if the list is recursive
 	opts storage.ListOptions
 	plan storage.ReadPlan
-	// reached is the oldest revision allowed, once the cache has reached it.
-	reached int64
+	// minimum is the oldest revision allowed. The cache has reached it.
+	minimum int64
 }
 
 // GetList implements storage.Interface.
@@ -29,7 +29,7 @@ func (s *cachedStore) GetList(ctx context.Context, key string, opts storage.List
 	return page, err
 }
 
-// list answers from the cache, or with errNotCached.
+// list returns a page from the cache, or errNotCached.
 func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	l := &listing{cachedStore: s, key: key, opts: opts}
 	if opts.Recursive {
@@ -39,7 +39,7 @@ func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOpt
 	if l.plan, err = opts.Plan(s.Versioner(), l.key); err != nil {
 		return nil, failed("list", l.key, 0, err)
 	}
-	if l.reached, err = s.await(ctx, "list", l.key, l.plan.Freshness); err != nil {
+	if l.minimum, err = s.await(ctx, "list", l.key, l.plan.Freshness); err != nil {
 		return nil, err
 	}
 	if page, ok := l.unchanged(); ok {
@@ -55,16 +55,15 @@ func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOpt
 	return l.page(ctx, state, revision)
 }
 
-// state returns what is to be listed, and its revision.
+// state returns the entries to list and the revision they were read at.
 func (l *listing) state(ctx context.Context) (*snapshot, int64, error) {
 	if !l.plan.Exact {
-		return l.cache.snapshot(l.resource, l.reached)
+		return l.cache.snapshot(l.resource, l.minimum)
 	}
-	// The window may reach back further than the storage. A revision that is
-	// compacted is refused all the same: an answer that depends on how much was
-	// written since would be of no use to anybody.
+	// The window may contain revisions that the storage has compacted. They are rejected, so that
+	// the answer does not depend on the number of writes since then.
 	if err := l.cache.cfg.Log.Retains(ctx, l.plan.Minimum); err != nil {
-		return nil, 0, errNotCached // the storage says what is wrong with it
+		return nil, 0, errNotCached // the storage returns the error
 	}
 	state, err := l.cache.snapshotAt(l.resource, l.plan.Minimum)
 	return state, l.plan.Minimum, err
@@ -77,7 +76,7 @@ func (l *listing) page(ctx context.Context, state *snapshot, revision int64) (*s
 	}
 	var err error
 	var corrupt storage.CorruptObjects
-	last, more := "", false
+	last, more := "", false // last is the key of the last entry that was checked
 	state.ascend(l.key, l.plan.From, func(entry *storage.Entry) bool {
 		if more = l.opts.Limit > 0 && int64(len(page.Entries)) >= l.opts.Limit; more {
 			return false

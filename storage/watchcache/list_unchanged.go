@@ -12,7 +12,7 @@ func (l *listing) unchanged() (*storage.Page, bool) {
 	c, w := l.cache, &l.resource.window
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if !c.serves(l.resource, max(l.reached, known)) {
+	if !c.serves(l.resource, max(l.minimum, known)) {
 		return nil, false
 	}
 	position, ok := w.after(known)

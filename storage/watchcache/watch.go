@@ -3,6 +3,7 @@ package watchcache
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -11,21 +12,21 @@ import (
 )
 
 const (
-	// eventBuffer lets a consumer take several events for one switch of
+	// eventBuffer is the size of the channel of events. A buffer saves switches between
 	// goroutines.
 	eventBuffer = 64
-	// batchSize is how many events a watcher takes from the window at once.
+	// batchSize is the approximate number of events that a watcher reads from the window at once.
 	batchSize = 64
 )
 
-// watcher is one watch. It runs one goroutine.
+// watcher is one watch. It has one goroutine.
 type watcher struct {
 	*cachedStore
-	key  string // "/pods/" of "/pods" where it is recursive
+	key  string // with a slash at the end if the watch is recursive
 	opts storage.WatchOptions
-	// initial is the state to report first; nil: none is.
+	// initial is the state that the watch begins with. Nil: the watch begins after revision.
 	initial *snapshot
-	// revision up to which everything was reported.
+	// revision up to which all events were reported.
 	revision int64
 
 	events chan storage.Event
@@ -64,8 +65,7 @@ func (w *watcher) Stop() {
 	<-w.done
 }
 
-// begin finds out where the watch begins. The error is errNotCached if the cache does not
-// know.
+// begin determines the start of the watch. The error is errNotCached if the cache cannot serve it.
 func (w *watcher) begin(ctx context.Context) error {
 	plan, err := w.opts.Plan(w.Versioner())
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *watcher) begin(ctx context.Context) error {
 		return nil
 	}
 	w.revision = plan.After
-	// As for lists, a compacted revision is rejected even if the window still contains it.
+	// As in a list, a compacted revision is rejected even if the window contains it.
 	if plan.After < current && w.cache.cfg.Log.Retains(ctx, plan.After+1) != nil {
 		return errNotCached
 	}
@@ -106,20 +106,20 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// sendInitial reports the state in the order of keys. It is false if the watch
-// is over.
+// sendInitial reports the initial state in the order of keys. It returns false if the watch has
+// ended.
 func (w *watcher) sendInitial(ctx context.Context) bool {
-	going := true
+	open := true
 	report := func(entry *storage.Entry) bool {
 		selected, err := w.opts.Predicate.MatchesEntry(ctx, entry)
 		switch {
 		case err != nil:
 			w.fail(ctx, err)
-			going = false
+			open = false
 		case selected:
-			going = w.send(ctx, storage.Event{Type: watch.Added, Entry: entry, Revision: entry.Revision})
+			open = w.send(ctx, storage.Event{Type: watch.Added, Entry: entry, Revision: entry.Revision})
 		}
-		return going
+		return open
 	}
 	if w.opts.Recursive {
 		w.initial.ascend(w.key, w.key, report)
@@ -127,10 +127,10 @@ func (w *watcher) sendInitial(ctx context.Context) bool {
 		report(entry)
 	}
 	w.initial = nil
-	return going && w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
+	return open && w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
 }
 
-// send waits for the consumer. It is false if the watch is over.
+// send waits for the consumer. It returns false if the watch has ended.
 func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 	select {
 	case w.events <- e:
@@ -140,7 +140,7 @@ func (w *watcher) send(ctx context.Context, e storage.Event) bool {
 	}
 }
 
-// fail reports an error, unless it is but the end of the watch.
+// fail reports an error, unless the watch has ended.
 func (w *watcher) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -148,13 +148,14 @@ func (w *watcher) fail(ctx context.Context, err error) {
 	w.send(ctx, storage.Event{Type: watch.Error, Err: err})
 }
 
-// follow reports what the window gets after w.revision. It is true if the
-// window has gone on without the watcher, who has to catch up elsewhere.
-func (w *watcher) follow(ctx context.Context) (lost bool) {
+// follow reports the events of the window after w.revision. It returns true if the watcher has
+// fallen behind the window and must continue as a watch of the storage, false if the watch has
+// ended.
+func (w *watcher) follow(ctx context.Context) (behind bool) {
 	ticks, stop := w.opts.ProgressTicks(w.cache.cfg.ProgressInterval)
 	defer stop()
 	r := reader{cache: w.cache, resource: w.resource, begin: w.revision}
-	for due := false; ; {
+	for bookmark := false; ; {
 		if !r.read() {
 			return true
 		}
@@ -167,14 +168,14 @@ func (w *watcher) follow(ctx context.Context) (lost bool) {
 		if len(r.batch) > 0 {
 			continue
 		}
-		if due && r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
+		if bookmark && r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
 			return false
 		}
-		due = false
+		bookmark = false
 		select {
 		case <-r.changed:
 		case <-ticks:
-			due = true
+			bookmark = true
 			w.cache.requestProgress()
 		case <-ctx.Done():
 			return false
@@ -182,20 +183,44 @@ func (w *watcher) follow(ctx context.Context) (lost bool) {
 	}
 }
 
-// followStorage reports what happens after w.revision, as the storage behind
-// tells it.
+// report sends an event if the watch selects it. It returns false if the watch has ended.
+func (w *watcher) report(ctx context.Context, e *event) bool {
+	if !w.inScope(e.key) {
+		return true
+	}
+	eventType, err := w.opts.Predicate.EventType(ctx, e.before, e.after)
+	if err != nil {
+		w.fail(ctx, err)
+		return false
+	}
+	event := storage.Event{Type: eventType, Entry: e.after, Revision: e.revision}
+	if eventType == watch.Deleted {
+		event.Entry = e.deleted()
+	}
+	return eventType == "" || w.send(ctx, event)
+}
+
+// inScope reports whether key is in the scope of the watch.
+func (w *watcher) inScope(key string) bool {
+	if w.opts.Recursive {
+		return strings.HasPrefix(key, w.key)
+	}
+	return key == w.key
+}
+
+// followStorage reports the events after w.revision from a watch of the storage.
 func (w *watcher) followStorage(ctx context.Context) {
 	w.cache.telemetry.fallenBehind.Inc()
 	opts := w.opts
 	opts.SendInitialEvents = nil
 	opts.ResourceVersion = versioner.Format(w.revision)
-	behind, err := w.Interface.Watch(ctx, w.key, opts)
+	watcher, err := w.Interface.Watch(ctx, w.key, opts)
 	if err != nil {
 		w.fail(ctx, err)
 		return
 	}
-	defer behind.Stop()
-	for e := range behind.Events() {
+	defer watcher.Stop()
+	for e := range watcher.Events() {
 		w.cache.raiseMinimum(e.Revision)
 		if !w.send(ctx, e) {
 			return
