@@ -24,7 +24,8 @@ func Example() {
 
 	_, err := v.ParseResourceVersion("latest")
 	fmt.Println(err)
-	// Output: stored with resourceVersion "" read with resourceVersion "42" invalid resource
-	// version: resourceVersion: Invalid value: "latest": strconv.ParseUint: parsing "latest":
-	// invalid syntax
+	// Output:
+	// stored with resourceVersion ""
+	// read with resourceVersion "42"
+	// invalid resource version: resourceVersion: Invalid value: "latest": strconv.ParseUint: parsing "latest": invalid syntax
 }
