@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-func TestContinueGoesOnAfterTheLastKey(t *testing.T) {
+func TestContinueTokenResumesAfterTheLastKey(t *testing.T) {
 	for _, lastKey := range []string{"/registry/pods/web", "/registry/pods/ns1/web", "/registry/pods/a-b.c/\u00e9"} {
 		token, err := storage.EncodeContinue(lastKey, "/registry/pods/", 1353)
 		if err != nil {
@@ -18,17 +18,17 @@ func TestContinueGoesOnAfterTheLastKey(t *testing.T) {
 		}
 		from, revision, err := storage.DecodeContinue(token, "/registry/pods/")
 		if err != nil || from != lastKey+"\x00" || revision != 1353 {
-			t.Errorf("after %q the list goes on at %q, revision %d (%v)", lastKey, from, revision, err)
+			t.Errorf("after %q the list continues at %q, revision %d (%v)", lastKey, from, revision, err)
 		}
 	}
 }
 
-func TestContinueTokenIsThatOfKubeAPIServer(t *testing.T) {
+func TestContinueTokenHasTheFormatOfKubeAPIServer(t *testing.T) {
 	const recorded = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTM1Mywic3RhcnQiOiIvbDJcdTAwMDAifQ"
 	prefix := "/registry/configmaps/x-lists/"
 	from, revision, err := storage.DecodeContinue(recorded, prefix)
 	if err != nil || from != prefix+"l2\x00" || revision != 1353 {
-		t.Errorf("the token reads %q, %d (%v)", from, revision, err)
+		t.Errorf("the token decodes to %q, %d (%v)", from, revision, err)
 	}
 	ours, err := storage.EncodeContinue(prefix+"l2", prefix, 1353)
 	if err != nil || ours != recorded {
@@ -36,7 +36,7 @@ func TestContinueTokenIsThatOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-func TestContinueRefusesAKeyFromElsewhere(t *testing.T) {
+func TestEncodeContinueRejectsAKeyOutsideThePrefix(t *testing.T) {
 	if token, err := storage.EncodeContinue("/registry/secrets/a", "/registry/pods/", 1); err == nil {
 		t.Errorf("the token is %q", token)
 	}
@@ -56,17 +56,17 @@ func TestDecodeContinue(t *testing.T) {
 		{"another version", encoded(`{"v":"v2","rv":1,"start":"/a"}`), "server does not recognize this encoded version v2"},
 		{"no revision", encoded(`{"v":"meta.k8s.io/v1","start":"/a"}`), "incorrect encoded start resourceVersion (version meta.k8s.io/v1)"},
 		{"no key", encoded(`{"v":"meta.k8s.io/v1","rv":1}`), "encoded start key empty (version meta.k8s.io/v1)"},
-		{"climbs out of the prefix", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"/../secrets/a"}`), "/../secrets/a"},
-		{"climbs on the way", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"a/../../secrets"}`), "a/../../secrets"},
-		{"stays where it is", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"/./a"}`), "/./a"},
-		{"an empty part", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"//a"}`), "//a"},
+		{"a path out of the prefix", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"/../secrets/a"}`), "/../secrets/a"},
+		{"a path out of the prefix and back", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"a/../../secrets"}`), "a/../../secrets"},
+		{"a dot segment", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"/./a"}`), "/./a"},
+		{"an empty segment", encoded(`{"v":"meta.k8s.io/v1","rv":1,"start":"//a"}`), "//a"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			from, _, err := storage.DecodeContinue(c.token, "/registry/pods/")
 			if c.message == "" {
 				if err != nil || from != "/registry/pods/a" {
-					t.Errorf("the list goes on at %q (%v)", from, err)
+					t.Errorf("the list continues at %q (%v)", from, err)
 				}
 				return
 			}
@@ -95,11 +95,11 @@ func FuzzDecodeContinue(f *testing.F) {
 			return
 		}
 		if !strings.HasPrefix(from, prefix) || revision == 0 {
-			t.Errorf("the list goes on at %q, revision %d", from, revision)
+			t.Errorf("the list continues at %q, revision %d", from, revision)
 		}
 		for _, part := range strings.Split(strings.TrimPrefix(from, prefix), "/") {
 			if part == ".." || part == "." {
-				t.Errorf("the list goes on at %q", from)
+				t.Errorf("the list continues at %q", from)
 			}
 		}
 	})

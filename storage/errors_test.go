@@ -8,7 +8,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-func TestKeyErrorSaysWhatAndWhere(t *testing.T) {
+func TestKeyErrorText(t *testing.T) {
 	cases := []struct {
 		err  *storage.KeyError
 		want string
@@ -30,7 +30,7 @@ func TestKeyErrorUnwraps(t *testing.T) {
 		Op: "update", Key: "/pods/ns1/a", Err: fmt.Errorf("%w: %w", storage.ErrUnknownOutcome, cause),
 	})
 	if !errors.Is(err, storage.ErrUnknownOutcome) || !errors.Is(err, cause) || errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("%v is not what it wraps", err)
+		t.Errorf("%v does not wrap its causes", err)
 	}
 	var keyErr *storage.KeyError
 	if !errors.As(err, &keyErr) || keyErr.Op != "update" {
@@ -38,7 +38,7 @@ func TestKeyErrorUnwraps(t *testing.T) {
 	}
 }
 
-func TestFutureRevisionErrorTellsTheNumbers(t *testing.T) {
+func TestFutureRevisionErrorText(t *testing.T) {
 	var err error = &storage.KeyError{Op: "get", Key: "/pods/a", Err: &storage.FutureRevisionError{Requested: 9, Current: 7}}
 	if !errors.Is(err, storage.ErrFutureRevision) {
 		t.Errorf("%v is not %v", err, storage.ErrFutureRevision)

@@ -17,15 +17,15 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// kitchen makes entries and bodies, and counts what it has to do for that.
-type kitchen struct {
-	decoder         *storage.Decoder
-	decoded, cooked atomic.Int32
+// maker makes entries and bodies, and counts the decoded objects and the encoded bodies.
+type maker struct {
+	decoder          *storage.Decoder
+	decoded, encoded atomic.Int32
 }
 
-// newKitchen has a memo of so many bytes; 0: it has none.
-func newKitchen(limit int64) *kitchen {
-	k := &kitchen{decoder: &storage.Decoder{}}
+// newMaker returns a maker with a memo of limit bytes, without a memo if limit is 0.
+func newMaker(limit int64) *maker {
+	k := &maker{decoder: &storage.Decoder{}}
 	k.decoder.Decode = func(_ context.Context, key string, _ int64, _ []byte) (kruntime.Object, error) {
 		k.decoded.Add(1)
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key}}, nil
@@ -36,15 +36,15 @@ func newKitchen(limit int64) *kitchen {
 	return k
 }
 
-func (k *kitchen) entry(name string) *storage.Entry { return k.decoder.Entry(name, 1, []byte(name)) }
+func (k *maker) entry(name string) *storage.Entry { return k.decoder.Entry(name, 1, []byte(name)) }
 
 const bodySize = 1000
 
-// body is the name of the entry again and again.
-func (k *kitchen) body(t *testing.T, e *storage.Entry, form storage.Form) []byte {
+// body returns the body of an entry, which is its name repeated to bodySize bytes.
+func (k *maker) body(t *testing.T, e *storage.Entry, form storage.Form) []byte {
 	t.Helper()
 	got, err := e.Body(t.Context(), form, func(obj kruntime.Object) ([]byte, error) {
-		k.cooked.Add(1)
+		k.encoded.Add(1)
 		name := obj.(*metav1.PartialObjectMetadata).Name
 		return bytes.Repeat([]byte(name), bodySize/len(name)), nil
 	})
@@ -57,33 +57,33 @@ func (k *kitchen) body(t *testing.T, e *storage.Entry, form storage.Form) []byte
 	return got
 }
 
-func TestBodiesAreMadeOncePerForm(t *testing.T) {
-	k := newKitchen(1 << 20)
+func TestBodyIsMadeOncePerForm(t *testing.T) {
+	k := newMaker(1 << 20)
 	entry := k.entry("a")
 	first := k.body(t, entry, "json")
 	if second := k.body(t, entry, "json"); &first[0] != &second[0] {
 		t.Error("a body was made twice")
 	}
 	k.body(t, entry, "protobuf")
-	if n := k.cooked.Load(); n != 2 {
+	if n := k.encoded.Load(); n != 2 {
 		t.Errorf("two forms were made %d times", n)
 	}
 }
 
-func TestWhoeverAsksMeanwhileWaits(t *testing.T) {
-	k := newKitchen(1 << 20)
+func TestConcurrentReadersShareAValue(t *testing.T) {
+	k := newMaker(1 << 20)
 	entry := k.entry("a")
-	var asking sync.WaitGroup
+	var readers sync.WaitGroup
 	for range 200 {
-		asking.Go(func() { k.body(t, entry, "json") })
-		asking.Go(func() {
+		readers.Go(func() { k.body(t, entry, "json") })
+		readers.Go(func() {
 			if _, err := entry.Object(); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	asking.Wait()
-	if n := k.cooked.Load(); n != 1 {
+	readers.Wait()
+	if n := k.encoded.Load(); n != 1 {
 		t.Errorf("the body was made %d times", n)
 	}
 	if n := k.decoded.Load(); n > 2 { // once to be kept, perhaps once for the body
@@ -91,10 +91,10 @@ func TestWhoeverAsksMeanwhileWaits(t *testing.T) {
 	}
 }
 
-// An object that only a body needed is not kept; one that somebody asked for
-// serves bodies too.
-func TestObjectsOnTheWayToABodyAreNotKept(t *testing.T) {
-	k := newKitchen(1 << 20)
+// An object that is only decoded for a body is not kept. An object that a caller has requested is
+// kept and used for bodies.
+func TestObjectDecodedForABodyIsNotKept(t *testing.T) {
+	k := newMaker(1 << 20)
 	entry := k.entry("a")
 	k.body(t, entry, "json")
 	k.body(t, entry, "protobuf")
@@ -106,12 +106,12 @@ func TestObjectsOnTheWayToABodyAreNotKept(t *testing.T) {
 	}
 	k.body(t, entry, "metadata")
 	if n := k.decoded.Load(); n != 3 {
-		t.Errorf("decoded %d times although the object was there", n)
+		t.Errorf("decoded %d times although the entry keeps the object", n)
 	}
 }
 
 func TestMemoIsBounded(t *testing.T) {
-	k := newKitchen(10 * bodySize)
+	k := newMaker(10 * bodySize)
 	var entries []*storage.Entry
 	for i := range 100 {
 		entries = append(entries, k.entry(fmt.Sprintf("%04d", i)))
@@ -120,11 +120,11 @@ func TestMemoIsBounded(t *testing.T) {
 			t.Fatalf("%d bytes are held after %d bodies", stats.Bytes, i+1)
 		}
 	}
-	held := k.body(t, entries[0], "json") // made again
-	if n := k.cooked.Load(); n != 101 {
+	held := k.body(t, entries[0], "json") // encoded again
+	if n := k.encoded.Load(); n != 101 {
 		t.Errorf("%d bodies were made", n)
 	}
-	for _, entry := range entries { // evicts what is held, which stays what it is
+	for _, entry := range entries { // evicts the body that is held, without changing it
 		k.body(t, entry, "json")
 	}
 	if want := strings.Repeat("0000", bodySize/4); string(held) != want {
@@ -135,21 +135,21 @@ func TestMemoIsBounded(t *testing.T) {
 	}
 }
 
-// What is used while others come and go stays.
+// A body that is used regularly is not evicted.
 func TestUsedBodiesAreSpared(t *testing.T) {
-	k := newKitchen(10 * 1024)
+	k := newMaker(10 * 1024)
 	favourite := k.entry("f")
 	first := k.body(t, favourite, "json")
 	for i := range 100 {
 		k.body(t, k.entry(fmt.Sprintf("%04d", i)), "json")
-		if again := k.body(t, favourite, "json"); &again[0] != &first[0] {
+		if current := k.body(t, favourite, "json"); &current[0] != &first[0] {
 			t.Fatalf("evicted after %d others", i+1)
 		}
 	}
 }
 
-func TestWhatIsTooLargeIsNotHeld(t *testing.T) {
-	k := newKitchen(bodySize / 2)
+func TestValueAboveTheLimitIsNotKept(t *testing.T) {
+	k := newMaker(bodySize / 2)
 	entry := k.entry("a")
 	k.body(t, entry, "json")
 	k.body(t, entry, "json")
@@ -158,19 +158,19 @@ func TestWhatIsTooLargeIsNotHeld(t *testing.T) {
 	}
 }
 
-// An entry that nobody shares is not to hold more than its object.
+// An entry with one reader keeps nothing except its object.
 func TestWithoutAMemoBodiesAreNotKept(t *testing.T) {
-	k := newKitchen(0)
+	k := newMaker(0)
 	entry := k.entry("a")
 	k.body(t, entry, "json")
 	k.body(t, entry, "json")
-	if n := k.cooked.Load(); n != 2 {
+	if n := k.encoded.Load(); n != 2 {
 		t.Errorf("made %d times", n)
 	}
 }
 
 func TestErrorsAreNotKept(t *testing.T) {
-	k := newKitchen(1 << 20)
+	k := newMaker(1 << 20)
 	entry := k.entry("a")
 	broken := errors.New("broken")
 	if _, err := entry.Body(t.Context(), "json", func(kruntime.Object) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
@@ -186,10 +186,9 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
-// Readers in a memo that is far too small, all at once: every body is the
-// right one.
+// Concurrent readers of a memo that is far too small all get the right bodies.
 func TestMemoUnderConcurrency(t *testing.T) {
-	k := newKitchen(5 * bodySize)
+	k := newMaker(5 * bodySize)
 	var entries []*storage.Entry
 	for i := range 20 {
 		entries = append(entries, k.entry(fmt.Sprintf("%04d", i)))
@@ -214,8 +213,8 @@ func TestMemoUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestHitsAllocateNothing(t *testing.T) {
-	k := newKitchen(1 << 20)
+func TestHitDoesNotAllocate(t *testing.T) {
+	k := newMaker(1 << 20)
 	entry := k.entry("a")
 	encode := func(kruntime.Object) ([]byte, error) { return []byte("{}"), nil }
 	allocated := testing.AllocsPerRun(100, func() {
@@ -231,9 +230,9 @@ func TestHitsAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkEntry shows what an entry costs by itself.
+// BenchmarkEntry measures the allocations of an entry.
 func BenchmarkEntry(b *testing.B) {
-	k := newKitchen(0)
+	k := newMaker(0)
 	b.ReportAllocs()
 	var entry *storage.Entry
 	for b.Loop() {

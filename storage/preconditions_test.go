@@ -51,7 +51,7 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
-func TestPreconditionsReportWhatTheyCannotRead(t *testing.T) {
+func TestPreconditionsReturnDecodeErrors(t *testing.T) {
 	entry := storage.NewEntry("/pods/a", 7, func() (runtime.Object, error) { return nil, storage.ErrCorrupt })
 	if err := (&storage.Preconditions{}).Check(entry); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("error is %v", err)

@@ -21,7 +21,7 @@ func podAttrs(obj runtime.Object) (labels.Set, fields.Set, error) {
 	return pod.Labels, fields.Set{"spec.nodeName": pod.Spec.NodeName}, nil
 }
 
-var errNoPod = errors.New("no pod")
+var errNoPod = errors.New("not a pod")
 
 func redPod() *corev1.Pod {
 	return &corev1.Pod{
@@ -42,11 +42,11 @@ func TestPredicate(t *testing.T) {
 	}{
 		{"the zero value", storage.Predicate{}, true, true},
 		{"empty selectors", storage.Predicate{Label: labels.Everything(), Field: fields.Everything()}, true, true},
-		{"a label that is there", storage.Predicate{Label: red}, false, true},
-		{"a label that is not there", storage.Predicate{Label: blue}, false, false},
-		{"no label will do", storage.Predicate{Label: labels.Nothing()}, false, false},
-		{"a field that is there", storage.Predicate{Field: n1}, false, true},
-		{"a field that is not there", storage.Predicate{Field: n2}, false, false},
+		{"a matching label", storage.Predicate{Label: red}, false, true},
+		{"another label", storage.Predicate{Label: blue}, false, false},
+		{"no label matches", storage.Predicate{Label: labels.Nothing()}, false, false},
+		{"a matching field", storage.Predicate{Field: n1}, false, true},
+		{"another field", storage.Predicate{Field: n2}, false, false},
 		{"both", storage.Predicate{Label: red, Field: n1}, false, true},
 		{"only the label", storage.Predicate{Label: red, Field: n2}, false, false},
 		{"only the field", storage.Predicate{Label: blue, Field: n1}, false, false},
@@ -70,7 +70,7 @@ func TestPredicate(t *testing.T) {
 	}
 }
 
-func TestPredicateThatIsEmptyDecodesNothing(t *testing.T) {
+func TestEmptyPredicateDoesNotDecode(t *testing.T) {
 	entry := storage.NewEntry("/pods/a", 1, func() (runtime.Object, error) {
 		t.Error("the object was decoded")
 		return nil, storage.ErrCorrupt
@@ -80,7 +80,7 @@ func TestPredicateThatIsEmptyDecodesNothing(t *testing.T) {
 	}
 }
 
-func TestPredicateReportsWhatItCannotRead(t *testing.T) {
+func TestPredicateReturnsDecodeErrors(t *testing.T) {
 	p := storage.Predicate{Field: fields.OneTermEqualSelector("spec.nodeName", "n1"), Attrs: podAttrs}
 	if matches, err := p.Matches(&corev1.Node{}); !errors.Is(err, errNoPod) || matches {
 		t.Errorf("Matches is %v (%v)", matches, err)

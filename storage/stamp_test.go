@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/versioner"
 )
 
-// bare stores nothing but the message.
+// bare is a codec that stores the protobuf message without an envelope.
 type bare struct{}
 
 func (bare) Encode(obj runtime.Object) ([]byte, error) { return obj.(*corev1.ConfigMap).Marshal() }
@@ -34,12 +34,12 @@ func stamped(t testing.TB, data []byte, revision int64) (got []byte, entry *stor
 	}
 	got = append(s.AppendStart(nil), s.Rest()...)
 	if len(got) != s.Size() {
-		t.Errorf("%d bytes where %d were announced", len(got), s.Size())
+		t.Errorf("%d bytes, but Size is %d", len(got), s.Size())
 	}
 	return got, entry
 }
 
-// decodedAndEncoded goes the long way.
+// decodedAndEncoded decodes the object of an entry and encodes it second.
 func decodedAndEncoded(t testing.TB, entry *storage.Entry) []byte {
 	t.Helper()
 	obj, err := entry.Object()
@@ -53,13 +53,13 @@ func decodedAndEncoded(t testing.TB, entry *storage.Entry) []byte {
 	return want
 }
 
-func TestStampedIsWhatDecodingAndEncodingMakes(t *testing.T) {
+func TestStampedEqualsDecodingAndEncoding(t *testing.T) {
 	grace := int64(30)
 	now := metav1.Unix(1_700_000_000, 0)
 	for name, meta := range map[string]metav1.ObjectMeta{
-		"nothing":    {},
+		"empty":      {},
 		"name":       {Name: "a"},
-		"everything": {Name: "a", GenerateName: "b", Namespace: "c", UID: "d", Generation: 3, DeletionTimestamp: &now, DeletionGracePeriodSeconds: &grace, Labels: map[string]string{"a": "1", "b": "2"}, Finalizers: []string{"x"}},
+		"all fields": {Name: "a", GenerateName: "b", Namespace: "c", UID: "d", Generation: 3, DeletionTimestamp: &now, DeletionGracePeriodSeconds: &grace, Labels: map[string]string{"a": "1", "b": "2"}, Finalizers: []string{"x"}},
 		"long":       {Name: "a", Annotations: map[string]string{"a": string(bytes.Repeat([]byte("x"), 1000))}},
 		// The stamp makes the length one byte longer.
 		"edge": {Name: "a", Annotations: map[string]string{"a": string(bytes.Repeat([]byte("x"), 95))}},
@@ -83,13 +83,13 @@ func TestUnusualMessagesAreNotStamped(t *testing.T) {
 	}
 	metadata := func(fields ...[]byte) []byte { return text(1, string(bytes.Join(fields, nil))) }
 	for name, data := range map[string][]byte{
-		"nothing":               {},
+		"empty":                 {},
 		"no metadata":           text(2, "x"),
 		"cut off":               metadata(text(1, "a"))[:2],
-		"a version":             metadata(text(1, "a"), text(6, "7")),
-		"two versions":          metadata(text(6, ""), text(6, "")),
+		"a resourceVersion":     metadata(text(1, "a"), text(6, "7")),
+		"two resourceVersions":  metadata(text(6, ""), text(6, "")),
 		"fields out of order":   metadata(text(3, "a"), text(1, "b")),
-		"a version too late":    metadata(text(11, ""), text(6, "")),
+		"a late version":        metadata(text(11, ""), text(6, "")),
 		"metadata in two parts": append(metadata(text(1, "a")), metadata(text(3, "b"))...),
 		"broken metadata":       metadata([]byte{0xff}),
 	} {
@@ -98,12 +98,11 @@ func TestUnusualMessagesAreNotStamped(t *testing.T) {
 		}
 	}
 	if got, _ := stamped(t, metadata(text(1, "a")), 0); got != nil {
-		t.Errorf("of no revision: %q", got)
+		t.Errorf("without a revision: %q", got)
 	}
 }
 
-// FuzzStamped: whatever is stored, a stamped message means the same as a
-// decoded one.
+// FuzzStamped checks that a stamped message and the decoded object are equal for any stored bytes.
 func FuzzStamped(f *testing.F) {
 	data, err := bare{}.Encode(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Generation: 2}, Data: map[string]string{"k": "v"}})
 	if err != nil {
@@ -116,15 +115,15 @@ func FuzzStamped(f *testing.F) {
 		if got == nil || err != nil {
 			return
 		}
-		var again corev1.ConfigMap
-		if err := again.Unmarshal(got); err != nil {
+		var second corev1.ConfigMap
+		if err := second.Unmarshal(got); err != nil {
 			t.Fatal(err)
 		}
 		want, err := obj.(*corev1.ConfigMap).Marshal()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if canonical, err := again.Marshal(); err != nil || !bytes.Equal(want, canonical) {
+		if canonical, err := second.Marshal(); err != nil || !bytes.Equal(want, canonical) {
 			t.Errorf("got %q (%v), want %q", canonical, err, want)
 		}
 	})

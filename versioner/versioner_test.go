@@ -60,7 +60,7 @@ func TestUpdateObjectStampsAndClears(t *testing.T) {
 	}
 }
 
-func TestUpdateObjectRefusesNegativeRevisions(t *testing.T) {
+func TestUpdateObjectRejectsNegativeRevisions(t *testing.T) {
 	pod := &corev1.Pod{}
 	if err := v.UpdateObject(pod, -1); err == nil || pod.ResourceVersion != "" {
 		t.Errorf("revision -1: %v, stamped as %q", err, pod.ResourceVersion)
@@ -96,7 +96,7 @@ func TestPrepareObjectForStorageRemovesVersionAndSelfLink(t *testing.T) {
 	}
 }
 
-func TestUpdateListStampsAllThree(t *testing.T) {
+func TestUpdateListSetsListMeta(t *testing.T) {
 	three := int64(3)
 	for name, list := range lists() {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestUpdateListStampsAllThree(t *testing.T) {
 	}
 }
 
-func TestUpdateListNeedsARevision(t *testing.T) {
+func TestUpdateListRejectsRevisionZero(t *testing.T) {
 	for _, revision := range []int64{0, -1} {
 		if err := v.UpdateList(&corev1.PodList{}, revision, "", nil); err == nil {
 			t.Errorf("a list was stamped with revision %d", revision)
@@ -127,25 +127,25 @@ func TestUpdateListNeedsARevision(t *testing.T) {
 	}
 }
 
-func TestObjectsWithoutMetadataAreRefused(t *testing.T) {
+func TestObjectsWithoutMetadataAreRejected(t *testing.T) {
 	list, unknown := &corev1.PodList{}, &runtime.Unknown{}
 	for _, obj := range []runtime.Object{list, unknown} {
 		if err := v.UpdateObject(obj, 1); err == nil {
-			t.Errorf("UpdateObject took a %T", obj)
+			t.Errorf("UpdateObject accepts a %T", obj)
 		}
 		if err := v.PrepareObjectForStorage(obj); err == nil {
-			t.Errorf("PrepareObjectForStorage took a %T", obj)
+			t.Errorf("PrepareObjectForStorage accepts a %T", obj)
 		}
 		if _, err := v.ObjectResourceVersion(obj); err == nil {
-			t.Errorf("ObjectResourceVersion took a %T", obj)
+			t.Errorf("ObjectResourceVersion accepts a %T", obj)
 		}
 	}
 	if err := v.UpdateList(unknown, 1, "", nil); err == nil {
-		t.Errorf("UpdateList took a %T", unknown)
+		t.Errorf("UpdateList accepts a %T", unknown)
 	}
 }
 
-func TestObjectResourceVersionRefusesMalformedVersions(t *testing.T) {
+func TestObjectResourceVersionRejectsMalformedVersions(t *testing.T) {
 	for name, obj := range objects() {
 		t.Run(name, func(t *testing.T) {
 			accessor, _ := meta.Accessor(obj)

@@ -10,8 +10,8 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// BenchmarkCreate holds the store against bare transactions through etcd's own
-// client, on the same etcd, with the same bytes.
+// BenchmarkCreate compares the store with plain transactions of the etcd client, on the same etcd
+// and with the same bytes.
 func BenchmarkCreate(b *testing.B) {
 	s := newStore(b, Config{})
 	data, err := configMaps{}.Encode(configMap("a"))
@@ -47,7 +47,7 @@ func BenchmarkCreate(b *testing.B) {
 	}))
 }
 
-// BenchmarkList reads ten thousand objects, undecoded.
+// BenchmarkList lists 10,000 objects without decoding them.
 func BenchmarkList(b *testing.B) {
 	s := newStore(b, Config{})
 	for i := range 10000 {
@@ -73,7 +73,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkWatch writes objects that two hundred watches see.
+// BenchmarkWatch creates objects that 200 watches report.
 func BenchmarkWatch(b *testing.B) {
 	const watches = 200
 	s := newStore(b, Config{})

@@ -20,12 +20,11 @@ import (
 
 const members = 3
 
-// startCluster returns a client that speaks gRPC to every member of a cluster,
-// which ends with the test. Peers talk through sockets named relative to the
-// working directory, for so it is with etcd's unix URLs.
+// startCluster returns a gRPC client of every member of a cluster, which ends with the test. The
+// unix URLs of the peers are relative to the working directory, as etcd requires.
 func startCluster(t *testing.T) *clientv3.Client {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "etcd") // short: a socket's path must be
+	dir, err := os.MkdirTemp("", "etcd") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +88,7 @@ func dial(t *testing.T, endpoints []string) *clientv3.Client {
 	return client
 }
 
-// TestCluster runs the shared suite and the simulation on three members reached
-// over gRPC.
+// TestCluster runs the shared suite and the simulation on three members over gRPC.
 func TestCluster(t *testing.T) {
 	h := harness(etcd.Config{Client: startCluster(t)})
 	t.Run("Suite", func(t *testing.T) { storagetest.Run(t, h) })

@@ -41,11 +41,11 @@ func expectReadable(t *testing.T, client *clientv3.Client, revision int64, reada
 	}
 }
 
-func TestCompactorDropsWhatIsOlderThanAPeriod(t *testing.T) {
+func TestCompactorCompactsHistoryOlderThanTheRetention(t *testing.T) {
 	s := newStore(t, Config{})
 	c := NewCompactor(CompactorConfig{Client: s.client})
 	old := create(t, s, 0).Revision
-	compact(t, c) // learns the revision of now
+	compact(t, c) // reads the current revision
 	seen := c.revision
 	expectReadable(t, s.client, old, true)
 	young := create(t, s, 1).Revision
@@ -57,30 +57,30 @@ func TestCompactorDropsWhatIsOlderThanAPeriod(t *testing.T) {
 	}
 }
 
-func TestCompactorsTakeTurns(t *testing.T) {
+func TestOnlyOneCompactorCompacts(t *testing.T) {
 	s := newStore(t, Config{})
 	one, other := NewCompactor(CompactorConfig{Client: s.client}), NewCompactor(CompactorConfig{Client: s.client})
 	compact(t, one)
-	compact(t, other) // sees that the round is taken
+	compact(t, other) // reads the version that the first one has written
 	first := create(t, s, 0).Revision
 	compact(t, one)
 	compact(t, other)
 	if version, _ := compactKey(t, s.client); version != 2 {
-		t.Errorf("%d rounds were played in two periods", version)
+		t.Errorf("%d rounds in two periods", version)
 	}
 	expectReadable(t, s.client, first, true)
 
-	// One has stopped: the other takes over.
+	// The first one has stopped, so the other one takes over.
 	create(t, s, 1)
 	compact(t, other)
 	compact(t, other)
 	if version, _ := compactKey(t, s.client); version != 4 {
-		t.Errorf("version %d: the other did not take over", version)
+		t.Errorf("version %d: the other compactor did not take over", version)
 	}
 	expectReadable(t, s.client, first, false)
 }
 
-func TestCompactorStartsAgainWhereItsKeyIsGone(t *testing.T) {
+func TestCompactorRestartsAfterItsKeyIsDeleted(t *testing.T) {
 	s := newStore(t, Config{})
 	c := NewCompactor(CompactorConfig{Client: s.client})
 	compact(t, c)
@@ -116,8 +116,8 @@ func TestCompactorRunsUntilItsContextEnds(t *testing.T) {
 	expectReadable(t, s.client, old, false)
 }
 
-// A page that was begun before a compaction can be told from one that is wrong.
-func TestCompactionEndsAListOfPages(t *testing.T) {
+// The next page of a list that began before a compaction returns ErrCompacted.
+func TestCompactionEndsAPaginatedList(t *testing.T) {
 	s := newStore(t, Config{})
 	for i := range 3 {
 		create(t, s, i)

@@ -20,13 +20,13 @@ func TestErrorsOfEtcd(t *testing.T) {
 		read, write error
 	}{
 		{"compacted", rpctypes.ErrCompacted, storage.ErrCompacted, storage.ErrCompacted},
-		{"compacted, as gRPC says it", rpctypes.ErrGRPCCompacted, storage.ErrCompacted, storage.ErrCompacted},
+		{"compacted, as a gRPC error", rpctypes.ErrGRPCCompacted, storage.ErrCompacted, storage.ErrCompacted},
 		{"revision ahead", rpctypes.ErrFutureRev, storage.ErrFutureRevision, storage.ErrFutureRevision},
 		{"too large for the server", rpctypes.ErrRequestTooLarge, storage.ErrTooLarge, storage.ErrTooLarge},
 		{"too large for the client", status.Error(codes.ResourceExhausted, "trying to send message larger than max (3 vs. 2)"), storage.ErrTooLarge, storage.ErrTooLarge},
 		{"answer too large to receive", status.Error(codes.ResourceExhausted, "grpc: received message larger than max (3 vs. 2)"), storage.ErrUnavailable, storage.ErrUnknownOutcome},
-		{"no leader refuses before it proposes", rpctypes.ErrNoLeader, storage.ErrUnavailable, storage.ErrUnavailable},
-		{"no space, said of the write that took the last of it too", rpctypes.ErrNoSpace, storage.ErrUnavailable, storage.ErrUnknownOutcome},
+		{"no leader, before the proposal", rpctypes.ErrNoLeader, storage.ErrUnavailable, storage.ErrUnavailable},
+		{"no space, which may be an answer to an applied write", rpctypes.ErrNoSpace, storage.ErrUnavailable, storage.ErrUnknownOutcome},
 		{"too many requests", rpctypes.ErrTooManyRequests, storage.ErrUnavailable, storage.ErrUnavailable},
 		{"permission denied", rpctypes.ErrPermissionDenied, storage.ErrUnavailable, storage.ErrUnavailable},
 		{"timed out after the proposal", rpctypes.ErrTimeout, storage.ErrUnavailable, storage.ErrUnknownOutcome},
@@ -37,7 +37,7 @@ func TestErrorsOfEtcd(t *testing.T) {
 		{"never sent", unavailable(unsent + "connection refused"), storage.ErrUnavailable, storage.ErrUnavailable},
 		{"deadline", context.DeadlineExceeded, storage.ErrUnavailable, storage.ErrUnknownOutcome},
 		{"cancelled", context.Canceled, storage.ErrUnavailable, storage.ErrUnknownOutcome},
-		{"something else", errors.New("boom"), storage.ErrUnavailable, storage.ErrUnknownOutcome},
+		{"another error", errors.New("boom"), storage.ErrUnavailable, storage.ErrUnknownOutcome},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// configMaps keeps ConfigMaps as protobuf.
+// configMaps is the codec of ConfigMaps in protobuf.
 type configMaps struct{}
 
 func (configMaps) Encode(obj runtime.Object) ([]byte, error) {
@@ -47,7 +47,7 @@ func startEtcd(t testing.TB) *clientv3.Client {
 	return server.Client()
 }
 
-// newStore returns a store of ConfigMaps; cfg needs no client.
+// newStore returns a store of ConfigMaps. Without a client in cfg it starts an embedded etcd.
 func newStore(t testing.TB, cfg Config) *resourceStore {
 	t.Helper()
 	if cfg.Client == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// TestKeysAreThoseOfKubeAPIServer writes under the keys of testdata/keys.txt,
-// which a kube-apiserver used, and finds them in etcd as they are there.
-func TestKeysAreThoseOfKubeAPIServer(t *testing.T) {
+// TestKeysMatchKubeAPIServer creates objects under the keys in testdata/keys.txt, which were
+// recorded from a kube-apiserver, and compares them with the keys in etcd.
+func TestKeysMatchKubeAPIServer(t *testing.T) {
 	recorded, err := os.ReadFile("testdata/keys.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestKeysAreThoseOfKubeAPIServer(t *testing.T) {
 	}
 }
 
-func TestBytesAtRestAreThoseOfTheCodec(t *testing.T) {
+func TestStoredBytesMatchTheCodec(t *testing.T) {
 	s := newStore(t, Config{})
 	entry := create(t, s, 1)
 	obj, err := entry.Object()
@@ -54,7 +54,7 @@ func TestBytesAtRestAreThoseOfTheCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	if obj.(*corev1.ConfigMap).ResourceVersion == "" {
-		t.Error("the entry's object has no version")
+		t.Error("the object of the entry has no resourceVersion")
 	}
 	want, err := configMaps{}.Encode(configMap("1"))
 	if err != nil {
@@ -65,20 +65,20 @@ func TestBytesAtRestAreThoseOfTheCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, resp.Kvs[0].Value); diff != "" {
-		t.Errorf("bytes at rest (-encoded +stored):\n%s", diff)
+		t.Errorf("stored bytes (-encoded +stored):\n%s", diff)
 	}
 }
 
-func TestKeysThatAreRefused(t *testing.T) {
+func TestInvalidKeysAreRejected(t *testing.T) {
 	backend := &Backend{cfg: Config{}.withDefaults()}
 	for _, key := range []string{"", "pods/a", "..", "/..", "/../a", "/pods/..", "/pods/../secrets/a", "/pods/.", "/pods/./a", "/pods/"} {
 		if _, err := backend.target("get", key); err == nil {
-			t.Errorf("%q is taken for the key of an object", key)
+			t.Errorf("%q is accepted as the key of an object", key)
 		}
 	}
 	for _, key := range []string{"", "pods/", "/../", "/pods/../", "/pods/..", "/./"} {
 		if _, err := backend.scope("list", key, true); err == nil {
-			t.Errorf("%q is taken for a prefix", key)
+			t.Errorf("%q is accepted as a prefix", key)
 		}
 	}
 	for _, key := range []string{"/pods", "/pods/"} {
@@ -88,10 +88,10 @@ func TestKeysThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestValidateListsEveryFault(t *testing.T) {
+func TestValidateReturnsEveryError(t *testing.T) {
 	err := Config{Prefix: "registry/", PageSize: -1, ProgressInterval: -1, WatchBacklog: -1}.Validate()
 	if err == nil {
-		t.Fatal("no fault was found")
+		t.Fatal("no error")
 	}
 	for _, field := range []string{"Client", "Prefix", "PageSize", "ProgressInterval", "WatchBacklog"} {
 		if !strings.Contains(err.Error(), field+":") && !strings.Contains(err.Error(), field+" ") {
@@ -99,6 +99,6 @@ func TestValidateListsEveryFault(t *testing.T) {
 		}
 	}
 	if _, err := New(Config{}); err == nil {
-		t.Error("New takes a configuration without a client")
+		t.Error("New accepts a configuration without a client")
 	}
 }

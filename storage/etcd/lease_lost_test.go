@@ -11,7 +11,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// createFor creates an object that lives for some seconds, and returns its lease.
+// createFor creates an object with a time to live of ttl seconds, and returns its lease.
 func createFor(t *testing.T, s *resourceStore, i int, ttl int64) clientv3.LeaseID {
 	t.Helper()
 	if _, err := s.Create(t.Context(), configMapKey(i), configMap("c"), storage.CreateOptions{TTL: ttl}); err != nil {
@@ -24,12 +24,12 @@ func createFor(t *testing.T, s *resourceStore, i int, ttl int64) clientv3.LeaseI
 	return clientv3.LeaseID(resp.Kvs[0].Lease)
 }
 
-// TestLeasesThatEtcdHasLost shows that writes go on when etcd has none of the leases that the pool
-// has, as after a backup was restored under a server that goes on.
+// TestLeasesThatEtcdHasLost shows that writes succeed when etcd has lost the leases of the pool,
+// for example because a backup was restored while the server was running.
 func TestLeasesThatEtcdHasLost(t *testing.T) {
 	s := newStore(t, Config{})
 	leases := []clientv3.LeaseID{createFor(t, s, 0, 1000)}
-	for i := range 2 { // more than one, for keys of the same time to live
+	for i := range 2 { // several leases for the same time to live
 		s.leases.mu.Lock()
 		for _, l := range s.leases.live {
 			l.keys = maxLeaseKeys
@@ -52,8 +52,8 @@ func TestLeasesThatEtcdHasLost(t *testing.T) {
 	}
 }
 
-// TestLeasesOutliveTheProcess shows that an object whose lease is older than the process, and is in
-// no pool, goes when its time is up: etcd keeps leases, and begins their time anew.
+// TestLeasesOutliveTheProcess shows that an object expires whose lease is older than the process,
+// and therefore in no pool. etcd stores leases, and restarts their time after its own restart.
 func TestLeasesOutliveTheProcess(t *testing.T) {
 	config := embedded.Config{DataDir: t.TempDir()}
 	open := func() (*embedded.Server, *resourceStore) {
@@ -81,7 +81,7 @@ func TestLeasesOutliveTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(resp.Kvs) == 0 {
-		return // its time was up before the watch could begin
+		return // it expired before the watch began
 	}
 	if got := clientv3.LeaseID(resp.Kvs[0].Lease); got != lease {
 		t.Errorf("the lease is %x, want %x", got, lease)
@@ -93,5 +93,5 @@ func TestLeasesOutliveTheProcess(t *testing.T) {
 			}
 		}
 	}
-	t.Error("the object does not go")
+	t.Error("the object does not expire")
 }

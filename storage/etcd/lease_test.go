@@ -20,7 +20,7 @@ func acquire(t *testing.T, p *leasePool, ttl int64) clientv3.LeaseID {
 	return id
 }
 
-// poolAt returns a pool with a clock that the test moves.
+// poolAt returns a pool with a clock that advance moves.
 func poolAt(client *clientv3.Client) (pool *leasePool, advance func(time.Duration)) {
 	now := time.Unix(1e9, 0)
 	pool = newLeasePool(client)
@@ -28,27 +28,27 @@ func poolAt(client *clientv3.Client) (pool *leasePool, advance func(time.Duratio
 	return pool, func(d time.Duration) { now = now.Add(d) }
 }
 
-func TestLeasesAreSharedByKeysOfAboutTheSameExpiry(t *testing.T) {
+func TestLeaseIsShared(t *testing.T) {
 	client := startEtcd(t)
-	t.Run("while the key would not outlive its time by more than the slack", func(t *testing.T) {
+	t.Run("by keys that expire within the slack", func(t *testing.T) {
 		pool, advance := poolAt(client)
-		first := acquire(t, pool, 1000) // lives 1050
+		first := acquire(t, pool, 1000) // expires after 1050 seconds
 		advance(49 * time.Second)
 		if acquire(t, pool, 1000) != first {
 			t.Error("not shared within the slack")
 		}
 		advance(2 * time.Second)
 		if acquire(t, pool, 1000) == first {
-			t.Error("shared, though the lease ends before the key should")
+			t.Error("shared, although the lease expires before the key")
 		}
 	})
-	t.Run("not by keys that should end much earlier", func(t *testing.T) {
+	t.Run("not by keys that expire much earlier", func(t *testing.T) {
 		pool, _ := poolAt(client)
 		if acquire(t, pool, 1000) == acquire(t, pool, 900) {
 			t.Error("shared")
 		}
 	})
-	t.Run("whatever other times to live are asked for in between", func(t *testing.T) {
+	t.Run("after leases of other times to live were acquired", func(t *testing.T) {
 		pool, _ := poolAt(client)
 		first := acquire(t, pool, 1000)
 		acquire(t, pool, 100)
@@ -56,7 +56,7 @@ func TestLeasesAreSharedByKeysOfAboutTheSameExpiry(t *testing.T) {
 			t.Error("not shared")
 		}
 	})
-	t.Run("up to a number of keys", func(t *testing.T) {
+	t.Run("by at most maxLeaseKeys keys", func(t *testing.T) {
 		pool, _ := poolAt(client)
 		first := acquire(t, pool, 1000)
 		for range maxLeaseKeys - 1 {
@@ -68,7 +68,7 @@ func TestLeasesAreSharedByKeysOfAboutTheSameExpiry(t *testing.T) {
 			t.Errorf("shared by more than %d keys", maxLeaseKeys)
 		}
 	})
-	t.Run("by those who ask at the same time", func(t *testing.T) {
+	t.Run("by concurrent callers", func(t *testing.T) {
 		pool, _ := poolAt(client)
 		var group sync.WaitGroup
 		for range 16 {
@@ -85,7 +85,7 @@ func TestLeasesAreSharedByKeysOfAboutTheSameExpiry(t *testing.T) {
 	})
 }
 
-func TestExpiredLeasesAreDropped(t *testing.T) {
+func TestExpiredLeasesAreRemoved(t *testing.T) {
 	pool, advance := poolAt(startEtcd(t))
 	acquire(t, pool, 100)
 	advance(106 * time.Second)

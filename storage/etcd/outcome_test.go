@@ -19,7 +19,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// failingEtcd answers every transaction as it is told.
+// failingEtcd answers every transaction with the error of answer.
 type failingEtcd struct {
 	pb.UnimplementedKVServer
 	answer func(ctx context.Context) error
@@ -71,7 +71,7 @@ func dialed(t *testing.T, address string, opts ...grpc.DialOption) *clientv3.Cli
 }
 
 func TestOutcomeOfWrites(t *testing.T) {
-	t.Run("a write that is not answered before its deadline is of unknown outcome", func(t *testing.T) {
+	t.Run("a write without an answer before its deadline has an unknown outcome", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		etcd := &failingEtcd{answer: func(ctx context.Context) error {
@@ -80,22 +80,22 @@ func TestOutcomeOfWrites(t *testing.T) {
 		}}
 		expectCreate(t, ctx, etcd, storage.ErrUnknownOutcome)
 	})
-	t.Run("a write is not broken off when its caller goes away", func(t *testing.T) {
+	t.Run("a write is not cancelled with its caller", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		etcd := &failingEtcd{answer: func(sent context.Context) error {
 			cancel()
 			if sent.Err() != nil {
-				t.Error("it was broken off")
+				t.Error("it was cancelled")
 			}
 			return status.Error(codes.InvalidArgument, "no")
 		}}
 		expectCreate(t, ctx, etcd, storage.ErrUnavailable)
 	})
-	t.Run("a write whose connection breaks is of unknown outcome", func(t *testing.T) {
+	t.Run("a write whose connection breaks has an unknown outcome", func(t *testing.T) {
 		etcd := &failingEtcd{}
 		server, address := serve(t, etcd)
 		etcd.answer = func(ctx context.Context) error {
-			go server.Stop() // waits for this answer; the test's end waits for it
+			go server.Stop() // waits for this answer; the cleanup of the test waits for the server
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -103,19 +103,19 @@ func TestOutcomeOfWrites(t *testing.T) {
 		expectOneTxn(t, etcd)
 	})
 	for _, code := range []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Internal} {
-		t.Run("a write answered with "+code.String()+" is of unknown outcome", func(t *testing.T) {
+		t.Run("a write answered with "+code.String()+" has an unknown outcome", func(t *testing.T) {
 			etcd := &failingEtcd{answer: func(context.Context) error { return status.Error(code, "reset") }}
 			expectCreate(t, t.Context(), etcd, storage.ErrUnknownOutcome)
 		})
 	}
-	t.Run("a write that etcd refuses has not happened", func(t *testing.T) {
+	t.Run("a write that etcd rejects has not happened", func(t *testing.T) {
 		etcd := &failingEtcd{answer: func(context.Context) error { return status.Error(codes.InvalidArgument, "no") }}
 		expectCreate(t, t.Context(), etcd, storage.ErrUnavailable)
 	})
-	t.Run("a write that reaches nobody has not happened", func(t *testing.T) {
+	t.Run("a write without a connection has not happened", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		refuse := func(context.Context, string) (net.Conn, error) {
-			cancel() // or else the write waits for a connection
+			cancel() // otherwise the write waits for a connection
 			return nil, errors.New("refused")
 		}
 		client := dialed(t, "127.0.0.1:1", grpc.WithContextDialer(refuse))
@@ -133,8 +133,7 @@ func TestOutcomeOfWrites(t *testing.T) {
 	})
 }
 
-// etcd says that there is no space in answer to writes that it refuses, and to
-// those that it has just made.
+// etcd returns ErrNoSpace for writes that it rejects, and for the last writes that it has applied.
 func TestWriteThatTakesTheLastSpaceMayHaveHappened(t *testing.T) {
 	s := newStore(t, Config{Client: dialSmall(t)})
 	var full atomic.Bool
@@ -150,7 +149,7 @@ func TestWriteThatTakesTheLastSpaceMayHaveHappened(t *testing.T) {
 			t.Errorf("it was written: %v", err)
 		}
 	}
-	const atOnce = 16 // or else etcd refuses before it writes
+	const atOnce = 16 // otherwise etcd rejects the write before it applies it
 	for n := 0; !full.Load(); n += atOnce {
 		var group sync.WaitGroup
 		for i := range atOnce {

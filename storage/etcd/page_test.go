@@ -17,10 +17,10 @@ import (
 	"github.com/miniapi/miniapi/storage/storagetest"
 )
 
-// largestAnswer is the limit of the narrow client, in place of gRPC's 2 GiB.
+// largestAnswer is the message limit of the client, in place of gRPC's 2 GiB.
 const largestAnswer = 2 << 20
 
-// startNarrow returns a client that takes no answer above largestAnswer, and ends with the test.
+// startNarrow returns a client that rejects responses above largestAnswer. It ends with the test.
 func startNarrow(t *testing.T) *clientv3.Client {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
@@ -45,8 +45,8 @@ func startNarrow(t *testing.T) *clientv3.Client {
 	return client
 }
 
-// TestPagesFitIntoMessages reads small objects and then large ones, which together are far above
-// the limit of a message, in every way that reads many keys.
+// TestPagesFitIntoMessages reads small and large objects with every operation that reads many
+// keys. All objects together exceed the message limit by far.
 func TestPagesFitIntoMessages(t *testing.T) {
 	const small, large = 100, 60
 	client := startNarrow(t)

@@ -7,7 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-func TestPageSizeFollowsTheValues(t *testing.T) {
+func TestPageSize(t *testing.T) {
 	cases := []struct {
 		name  string
 		size  pageSize
@@ -15,11 +15,11 @@ func TestPageSizeFollowsTheValues(t *testing.T) {
 		value int // bytes of each value
 		want  int64
 	}{
-		{"small values double it", pageSize{1000, 10000}, 1000, 1 << 10, 2000},
-		{"it stays below the greatest", pageSize{8000, 10000}, 8000, 1 << 10, 10000},
-		{"large values shrink it", pageSize{1000, 10000}, 1000, 1 << 20, 63},
-		{"a value larger than a page leaves one", pageSize{2, 10000}, 2, 2 * pageBytes, 1},
-		{"no values double it", pageSize{10, 10000}, 0, 0, 20},
+		{"small values double the size", pageSize{1000, 10000}, 1000, 1 << 10, 2000},
+		{"the maximum is not exceeded", pageSize{8000, 10000}, 8000, 1 << 10, 10000},
+		{"large values shrink the page", pageSize{1000, 10000}, 1000, 1 << 20, 63},
+		{"a value larger than a page leaves one key", pageSize{2, 10000}, 2, 2 * pageBytes, 1},
+		{"an empty page doubles the size", pageSize{10, 10000}, 0, 0, 20},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

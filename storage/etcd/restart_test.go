@@ -10,7 +10,7 @@ import (
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
-// restarted is a member in the place of which another is started on its data.
+// restarted is a member that is replaced by another one on the same data.
 type restarted struct {
 	*embedded.Server
 	gone chan struct{}
@@ -28,7 +28,7 @@ func (r *restarted) Store(ctx context.Context) (mvcc.WatchableKV, <-chan struct{
 	return kv, r.gone, err
 }
 
-func TestLogGoesOnAfterARestartOfTheMember(t *testing.T) {
+func TestLogContinuesAfterARestartOfTheMember(t *testing.T) {
 	config := embedded.Config{DataDir: t.TempDir(), UnsafeNoFsync: true}
 	open := func() *embedded.Server {
 		server, err := embedded.Start(t.Context(), config)

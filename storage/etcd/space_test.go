@@ -37,7 +37,7 @@ func startSmall(t *testing.T) *embedded.Server {
 	return server
 }
 
-// dialSmall returns a client of an etcd that belongs to others.
+// dialSmall returns a client of an external etcd with a small quota.
 func dialSmall(t *testing.T) *clientv3.Client {
 	t.Helper()
 	return dialed(t, strings.TrimPrefix(startSmall(t).ClientURLs()[0], "http://"))
@@ -45,13 +45,12 @@ func dialSmall(t *testing.T) *clientv3.Client {
 
 func largeConfigMap(text string) *corev1.ConfigMap {
 	object := configMap("large")
-	object.UID = "u" // by which a creation is told from an equal one
+	object.UID = "u" // distinguishes the creation from an equal one
 	object.Data = map[string]string{"large": strings.Repeat(text, largeValue/len(text))}
 	return object
 }
 
-// fill creates large objects until the store refuses one, and returns their
-// number and the error.
+// fill creates large objects until the store rejects one, and returns their number and the error.
 func fill(t *testing.T, s *resourceStore) (int, error) {
 	t.Helper()
 	for i := range 1000 {
@@ -59,12 +58,12 @@ func fill(t *testing.T, s *resourceStore) (int, error) {
 			return i, err
 		}
 	}
-	t.Fatal("the quota is not kept")
+	t.Fatal("the quota is not enforced")
 	return 0, nil
 }
 
-// Replacing one object over and over fills a database with its history.
-func TestWritesGoOnAtTheQuota(t *testing.T) {
+// Replacing one object many times fills a database with its history.
+func TestWritesSucceedAtTheQuota(t *testing.T) {
 	const writers, writes = 4, 30 // many times the quota
 	server := startSmall(t)
 	s := newStore(t, Config{Client: server.Client(), LocalReads: true, Member: server})
@@ -90,7 +89,7 @@ func TestWritesGoOnAtTheQuota(t *testing.T) {
 }
 
 func TestFullDatabase(t *testing.T) {
-	t.Run("refuses writes and says what to do", func(t *testing.T) {
+	t.Run("rejects writes with instructions", func(t *testing.T) {
 		server := startSmall(t)
 		s := newStore(t, Config{Client: server.Client(), LocalReads: true})
 		n, err := fill(t, s)
@@ -102,7 +101,7 @@ func TestFullDatabase(t *testing.T) {
 			t.Errorf("%d objects, %v; want %d", len(list.Entries), err, n)
 		}
 	})
-	t.Run("takes writes again once objects are deleted", func(t *testing.T) {
+	t.Run("accepts writes after objects are deleted", func(t *testing.T) {
 		server := startSmall(t)
 		s := newStore(t, Config{Client: server.Client(), LocalReads: true})
 		n, _ := fill(t, s)
@@ -115,7 +114,7 @@ func TestFullDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("of others is left to them", func(t *testing.T) {
+	t.Run("of an external etcd is not compacted", func(t *testing.T) {
 		s := newStore(t, Config{Client: dialSmall(t)})
 		n, err := fill(t, s)
 		for i := range n {
@@ -127,7 +126,7 @@ func TestFullDatabase(t *testing.T) {
 		_, err = s.Create(t.Context(), configMapKey(n), configMap("small"), storage.CreateOptions{})
 		expectNoSpace(t, err)
 	})
-	t.Run("of others has applied a write that it refused", func(t *testing.T) {
+	t.Run("of an external etcd may have applied a rejected write", func(t *testing.T) {
 		s := newStore(t, Config{Client: dialSmall(t)})
 		n, cause := fill(t, s)
 		sent := func(object *corev1.ConfigMap, i int) sentWrite {
@@ -146,7 +145,7 @@ func TestFullDatabase(t *testing.T) {
 		expectNoSpace(t, err)
 		expectNoSpace(t, cause)
 	})
-	t.Run("is seeded if it has all seeds", func(t *testing.T) {
+	t.Run("can be seeded if it has all seeds", func(t *testing.T) {
 		s := newStore(t, Config{Client: dialSmall(t)})
 		seeds := []Seed{{Key: "/namespaces/a", Value: []byte("a")}, {Key: "/namespaces/b", Value: []byte("b")}}
 		if err := s.Seed(t.Context(), seeds); err != nil {
@@ -158,7 +157,7 @@ func TestFullDatabase(t *testing.T) {
 		}
 		expectNoSpace(t, s.Seed(t.Context(), append(seeds, Seed{Key: "/namespaces/c"})), "create /namespaces/c: ")
 	})
-	t.Run("is seeded after room is made", func(t *testing.T) {
+	t.Run("can be seeded after objects are deleted", func(t *testing.T) {
 		s := newStore(t, Config{Client: startSmall(t).Client(), LocalReads: true})
 		n, _ := fill(t, s)
 		for i := range n {
@@ -170,12 +169,12 @@ func TestFullDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("is compacted by the rule of all replicas", func(t *testing.T) {
+	t.Run("is compacted by the compactor", func(t *testing.T) {
 		s := newStore(t, Config{Client: dialSmall(t)})
 		c := NewCompactor(CompactorConfig{Client: s.client})
 		old := create(t, s, 1000).Revision
 		fill(t, s)
-		compact(t, c) // learns the revision of now
+		compact(t, c) // reads the current revision
 		expectReadable(t, s.client, old, true)
 		compact(t, c)
 		expectReadable(t, s.client, old, false)
@@ -185,7 +184,7 @@ func TestFullDatabase(t *testing.T) {
 func expectNoSpace(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	if !errors.Is(err, storage.ErrNoSpace) || errors.Is(err, storage.ErrUnknownOutcome) {
-		t.Errorf("got %v, want it refused for lack of space", err)
+		t.Errorf("got %v, want ErrNoSpace", err)
 		return
 	}
 	for _, text := range texts {
@@ -195,27 +194,27 @@ func expectNoSpace(t *testing.T, err error, texts ...string) {
 	}
 }
 
-// A write that etcd has applied before it returned ErrNoSpace is not one that was
-// refused, nor is one whose key others have changed.
-func TestRefusedWriteIsToldFromAnAppliedOne(t *testing.T) {
+// A key that has changed does not prove that a write with ErrNoSpace was rejected: the write
+// itself or another one may have changed it.
+func TestRejectedWriteIsDistinguishedFromAnAppliedOne(t *testing.T) {
 	s := newStore(t, Config{})
 	at := func(revision int64) guardedWrite {
 		return guardedWrite{op: "update", target: target{key: configMapKey(0), path: "/registry" + configMapKey(0)}, revision: revision}
 	}
 	if !s.unchanged(t.Context(), at(0)) {
-		t.Error("there is no object, but it has changed")
+		t.Error("an absent object is reported as changed")
 	}
 	revision := create(t, s, 0).Revision
 	if s.unchanged(t.Context(), at(0)) {
-		t.Error("an object was created, but nothing has changed")
+		t.Error("a created object is reported as unchanged")
 	}
 	if !s.unchanged(t.Context(), at(revision)) {
-		t.Error("the object has changed by itself")
+		t.Error("an unchanged object is reported as changed")
 	}
 	if _, err := s.client.Put(t.Context(), "/registry"+configMapKey(0), "x"); err != nil {
 		t.Fatal(err)
 	}
 	if s.unchanged(t.Context(), at(revision)) {
-		t.Error("the object was changed, but has not changed")
+		t.Error("a changed object is reported as unchanged")
 	}
 }

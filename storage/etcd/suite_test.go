@@ -22,11 +22,11 @@ import (
 )
 
 var (
-	seed   = flag.Uint64("seed", 0, "seed of the simulation; 0: any, which is logged")
-	writes = flag.Int("writes", 0, "writes of the simulation; 0: its default")
+	seed   = flag.Uint64("seed", 0, "seed of the simulation; 0: a random seed, which is logged")
+	writes = flag.Int("writes", 0, "writes of the simulation; 0: the default")
 )
 
-// sealed returns the transformer of the configurations that encrypt.
+// sealed returns an encrypting transformer.
 func sealed(t *testing.T) transform.Transformer {
 	t.Helper()
 	transformer, err := storagetest.Sealed()
@@ -51,8 +51,7 @@ func startEmbedded(t *testing.T) *clientv3.Client {
 	return server.Client()
 }
 
-// harness makes stores that differ from cfg in nothing but their prefix: each
-// has a key space of its own in the one etcd.
+// harness makes stores configured by cfg. Each has a prefix of its own in the shared etcd.
 func harness(cfg etcd.Config) storagetest.Harness {
 	var stores atomic.Int64
 	base := cfg.Prefix
@@ -107,7 +106,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestSimulationWithLostAnswers runs it where etcd carries out some writes without
+// TestSimulationWithLostAnswers runs the simulation with an etcd that applies some writes without
 // an answer, some late, and some not at all.
 func TestSimulationWithLostAnswers(t *testing.T) {
 	for name, cfg := range map[string]etcd.Config{"LocalReads": {LocalReads: true}, "QuorumReads": {}, "Transformer": {LocalReads: true, Transformer: sealed(t)}} {
@@ -117,16 +116,16 @@ func TestSimulationWithLostAnswers(t *testing.T) {
 			s := simulation()
 			s.Lossy = true
 			if s.Writes == 0 {
-				s.Writes = 1000 // it takes etcd a moment to show that there was no write
+				s.Writes = 1000 // resolving a write that has not happened takes a while
 			}
 			storagetest.Simulate(t, harness(cfg), s)
 		})
 	}
 }
 
-// TestEqualWritesAreToldApart shows that of several equal writes, made of the same
-// version, only one is told that it has happened, although answers get lost.
-func TestEqualWritesAreToldApart(t *testing.T) {
+// TestEqualWritesAreDistinguished shows that, of equal writes from the same revision, only one is
+// resolved as successful although answers are lost.
+func TestEqualWritesAreDistinguished(t *testing.T) {
 	client, kind, key := startEmbedded(t), storagetest.Kinds()[0], "/pods/ns1/a"
 	storagetest.LoseAnswers(client, 0.2, *seed)
 	backend, err := etcd.New(etcd.Config{Client: client, LocalReads: true})
@@ -175,7 +174,7 @@ func TestEqualWritesAreToldApart(t *testing.T) {
 	}
 }
 
-// resolve returns whether a write has happened.
+// resolve reports whether a write has happened.
 func resolve(t *testing.T, err error) bool {
 	var unknown *storage.UnknownOutcomeError
 	if !errors.As(err, &unknown) {
@@ -197,8 +196,7 @@ func simulation() storagetest.Simulation {
 	return storagetest.Simulation{Seed: *seed, Writes: *writes}
 }
 
-// versioned marks bytes with the transformer's own number; those with another
-// are stale.
+// versioned is a transformer that marks bytes with its number. Bytes with another number are stale.
 type versioned byte
 
 func (v versioned) ToStorage(_ context.Context, data []byte, _ string) ([]byte, error) {
@@ -209,9 +207,9 @@ func (v versioned) FromStorage(_ context.Context, data []byte, _ string) ([]byte
 	return data[1:], data[0] != byte(v), nil
 }
 
-// TestStaleBytesAreWrittenAgain shows the one case in which an update that
-// changes nothing writes: the transformer wants the bytes replaced.
-func TestStaleBytesAreWrittenAgain(t *testing.T) {
+// TestStaleBytesAreRewritten shows the one case in which an update without a change writes: the
+// transformer requests a rewrite.
+func TestStaleBytesAreRewritten(t *testing.T) {
 	client, kind, key := startEmbedded(t), storagetest.Kinds()[0], "/pods/ns1/a"
 	open := func(v versioned) storage.Interface {
 		backend, err := etcd.New(etcd.Config{Client: client, LocalReads: true, Transformer: v})
@@ -226,7 +224,7 @@ func TestStaleBytesAreWrittenAgain(t *testing.T) {
 	}
 	store, revision := open(2), created.Revision
 	for _, want := range []storage.Outcome{storage.Updated, storage.Unchanged} {
-		result, err := store.GuaranteedUpdate(t.Context(), key, asItIs, storage.UpdateOptions{Suggestion: created})
+		result, err := store.GuaranteedUpdate(t.Context(), key, proposeUnchanged, storage.UpdateOptions{Suggestion: created})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +235,7 @@ func TestStaleBytesAreWrittenAgain(t *testing.T) {
 	}
 }
 
-func asItIs(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
+func proposeUnchanged(_ context.Context, current *storage.Entry) (storage.Proposal, error) {
 	obj, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err

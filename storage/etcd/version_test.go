@@ -27,7 +27,7 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// TestCheckVersionOfServer asks the etcd that this module embeds, beside a member that is down.
+// TestCheckVersionOfServer checks the embedded version of etcd, beside a member that is down.
 func TestCheckVersionOfServer(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.Config{ListenClientURLs: []string{"http://127.0.0.1:0"}})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestCheckVersionOfServer(t *testing.T) {
 	}
 }
 
-// overtaking is the watcher of an etcd that reports progress before an event that belongs to it.
+// overtaking is the watcher of an etcd that reports progress before an event of that revision.
 type overtaking struct{ clientv3.Watcher }
 
 func (o overtaking) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
@@ -63,9 +63,9 @@ func (o overtaking) Watch(ctx context.Context, key string, opts ...clientv3.OpOp
 	return out
 }
 
-// TestFollowNoticesOvertakenEvents shows that the log does not go on where a cache would drop
+// TestFollowDetectsOvertakenEvents shows that Follow ends with an error before a cache would lose
 // events.
-func TestFollowNoticesOvertakenEvents(t *testing.T) {
+func TestFollowDetectsOvertakenEvents(t *testing.T) {
 	s := newStore(t, Config{})
 	client := clientv3.NewCtxClient(t.Context())
 	client.KV, client.Lease, client.Watcher = s.client.KV, s.client.Lease, overtaking{s.client.Watcher}
@@ -82,7 +82,7 @@ func TestFollowNoticesOvertakenEvents(t *testing.T) {
 	create(t, s, 1)
 	err = backend.Follow(ctx, after, nil, func(changes []storage.Change, _ int64) {
 		if len(changes) > 0 {
-			t.Errorf("changes %v are reported after the progress that they belong to", changes)
+			t.Errorf("changes %v are reported after the progress of their revision", changes)
 		}
 	})
 	if !errors.Is(err, storage.ErrCompacted) {

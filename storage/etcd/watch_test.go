@@ -25,8 +25,8 @@ func startWatch(t *testing.T, s *resourceStore, opts storage.WatchOptions) *watc
 	return w.(*watcher)
 }
 
-// Many watches that end while events are on their way have stopped the
-// in-process client of etcd for good where they shared a stream.
+// The in-process client of etcd deadlocks if many watches that share a stream end while events are
+// sent.
 func TestManyWatchesStopAtOnce(t *testing.T) {
 	s := newStore(t, Config{})
 	start := versioner.Format(create(t, s, 0).Revision)
@@ -48,11 +48,11 @@ func TestManyWatchesStopAtOnce(t *testing.T) {
 	}
 }
 
-func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
+func TestSlowConsumerEndsItsWatchAndCanResume(t *testing.T) {
 	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 1 << 10})
 	start := create(t, s, 0).Revision
 	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(start)})
-	const burst = 100 // in one revision, which etcd never tells in pieces
+	const burst = 100 // in one revision, which etcd sends in one response
 	puts := make([]clientv3.Op, burst)
 	for i := range puts {
 		puts[i] = clientv3.OpPut("/registry"+configMapKey(i+1), "")
@@ -70,14 +70,14 @@ func TestSlowConsumerEndsItsWatchAndCanGoOn(t *testing.T) {
 	if next != burst+1 {
 		t.Errorf("the watch ended after %d events, before %d were delivered", next-1, burst)
 	}
-	again := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(seen)})
+	resumed := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(seen)})
 	want := create(t, s, burst+1).Revision
-	if e := <-again.Events(); e.Revision != want {
+	if e := <-resumed.Events(); e.Revision != want {
 		t.Errorf("got %v, want revision %d", e, want)
 	}
 }
 
-func TestIdleWatchLearnsHowFarTheStoreHasCome(t *testing.T) {
+func TestIdleWatchReceivesProgress(t *testing.T) {
 	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, ProgressInterval: time.Millisecond})
 	start := create(t, s, 0).Revision
 	w, err := s.Watch(t.Context(), "/elsewhere/", storage.WatchOptions{
@@ -98,9 +98,8 @@ func TestIdleWatchLearnsHowFarTheStoreHasCome(t *testing.T) {
 	}
 }
 
-// A deletion at the very revision that was compacted can still be watched, but
-// not what it deleted.
-func TestWatchEndsWhereThePreviousValueIsGone(t *testing.T) {
+// A watch can start at a deletion whose revision was compacted, but the deleted value is lost.
+func TestWatchEndsIfThePreviousValueIsCompacted(t *testing.T) {
 	s := newStore(t, Config{})
 	create(t, s, 0)
 	deleted, err := s.Delete(t.Context(), configMapKey(0), storage.DeleteOptions{})
@@ -129,7 +128,7 @@ func TestWatchThatEndsBeforeEtcdAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go cancel() // w.Stop outlives it
+		go cancel() // ends before w.Stop returns
 		w.Stop()
 		<-ctx.Done()
 	}
@@ -139,7 +138,7 @@ func TestBacklogKeepsOrderAndSize(t *testing.T) {
 	b := backlog{limit: 10}
 	out := make(chan storage.Event)
 	if to, _ := b.head(out); to != nil {
-		t.Error("an empty backlog wants to send")
+		t.Error("an empty backlog has an event to send")
 	}
 	const events = 5000
 	var next int64
@@ -158,12 +157,12 @@ func TestBacklogKeepsOrderAndSize(t *testing.T) {
 		}
 	}
 	if !b.overflowed() {
-		t.Error("not overflown")
+		t.Error("the backlog has not overflowed")
 	}
 	for !b.empty() {
 		pop()
 	}
 	if next != events || b.size != 0 || b.overflowed() {
-		t.Errorf("%d events came, size %d", next, b.size)
+		t.Errorf("%d events, size %d", next, b.size)
 	}
 }
