@@ -1,0 +1,35 @@
+package host
+
+import (
+	"errors"
+	"net/http"
+)
+
+// statusError is an error with the HTTP status code of its answer.
+type statusError struct {
+	code int
+	err  error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+// invalid marks an error in the options of a request. It returns nil for nil.
+func invalid(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &statusError{http.StatusUnprocessableEntity, err}
+}
+
+// errClosed is returned for requests that a host receives while it ends.
+var errClosed error = &statusError{http.StatusServiceUnavailable, errors.New("this host is ending: start another one")}
+
+// codeOf returns the status code of an error.
+func codeOf(err error) int {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.code
+	}
+	return http.StatusInternalServerError
+}

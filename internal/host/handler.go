@@ -1,0 +1,205 @@
+package host
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miniapi/miniapi"
+)
+
+// maxBody bounds the bodies of requests.
+const maxBody = 1 << 20
+
+// handler returns the control API.
+func (h *Host) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /v1", answer(h.info))
+	mux.Handle("GET /v1/servers", answer(h.list))
+	mux.HandleFunc("POST /v1/servers", h.create)
+	mux.Handle("GET /v1/servers/{id}", h.withServer((*server).get))
+	mux.Handle("DELETE /v1/servers/{id}", h.withServer((*server).delete))
+	mux.Handle("POST /v1/servers/{id}/users", h.withServer((*server).createUser))
+	mux.Handle("POST /v1/servers/{id}/crds", h.withServer((*server).installCRDs))
+	mux.Handle("GET /v1/servers/{id}/requests", h.withServer((*server).openRequests))
+	mux.Handle("GET /v1/servers/{id}/log", h.withServer((*server).lastLines))
+	return h.authenticate(h.untilIdle(mux))
+}
+
+// authenticate rejects requests without the token.
+func (h *Host) authenticate(next http.Handler) http.Handler {
+	if h.config.Token == "" {
+		return next
+	}
+	want := []byte("Bearer " + h.config.Token)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			writeError(w, &statusError{http.StatusUnauthorized, errors.New("the bearer token of this host is required")})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// untilIdle keeps the host from ending during a request.
+func (h *Host) untilIdle(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.idle.add()
+		defer h.idle.remove()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answer makes a handler of a function that returns the body, or nil for 204 No Content.
+func answer(respond func(*http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := respond(r)
+		switch {
+		case err != nil:
+			writeError(w, err)
+		case body == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			writeJSON(w, http.StatusOK, body)
+		}
+	})
+}
+
+// withServer is answer for the server that the path names.
+func (h *Host) withServer(respond func(*server, *http.Request) (any, error)) http.Handler {
+	return answer(func(r *http.Request) (any, error) {
+		h.mu.Lock()
+		s, ok := h.servers[r.PathValue("id")]
+		h.mu.Unlock()
+		if !ok {
+			return nil, &statusError{http.StatusNotFound, fmt.Errorf("server %q not found", r.PathValue("id"))}
+		}
+		return respond(s, r)
+	})
+}
+
+func (h *Host) info(*http.Request) (any, error) {
+	return Info{Version: miniapi.Version(), KubernetesVersion: miniapi.KubernetesVersion().GitVersion, PID: os.Getpid()}, nil
+}
+
+func (h *Host) list(*http.Request) (any, error) {
+	h.mu.Lock()
+	servers := make([]*server, 0, len(h.servers))
+	for _, s := range h.servers {
+		servers = append(servers, s)
+	}
+	h.mu.Unlock()
+	slices.SortFunc(servers, func(a, b *server) int { return a.created.Compare(b.created) })
+	list := make([]*Server, 0, len(servers))
+	for _, s := range servers {
+		described, err := s.describe()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, described)
+	}
+	return list, nil
+}
+
+// create starts a server and answers it, or streams its events if the connection is its lease.
+func (h *Host) create(w http.ResponseWriter, r *http.Request) {
+	var options ServerOptions
+	if err := decode(r, &options); err != nil {
+		writeError(w, err)
+		return
+	}
+	s, err := h.start(r.Context(), options)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	described, err := s.describe()
+	if err != nil {
+		writeError(w, errors.Join(err, s.stop()))
+		return
+	}
+	switch options.Lease {
+	case LeaseConnection:
+		s.stream(w, r, described)
+	case LeasePID:
+		go s.stopWithProcess(options.PID) // ends with the server
+		fallthrough
+	default:
+		writeJSON(w, http.StatusCreated, described)
+	}
+}
+
+func (s *server) get(*http.Request) (any, error) { return s.describe() }
+
+func (s *server) delete(*http.Request) (any, error) { return nil, s.stop() }
+
+func (s *server) createUser(r *http.Request) (any, error) {
+	var options UserOptions
+	if err := decode(r, &options); err != nil {
+		return nil, err
+	}
+	return s.addUser(options)
+}
+
+func (s *server) installCRDs(r *http.Request) (any, error) {
+	var options CRDOptions
+	if err := decode(r, &options); err != nil {
+		return nil, err
+	}
+	if err := validatePaths(options.Paths); err != nil {
+		return nil, invalid(err)
+	}
+	return nil, invalid(s.running.InstallCRDs(r.Context(), options.Paths...))
+}
+
+// openRequests returns the open requests. With ?wait= it first waits for that time, at most,
+// until none is open.
+func (s *server) openRequests(r *http.Request) (any, error) {
+	if text := r.URL.Query().Get("wait"); text != "" {
+		wait, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, invalid(fmt.Errorf("wait: %w", err))
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		_ = s.running.AwaitIdle(ctx) // the requests that are left are the answer
+	}
+	requests := []OpenRequest{}
+	for _, open := range s.running.OpenRequests() {
+		requests = append(requests, OpenRequest(open))
+	}
+	return requests, nil
+}
+
+func (s *server) lastLines(*http.Request) (any, error) {
+	lines, _, _ := s.log.since(0)
+	return lines, nil
+}
+
+// decode reads a JSON body. Unknown fields are errors. An empty body is an empty object.
+func decode(r *http.Request, into any) error {
+	decoder := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return &statusError{http.StatusBadRequest, fmt.Errorf("the body is not valid: %s", strings.TrimPrefix(err.Error(), "json: "))}
+	}
+	return nil
+}
+
+func writeJSON(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	writeJSON(w, codeOf(err), Error{Error: err.Error()})
+}

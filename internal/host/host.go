@@ -1,0 +1,117 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// DefaultIdleTimeout is how long a host without servers lives.
+const DefaultIdleTimeout = 5 * time.Minute
+
+// shutdownTimeout bounds the end of the control API after the servers have stopped.
+const shutdownTimeout = 2 * time.Second
+
+// Config of a Host. The zero value is a host without a token, for a unix socket.
+type Config struct {
+	// Token is the bearer token that requests must carry. Default: none is required.
+	Token string
+	// IdleTimeout is how long a host without servers lives. Default: DefaultIdleTimeout;
+	// negative: without limit.
+	IdleTimeout time.Duration
+	// Logger logs the starts and stops of servers. Default: none.
+	Logger *slog.Logger
+}
+
+// Host manages servers. Its methods are safe for concurrent use.
+type Host struct {
+	config Config
+	idle   *idleTimer
+
+	mu      sync.Mutex // guards the fields below
+	servers map[string]*server
+	nextID  int
+	closed  bool // no server can be added any more
+}
+
+// New returns a host that does nothing until Run.
+func New(config Config) *Host {
+	if config.IdleTimeout == 0 {
+		config.IdleTimeout = DefaultIdleTimeout
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Host{config: config, idle: newIdleTimer(config.IdleTimeout), servers: map[string]*server{}}
+}
+
+// Run serves the control API on the listener, which it closes, until ctx ends or the host has
+// been idle for its idle timeout; both return nil. It stops all servers before it returns.
+func (h *Host) Run(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	api := &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second}
+	var group errgroup.Group
+	group.Go(func() error {
+		defer cancel()
+		if err := api.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(func() error {
+		h.awaitEnd(ctx)
+		stopped := h.stopAll()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		if api.Shutdown(ctx) != nil { // a client does not read its answer
+			return errors.Join(stopped, api.Close())
+		}
+		return stopped
+	})
+	return group.Wait()
+}
+
+// awaitEnd returns when ctx has ended, or when the host is idle and closed.
+func (h *Host) awaitEnd(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.idle.expired():
+			if h.closeIfIdle() {
+				h.config.Logger.Info("ends, because it had no server", "for", h.config.IdleTimeout)
+				return
+			}
+		}
+	}
+}
+
+// closeIfIdle rejects new servers from now on and returns true, unless the host has a server.
+func (h *Host) closeIfIdle() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.idle.busy() {
+		return false
+	}
+	h.closed = true
+	return true
+}
+
+// stopAll rejects new servers and stops the existing ones.
+func (h *Host) stopAll() error {
+	h.mu.Lock()
+	h.closed = true
+	var group errgroup.Group
+	for _, s := range h.servers {
+		group.Go(s.stop)
+	}
+	h.mu.Unlock()
+	return group.Wait()
+}

@@ -1,0 +1,200 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/kubeconfig"
+)
+
+// server is a running server of the host.
+type server struct {
+	id      string
+	name    string
+	created time.Time
+	log     *logBuffer
+	running *miniapi.Server
+	users   []User // those of the options
+
+	// stop stops the server, once, and returns the error of its end.
+	stop func() error
+}
+
+// start starts a server and adds it to the host. The server is independent of ctx.
+func (h *Host) start(ctx context.Context, options ServerOptions) (*server, error) {
+	config, err := options.config()
+	if err != nil {
+		return nil, err
+	}
+	h.idle.add()
+	s, err := h.add(options.Name)
+	if err != nil {
+		h.idle.remove()
+		return nil, err
+	}
+	config.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: options.level()}))
+	if s.running, err = miniapi.Start(ctx, config); err != nil {
+		h.remove(s)
+		return nil, invalid(fmt.Errorf("the server did not start: %w", err))
+	}
+	s.stop = sync.OnceValue(func() error {
+		defer h.remove(s)
+		err := s.running.Stop(context.Background())
+		s.log.close()
+		h.config.Logger.Info("stopped a server", "id", s.id, "name", s.name, "error", err)
+		return err
+	})
+	return s, h.complete(ctx, s, options)
+}
+
+// complete adds the users of the options and publishes the server, or stops it.
+func (h *Host) complete(ctx context.Context, s *server, options ServerOptions) error {
+	for _, user := range options.Users {
+		added, err := s.addUser(user)
+		if err != nil {
+			return fmt.Errorf("%w (%v)", err, s.stop())
+		}
+		s.users = append(s.users, *added)
+	}
+	h.mu.Lock()
+	if h.closed || ctx.Err() != nil {
+		h.mu.Unlock()
+		_ = s.stop()
+		return errClosed
+	}
+	h.servers[s.id] = s
+	h.mu.Unlock()
+	go func() { // ends with the server, which may end by itself
+		<-s.running.Done()
+		_ = s.stop()
+	}()
+	h.config.Logger.Info("started a server", "id", s.id, "name", s.name, "url", s.running.URL())
+	return nil
+}
+
+// add reserves an ID. The caller must have added a user to the idle timer.
+func (h *Host) add(name string) (*server, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errClosed
+	}
+	h.nextID++
+	return &server{id: strconv.Itoa(h.nextID), name: name, created: time.Now(), log: newLogBuffer()}, nil
+}
+
+func (h *Host) remove(s *server) {
+	h.mu.Lock()
+	delete(h.servers, s.id)
+	h.mu.Unlock()
+	h.idle.remove()
+}
+
+// config returns the configuration of the server, without a logger.
+func (o ServerOptions) config() (miniapi.Config, error) {
+	config := miniapi.Config{
+		Authorization:           miniapi.AuthorizationMode(o.Authorization),
+		EnableAdmissionPlugins:  o.EnableAdmissionPlugins,
+		DisableAdmissionPlugins: o.DisableAdmissionPlugins,
+		ServiceClusterIPRange:   o.ServiceClusterIPRange,
+		ServiceNodePortRange:    o.ServiceNodePortRange,
+		Bootstrap:               bootstrap.Mode(o.Bootstrap),
+		CRDs:                    o.CRDs,
+		Manifests:               o.Manifests,
+	}
+	if o.TLS {
+		config.Secure = &miniapi.Secure{}
+	}
+	if err := o.validate(); err != nil {
+		return config, invalid(err)
+	}
+	return config, invalid(config.Validate())
+}
+
+func (o ServerOptions) validate() error {
+	switch o.Lease {
+	case "", LeaseConnection:
+		if o.PID != 0 {
+			return fmt.Errorf("pid %d is set without lease %q", o.PID, LeasePID)
+		}
+	case LeasePID:
+		if o.PID <= 0 {
+			return fmt.Errorf("lease %q needs the pid of a process", LeasePID)
+		}
+	default:
+		return fmt.Errorf("lease %q is not one of %q, %q", o.Lease, LeaseConnection, LeasePID)
+	}
+	var level slog.Level
+	if o.LogLevel != "" && level.UnmarshalText([]byte(o.LogLevel)) != nil {
+		return fmt.Errorf("logLevel %q is not one of debug, info, warn, error", o.LogLevel)
+	}
+	if o.Manifests != "" {
+		return validatePaths(append([]string{o.Manifests}, o.CRDs...))
+	}
+	return validatePaths(o.CRDs)
+}
+
+func (o ServerOptions) level() slog.Level {
+	level := slog.LevelWarn
+	if o.LogLevel != "" {
+		_ = level.UnmarshalText([]byte(o.LogLevel)) // validate has checked it
+	}
+	return level
+}
+
+// validatePaths rejects relative paths: the host has another working directory than its clients.
+func validatePaths(paths []string) error {
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("path %q is not absolute", path)
+		}
+	}
+	return nil
+}
+
+// describe returns the server as clients see it.
+func (s *server) describe() (*Server, error) {
+	client := s.running.RESTConfig()
+	config, err := kubeconfig.Encode(client)
+	if err != nil {
+		return nil, err
+	}
+	described := &Server{
+		ID: s.id, Name: s.name, Created: s.created, URL: s.running.URL(),
+		CA: string(client.CAData), ServerName: client.ServerName, Token: client.BearerToken,
+		Kubeconfig: string(config), Users: s.users,
+	}
+	if client.CAData != nil {
+		ca, err := s.running.FrontProxyCA()
+		if err != nil {
+			return nil, err
+		}
+		described.FrontProxyCA = string(ca)
+	}
+	return described, nil
+}
+
+func (s *server) addUser(options UserOptions) (*User, error) {
+	if options.Name == "" {
+		return nil, invalid(fmt.Errorf("a user needs a name"))
+	}
+	client, err := s.running.AddUser(options.Name, options.Groups...)
+	if err != nil {
+		return nil, err
+	}
+	config, err := kubeconfig.Encode(client)
+	if err != nil {
+		return nil, err
+	}
+	return &User{
+		Name: options.Name, Groups: options.Groups,
+		Certificate: string(client.CertData), Key: string(client.KeyData), Kubeconfig: string(config),
+	}, nil
+}

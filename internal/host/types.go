@@ -1,0 +1,121 @@
+package host
+
+import "time"
+
+// Info is the answer of GET /v1.
+type Info struct {
+	Version           string `json:"version"`
+	KubernetesVersion string `json:"kubernetesVersion"`
+	PID               int    `json:"pid"`
+}
+
+// Leases of a server.
+const (
+	LeaseConnection = "connection"
+	LeasePID        = "pid"
+)
+
+// ServerOptions is the body of POST /v1/servers. The zero value starts a server on a free
+// loopback port, over plain HTTP, in which every client is the administrator.
+type ServerOptions struct {
+	// Name appears in lists and messages, for example the name of a test.
+	Name string `json:"name,omitempty"`
+	// Lease is LeaseConnection, LeasePID or empty.
+	Lease string `json:"lease,omitempty"`
+	// PID is the process of LeasePID.
+	PID int `json:"pid,omitempty"`
+
+	// TLS serves HTTPS to clients with credentials instead of plain HTTP.
+	TLS bool `json:"tls,omitempty"`
+	// Authorization is AlwaysAllow (the default) or RBAC.
+	Authorization string `json:"authorization,omitempty"`
+	// Users are added before the answer.
+	Users []UserOptions `json:"users,omitempty"`
+
+	// CRDs are absolute paths of files and folders of CustomResourceDefinitions.
+	CRDs []string `json:"crds,omitempty"`
+	// Manifests is the absolute path of a folder of objects to apply.
+	Manifests string `json:"manifests,omitempty"`
+	// Bootstrap is minimal (the default) or full.
+	Bootstrap string `json:"bootstrap,omitempty"`
+
+	EnableAdmissionPlugins  []string `json:"enableAdmissionPlugins,omitempty"`
+	DisableAdmissionPlugins []string `json:"disableAdmissionPlugins,omitempty"`
+	ServiceClusterIPRange   string   `json:"serviceClusterIPRange,omitempty"`
+	ServiceNodePortRange    string   `json:"serviceNodePortRange,omitempty"`
+
+	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
+	LogLevel string `json:"logLevel,omitempty"`
+}
+
+// Server describes a server that answers requests.
+type Server struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
+	Created time.Time `json:"created"`
+	// URL is where clients reach the server.
+	URL string `json:"url"`
+	// CA is the certificate authority of URL in PEM, and ServerName the name to check its
+	// certificate for; both are empty without TLS.
+	CA         string `json:"ca,omitempty"`
+	ServerName string `json:"serverName,omitempty"`
+	// Token is the bearer token of the administrator; empty without TLS.
+	Token string `json:"token,omitempty"`
+	// FrontProxyCA is the certificate authority, in PEM, of requests to aggregated API servers.
+	FrontProxyCA string `json:"frontProxyCA,omitempty"`
+	// Kubeconfig is the kubeconfig of the administrator, in YAML.
+	Kubeconfig string `json:"kubeconfig"`
+	Users      []User `json:"users,omitempty"`
+}
+
+// UserOptions is the body of POST /v1/servers/{id}/users.
+type UserOptions struct {
+	Name   string   `json:"name"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// User has the credentials of a user. With TLS it is a client certificate. Over plain HTTP,
+// where every client is the administrator, a client impersonates the user.
+type User struct {
+	Name        string   `json:"name"`
+	Groups      []string `json:"groups,omitempty"`
+	Certificate string   `json:"certificate,omitempty"` // PEM
+	Key         string   `json:"key,omitempty"`         // PEM
+	Kubeconfig  string   `json:"kubeconfig"`
+}
+
+// CRDOptions is the body of POST /v1/servers/{id}/crds.
+type CRDOptions struct {
+	// Paths are absolute paths of files and folders.
+	Paths []string `json:"paths"`
+}
+
+// OpenRequest is a request that is not answered yet, such as a watch.
+type OpenRequest struct {
+	Verb      string    `json:"verb"`
+	Method    string    `json:"method"`
+	URI       string    `json:"uri"`
+	UserAgent string    `json:"userAgent"`
+	Since     time.Time `json:"since"`
+}
+
+// Event is a line of the stream that a server with LeaseConnection is answered with. Exactly one
+// field is set.
+type Event struct {
+	Server *Server `json:"server,omitempty"`
+	// Log is a line of the server's log.
+	Log string `json:"log,omitempty"`
+	// Stopped is the last event.
+	Stopped *Stopped `json:"stopped,omitempty"`
+}
+
+// Stopped says how a server ended.
+type Stopped struct {
+	// Error is empty if the server ended without an error.
+	Error string `json:"error,omitempty"`
+}
+
+// Error is the body of an answer with an error code.
+type Error struct {
+	Error string `json:"error"`
+}
