@@ -6,17 +6,24 @@
 //		...
 //	}
 //
-// [Start] takes about ten milliseconds and one megabyte, so no test needs to share a
-// server, clean up, or avoid t.Parallel. The server is a [miniapi.Server], configured
-// by Options.Config.
+// [Start] takes milliseconds, so no test needs to share a server, clean up, or avoid t.Parallel.
 //
-// The server ends with its test: it stops after the test and the cleanups that were
-// registered after Start. If it had failed before, the test fails. The server logs
-// to the test: warnings and errors by default, or from Options.LogLevel on.
+// The server runs in another process, the host, which the tests of all packages share: see
+// `miniapi host --help`. So this module works with every version of k8s.io that a project uses,
+// and adds nothing to it. Start finds the miniapi command in this order:
 //
-// A request that is still open at the end of the test belongs to a client that was
-// not stopped, such as an informer or a manager. The log of the test names each of
-// them. Clients that end with t.Context() get a short time to close their requests.
-// Since only that time separates the two cases, open requests fail the test only
-// with Options.FailOnLeak.
+//  1. the file that the environment variable MINIAPI_BIN names,
+//  2. miniapi in PATH,
+//  3. a binary of this module's version in the user's cache directory. The first test builds it,
+//     which takes minutes, with `go install` outside of the module of the test.
+//
+// The first test starts the host. The host ends when it has had no server for some minutes.
+//
+// A server ends with its test, or with the process of the test. The server logs to the test:
+// warnings and errors by default, or from Options.LogLevel on.
+//
+// A request that is still open at the end of the test belongs to a client that was not stopped,
+// such as an informer or a manager. The log of the test names each of them. Clients that end with
+// the context of the test get a short time to close their requests. Since only that time
+// separates the two cases, open requests fail the test only with Options.FailOnLeak.
 package miniapitest

@@ -2,48 +2,119 @@ package miniapitest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"slices"
+	"path/filepath"
 	"testing"
-
-	"github.com/miniapi/miniapi"
 )
 
-// Options configures a server for a test. The zero value suits most tests.
+// Options configures a server for a test. The zero value suits most tests: plain HTTP on a free
+// loopback port, where every client is the administrator.
 type Options struct {
-	// Config is the configuration of the server. If its Logger is set, the server
-	// does not log to the test.
-	Config miniapi.Config
-	// CRDs are files and folders of CustomResourceDefinitions that the server serves
-	// from the start, in addition to Config.CRDs. Example: "../config/crd/bases".
+	// TLS serves HTTPS to clients with credentials instead of plain HTTP.
+	TLS bool
+	// Authorization is AlwaysAllow (the default) or RBAC.
+	Authorization string
+	// CRDs are files and folders of CustomResourceDefinitions that the server serves from the
+	// start. Example: "../config/crd/bases".
 	CRDs []string
+	// Manifests is a folder of objects that exist from the start.
+	Manifests string
+	// Bootstrap is minimal (the default) or full, all objects that kube-apiserver creates.
+	Bootstrap string
+	// EnableAdmissionPlugins and DisableAdmissionPlugins are as in kube-apiserver.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// ServiceClusterIPRange and ServiceNodePortRange are as in kube-apiserver.
+	ServiceClusterIPRange, ServiceNodePortRange string
+
 	// LogLevel is the lowest level that is logged. Default: slog.LevelWarn.
 	LogLevel slog.Leveler
-	// FailOnLeak fails the test if requests are open at its end. By default they are
-	// only logged.
+	// FailOnLeak fails the test if requests are open at its end. By default they are only logged.
 	FailOnLeak bool
 }
 
-// Start returns a server that accepts requests and stops with the test. If the server cannot start,
-// Start calls t.Fatal, so it must be called on the goroutine of the test.
-func Start(t testing.TB, options Options) *miniapi.Server {
+// Start returns a server that answers requests and ends with the test. If the server cannot
+// start, Start calls t.Fatal, so it must be called on the goroutine of the test.
+func Start(t testing.TB, options Options) *Server {
 	t.Helper()
-	config := options.Config
-	if config.Logger == nil {
-		config.Logger = newLogger(t, options.LogLevel)
-	}
-	config.CRDs = slices.Concat(config.CRDs, options.CRDs)
-	server, err := miniapi.Start(t.Context(), config)
+	server, err := start(t, options)
 	if err != nil {
 		t.Fatalf("miniapitest: the server of %s did not start: %v", t.Name(), err)
 	}
 	t.Cleanup(func() {
 		t.Helper()
-		reportLeaks(t, server, options.FailOnLeak)
-		// t.Context() has ended, and Stop has its own time limit.
+		server.reportLeaks(t, options.FailOnLeak)
 		if err := server.Stop(context.Background()); err != nil {
-			t.Errorf("miniapitest: the server of %s did not stop cleanly: %v", t.Name(), err)
+			t.Errorf("miniapitest: the server of %s ended with an error: %v", t.Name(), err)
 		}
 	})
 	return server
+}
+
+func start(t testing.TB, options Options) (*Server, error) {
+	request, err := options.request(t.Name())
+	if err != nil {
+		return nil, err
+	}
+	host, events, err := startServer(request, func(format string, args ...any) { t.Logf("miniapitest: "+format, args...) })
+	if err != nil {
+		return nil, err
+	}
+	server := &Server{host: host, events: events, done: make(chan struct{})}
+	first, err := events.next()
+	if err != nil || first.Server == nil {
+		events.close()
+		return nil, host.explain(err)
+	}
+	server.description = *first.Server
+	go server.follow(t) // ends with stop
+	return server, nil
+}
+
+// startServer starts a server in a host. It joins another host if the first one is ending.
+func startServer(request serverOptions, progress func(format string, args ...any)) (*host, *eventStream, error) {
+	for attempts := 3; ; attempts-- {
+		host, err := joinHost(progress)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, err := host.startServer(request)
+		if err == nil || attempts == 1 || !errors.Is(err, errNotServed) {
+			return host, events, err
+		}
+	}
+}
+
+// request returns the options as the control API takes them.
+func (o Options) request(name string) (serverOptions, error) {
+	request := serverOptions{
+		Name: name, Lease: "connection",
+		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
+		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
+		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
+	}
+	if o.LogLevel != nil {
+		request.LogLevel = o.LogLevel.Level().String()
+	}
+	var err error
+	if request.CRDs, err = absolute(o.CRDs); err != nil {
+		return request, err
+	}
+	if o.Manifests != "" {
+		request.Manifests, err = filepath.Abs(o.Manifests)
+	}
+	return request, err
+}
+
+// absolute returns the absolute paths, because the host has another working directory.
+func absolute(paths []string) ([]string, error) {
+	var all []string
+	for _, path := range paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, path)
+	}
+	return all, nil
 }

@@ -2,193 +2,254 @@ package miniapitest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
-	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/miniapitest"
 )
 
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 }
 
-func clientset(t testing.TB, server *miniapi.Server) *kubernetes.Clientset {
+// send sends a request with the credentials of a client configuration and returns the status
+// code and the body of the answer.
+func send(t testing.TB, config *rest.Config, method, path, body string) (int, string) {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(server.RESTConfig())
+	client, err := rest.HTTPClientFor(config)
 	check(t, err)
-	return client
-}
-
-// emptyTemp returns a function that fails the test unless the directory for temporary files is
-// empty.
-func emptyTemp(t *testing.T) (checkEmpty func()) {
-	t.Helper()
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	return func() {
-		t.Helper()
-		left, err := os.ReadDir(temp)
-		check(t, err)
-		if len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-	}
-}
-
-// createAndList creates an object whose name is the same in every server, and checks that the list
-// has no other object.
-func createAndList(t testing.TB, server *miniapi.Server, content string) {
-	t.Helper()
-	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
-	_, err := configMaps.Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "same"}, Data: map[string]string{"of": content},
-	}, metav1.CreateOptions{})
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequest(method, config.Host+path, strings.NewReader(body))
 	check(t, err)
-	list, err := configMaps.List(t.Context(), metav1.ListOptions{})
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
 	check(t, err)
-	if len(list.Items) != 1 || list.Items[0].Data["of"] != content {
-		t.Errorf("server %s sees %v", content, list.Items)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	check(t, err)
+	return response.StatusCode, string(data)
+}
+
+const configMaps = "/api/v1/namespaces/default/configmaps"
+
+func TestParallelTestsAreIsolated(t *testing.T) {
+	for i := 0; i < 30; i++ {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			server := miniapitest.Start(t, miniapitest.Options{})
+			if code, body := send(t, server.RESTConfig(), "POST", configMaps, `{"metadata":{"name":"same"}}`); code != 201 {
+				t.Errorf("%d: %s", code, body)
+			}
+		})
 	}
 }
 
-func TestHundredTestsAreIsolated(t *testing.T) {
-	checkEmpty := emptyTemp(t)
-	servers := make([]*miniapi.Server, 100)
-	t.Run("all", func(t *testing.T) {
-		for i := range servers {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				t.Parallel()
-				servers[i] = miniapitest.Start(t, miniapitest.Options{})
-				createAndList(t, servers[i], t.Name())
-			})
-		}
-	})
-	for _, server := range servers {
-		checkStopped(t, server)
+func TestStaleUpdateConflicts(t *testing.T) {
+	config := miniapitest.Start(t, miniapitest.Options{}).RESTConfig()
+	_, created := send(t, config, "POST", configMaps, `{"metadata":{"name":"settings"}}`)
+	if code, body := send(t, config, "PUT", configMaps+"/settings", `{"metadata":{"name":"settings"},"data":{"a":"b"}}`); code != 200 {
+		t.Fatalf("%d: %s", code, body)
 	}
-	checkEmpty()
-}
-
-func TestHundredServersOfOneTest(t *testing.T) {
-	checkEmpty := emptyTemp(t)
-	servers := make([]*miniapi.Server, 100)
-	t.Run("all", func(t *testing.T) {
-		for i := range servers {
-			servers[i] = miniapitest.Start(t, miniapitest.Options{})
-		}
-		for i, server := range servers {
-			createAndList(t, server, fmt.Sprint(i))
-		}
-	})
-	for _, server := range servers {
-		checkStopped(t, server)
-	}
-	checkEmpty()
-}
-
-func checkStopped(t *testing.T, server *miniapi.Server) {
-	t.Helper()
-	select {
-	case <-server.Done():
-	default:
-		t.Errorf("%s has not ended with its test", server.URL())
+	code, body := send(t, config, "PUT", configMaps+"/settings", created)
+	if code != 409 || !strings.Contains(body, "please apply your changes to the latest version and try again") {
+		t.Errorf("%d: %s", code, body)
 	}
 }
 
-// The cleanups of a test can still use the server.
-func TestCleanupsRunBeforeTheServerStops(t *testing.T) {
-	var server *miniapi.Server
-	t.Run("test", func(t *testing.T) {
+func TestServerEndsWithItsTest(t *testing.T) {
+	var server *miniapitest.Server
+	got := runTest(func(t testing.TB) {
 		server = miniapitest.Start(t, miniapitest.Options{})
-		t.Cleanup(func() {
-			resp, err := http.Get(server.URL() + "/readyz")
-			check(t, err)
-			defer resp.Body.Close()
-			if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "ok" {
-				t.Errorf("ready: %q, %v", body, err)
+		t.Cleanup(func() { // runs before that of Start
+			if code, body := send(t, server.RESTConfig(), "GET", "/readyz", ""); code != 200 {
+				t.Errorf("%d: %s", code, body)
 			}
 		})
 	})
-	checkStopped(t, server)
+	if got.failed || got.log.Len() > 0 {
+		t.Errorf("failed %v: %s", got.failed, &got.log)
+	}
+	if _, err := http.Get(server.URL()); err == nil {
+		t.Error("the server answers after its test")
+	}
 }
 
-func TestServerStoppedByTheTest(t *testing.T) {
+func TestStopBeforeTheEndOfTheTest(t *testing.T) {
 	got := runTest(func(t testing.TB) {
-		if err := miniapitest.Start(t, miniapitest.Options{Config: silent}).Stop(context.Background()); err != nil {
-			t.Errorf("%v", err)
-		}
+		server := miniapitest.Start(t, miniapitest.Options{})
+		check(t, server.Stop(context.Background()))
+		check(t, server.Stop(context.Background()))
 	})
 	if got.failed || got.log.Len() > 0 {
 		t.Errorf("failed %v: %s", got.failed, &got.log)
 	}
 }
 
-func TestFailedStartEndsTheTest(t *testing.T) {
-	checkEmpty := emptyTemp(t)
+func TestInvalidOptionsEndTheTest(t *testing.T) {
 	got := runTest(func(t testing.TB) {
-		miniapitest.Start(t, miniapitest.Options{Config: miniapi.Config{Listen: "nowhere"}})
-		t.Logf("not reached")
+		miniapitest.Start(t, miniapitest.Options{LogLevel: slog.LevelDebug, Authorization: "None"})
+		t.Logf("it went on")
 	})
-	const want = "miniapitest: the server of TestRecorded did not start: listen address \"nowhere\" is not HOST:PORT, such as 127.0.0.1:8080\n"
-	if !got.failed || got.log.String() != want {
-		t.Errorf("failed %v: %s", got.failed, &got.log)
+	const want = "miniapitest: the server of TestRecorded did not start: "
+	if text := got.log.String(); !got.failed || !strings.HasPrefix(text, want) || !strings.Contains(text, `"None"`) || strings.Contains(text, "went on") {
+		t.Errorf("failed %v: %s", got.failed, text)
 	}
-	checkEmpty()
 }
 
-func TestFailedStopFailsTheTest(t *testing.T) {
-	cluster := miniapitest.Start(t, miniapitest.Options{Config: miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}}})
-	got := runTest(func(t testing.TB) {
-		server := miniapitest.Start(t, miniapitest.Options{Config: miniapi.Config{EtcdServers: cluster.EtcdClientURLs()}})
-		if err := server.EtcdClient().Close(); err != nil {
-			t.Errorf("%v", err)
+func TestMissingBinaryEndsTheTest(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for value, want := range map[string]string{
+		filepath.Join(t.TempDir(), "none"): "MINIAPI_BIN: stat ",
+		"":                                 "Three ways to get one: set MINIAPI_BIN to a binary; put miniapi into PATH",
+	} {
+		t.Setenv("MINIAPI_BIN", value)
+		got := runTest(func(t testing.TB) { miniapitest.Start(t, miniapitest.Options{}) })
+		if text := got.log.String(); !got.failed || !strings.Contains(text, want) {
+			t.Errorf("failed %v: %s", got.failed, text)
 		}
-	})
-	if !got.failed || !strings.Contains(got.log.String(), "miniapitest: the server of TestRecorded did not stop cleanly: ") {
-		t.Errorf("failed %v: %s", got.failed, &got.log)
 	}
 }
 
-func TestServerLogsToTheTest(t *testing.T) {
+// A host that dies fails the tests of its servers with the last lines of its log.
+func TestHostThatDies(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // a host of its own
+	got := runTest(func(t testing.TB) {
+		server := miniapitest.Start(t, miniapitest.Options{})
+		killHost(t, server)
+	})
+	text := got.log.String()
+	if !got.failed || !strings.Contains(text, "stopped during the test: ") || !strings.Contains(text, `msg="started a server"`) {
+		t.Errorf("failed %v: %s", got.failed, text)
+	}
+}
+
+// killHost kills the host of a server and waits until the server has noticed.
+func killHost(t testing.TB, server *miniapitest.Server) {
+	t.Helper()
+	process, err := os.FindProcess(server.HostPID(t))
+	check(t, err)
+	check(t, process.Kill())
+	server.AwaitEnd()
+}
+
+func TestLogOfTheServer(t *testing.T) {
 	start := func(options miniapitest.Options) string {
 		return runTest(func(t testing.TB) { miniapitest.Start(t, options) }).log.String()
 	}
 	if got := start(miniapitest.Options{}); strings.Contains(got, "level=INFO") {
-		t.Errorf("default level: %s", got)
+		t.Errorf("by default: %s", got)
 	}
 	if got := start(miniapitest.Options{LogLevel: slog.LevelDebug}); !strings.Contains(got, "level=INFO") || !strings.Contains(got, "component=etcd") {
-		t.Errorf("debug level: %q", got)
-	}
-	var custom strings.Builder
-	config := miniapi.Config{Logger: slog.New(slog.NewTextHandler(&custom, nil))}
-	if got := start(miniapitest.Options{Config: config, LogLevel: slog.LevelDebug}); got != "" || custom.Len() == 0 {
-		t.Errorf("the configured logger has %q, the test %q", &custom, got)
+		t.Errorf("everything: %q", got)
 	}
 }
 
-// The recorder panics on output after the test, as package testing does.
-func TestNothingIsLoggedAfterTheTest(t *testing.T) {
-	var logger *slog.Logger
+func TestUsersOfRBAC(t *testing.T) {
+	for _, tls := range []bool{false, true} {
+		server := miniapitest.Start(t, miniapitest.Options{TLS: tls, Authorization: "RBAC"})
+		jane, err := server.AddUser("jane", "developers")
+		check(t, err)
+		if code, body := send(t, jane, "GET", configMaps, ""); code != 403 || !strings.Contains(body, `User \"jane\" cannot list`) {
+			t.Errorf("TLS %v: jane: %d: %s", tls, code, body)
+		}
+		if code, body := send(t, server.RESTConfig(), "GET", configMaps, ""); code != 200 {
+			t.Errorf("TLS %v: administrator: %d: %s", tls, code, body)
+		}
+		if hasCA := len(server.FrontProxyCA()) > 0; hasCA != tls {
+			t.Errorf("TLS %v: front proxy CA: %v", tls, hasCA)
+		}
+	}
+}
+
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`
+
+func TestCRDs(t *testing.T) {
+	t.Chdir(t.TempDir()) // relative paths are those of the test, not of the host
+	check(t, os.WriteFile("crd.yaml", []byte(definition), 0o600))
+	atStart := miniapitest.Start(t, miniapitest.Options{CRDs: []string{"crd.yaml"}})
+	later := miniapitest.Start(t, miniapitest.Options{})
+	check(t, later.InstallCRDs(context.Background(), "crd.yaml"))
+	for _, server := range []*miniapitest.Server{atStart, later} {
+		if code, body := send(t, server.RESTConfig(), "GET", "/apis/example.com/v1/widgets", ""); code != 200 {
+			t.Errorf("%d: %s", code, body)
+		}
+	}
+	if err := later.InstallCRDs(context.Background(), "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestKubeconfig(t *testing.T) {
+	server := miniapitest.Start(t, miniapitest.Options{})
+	if text := string(server.Kubeconfig()); !strings.Contains(text, "server: "+server.URL()) {
+		t.Error(text)
+	}
+}
+
+func TestOpenRequestsAreReported(t *testing.T) {
+	for _, fail := range []bool{false, true} {
+		var watch io.Closer
+		got := runTest(func(t testing.TB) {
+			server := miniapitest.Start(t, miniapitest.Options{FailOnLeak: fail})
+			response, err := http.Get(server.URL() + "/api/v1/pods?watch=true")
+			check(t, err)
+			watch = response.Body
+			if open, err := server.OpenRequests(context.Background()); err != nil || len(open) != 1 || open[0].Verb != "watch" {
+				t.Errorf("open requests: %v, %v", open, err)
+			}
+		})
+		check(t, watch.Close())
+		want := regexp.MustCompile(`^miniapitest: TestRecorded is over, and clients of its server http://127.0.0.1:\d+ ` +
+			`still have requests open: stop them before the test ends` + "\n\t" +
+			`watch: GET /api/v1/pods\?watch=true by "Go-http-client/1.1", open for \S+s` + "\n$")
+		if got.failed != fail || !want.MatchString(got.log.String()) {
+			t.Errorf("failed %v: %s", got.failed, &got.log)
+		}
+	}
+}
+
+func TestRequestsThatEndInTimeAreNotReported(t *testing.T) {
 	got := runTest(func(t testing.TB) {
-		logger = miniapitest.NewLogger(t, nil)
-		logger.Info("unimportant")
-		logger.Warn("in time")
+		server := miniapitest.Start(t, miniapitest.Options{FailOnLeak: true})
+		response, err := http.Get(server.URL() + "/api/v1/pods?watch=true")
+		check(t, err)
+		t.Cleanup(func() { _ = response.Body.Close() })
 	})
-	logger.Error("too late")
-	if text := got.log.String(); !strings.HasSuffix(text, " level=WARN msg=\"in time\"\n") || strings.Count(text, "\n") != 1 {
-		t.Errorf("logged: %q", text)
+	if got.failed || got.log.Len() > 0 {
+		t.Errorf("failed %v: %s", got.failed, &got.log)
+	}
+}
+
+// The module must not raise the versions of its users: see the README.
+func TestModuleRequiresAnOldClientGo(t *testing.T) {
+	data, err := os.ReadFile("go.mod")
+	check(t, err)
+	if direct := regexp.MustCompile(`(?s)require [^(].*?\n`).FindAllString(string(data), -1); len(direct) != 1 ||
+		!strings.HasPrefix(direct[0], "require k8s.io/client-go v0.28.") {
+		encoded, _ := json.Marshal(direct)
+		t.Errorf("go.mod requires %s", encoded)
 	}
 }

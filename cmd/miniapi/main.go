@@ -59,7 +59,7 @@ func newMiniapi() *cobra.Command {
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	addFlags(cmd, opts.flagSets())
-	cmd.AddCommand(newAssets())
+	cmd.AddCommand(newAssets(), newHost())
 	return cmd
 }
 
