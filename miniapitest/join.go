@@ -3,7 +3,6 @@ package miniapitest
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -75,7 +74,7 @@ func cacheDir() (string, error) {
 	}
 	dir := filepath.Join(cache, "miniapi")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", errors.Join(errors.New("no directory for the host"), err)
+		return "", fmt.Errorf("no directory for the host: %w", err)
 	}
 	return dir, nil
 }

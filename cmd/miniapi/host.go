@@ -121,6 +121,9 @@ func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
 	if o.idleTimeout == 0 {
 		config.IdleTimeout = -1
 	}
+	if o.socket != "" {
+		config.Reachable = func() bool { return host.Serves(o.socket) }
+	}
 	fmt.Fprintf(out, "miniapi host: listening on %s\n", listener.Addr())
 	return errors.Join(host.New(config).Run(ctx, listener), release())
 }

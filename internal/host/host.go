@@ -18,6 +18,9 @@ const DefaultIdleTimeout = 5 * time.Minute
 // shutdownTimeout bounds the end of the control API after the servers have stopped.
 const shutdownTimeout = 2 * time.Second
 
+// reachableInterval is how often a host checks that clients can reach it.
+const reachableInterval = 2 * time.Second
+
 // Config of a Host. The zero value is a host without a token, for a unix socket.
 type Config struct {
 	// Token is the bearer token that requests must carry. Default: none is required.
@@ -25,6 +28,9 @@ type Config struct {
 	// IdleTimeout is how long a host without servers lives. Default: DefaultIdleTimeout;
 	// negative: without limit.
 	IdleTimeout time.Duration
+	// Reachable reports whether clients can still connect. A host without servers ends when it
+	// returns false, for example because its socket was removed. Default: true.
+	Reachable func() bool
 	// Logger logs the starts and stops of servers. Default: none.
 	Logger *slog.Logger
 }
@@ -44,6 +50,9 @@ type Host struct {
 func New(config Config) *Host {
 	if config.IdleTimeout == 0 {
 		config.IdleTimeout = DefaultIdleTimeout
+	}
+	if config.Reachable == nil {
+		config.Reachable = func() bool { return true }
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
@@ -78,17 +87,26 @@ func (h *Host) Run(ctx context.Context, listener net.Listener) error {
 	return group.Wait()
 }
 
-// awaitEnd returns when ctx has ended, or when the host is idle and closed.
+// awaitEnd returns when ctx has ended, or when the host has no server and either its idle timeout
+// is over or no client can reach it. No server can be added then.
 func (h *Host) awaitEnd(ctx context.Context) {
+	ticker := time.NewTicker(reachableInterval)
+	defer ticker.Stop()
 	for {
+		reason := "it had no server for " + h.config.IdleTimeout.String()
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.idle.expired():
-			if h.closeIfIdle() {
-				h.config.Logger.Info("ends, because it had no server", "for", h.config.IdleTimeout)
-				return
+		case <-ticker.C:
+			if h.config.Reachable() {
+				continue
 			}
+			reason = "no client can reach it"
+		}
+		if h.closeIfIdle() {
+			h.config.Logger.Info("the host ends", "reason", reason)
+			return
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +133,17 @@ func TestProcessLease(t *testing.T) {
 
 func TestIdleHostEnds(t *testing.T) {
 	e := newEnv(t, host.Config{IdleTimeout: 100 * time.Millisecond})
+	if err := <-e.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnreachableHostEnds(t *testing.T) {
+	var removed atomic.Bool
+	e := newEnv(t, host.Config{Reachable: func() bool { return !removed.Load() }})
+	_, stream := e.createLeased(host.ServerOptions{})
+	removed.Store(true)
+	stream.close()
 	if err := <-e.ended; err != nil {
 		t.Error(err)
 	}

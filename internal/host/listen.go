@@ -43,6 +43,12 @@ func ListenUnix(ctx context.Context, path string) (net.Listener, func() error, e
 	return listener, lock.Close, nil
 }
 
+// Serves reports whether the socket at path still exists.
+func Serves(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // lockSocket locks the lock file of a socket. It waits for a host that is ending, which does not
 // accept connections any more but still has the lock.
 func lockSocket(ctx context.Context, path string) (*fileutil.LockedFile, error) {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/test/e2e/command"
 )
 
 func TestMain(m *testing.M) {
@@ -74,7 +75,7 @@ func makePrograms() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := build(dir, "miniapi", "../..", "./cmd/miniapi"); err != nil {
+	if err := command.Use(dir); err != nil {
 		return dir, err
 	}
 	if *otherKubectl != "" {

@@ -27,7 +27,8 @@ import (
 func TestOperator(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, env *envtest.Environment){
 		"with envtest": func(t *testing.T, _ *envtest.Environment) { useAssets(t) },
-		"in the process of the test": func(t *testing.T, env *envtest.Environment) {
+		"with a server of miniapitest": func(t *testing.T, env *envtest.Environment) {
+			programsDir(t)
 			env.UseExistingCluster = new(true)
 			env.Config = miniapitest.Start(t, miniapitest.Options{}).RESTConfig()
 		},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -13,7 +12,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/miniapi/miniapi"
-	"github.com/miniapi/miniapi/miniapitest"
 )
 
 // Example is the Go example of the README.
@@ -22,19 +20,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output: 4 namespaces
-}
-
-func TestController(t *testing.T) {
-	t.Parallel()
-	server := miniapitest.Start(t, miniapitest.Options{})
-	client, err := kubernetes.NewForConfig(server.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	namespaces, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(namespaces.Items) != 4 {
-		t.Errorf("%d namespaces (%v), want 4", len(namespaces.Items), err)
-	}
 }
 
 func readme(ctx context.Context) error {

@@ -173,8 +173,12 @@ func checkLinks(t *testing.T, dir, page string) {
 // TestReadmeGoBlocks checks that the Go code in the README is part of a program that runs.
 func TestReadmeGoBlocks(t *testing.T) {
 	_, blocks := readReadme(t)
-	program, err := os.ReadFile("readme_example_test.go")
-	check(t, err)
+	var program []byte
+	for _, file := range []string{"readme_example_test.go", "suite/plain/controller_test.go"} {
+		data, err := os.ReadFile(file)
+		check(t, err)
+		program = append(program, data...)
+	}
 	for _, block := range blocks {
 		if block.info == "go" && !strings.Contains(unindented(string(program)), unindented(block.text)) {
 			t.Errorf("not in readme_example_test.go:\n%s", block.text)

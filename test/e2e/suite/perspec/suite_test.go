@@ -1,4 +1,4 @@
-package inprocess_test
+package perspec_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package inprocess_test
+package perspec_test
 
 import (
 	. "github.com/onsi/ginkgo/v2"
