@@ -11,7 +11,7 @@ SUITES := builder cache certwatcher client cluster controller/... envtest handle
 # the last patch of each minor release.
 KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
 
-.PHONY: help build test suites skew race lint fix bench bench-compare golden fuzz run
+.PHONY: help build test suites skew adoption race lint fix bench bench-compare golden fuzz run
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,10 @@ skew: $(KUBECTLS:%=bin/kubectl-%) ## play the kubectl scripts with older release
 	@status=0; for kubectl in $^; do echo $$kubectl; \
 	  go -C test/e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
 	done; exit $$status
+
+adoption: build ## test miniapitest with older releases of controller-runtime; compiles each of them
+	@for module in test/adoption/*/; do echo $$module; \
+	  MINIAPI_BIN="$(CURDIR)/bin/miniapi" go -C $$module test -count=1 ./... || exit 1; done
 
 race: ## run all tests with the race detector
 	go test -race $(PKG)$(MODULES:%= && go -C % test -race ./...)

@@ -6,15 +6,11 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/miniapi/miniapi/api/lifecycle"
+	"github.com/miniapi/miniapi/internal/kubeconfig"
 	"github.com/miniapi/miniapi/internal/manifests"
 )
-
-// contextName is the name of cluster, user and context in a kubeconfig.
-const contextName = "miniapi"
 
 // URL returns the address of the server, such as http://127.0.0.1:8080, or with Config.Secure
 // https://127.0.0.1:6443.
@@ -63,19 +59,7 @@ func (s *Server) baseConfig() *rest.Config {
 }
 
 // Kubeconfig returns the kubeconfig of the administrator in YAML.
-func (s *Server) Kubeconfig() ([]byte, error) {
-	admin := s.RESTConfig()
-	config := clientcmdapi.NewConfig()
-	config.Clusters[contextName] = &clientcmdapi.Cluster{
-		Server:                   admin.Host,
-		CertificateAuthorityData: admin.CAData,
-		TLSServerName:            admin.ServerName,
-	}
-	config.AuthInfos[contextName] = &clientcmdapi.AuthInfo{Token: admin.BearerToken}
-	config.Contexts[contextName] = &clientcmdapi.Context{Cluster: contextName, AuthInfo: contextName}
-	config.CurrentContext = contextName
-	return clientcmd.Write(*config)
-}
+func (s *Server) Kubeconfig() ([]byte, error) { return kubeconfig.Encode(s.RESTConfig()) }
 
 // InstallCRDs creates or updates the CustomResourceDefinitions in files and folders, and returns
 // when all are served. A file holds JSON, or YAML with any number of documents. In a folder, files
