@@ -18,6 +18,7 @@ const exampleHelp = `  miniapi                                   serve on http:/
   miniapi --data-dir ./data                 keep the data, synced to disk
   miniapi --etcd-servers http://HOST:2379   use an etcd cluster
   miniapi --crds config/crd/bases           install CustomResourceDefinitions
+  miniapi run -- go test ./...              run a command with a server of its own
   miniapi assets DIR                        write a directory of binaries for envtest`
 
 // The texts of flags begin at helpColumn and end at helpWidth.

@@ -25,6 +25,9 @@ func main() {
 	defer stop()
 	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
+		if exit, ok := err.(exitError); ok { // the command that ran has said why
+			os.Exit(exit.code)
+		}
 		for _, line := range strings.Split(err.Error(), "\n") {
 			fmt.Fprintln(os.Stderr, cmd.Name()+": "+line)
 		}
@@ -59,7 +62,7 @@ func newMiniapi() *cobra.Command {
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	addFlags(cmd, opts.flagSets())
-	cmd.AddCommand(newAssets(), newHost())
+	cmd.AddCommand(newRun(), newHost(), newAssets())
 	return cmd
 }
 
