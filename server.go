@@ -175,6 +175,7 @@ func (s *Server) buildAPI() error {
 	config := api.Config{
 		Catalog:             s.catalog,
 		Scheme:              kinds.Scheme(),
+		Remote:              s.aggregator.Handler,
 		Logger:              s.config.Logger,
 		Version:             KubernetesVersion(),
 		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,7 +39,7 @@ type Aggregator struct {
 	services *informer.Informer
 	running  sync.WaitGroup // the goroutines of servers
 
-	mu sync.Mutex // guards servers
+	mu sync.Mutex // guards servers and their publication in the catalog
 	// servers by the name of their APIService.
 	servers map[string]*server
 }
@@ -62,6 +63,15 @@ func (a *Aggregator) Run(ctx context.Context) error {
 // Sync blocks until every change of an APIService before the call is handled. The availability of
 // the servers may be checked later. Run must be running.
 func (a *Aggregator) Sync(ctx context.Context) error { return a.services.Sync(ctx) }
+
+// Handler returns the proxy to the server of a remote group version, and false if there is none. It
+// finds every remote group version of the current snapshot of the catalog.
+func (a *Aggregator) Handler(gv schema.GroupVersion) (http.Handler, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	server, ok := a.servers[gv.Version+"."+gv.Group]
+	return server, ok
+}
 
 func (a *Aggregator) newInformer(resource schema.GroupResource, selection registry.ListRequest, handle func(context.Context, informer.Change)) *informer.Informer {
 	return informer.New(informer.Config{

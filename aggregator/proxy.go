@@ -95,7 +95,7 @@ func isUpgrade(r *http.Request) bool {
 }
 
 // answerError answers a request that the other server has not answered, unless its deadline has
-// passed: see registry.Remote.
+// passed: see Remote of api.Config.
 func answerError(w http.ResponseWriter, r *http.Request, err error) {
 	var refused refusedAnswer
 	switch {

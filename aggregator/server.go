@@ -84,7 +84,6 @@ func (s *server) describe() *registry.Remote {
 		Resources:       s.described.resources,
 		Stale:           s.stale,
 		OpenAPI:         s.described.openAPI,
-		Handler:         s,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/api/discovery"
@@ -27,6 +28,11 @@ type Config struct {
 	Catalog *registry.Catalog
 	// Scheme holds the Go types of the built-in kinds.
 	Scheme *runtime.Scheme
+	// Remote returns the handler that forwards the requests for a remote group version of the
+	// catalog, and false if the catalog no longer has it. The handler writes nothing if
+	// context.DeadlineExceeded ends the context of a request before the other server has
+	// answered. Nil: the catalog has no remote group versions.
+	Remote func(gv schema.GroupVersion) (http.Handler, bool)
 	// Logger receives errors, panics and, at level debug, a line per request. Nil: discarded.
 	Logger *slog.Logger
 	// Ready are the checks of /readyz, /livez and /healthz, in this order.

@@ -54,8 +54,10 @@ func (s *Server) serveOpenAPIV3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(chi.URLParam(r, "*"), "/")
 	documents := s.documents.Documents(r.Context())
 	if remote, ok := documents.RemoteOpenAPI(path); ok {
-		s.proxy(w, r, remote)
-		return
+		if handler, ok := s.remote(remote.GroupVersion); ok {
+			s.proxy(w, r, handler)
+			return
+		}
 	}
 	document, err := documents.OpenAPI().V3(path)
 	if err != nil {

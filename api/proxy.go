@@ -13,7 +13,6 @@ import (
 
 	"github.com/miniapi/miniapi/api/filters"
 	"github.com/miniapi/miniapi/api/request"
-	"github.com/miniapi/miniapi/registry"
 )
 
 // orProxy returns a handler that forwards requests for the group versions of other servers and
@@ -21,7 +20,7 @@ import (
 func (s *Server) orProxy(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		info := request.InfoFrom(r)
-		remote, ok := s.config.Catalog.Snapshot().Remote(schema.GroupVersion{Group: info.Group, Version: info.Version})
+		remote, ok := s.remote(schema.GroupVersion{Group: info.Group, Version: info.Version})
 		if !ok {
 			next(w, r)
 			return
@@ -30,9 +29,17 @@ func (s *Server) orProxy(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// remote returns the handler of a remote group version, and false for any other group version.
+func (s *Server) remote(gv schema.GroupVersion) (http.Handler, bool) {
+	if _, ok := s.config.Catalog.Snapshot().Remote(gv); !ok {
+		return nil, false
+	}
+	return s.config.Remote(gv)
+}
+
 // proxy forwards a request to another server. Watches and upgraded connections may stay open for
 // hours; they end with this server. All other requests have a deadline.
-func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.Remote) {
+func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote http.Handler) {
 	if r.Header.Get("Upgrade") != "" {
 		defer s.responder.LimitOnShutdown(http.NewResponseController(w).SetReadDeadline, finalReadTimeout)()
 	}
@@ -40,7 +47,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(s.requests.Stopping(), cancel)()
-		remote.Handler.ServeHTTP(w, r.WithContext(ctx))
+		remote.ServeHTTP(w, r.WithContext(ctx))
 		return
 	}
 	timeout, err := timeoutOf(r)
@@ -56,7 +63,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote *registry.
 		deadline: time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) }),
 	}
 	defer response.deadline.Stop()
-	remote.Handler.ServeHTTP(response, r.WithContext(ctx))
+	remote.ServeHTTP(response, r.WithContext(ctx))
 	if response.Status == 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		s.responder.WriteError(w, r, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	}

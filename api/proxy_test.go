@@ -23,9 +23,9 @@ func TestUpgradedConnectionsHaveNoDeadline(t *testing.T) {
 		_, _ = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"))
 	}
 	s := newTestServer(t, func(c *Config) {
-		c.Catalog.SetRemotes([]*registry.Remote{{
-			GroupVersion: schema.GroupVersion{Group: "ext.example.org", Version: "v1"}, Handler: http.HandlerFunc(handler),
-		}})
+		gv := schema.GroupVersion{Group: "ext.example.org", Version: "v1"}
+		c.Catalog.SetRemotes([]*registry.Remote{{GroupVersion: gv}})
+		c.Remote = func(of schema.GroupVersion) (http.Handler, bool) { return http.HandlerFunc(handler), of == gv }
 	})
 	res := s.open("GET", "/apis/ext.example.org/v1/things", "", "Connection: Upgrade", "Upgrade: echo")
 	defer res.Body.Close()

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -23,9 +22,6 @@ type Remote struct {
 	// OpenAPI has the URLs of the OpenAPI v3 documents of the group version, by name, such as
 	// "apis/GROUP/VERSION".
 	OpenAPI map[string]string
-	// Handler forwards requests. It writes nothing if context.DeadlineExceeded ends the context
-	// of a request before the other server has answered.
-	Handler http.Handler
 }
 
 // CustomGroupPriority and CustomVersionPriority are the priorities of custom resources.
