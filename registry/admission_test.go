@@ -13,20 +13,20 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestStepsRunAgainOnce(t *testing.T) {
+func TestReinvocationRunsEachStepOnceMore(t *testing.T) {
 	var runs []string
 	chain := registry.Chain{
 		{Name: "first", Admit: func(_ context.Context, a *registry.Attributes) error {
 			if a.Reinvocation {
-				runs = append(runs, "first again")
+				runs = append(runs, "first, reinvoked")
 				return nil
 			}
 			runs = append(runs, "first")
-			a.SetState("first", "seen")
+			a.SetState("first", "set")
 			return nil
 		}},
 		{Name: "second", Admit: func(_ context.Context, a *registry.Attributes) error {
-			runs = append(runs, "second knows that first has "+a.State("first").(string))
+			runs = append(runs, "second with state "+a.State("first").(string))
 			a.RequestReinvocation()
 			return nil
 		}},
@@ -34,13 +34,13 @@ func TestStepsRunAgainOnce(t *testing.T) {
 	if err := chain.Admit(t.Context(), &registry.Attributes{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"first", "second knows that first has seen", "first again", "second knows that first has seen"}
+	want := []string{"first", "second with state set", "first, reinvoked", "second with state set"}
 	if diff := cmp.Diff(want, runs); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
 
-func TestAdmissionSeesTheOptionsOfWhatHappens(t *testing.T) {
+func TestAdmissionReceivesCreateOptionsForACreatingUpdate(t *testing.T) {
 	var seen []runtime.Object
 	chain := registry.Chain{{Validate: func(_ context.Context, a *registry.Attributes) error {
 		seen = append(seen, a.Options.Sent)
@@ -65,7 +65,7 @@ func TestAdmissionSeesTheOptionsOfWhatHappens(t *testing.T) {
 	}
 }
 
-func TestAdmissionSeesTheOptionsOfAConnection(t *testing.T) {
+func TestAdmissionReceivesConnectOptions(t *testing.T) {
 	var seen runtime.Object
 	chain := registry.Chain{{Admit: func(_ context.Context, a *registry.Attributes) error {
 		seen = a.Object

@@ -138,8 +138,8 @@ func (d *deletion) raiseGeneration() {
 	}
 }
 
-// finalizers returns the finalizers of the object with those of the garbage collector for the
-// propagation policy.
+// finalizers returns the finalizers of the object, with the finalizer of the garbage collector for
+// the propagation policy.
 func (d *deletion) finalizers() []string {
 	current := d.meta.GetFinalizers()
 	collector := d.collectorFinalizer()

@@ -14,7 +14,7 @@ func TestDecideDeletion(t *testing.T) {
 	now := time.Unix(1000, 0)
 	at := func(offset int) *metav1.Time { m := metav1.NewTime(now.Add(seconds(int64(offset)))); return &m }
 	grace := func(n int64) *int64 { return &n }
-	asked := func(n int64) *metav1.DeleteOptions { return metav1.NewDeleteOptions(n) }
+	gracePeriod := func(n int64) *metav1.DeleteOptions { return metav1.NewDeleteOptions(n) }
 	policy := func(p metav1.DeletionPropagation) *metav1.DeleteOptions {
 		return &metav1.DeleteOptions{PropagationPolicy: &p}
 	}
@@ -38,17 +38,17 @@ func TestDecideDeletion(t *testing.T) {
 		want     deleteVerdict
 		marked   meta
 	}{
-		{rule: "nothing keeps it", stored: meta{Generation: 1}, want: deleteRemove, marked: meta{Generation: 1}},
+		{rule: "an object without finalizers is removed", stored: meta{Generation: 1}, want: deleteRemove, marked: meta{Generation: 1}},
 		{
-			rule: "finalizers keep it: marked, with a grace period of nothing and a generation more", stored: meta{Generation: 1, Finalizers: []string{"a/b"}},
+			rule: "finalizers: marked with a grace period of zero, and the generation rises", stored: meta{Generation: 1, Finalizers: []string{"a/b"}},
 			want: deleteMark, marked: meta{Generation: 2, Finalizers: []string{"a/b"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "no generation is not counted", stored: meta{Finalizers: []string{"a/b"}},
+			rule: "generation zero does not rise", stored: meta{Finalizers: []string{"a/b"}},
 			want: deleteMark, marked: meta{Finalizers: []string{"a/b"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "marked again it stays the same", stored: meta{Generation: 2, Finalizers: []string{"a/b"}, DeletionTimestamp: at(-9), DeletionGracePeriodSeconds: grace(0)},
+			rule: "a marked object is not changed by another deletion", stored: meta{Generation: 2, Finalizers: []string{"a/b"}, DeletionTimestamp: at(-9), DeletionGracePeriodSeconds: grace(0)},
 			want: deleteMark, marked: meta{Generation: 2, Finalizers: []string{"a/b"}, DeletionTimestamp: at(-9), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
@@ -60,74 +60,74 @@ func TestDecideDeletion(t *testing.T) {
 			want: deleteMark, marked: meta{Finalizers: []string{"orphan"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "Orphan takes the place of Foreground", options: policy(metav1.DeletePropagationOrphan), stored: meta{Finalizers: []string{"foregroundDeletion", "a/b"}},
+			rule: "Orphan replaces Foreground", options: policy(metav1.DeletePropagationOrphan), stored: meta{Finalizers: []string{"foregroundDeletion", "a/b"}},
 			want: deleteMark, marked: meta{Finalizers: []string{"a/b", "orphan"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{rule: "Background removes both finalizers", options: policy(metav1.DeletePropagationBackground), stored: meta{Finalizers: []string{"orphan"}}, want: deleteRemove},
 		{
-			rule: "orphanDependents is Orphan", options: orphan(true), stored: meta{},
+			rule: "orphanDependents true means Orphan", options: orphan(true), stored: meta{},
 			want: deleteMark, marked: meta{Finalizers: []string{"orphan"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
-		{rule: "not orphanDependents is Background", options: orphan(false), stored: meta{Finalizers: []string{"foregroundDeletion"}}, want: deleteRemove},
+		{rule: "orphanDependents false means Background", options: orphan(false), stored: meta{Finalizers: []string{"foregroundDeletion"}}, want: deleteRemove},
 		{
-			rule: "without a policy the object's finalizer says it", strategy: DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan}, stored: meta{Finalizers: []string{"foregroundDeletion"}},
+			rule: "without a policy the finalizer of the object decides", strategy: DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan}, stored: meta{Finalizers: []string{"foregroundDeletion"}},
 			want: deleteMark, marked: meta{Finalizers: []string{"foregroundDeletion"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "without that the kind's default", strategy: DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan}, stored: meta{},
+			rule: "without a policy and a finalizer the default of the kind decides", strategy: DeleteStrategy{DefaultPropagation: metav1.DeletePropagationOrphan}, stored: meta{},
 			want: deleteMark, marked: meta{Finalizers: []string{"orphan"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
-		{rule: "nothing depends on it: no policy counts", strategy: DeleteStrategy{NoDependents: true}, options: policy(metav1.DeletePropagationOrphan), want: deleteRemove},
-		{rule: "nothing depends on it: what the collector would wait for goes", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"orphan"}}, want: deleteRemove},
+		{rule: "a kind without dependents ignores the policy", strategy: DeleteStrategy{NoDependents: true}, options: policy(metav1.DeletePropagationOrphan), want: deleteRemove},
+		{rule: "a kind without dependents loses the finalizers of the garbage collector", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"orphan"}}, want: deleteRemove},
 		{
-			rule: "nothing depends on it: other finalizers stay", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"foregroundDeletion", "a/b"}},
+			rule: "a kind without dependents keeps other finalizers", strategy: DeleteStrategy{NoDependents: true}, stored: meta{Finalizers: []string{"foregroundDeletion", "a/b"}},
 			want: deleteMark, marked: meta{Finalizers: []string{"a/b"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 
 		{
-			rule: "a grace period: marked until its end", strategy: graceful, stored: meta{Generation: 1},
+			rule: "a grace period: marked until it ends", strategy: graceful, stored: meta{Generation: 1},
 			want: deleteMark, marked: meta{Generation: 2, DeletionTimestamp: at(30), DeletionGracePeriodSeconds: grace(30)},
 		},
 		{
-			rule: "a grace period of nothing: marked and removed", strategy: graceful, options: asked(0), stored: meta{Generation: 1},
+			rule: "a grace period of zero: marked and removed", strategy: graceful, options: gracePeriod(0), stored: meta{Generation: 1},
 			want: deleteMarkAndRemove, marked: meta{Generation: 2, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "a grace period of nothing and a finalizer: marked", strategy: graceful, options: asked(0), stored: meta{Finalizers: []string{"a/b"}},
+			rule: "a grace period of zero and a finalizer: marked", strategy: graceful, options: gracePeriod(0), stored: meta{Finalizers: []string{"a/b"}},
 			want: deleteMark, marked: meta{Finalizers: []string{"a/b"}, DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "one that runs is kept if none is asked for", strategy: graceful, stored: meta{Generation: 2, DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a running grace period is kept if the request has none", strategy: graceful, stored: meta{Generation: 2, DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteKeep, marked: meta{Generation: 2, DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 		},
 		{
-			rule: "one that runs cannot be made longer", strategy: graceful, options: asked(60), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a running grace period cannot be extended", strategy: graceful, options: gracePeriod(60), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteKeep, marked: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 		},
 		{
-			rule: "one that runs can be made shorter, counted from the first deletion", strategy: graceful, options: asked(20), stored: meta{Generation: 2, DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a running grace period can be shortened, counted from the first deletion", strategy: graceful, options: gracePeriod(20), stored: meta{Generation: 2, DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteMark, marked: meta{Generation: 2, DeletionTimestamp: at(10), DeletionGracePeriodSeconds: grace(20)},
 		},
 		{
-			rule: "but does not end in the past: a second is left", strategy: graceful, options: asked(5), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a shortened grace period that would end in the past ends in one second", strategy: graceful, options: gracePeriod(5), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteMark, marked: meta{DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(1)},
 		},
 		{
-			rule: "unless none is wanted", strategy: graceful, options: asked(0), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a running grace period can be shortened to zero", strategy: graceful, options: gracePeriod(0), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteMarkAndRemove, marked: meta{DeletionTimestamp: at(0), DeletionGracePeriodSeconds: grace(0)},
 		},
 		{
-			rule: "a policy does not change finalizers once a grace period runs", strategy: graceful, options: policy(metav1.DeletePropagationForeground), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
+			rule: "a policy does not change finalizers during a grace period", strategy: graceful, options: policy(metav1.DeletePropagationForeground), stored: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 			want: deleteKeep, marked: meta{DeletionTimestamp: at(20), DeletionGracePeriodSeconds: grace(30)},
 		},
 		{
-			rule: "a removal that failed is made good", strategy: graceful, stored: meta{DeletionTimestamp: at(-5), DeletionGracePeriodSeconds: grace(0)},
+			rule: "an object whose removal failed is removed", strategy: graceful, stored: meta{DeletionTimestamp: at(-5), DeletionGracePeriodSeconds: grace(0)},
 			want: deleteRemove, marked: meta{DeletionTimestamp: at(-5), DeletionGracePeriodSeconds: grace(0)},
 		},
 
-		{rule: "its kind keeps it: marked without a grace period", strategy: held, stored: meta{}, want: deleteMark, marked: meta{DeletionTimestamp: at(0)}},
+		{rule: "an object held by its kind is marked without a grace period", strategy: held, stored: meta{}, want: deleteMark, marked: meta{DeletionTimestamp: at(0)}},
 		{
-			rule: "and stays as it is when deleted again", strategy: held, options: policy(metav1.DeletePropagationForeground), stored: meta{DeletionTimestamp: at(-5)},
+			rule: "a marked object held by its kind is not changed", strategy: held, options: policy(metav1.DeletePropagationForeground), stored: meta{DeletionTimestamp: at(-5)},
 			want: deleteKeep, marked: meta{DeletionTimestamp: at(-5)},
 		},
 	} {
@@ -145,7 +145,7 @@ func TestDecideDeletion(t *testing.T) {
 				t.Errorf("metadata (-want +got):\n%s", diff)
 			}
 			if marked := obj.Status.Phase == "Marked"; marked != (c.strategy.Mark != nil && c.want == deleteMark) {
-				t.Errorf("marked by its kind: %v", marked)
+				t.Errorf("Mark of the strategy was called: %v", marked)
 			}
 		})
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// transition is an update of a stored object. Only obj may be modified.
-type transition struct {
+// pendingUpdate is an update that replaces the stored object old by obj. Only obj may be modified.
+type pendingUpdate struct {
 	obj, old      runtime.Object
 	meta, oldMeta metav1.Object
 }
 
-// transition returns the next state of a stored object, ready to be stored.
-func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*transition, error) {
+// prepare returns the update of the stored object after validation and admission.
+func (op *updateOp) prepare(ctx context.Context, current *storage.Entry) (*pendingUpdate, error) {
 	old, err := current.Object()
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 	if err != nil {
 		return nil, err
 	}
-	next := &transition{obj: obj, old: old}
+	next := &pendingUpdate{obj: obj, old: old}
 	if next.meta, err = meta.Accessor(obj); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (op *updateOp) transition(ctx context.Context, current *storage.Entry) (*tr
 }
 
 // checkVersion compares the resourceVersion of a proposal with the stored one.
-func (op *updateOp) checkVersion(next *transition, current int64) error {
+func (op *updateOp) checkVersion(next *pendingUpdate, current int64) error {
 	versioner := op.store.storage.Versioner()
 	proposed, err := versioner.ObjectResourceVersion(next.obj)
 	if err != nil {
@@ -80,7 +80,7 @@ func (op *updateOp) checkVersion(next *transition, current int64) error {
 
 // complete prepares, validates and canonicalizes the next state by the rules of its kind and the
 // rules for metadata.
-func (op *updateOp) complete(ctx context.Context, next *transition) error {
+func (op *updateOp) complete(ctx context.Context, next *pendingUpdate) error {
 	if err := op.store.resource.CheckNamespace(next.meta, op.req.Namespace); err != nil {
 		return err
 	}
@@ -111,35 +111,35 @@ func (op *updateOp) complete(ctx context.Context, next *transition) error {
 
 // keepSystemFields restores the fields that no update changes. Validation rejects changes of the
 // other immutable fields.
-func (t *transition) keepSystemFields() {
-	if t.meta.GetUID() == "" {
-		t.meta.SetUID(t.oldMeta.GetUID())
+func (u *pendingUpdate) keepSystemFields() {
+	if u.meta.GetUID() == "" {
+		u.meta.SetUID(u.oldMeta.GetUID())
 	}
-	if created := t.oldMeta.GetCreationTimestamp(); !created.IsZero() {
-		t.meta.SetCreationTimestamp(created)
+	if created := u.oldMeta.GetCreationTimestamp(); !created.IsZero() {
+		u.meta.SetCreationTimestamp(created)
 	}
-	if deleted := t.oldMeta.GetDeletionTimestamp(); !deleted.IsZero() {
-		t.meta.SetDeletionTimestamp(deleted)
+	if deleted := u.oldMeta.GetDeletionTimestamp(); !deleted.IsZero() {
+		u.meta.SetDeletionTimestamp(deleted)
 	}
-	if grace := t.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && t.meta.GetDeletionGracePeriodSeconds() == nil {
-		t.meta.SetDeletionGracePeriodSeconds(grace)
+	if grace := u.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && u.meta.GetDeletionGracePeriodSeconds() == nil {
+		u.meta.SetDeletionGracePeriodSeconds(grace)
 	}
 }
 
 // removesLastFinalizer reports whether nothing keeps the object any longer: it is being deleted,
 // its grace period is zero or absent, and the next state has no finalizers.
-func (t *transition) removesLastFinalizer(holds func(runtime.Object) bool) bool {
-	if len(t.meta.GetFinalizers()) > 0 || t.oldMeta.GetDeletionTimestamp() == nil {
+func (u *pendingUpdate) removesLastFinalizer(holds func(runtime.Object) bool) bool {
+	if len(u.meta.GetFinalizers()) > 0 || u.oldMeta.GetDeletionTimestamp() == nil {
 		return false
 	}
-	if grace := t.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
+	if grace := u.oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
 		return false
 	}
-	return holds == nil || !holds(t.obj)
+	return holds == nil || !holds(u.obj)
 }
 
 // validateAdmission runs validating admission, on views if the request is for a view.
-func (op *updateOp) validateAdmission(ctx context.Context, next *transition) error {
+func (op *updateOp) validateAdmission(ctx context.Context, next *pendingUpdate) error {
 	obj, old := next.obj, next.old
 	if op.view != nil {
 		var err error

@@ -13,12 +13,12 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// post is the request that a POST of obj to its own namespace becomes.
+// post returns the request of a POST of obj to its namespace.
 func post(obj runtime.Object) registry.CreateRequest {
 	return registry.CreateRequest{Namespace: registrytest.Meta(obj).GetNamespace(), Object: obj}
 }
 
-func postDry(obj runtime.Object) registry.CreateRequest {
+func postDryRun(obj runtime.Object) registry.CreateRequest {
 	req := post(obj)
 	req.Options.DryRun = true
 	return req
@@ -48,14 +48,14 @@ func TestCreateFillsMetadata(t *testing.T) {
 	}
 }
 
-func TestCreateRefused(t *testing.T) {
+func TestCreateRejects(t *testing.T) {
 	env := registrytest.New(t, nil)
 	env.Create("configmaps", registrytest.NewConfigMap("n1"))
 	env.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("f1"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} }))
 	if _, err := env.Store("configmaps").Delete(t.Context(), registry.DeleteRequest{Namespace: "x", Name: "f1"}); err != nil {
 		t.Fatal(err)
 	}
-	required := about("", "ConfigMap", "")
+	required := detailsOf("", "ConfigMap", "")
 	required.Causes = []metav1.StatusCause{{
 		Type: metav1.CauseTypeFieldValueRequired, Message: "Required value: name or generateName is required", Field: "metadata.name",
 	}}
@@ -66,32 +66,32 @@ func TestCreateRefused(t *testing.T) {
 		want   metav1.Status
 	}{
 		{
-			rule: "no name is invalid", change: func(c *corev1.ConfigMap) { c.Name = "" },
-			want: failure(422, metav1.StatusReasonInvalid, `ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`, required),
+			rule: "a missing name is invalid", change: func(c *corev1.ConfigMap) { c.Name = "" },
+			want: failureStatus(422, metav1.StatusReasonInvalid, `ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`, required),
 		},
 		{
-			rule: "a name that is taken is a conflict", change: func(c *corev1.ConfigMap) { c.Name = "n1" },
-			want: failure(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, about("", "configmaps", "n1")),
+			rule: "a name in use is a conflict", change: func(c *corev1.ConfigMap) { c.Name = "n1" },
+			want: failureStatus(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, detailsOf("", "configmaps", "n1")),
 		},
 		{
-			rule: "in a dry run too", change: func(c *corev1.ConfigMap) { c.Name = "n1" }, dryRun: true,
-			want: failure(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, about("", "configmaps", "n1")),
+			rule: "a name in use is a conflict in a dry run", change: func(c *corev1.ConfigMap) { c.Name = "n1" }, dryRun: true,
+			want: failureStatus(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, detailsOf("", "configmaps", "n1")),
 		},
 		{
-			rule: "in a dry run a version makes no difference", change: func(c *corev1.ConfigMap) { c.Name, c.ResourceVersion = "n1", "1" }, dryRun: true,
-			want: failure(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, about("", "configmaps", "n1")),
+			rule: "a dry run checks the name before the resourceVersion", change: func(c *corev1.ConfigMap) { c.Name, c.ResourceVersion = "n1", "1" }, dryRun: true,
+			want: failureStatus(409, metav1.StatusReasonAlreadyExists, `configmaps "n1" already exists`, detailsOf("", "configmaps", "n1")),
 		},
 		{
-			rule: "a name whose holder is on its way out says so", change: func(c *corev1.ConfigMap) { c.Name = "f1" },
-			want: failure(409, metav1.StatusReasonAlreadyExists, `object is being deleted: configmaps "f1" already exists`, about("", "configmaps", "f1")),
+			rule: "a name of an object that is being deleted is a conflict", change: func(c *corev1.ConfigMap) { c.Name = "f1" },
+			want: failureStatus(409, metav1.StatusReasonAlreadyExists, `object is being deleted: configmaps "f1" already exists`, detailsOf("", "configmaps", "f1")),
 		},
 		{
-			rule: "another namespace than that of the URL is a bad request", change: func(c *corev1.ConfigMap) { c.Namespace = "default" },
-			want: failure(400, metav1.StatusReasonBadRequest, "the namespace of the provided object does not match the namespace sent on the request", nil),
+			rule: "a namespace that differs from the URL is a bad request", change: func(c *corev1.ConfigMap) { c.Namespace = "default" },
+			want: failureStatus(400, metav1.StatusReasonBadRequest, "the namespace of the provided object does not match the namespace sent on the request", nil),
 		},
 		{
-			rule: "a version is an error", change: func(c *corev1.ConfigMap) { c.ResourceVersion = "1" },
-			want: failure(500, "", "resourceVersion should not be set on objects to be created", nil),
+			rule: "a resourceVersion is an error", change: func(c *corev1.ConfigMap) { c.ResourceVersion = "1" },
+			want: failureStatus(500, "", "resourceVersion should not be set on objects to be created", nil),
 		},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -102,13 +102,13 @@ func TestCreateRefused(t *testing.T) {
 			})
 			wantStatus(t, err, c.want)
 			if after := env.With(t).Revision(); after != before {
-				t.Errorf("etcd went from revision %d to %d", before, after)
+				t.Errorf("the revision of etcd changed from %d to %d", before, after)
 			}
 		})
 	}
 }
 
-func TestCreateIgnoresNamespaceOfClusterScope(t *testing.T) {
+func TestCreateClearsTheNamespaceOfAClusterScopedObject(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("namespaces", registrytest.Change(registrytest.NewNamespace("zz"), func(n *corev1.Namespace) { n.Namespace = "yy" }))
 	if got := registrytest.Meta(obj).GetNamespace(); got != "" {
@@ -127,7 +127,7 @@ func TestGenerateName(t *testing.T) {
 			t.Errorf("name %q", name)
 		}
 	})
-	t.Run("keeps names within 63", func(t *testing.T) {
+	t.Run("limits names to 63 characters", func(t *testing.T) {
 		name := registrytest.Meta(env.With(t).Create("configmaps", generated(strings.Repeat("g", 80)))).GetName()
 		if len(name) != 63 {
 			t.Errorf("name %q has %d characters", name, len(name))
@@ -137,7 +137,7 @@ func TestGenerateName(t *testing.T) {
 		_, err := env.Store("configmaps").Create(t.Context(), post(generated("gen.")))
 		wantField(t, err, 422, "metadata.generateName")
 	})
-	t.Run("yields to a name", func(t *testing.T) {
+	t.Run("is ignored if the object has a name", func(t *testing.T) {
 		obj := generated("gen-")
 		obj.Name = "named"
 		if name := registrytest.Meta(env.With(t).Create("configmaps", obj)).GetName(); name != "named" {
@@ -151,11 +151,11 @@ func TestGenerateNameTriesEightTimes(t *testing.T) {
 	e.Create("configmaps", registrytest.NewConfigMap("gen-taken"))
 	for _, c := range []struct {
 		rule   string
-		taken  int // attempts that yield a name which is taken
+		taken  int // attempts that generate a name in use
 		exists bool
 	}{
-		{"seven collisions do no harm", 7, false},
-		{"eight are the end", 8, true},
+		{"the eighth attempt may succeed", 7, false},
+		{"eight collisions fail", 8, true},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			attempts := 0
@@ -178,9 +178,9 @@ func TestGenerateNameTriesEightTimes(t *testing.T) {
 				}
 				return
 			}
-			details := about("", "configmaps", "gen-taken")
+			details := detailsOf("", "configmaps", "gen-taken")
 			details.RetryAfterSeconds = 1
-			wantStatus(t, err, failure(409, metav1.StatusReasonAlreadyExists,
+			wantStatus(t, err, failureStatus(409, metav1.StatusReasonAlreadyExists,
 				`configmaps "gen-taken" already exists, the server was not able to generate a unique name for the object`, details))
 		})
 	}
@@ -205,9 +205,9 @@ func TestCreateDropsDuplicateOwners(t *testing.T) {
 	}
 }
 
-func TestTimeToLive(t *testing.T) {
+func TestEventsExpire(t *testing.T) {
 	e := registrytest.New(t, nil)
-	leased := func(key string) bool {
+	hasLease := func(key string) bool {
 		resp, err := e.Client.Get(t.Context(), "/registry/"+key)
 		if err != nil || len(resp.Kvs) != 1 {
 			t.Fatalf("%v, %d keys", err, len(resp.Kvs))
@@ -216,11 +216,11 @@ func TestTimeToLive(t *testing.T) {
 	}
 	event := e.Create("events", registrytest.NewEvent("e")).(*corev1.Event)
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
-	if !leased("events/x/e") || leased("configmaps/x/c") {
-		t.Error("an event ends and a configmap does not")
+	if !hasLease("events/x/e") || hasLease("configmaps/x/c") {
+		t.Error("the event needs a lease and the ConfigMap none")
 	}
-	update[*corev1.Event](e, "events", patch(event, func(e *corev1.Event) { e.Message = "again" }))
-	if !leased("events/x/e") {
-		t.Error("an event that is updated still ends")
+	update[*corev1.Event](e, "events", patch(event, func(e *corev1.Event) { e.Message = "updated" }))
+	if !hasLease("events/x/e") {
+		t.Error("the updated event has no lease")
 	}
 }

@@ -139,8 +139,8 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 	return op.store.validateAdmission(ctx, op.tx, attributes)
 }
 
-// checkPreconditions compares the UID and the resourceVersion of the preconditions with those of
-// the object.
+// checkPreconditions returns a conflict unless the object has the UID and the resourceVersion of
+// the preconditions.
 func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
 	expected := op.options.Preconditions
 	if expected == nil {

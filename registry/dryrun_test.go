@@ -24,29 +24,29 @@ func TestDryRunWritesNothing(t *testing.T) {
 		return registry.DeleteRequest{Namespace: "x", Name: name, Options: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}}
 	}
 	for rule, write := range map[string]func(e *registrytest.Env) error{
-		"a create has everything but a version": func(e *registrytest.Env) error {
-			result, err := e.Store("configmaps").Create(e.Context(), postDry(registrytest.NewConfigMap("new")))
+		"a create returns a complete object without resourceVersion": func(e *registrytest.Env) error {
+			result, err := e.Store("configmaps").Create(e.Context(), postDryRun(registrytest.NewConfigMap("new")))
 			if m := registrytest.Meta(registrytest.Object(result.Entry)); m.GetUID() == "" || m.GetResourceVersion() != "" {
 				e.Errorf("metadata %v", m)
 			}
 			return err
 		},
-		"an update keeps the version": func(e *registrytest.Env) error {
-			got := update[*corev1.ConfigMap](e, "configmaps", dry(patch(c, func(c *corev1.ConfigMap) { c.Data = map[string]string{"a": "b"} })))
+		"an update keeps the resourceVersion": func(e *registrytest.Env) error {
+			got := update[*corev1.ConfigMap](e, "configmaps", withDryRun(patch(c, func(c *corev1.ConfigMap) { c.Data = map[string]string{"a": "b"} })))
 			if got.Data["a"] != "b" || got.ResourceVersion != c.ResourceVersion {
 				e.Errorf("got %v", got)
 			}
 			return nil
 		},
 		"an update that creates": func(e *registrytest.Env) error {
-			result, err := e.Store("leases.coordination.k8s.io").Update(e.Context(), dry(put(registrytest.NewLease("new"))))
+			result, err := e.Store("leases.coordination.k8s.io").Update(e.Context(), withDryRun(put(registrytest.NewLease("new"))))
 			if !result.Created {
 				e.Error("not created")
 			}
 			return err
 		},
-		"an update that takes the last finalizer": func(e *registrytest.Env) error {
-			got := update[*corev1.ConfigMap](e, "configmaps", dry(patch(deleted, func(c *corev1.ConfigMap) { c.Finalizers = nil })))
+		"an update that removes the last finalizer": func(e *registrytest.Env) error {
+			got := update[*corev1.ConfigMap](e, "configmaps", withDryRun(patch(deleted, func(c *corev1.ConfigMap) { c.Finalizers = nil })))
 			if len(got.Finalizers) > 0 {
 				e.Errorf("got %v", got)
 			}
@@ -59,14 +59,14 @@ func TestDryRunWritesNothing(t *testing.T) {
 			}
 			return err
 		},
-		"a delete that marks": func(e *registrytest.Env) error {
+		"a delete that marks the object": func(e *registrytest.Env) error {
 			result, err := e.Store("configmaps").Delete(e.Context(), dryDelete(held.Name))
 			if result.Removed || registrytest.Meta(registrytest.Object(result.Entry)).GetDeletionTimestamp() == nil {
 				e.Errorf("removed %v, object %v", result.Removed, registrytest.Object(result.Entry))
 			}
 			return err
 		},
-		"a delete that takes the last finalizer": func(e *registrytest.Env) error {
+		"a delete that removes the last finalizer": func(e *registrytest.Env) error {
 			background := metav1.DeletePropagationBackground
 			req := dryDelete(released.Name)
 			req.Options.PropagationPolicy = &background
@@ -76,14 +76,14 @@ func TestDryRunWritesNothing(t *testing.T) {
 			}
 			return err
 		},
-		"a delete that marks and removes": func(e *registrytest.Env) error {
+		"a delete that marks and removes the object": func(e *registrytest.Env) error {
 			result, err := e.Store("pods").Delete(e.Context(), dryDelete("waiting"))
 			if !result.Removed || registrytest.Meta(registrytest.Object(result.Entry)).GetDeletionTimestamp() == nil {
 				e.Errorf("removed %v, object %v", result.Removed, registrytest.Object(result.Entry))
 			}
 			return err
 		},
-		"a delete of many": func(e *registrytest.Env) error {
+		"a deletion of a collection": func(e *registrytest.Env) error {
 			page, err := e.Store("configmaps").DeleteCollection(e.Context(), dryDelete(""), registry.ListRequest{Namespace: "x"})
 			if len(page.Entries) != 4 {
 				e.Errorf("%d objects", len(page.Entries))
@@ -98,7 +98,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if after := e.Revision(); after != before {
-				t.Errorf("etcd went from revision %d to %d", before, after)
+				t.Errorf("the revision of etcd changed from %d to %d", before, after)
 			}
 		})
 	}

@@ -17,9 +17,8 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// Two clients have read the same ConfigMap. The first one to send it back wins.
-// The second one's copy is stale then, but a change made on whatever is stored,
-// as a patch is, still applies.
+// Two clients have read the same ConfigMap. The first update succeeds. The second client then has
+// a stale copy, and its update conflicts. A patch, which changes the stored object, succeeds.
 func ExampleStore_Update() {
 	ctx := context.Background()
 	store, stop := openConfigMaps(ctx)
@@ -70,7 +69,7 @@ func ExampleStore_Update() {
 	// first and second
 }
 
-// openConfigMaps returns the store of a catalog with one resource.
+// openConfigMaps returns the store of ConfigMaps of a new catalog with its own etcd.
 func openConfigMaps(ctx context.Context) (store *registry.Store, stop func()) {
 	server, err := embedded.Start(ctx, embedded.Config{})
 	if err != nil {

@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// SetNames replaces how names are made of a generateName.
+// SetNames replaces the generator of names from a generateName.
 func (s *Store) SetNames(names func(base string) string) { s.names = names }
 
 // SetNow replaces the clock.

@@ -18,12 +18,13 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// journal is what hooks, strategies and admission steps write to.
+// journal records the calls of hooks, strategies and admission steps.
 type journal struct{ lines []string }
 
+// note adds a line of the words.
 func (j *journal) note(words ...string) { j.lines = append(j.lines, strings.Join(words, " ")) }
 
-// expect compares, and begins a new page.
+// expect compares the lines with want and clears them.
 func (j *journal) expect(t *testing.T, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, j.lines); diff != "" {
@@ -32,7 +33,7 @@ func (j *journal) expect(t *testing.T, want ...string) {
 	j.lines = nil
 }
 
-// transaction notes how a write came out.
+// transaction returns a Transaction that records whether its write happened.
 func (j *journal) transaction(words string) registry.Transaction {
 	note := func(outcome string) func(context.Context) error {
 		return func(context.Context) error {
@@ -43,27 +44,28 @@ func (j *journal) transaction(words string) registry.Transaction {
 	return registry.Transaction{Commit: note("written"), Rollback: note("not written")}
 }
 
-// journaled returns ConfigMaps whose every seam notes when it is used.
-func journaled(j *journal) *registry.Resource {
+// journaledConfigMaps returns the resource of ConfigMaps. Each function of its strategy records its
+// calls.
+func journaledConfigMaps(j *journal) *registry.Resource {
 	r := registrytest.ConfigMaps()
 	s := &r.Strategy
 	s.Create.Prepare = func(context.Context, runtime.Object) { j.note("prepare create") }
 	s.Create.Validate = func(_ context.Context, obj runtime.Object) field.ErrorList {
 		j.note("validate create")
-		return refused(obj)
+		return validateRefused(obj)
 	}
 	s.Create.Warnings = func(context.Context, runtime.Object) []string { return []string{"created"} }
 	s.Update.Prepare = func(context.Context, runtime.Object, runtime.Object) { j.note("prepare update") }
 	s.Update.Validate = func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
 		j.note("validate update")
-		return refused(obj)
+		return validateRefused(obj)
 	}
 	s.Update.Warnings = func(context.Context, runtime.Object, runtime.Object) []string { return []string{"updated"} }
 	s.Canonicalize = func(runtime.Object) { j.note("canonicalize") }
 	return r
 }
 
-// hooks are those of the same ConfigMaps.
+// hooks returns hooks of ConfigMaps that record their calls.
 func (j *journal) hooks() registry.Hooks {
 	return registry.Hooks{
 		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
@@ -84,14 +86,14 @@ func (j *journal) hooks() registry.Hooks {
 	}
 }
 
-func refused(obj runtime.Object) field.ErrorList {
+func validateRefused(obj runtime.Object) field.ErrorList {
 	if obj.(*corev1.ConfigMap).Data["refuse"] == "" {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("data"), "refused")}
 }
 
-// steps is a chain that notes what it sees.
+// steps returns an admission chain that records its calls.
 func (j *journal) steps() registry.Chain {
 	note := func(phase string) func(context.Context, *registry.Attributes) error {
 		return func(_ context.Context, a *registry.Attributes) error {
@@ -102,32 +104,32 @@ func (j *journal) steps() registry.Chain {
 	return registry.Chain{{Name: "Journal", Admit: note("admit"), Validate: note("admission validates")}}
 }
 
-func TestOrderOfAWrite(t *testing.T) {
+func TestOrderOfTheStepsOfAWrite(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, j.steps(), "configmaps", j.hooks(), journaled(j))
+	e := registrytest.NewHooked(t, j.steps(), "configmaps", j.hooks(), journaledConfigMaps(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	j.expect(t, "admit CREATE ", "begin create", "prepare create", "validate create", "canonicalize", "complete create", "admission validates CREATE ", "end create written")
 
-	update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n")))
+	update[*corev1.ConfigMap](e, "configmaps", patch(c, increment("n")))
 	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written")
 
 	update[*corev1.ConfigMap](e, "configmaps", patch(c, func(*corev1.ConfigMap) {}))
 	j.expect(t, "admit UPDATE ", "begin update", "prepare update", "validate update", "canonicalize", "complete update", "admission validates UPDATE ", "end update written")
 
-	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+	if _, err := e.Store("configmaps").Delete(t.Context(), deleteRequest("c", nil)); err != nil {
 		t.Fatal(err)
 	}
 	j.expect(t, "admit DELETE ", "admission validates DELETE ", "begin delete", "end delete written")
 }
 
-func TestHooksOfAWriteThatIsNot(t *testing.T) {
+func TestHooksOfAWriteThatDoesNotHappen(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaledConfigMaps(j))
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
 	j.lines = nil
 	onlyHooks := func() {
 		j.lines = slices.DeleteFunc(j.lines, func(line string) bool {
-			return !strings.HasPrefix(line, "begin") && !strings.HasPrefix(line, "end") && !strings.HasPrefix(line, "after")
+			return !strings.HasPrefix(line, "begin") && !strings.HasPrefix(line, "end")
 		})
 	}
 	refuse := func(c *corev1.ConfigMap) { c.Data = map[string]string{"refuse": "yes"} }
@@ -137,32 +139,32 @@ func TestHooksOfAWriteThatIsNot(t *testing.T) {
 		fails bool
 		want  []string
 	}{
-		{"a create that exists", func() error {
+		{"a create of an existing object", func() error {
 			_, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c")))
 			return err
 		}, true, []string{"begin create", "end create not written"}},
-		{"a create that is invalid", func() error {
+		{"an invalid create", func() error {
 			_, err := e.Store("configmaps").Create(t.Context(), post(registrytest.Change(registrytest.NewConfigMap("d"), refuse)))
 			return err
 		}, true, []string{"begin create", "end create not written"}},
-		{"a create that is dry", func() error {
-			_, err := e.Store("configmaps").Create(t.Context(), postDry(registrytest.NewConfigMap("d")))
+		{"a create in a dry run", func() error {
+			_, err := e.Store("configmaps").Create(t.Context(), postDryRun(registrytest.NewConfigMap("d")))
 			return err
 		}, false, []string{"begin create", "end create not written"}},
-		{"an update that is invalid", func() error {
+		{"an invalid update", func() error {
 			_, err := e.Store("configmaps").Update(t.Context(), patch(registrytest.NewConfigMap("c"), refuse))
 			return err
 		}, true, []string{"begin update", "end update not written"}},
-		{"an update that is dry", func() error {
-			_, err := e.Store("configmaps").Update(t.Context(), dry(patch(registrytest.NewConfigMap("c"), count("n"))))
+		{"an update in a dry run", func() error {
+			_, err := e.Store("configmaps").Update(t.Context(), withDryRun(patch(registrytest.NewConfigMap("c"), increment("n"))))
 			return err
 		}, false, []string{"begin update", "end update not written"}},
-		{"an update that conflicts", func() error {
+		{"a conflicting update", func() error {
 			_, err := e.Store("configmaps").Update(t.Context(), put(registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.ResourceVersion = "1" })))
 			return err
 		}, true, nil},
-		{"a delete that is dry", func() error {
-			_, err := e.Store("configmaps").Delete(t.Context(), remove("c", &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}))
+		{"a delete in a dry run", func() error {
+			_, err := e.Store("configmaps").Delete(t.Context(), deleteRequest("c", &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}))
 			return err
 		}, false, []string{"begin delete", "end delete not written"}},
 	} {
@@ -171,26 +173,25 @@ func TestHooksOfAWriteThatIsNot(t *testing.T) {
 				t.Fatal(err)
 			}
 			onlyHooks()
-			want := c.want
 			if len(j.lines) == 0 {
-				j.lines = nil
+				j.lines = nil // cmp.Diff distinguishes nil from an empty slice
 			}
-			j.expect(t, want...)
+			j.expect(t, c.want...)
 		})
 	}
 }
 
-func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
+func TestLostRaceRollsBackTheAttempt(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaledConfigMaps(j))
 	c := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	runs := 0
 	req := patch(c, func(c *corev1.ConfigMap) {
 		if runs++; runs == 1 {
-			update[*corev1.ConfigMap](e, "configmaps", patch(c, count("other")))
+			update[*corev1.ConfigMap](e, "configmaps", patch(c, increment("other")))
 			j.lines = nil
 		}
-		count("mine")(c)
+		increment("mine")(c)
 	})
 	ctx, warnings := registry.WithWarnings(t.Context())
 	if _, err := e.Store("configmaps").Update(ctx, req); err != nil {
@@ -203,21 +204,21 @@ func TestALostRaceEndsWhatItsAttemptBegan(t *testing.T) {
 	}
 }
 
-func TestAPanicEndsWhatWasBegun(t *testing.T) {
+func TestPanicRollsBackTheTransaction(t *testing.T) {
 	for _, c := range []struct{ rule, panics string }{
 		{"in a create", "validate create"},
 		{"in an update", "validate update"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			j := &journal{}
-			configMaps := journaled(j)
+			configMaps := journaledConfigMaps(j)
 			e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), configMaps)
 			obj := registrytest.NewConfigMap("c")
 			write := func() { _, _ = e.Store("configmaps").Create(t.Context(), post(obj)) }
 			want := []string{"begin create", "prepare create", "end create not written"}
 			if c.panics == "validate update" {
 				e.Create("configmaps", obj)
-				write = func() { _, _ = e.Store("configmaps").Update(t.Context(), patch(obj, count("n"))) }
+				write = func() { _, _ = e.Store("configmaps").Update(t.Context(), patch(obj, increment("n"))) }
 				want = []string{"begin update", "prepare update", "end update not written"}
 			}
 			broken := func() field.ErrorList { panic(c.panics) }
@@ -227,7 +228,7 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 			func() {
 				defer func() {
 					if recover() != c.panics {
-						t.Error("the panic got lost")
+						t.Error("the panic was not passed on")
 					}
 				}()
 				write()
@@ -237,30 +238,30 @@ func TestAPanicEndsWhatWasBegun(t *testing.T) {
 	}
 }
 
-// What a hook does elsewhere must not depend on whether the client still waits.
-func TestTransactionsOutliveTheClient(t *testing.T) {
+// The commit of a hook changes other objects, so it must not stop when the client disconnects.
+func TestCommitIgnoresCancellationByTheClient(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := errors.New("not run")
+	committed := errors.New("not called")
 	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
 		BeginUpdate: func(context.Context, *registry.Store, runtime.Object, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
 			return registry.Transaction{Commit: func(ctx context.Context) error {
 				cancel()
-				ended = ctx.Err()
+				committed = ctx.Err()
 				return nil
 			}}, nil
 		},
 	})
 	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
-	if _, err := e.Store("configmaps").Update(ctx, patch(obj, count("n"))); err != nil {
+	if _, err := e.Store("configmaps").Update(ctx, patch(obj, increment("n"))); err != nil {
 		t.Fatal(err)
 	}
-	if ended != nil {
-		t.Errorf("commit: %v", ended)
+	if committed != nil {
+		t.Errorf("commit: %v", committed)
 	}
 }
 
-func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
-	cause := errors.New("no address is left")
+func TestFailedBeginHookRejectsTheCreate(t *testing.T) {
+	cause := errors.New("no free address")
 	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
 		BeginCreate: func(context.Context, *registry.Store, runtime.Object, registry.WriteOptions) (registry.Transaction, error) {
 			return registry.Transaction{}, cause
@@ -269,16 +270,16 @@ func TestABeginHookThatFailsHasNothingToEnd(t *testing.T) {
 	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("c"))); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
-	if !absent(e, "configmaps", "x", "c") {
-		t.Error("it was created")
+	if !isAbsent(e, "configmaps", "x", "c") {
+		t.Error("the object was created")
 	}
 }
 
-func TestAfterHookOfTheLastFinalizer(t *testing.T) {
+func TestHooksOfTheRemovalOfTheLastFinalizer(t *testing.T) {
 	j := &journal{}
-	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaled(j))
+	e := registrytest.NewHooked(t, nil, "configmaps", j.hooks(), journaledConfigMaps(j))
 	c := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} })).(*corev1.ConfigMap)
-	if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+	if _, err := e.Store("configmaps").Delete(t.Context(), deleteRequest("c", nil)); err != nil {
 		t.Fatal(err)
 	}
 	j.lines = nil
@@ -286,8 +287,8 @@ func TestAfterHookOfTheLastFinalizer(t *testing.T) {
 	j.expect(t, "begin update", "prepare update", "validate update", "canonicalize", "complete update", "end update not written", "begin delete", "end delete written")
 }
 
-func TestAdmissionMayChangeAndRefuse(t *testing.T) {
-	refusal := errors.New("not this one")
+func TestAdmissionMayChangeAndReject(t *testing.T) {
+	refusal := errors.New("rejected by admission")
 	chain := registry.Chain{{
 		Name: "Label",
 		Admit: func(_ context.Context, a *registry.Attributes) error {
@@ -308,7 +309,7 @@ func TestAdmissionMayChangeAndRefuse(t *testing.T) {
 	if c.Labels["admitted"] != "CREATE" {
 		t.Errorf("labels %v", c.Labels)
 	}
-	if c = update[*corev1.ConfigMap](e, "configmaps", patch(c, count("n"))); c.Labels["admitted"] != "UPDATE" {
+	if c = update[*corev1.ConfigMap](e, "configmaps", patch(c, increment("n"))); c.Labels["admitted"] != "UPDATE" {
 		t.Errorf("labels %v", c.Labels)
 	}
 	if _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap("refused"))); !errors.Is(err, refusal) {
@@ -316,20 +317,20 @@ func TestAdmissionMayChangeAndRefuse(t *testing.T) {
 	}
 	lease, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(registrytest.NewLease("l")))
 	if err != nil || registrytest.Meta(registrytest.Object(lease.Entry)).GetLabels()["admitted"] != "CREATE" {
-		t.Errorf("an update that creates is a creation: %v, error %v", registrytest.Object(lease.Entry), err)
+		t.Errorf("a creating update was not admitted as CREATE: %v, error %v", registrytest.Object(lease.Entry), err)
 	}
 }
 
-func TestWritesOfASubresourceHaveNoHooks(t *testing.T) {
+func TestSubresourceWritesCallNoHooks(t *testing.T) {
 	j := &journal{}
 	e := registrytest.NewHooked(t, nil, "deployments.apps", j.hooks())
 	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	j.lines = nil
-	update[*appsv1.Deployment](e, "deployments.apps", to("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 3 })))
+	update[*appsv1.Deployment](e, "deployments.apps", withSubresource("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 3 })))
 	j.expect(t)
 }
 
-func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
+func TestTransactionsOfAdmissionSteps(t *testing.T) {
 	j := &journal{}
 	charge := registry.AdmissionStep{Name: "Charge", Validate: func(_ context.Context, a *registry.Attributes) error {
 		a.Enlist(j.transaction("charge"))
@@ -337,7 +338,7 @@ func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
 	}}
 	refuse := registry.AdmissionStep{Name: "Refuse", Validate: func(_ context.Context, a *registry.Attributes) error {
 		if a.Name == "refused" {
-			return errors.New("not this one")
+			return errors.New("rejected by admission")
 		}
 		return nil
 	}}
@@ -347,10 +348,10 @@ func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
 		options    registry.WriteOptions
 		want       string
 	}{
-		{"a creation", "c", registry.WriteOptions{}, "charge written"},
-		{"a name that is taken", "c", registry.WriteOptions{}, "charge not written"},
+		{"a create", "c", registry.WriteOptions{}, "charge written"},
+		{"a name in use", "c", registry.WriteOptions{}, "charge not written"},
 		{"a dry run", "d", registry.WriteOptions{DryRun: true}, "charge not written"},
-		{"a later step refuses", "refused", registry.WriteOptions{}, "charge not written"},
+		{"a later step rejects the object", "refused", registry.WriteOptions{}, "charge not written"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			req := post(registrytest.NewConfigMap(c.name))
@@ -359,19 +360,19 @@ func TestAdmissionLearnsWhetherWhatItAdmittedWasWritten(t *testing.T) {
 			j.expect(t, c.want)
 		})
 	}
-	t.Run("a lost race gives back what its attempt was charged", func(t *testing.T) {
+	t.Run("a lost race rolls back the attempt", func(t *testing.T) {
 		runs := 0
 		update[*corev1.ConfigMap](e.With(t), "configmaps", patch(registrytest.NewConfigMap("c"), func(c *corev1.ConfigMap) {
 			if runs++; runs == 1 {
-				update[*corev1.ConfigMap](e, "configmaps", patch(c, count("other")))
+				update[*corev1.ConfigMap](e, "configmaps", patch(c, increment("other")))
 				j.lines = nil
 			}
-			count("mine")(c)
+			increment("mine")(c)
 		}))
 		j.expect(t, "charge not written", "charge written")
 	})
-	t.Run("a deletion", func(t *testing.T) {
-		if _, err := e.Store("configmaps").Delete(t.Context(), remove("c", nil)); err != nil {
+	t.Run("a delete", func(t *testing.T) {
+		if _, err := e.Store("configmaps").Delete(t.Context(), deleteRequest("c", nil)); err != nil {
 			t.Fatal(err)
 		}
 		j.expect(t, "charge written")

@@ -34,8 +34,8 @@ func fieldSelector(t *testing.T, text string) fields.Selector {
 	return s
 }
 
-// names lists those of entries in their order.
-func names(t *testing.T, entries []*storage.Entry) string {
+// namesOf returns the names of the entries in their order.
+func namesOf(t *testing.T, entries []*storage.Entry) string {
 	t.Helper()
 	var out []string
 	for _, entry := range entries {
@@ -66,17 +66,17 @@ func TestListSelects(t *testing.T) {
 	for _, c := range []struct{ rule, namespace, label, field, want string }{
 		{"everything", "", "", "", "a b a c"},
 		{"a namespace", "x", "", "", "a b"},
-		{"a namespace that is empty", "z", "", "", ""},
+		{"an empty namespace", "z", "", "", ""},
 		{"labels", "", "node=n1", "", "a a"},
-		{"labels that are not", "", "node!=n1", "", "b c"},
+		{"an inequality of labels", "", "node!=n1", "", "b c"},
 		{"a name in a namespace", "y", "", "metadata.name=a", "a"},
 		{"a name in all namespaces", "", "", "metadata.name=a", "a a"},
-		{"a name that is absent", "y", "", "metadata.name=zz", ""},
-		{"a name that cannot be one", "y", "", "metadata.name=a/b", ""},
-		{"all names but one", "x", "", "metadata.name!=a", "b"},
+		{"an absent name", "y", "", "metadata.name=zz", ""},
+		{"an invalid name", "y", "", "metadata.name=a/b", ""},
+		{"an inequality of names", "x", "", "metadata.name!=a", "b"},
 		{"a namespace by field", "", "", "metadata.namespace=y", "a c"},
 		{"a namespace and a name by field", "", "", "metadata.namespace=y,metadata.name=c", "c"},
-		{"another namespace by field than that of the request", "x", "", "metadata.namespace=y", ""},
+		{"a namespace by field that differs from the request", "x", "", "metadata.namespace=y", ""},
 		{"a field of the kind", "", "", "spec.nodeName=n2", "b"},
 		{"an empty field of the kind", "", "", "spec.nodeName=", "c"},
 		{"a name and labels that do not match", "x", "node=n2", "metadata.name=a", ""},
@@ -88,7 +88,7 @@ func TestListSelects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := names(t, page.Entries); got != c.want {
+			if got := namesOf(t, page.Entries); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if page.Revision != e.Revision() {
@@ -98,17 +98,17 @@ func TestListSelects(t *testing.T) {
 	}
 }
 
-func TestListOfOneNameNeedsNoNamespaceInClusterScope(t *testing.T) {
+func TestListByNameOfAClusterScopedKind(t *testing.T) {
 	e := registrytest.New(t, nil)
 	e.Create("namespaces", registrytest.NewNamespace("a"))
 	e.Create("namespaces", registrytest.NewNamespace("ab"))
 	page, err := e.Store("namespaces").List(t.Context(), registry.ListRequest{Field: fieldSelector(t, "metadata.name=a")})
-	if err != nil || names(t, page.Entries) != "a" {
+	if err != nil || namesOf(t, page.Entries) != "a" {
 		t.Errorf("page %v, error %v", page, err)
 	}
 }
 
-// The first list of an informer is one request, however long it is.
+// The first list of an informer is one request, whatever its limit.
 func TestListOfAnyVersionIgnoresTheLimit(t *testing.T) {
 	e := newPodsInTwoNamespaces(t)
 	for _, match := range []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan} {
@@ -116,14 +116,14 @@ func TestListOfAnyVersionIgnoresTheLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := names(t, page.Entries); got != "a b a c" || page.Continue != "" || page.Remaining != nil {
+		if got := namesOf(t, page.Entries); got != "a b a c" || page.Continue != "" || page.Remaining != nil {
 			t.Errorf("match %q: got %s, continue %q", match, got, page.Continue)
 		}
 	}
 }
 
-// An object that a field selector names is not on the page after it.
-func TestListOfOneNameContinues(t *testing.T) {
+// A page that begins after the object that a field selector names is empty.
+func TestListByNameWithAContinueToken(t *testing.T) {
 	e := newPodsInTwoNamespaces(t)
 	first, err := e.Store("pods").List(t.Context(), registry.ListRequest{Namespace: "x", Limit: 1})
 	if err != nil {
@@ -133,13 +133,14 @@ func TestListOfOneNameContinues(t *testing.T) {
 		page, err := e.Store("pods").List(t.Context(), registry.ListRequest{
 			Namespace: "x", Field: fieldSelector(t, "metadata.name="+name), Continue: first.Continue,
 		})
-		if err != nil || names(t, page.Entries) != want || page.Revision != first.Revision {
+		if err != nil || namesOf(t, page.Entries) != want || page.Revision != first.Revision {
 			t.Errorf("%s: page %v, error %v", name, page, err)
 		}
 	}
 }
 
-func continueAt(t *testing.T, revision int64) string {
+// continueToken returns a token for the page after pod x/a at the revision.
+func continueToken(t *testing.T, revision int64) string {
 	t.Helper()
 	token, err := storage.EncodeContinue("/pods/x/a", "/pods/", revision)
 	if err != nil {
@@ -170,42 +171,42 @@ func TestListErrors(t *testing.T) {
 		want metav1.Status
 	}{
 		{
-			"a version that is none is a bad request", registry.ListRequest{ResourceVersion: "abc"},
-			failure(400, metav1.StatusReasonBadRequest, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`, nil),
+			"an invalid resourceVersion is a bad request", registry.ListRequest{ResourceVersion: "abc"},
+			failureStatus(400, metav1.StatusReasonBadRequest, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`, nil),
 		},
 		{
-			"a version from the future times out", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
-			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+			"an exact future resourceVersion times out", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
+			failureStatus(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
 		},
 		{
-			"so does one that is not exact", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
-			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+			"a future minimum resourceVersion times out", registry.ListRequest{ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+			failureStatus(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
 		},
 		{
-			"an exact one of a single object has no time to retry after", registry.ListRequest{
+			"an exact future resourceVersion of one object has no retryAfter", registry.ListRequest{
 				Namespace: "x", Field: fieldSelector(t, "metadata.name=a"), ResourceVersion: "99999999999", ResourceVersionMatch: metav1.ResourceVersionMatchExact,
 			},
-			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
+			failureStatus(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(0)),
 		},
 		{
-			"a token from the future times out", registry.ListRequest{Continue: continueAt(t, 99999999999)},
-			failure(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
+			"a continue token of a future revision times out", registry.ListRequest{Continue: continueToken(t, 99999999999)},
+			failureStatus(504, metav1.StatusReasonTimeout, "Timeout: Too large resource version: 99999999999, current: "+current, tooLarge(1)),
 		},
 		{
-			"a token names the version by itself", registry.ListRequest{Continue: first.Continue, ResourceVersion: first.Continue},
-			failure(400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue", nil),
+			"a continue token excludes a resourceVersion", registry.ListRequest{Continue: first.Continue, ResourceVersion: first.Continue},
+			failureStatus(400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue", nil),
 		},
 		{
-			"a version that is gone has expired", registry.ListRequest{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
-			failure(410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.", nil),
+			"a compacted resourceVersion has expired", registry.ListRequest{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact},
+			failureStatus(410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.", nil),
 		},
 		{
-			"a token that is none is a bad request", registry.ListRequest{Continue: "!"},
-			failure(400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0", nil),
+			"an invalid continue token is a bad request", registry.ListRequest{Continue: "!"},
+			failureStatus(400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0", nil),
 		},
 		{
-			"a namespace that could leave its place is a bad request", registry.ListRequest{Namespace: "a/b"},
-			failure(400, metav1.StatusReasonBadRequest, `Namespace parameter invalid: "a/b": may not contain '/'`, nil),
+			"an invalid namespace is a bad request", registry.ListRequest{Namespace: "a/b"},
+			failureStatus(400, metav1.StatusReasonBadRequest, `Namespace parameter invalid: "a/b": may not contain '/'`, nil),
 		},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -213,14 +214,14 @@ func TestListErrors(t *testing.T) {
 			wantStatus(t, err, c.want)
 		})
 	}
-	t.Run("a token that has expired comes with one for the rest", func(t *testing.T) {
+	t.Run("an expired continue token is replaced by an inconsistent one", func(t *testing.T) {
 		_, err := env.Store("pods").List(t.Context(), registry.ListRequest{Limit: 1, Continue: first.Continue})
 		got := statusOf(t, err)
 		if got.Code != 410 || got.Reason != metav1.StatusReasonExpired || !strings.HasPrefix(got.Message, "The provided continue parameter is too old to display a consistent list result. You can start a new list") {
 			t.Fatalf("got %v", got)
 		}
 		rest, err := env.Store("pods").List(t.Context(), registry.ListRequest{Continue: got.Continue})
-		if err != nil || names(t, rest.Entries) != "b a c" {
+		if err != nil || namesOf(t, rest.Entries) != "b a c" {
 			t.Errorf("rest %v, error %v", rest, err)
 		}
 	})
@@ -240,13 +241,13 @@ func TestWatch(t *testing.T) {
 	update[*corev1.Pod](e, "pods", patch(registrytest.NewPod("e", ""), func(p *corev1.Pod) { p.Spec.NodeName = "n2" }))
 	for _, want := range []watch.EventType{watch.Added, watch.Deleted} {
 		event := <-watcher.Events()
-		if event.Type != want || names(t, []*storage.Entry{event.Entry}) != "e" {
+		if event.Type != want || namesOf(t, []*storage.Entry{event.Entry}) != "e" {
 			t.Errorf("got %v, want %v", event, want)
 		}
 	}
 }
 
-func TestWatchFromAVersionThatIsGoneHasExpired(t *testing.T) {
+func TestWatchFromACompactedVersionHasExpired(t *testing.T) {
 	e := newPodsInTwoNamespaces(t)
 	if _, err := e.Client.Compact(t.Context(), e.Revision(), clientv3.WithCompactPhysical()); err != nil {
 		t.Fatal(err)
@@ -258,10 +259,10 @@ func TestWatchFromAVersionThatIsGoneHasExpired(t *testing.T) {
 		watcher.Stop()
 		err = store.Resource().EventError(event.Err)
 	}
-	wantStatus(t, err, failure(410, metav1.StatusReasonExpired, "The resourceVersion for the provided watch is too old.", nil))
+	wantStatus(t, err, failureStatus(410, metav1.StatusReasonExpired, "The resourceVersion for the provided watch is too old.", nil))
 }
 
-func TestPodDeletionIsSeenInTwoSteps(t *testing.T) {
+func TestPodDeletionCausesTwoEvents(t *testing.T) {
 	e := registrytest.New(t, nil)
 	pod := e.Create("pods", registrytest.NewPod("p", "")).(*corev1.Pod)
 	watcher, err := e.Store("pods").Watch(t.Context(), registry.ListRequest{ResourceVersion: pod.ResourceVersion})
@@ -269,7 +270,7 @@ func TestPodDeletionIsSeenInTwoSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watcher.Stop()
-	if _, err := e.Store("pods").Delete(t.Context(), remove("p", nil)); err != nil {
+	if _, err := e.Store("pods").Delete(t.Context(), deleteRequest("p", nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []watch.EventType{watch.Modified, watch.Deleted} {

@@ -85,7 +85,8 @@ func (m *fieldManager) applyError(err error, current runtime.Object) error {
 func (s *Store) Applies() bool { return s.catalog.config.Types != nil }
 
 // track sets the managed fields of obj after a change of live, which is nil for a new object.
-// Valid managed fields in obj are used. If they cannot be computed, those of live are kept.
+// Valid managed fields in obj are used. If they cannot be computed, obj gets the managed fields of
+// live.
 func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource string) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {

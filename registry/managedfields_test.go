@@ -22,12 +22,13 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func by(manager string, req registry.UpdateRequest) registry.UpdateRequest {
+// withManager sets the field manager of a request.
+func withManager(manager string, req registry.UpdateRequest) registry.UpdateRequest {
 	req.Options.FieldManager = manager
 	return req
 }
 
-// applyData wants the ConfigMap m to have some data.
+// applyData applies data to the ConfigMap m.
 func applyData(e *registrytest.Env, req registry.ApplyRequest, data map[string]any) (*corev1.ConfigMap, error) {
 	store := e.Store("configmaps")
 	req.Source = fmt.Append(nil, data)
@@ -56,8 +57,8 @@ func mustApply(e *registrytest.Env, manager string, data map[string]any) *corev1
 	return m
 }
 
-// managed lists who manages what of an object, by name.
-func managed(obj runtime.Object) []string {
+// managersOf describes the managed fields of an object, sorted by manager.
+func managersOf(obj runtime.Object) []string {
 	var list []string
 	for _, m := range registrytest.Meta(obj).GetManagedFields() {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", m.Manager, m.Operation, m.FieldsV1.GetRawString(), m.Subresource)))
@@ -68,12 +69,12 @@ func managed(obj runtime.Object) []string {
 
 func wantManaged(t *testing.T, obj runtime.Object, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, managed(obj)); diff != "" {
+	if diff := cmp.Diff(want, managersOf(obj)); diff != "" {
 		t.Errorf("field managers (-want +got):\n%s", diff)
 	}
 }
 
-func TestWritesNoteTheirManager(t *testing.T) {
+func TestWritesRecordTheirManager(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	req := post(registrytest.NewDeployment("d"))
 	req.Options.FieldManager = "maker"
@@ -82,19 +83,19 @@ func TestWritesNoteTheirManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := registrytest.Object(created.Entry).(*appsv1.Deployment).DeepCopy()
-	update[runtime.Object](e, "deployments.apps", by("labeller", patch(d, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} })))
-	update[runtime.Object](e, "deployments.apps", by("kubelet", to("status", patch(d, func(d *appsv1.Deployment) {
-		d.Status.Replicas, d.Labels = 5, map[string]string{"a": "is not kept"}
+	update[runtime.Object](e, "deployments.apps", withManager("labeller", patch(d, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} })))
+	update[runtime.Object](e, "deployments.apps", withManager("kubelet", withSubresource("status", patch(d, func(d *appsv1.Deployment) {
+		d.Status.Replicas, d.Labels = 5, map[string]string{"a": "not kept"}
 	}))))
-	update[runtime.Object](e, "deployments.apps", by("scaler", scaleTo("d", 7)))
-	update[runtime.Object](e, "deployments.apps", patch(d, func(d *appsv1.Deployment) { d.Annotations = map[string]string{"server": "itself"} }))
+	update[runtime.Object](e, "deployments.apps", withManager("scaler", scaleTo("d", 7)))
+	update[runtime.Object](e, "deployments.apps", patch(d, func(d *appsv1.Deployment) { d.Annotations = map[string]string{"written-by": "server"} }))
 	wantManaged(t, e.Get("deployments.apps", "x", "d"),
 		`kubelet Update {"f:status":{"f:replicas":{}}} status`,
 		`labeller Update {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
 		`scaler Update {"f:spec":{"f:replicas":{}}} scale`)
 }
 
-func TestApplyOwnsAndDropsFields(t *testing.T) {
+func TestApplyOwnsAndRemovesFields(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	mustApply(e, "one", map[string]any{"a": "1", "b": "2"})
 	mustApply(e, "two", map[string]any{"c": "3"})
@@ -110,7 +111,7 @@ func TestApplyConflictsUnlessForced(t *testing.T) {
 	mustApply(e, "one", map[string]any{"a": "1"})
 	two := registry.ApplyRequest{Options: registry.WriteOptions{FieldManager: "two"}}
 	_, err := applyData(e, two, map[string]any{"a": "2"})
-	wantStatus(t, err, failure(409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "one": .data.a`,
+	wantStatus(t, err, failureStatus(409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "one": .data.a`,
 		&metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "FieldManagerConflict", Message: `conflict with "one"`, Field: ".data.a"}}}))
 	two.Force = true
 	m, err := applyData(e, two, map[string]any{"a": "2"})
@@ -120,26 +121,26 @@ func TestApplyConflictsUnlessForced(t *testing.T) {
 	wantManaged(t, m, `two Apply {"f:data":{"f:a":{}}}`)
 }
 
-// What is remembered of an apply that changed nothing holds for the state it
-// was made on only.
-func TestApplyAgainWritesNothing(t *testing.T) {
+// The memo of an apply without changes is valid for one state only: after a write by another
+// manager the same apply conflicts.
+func TestRepeatedApplyWritesNothing(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	first := mustApply(e, "one", map[string]any{"a": "1"})
 	for range 3 {
-		if again := mustApply(e, "one", map[string]any{"a": "1"}); again.ResourceVersion != first.ResourceVersion {
-			t.Fatalf("version %s has become %s", first.ResourceVersion, again.ResourceVersion)
+		if next := mustApply(e, "one", map[string]any{"a": "1"}); next.ResourceVersion != first.ResourceVersion {
+			t.Fatalf("resourceVersion changed from %s to %s", first.ResourceVersion, next.ResourceVersion)
 		}
 	}
-	update[*corev1.ConfigMap](e, "configmaps", by("other", patch(first, func(m *corev1.ConfigMap) { m.Data["a"] = "stolen" })))
+	update[*corev1.ConfigMap](e, "configmaps", withManager("other", patch(first, func(m *corev1.ConfigMap) { m.Data["a"] = "changed" })))
 	_, err := applyData(e, registry.ApplyRequest{Options: registry.WriteOptions{FieldManager: "one"}}, map[string]any{"a": "1"})
 	wantMessage(t, err, 409, `Apply failed with 1 conflict: conflict with "other" using v1: .data.a`)
 }
 
-// A client that read an object sends its managers back, perhaps with other times.
-func TestTimesAloneAreNoChange(t *testing.T) {
+// A client may send back the managed fields that it has read, with other times.
+func TestTimesOfManagersAreIgnored(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	m := mustApply(e, "one", map[string]any{"a": "1"})
-	touched := update[*corev1.ConfigMap](e, "configmaps", by("two", patch(m, func(m *corev1.ConfigMap) {
+	touched := update[*corev1.ConfigMap](e, "configmaps", withManager("two", patch(m, func(m *corev1.ConfigMap) {
 		m.ManagedFields[0].Time = &metav1.Time{Time: time.Unix(1, 0)}
 	})))
 	if touched.ResourceVersion != m.ResourceVersion {
@@ -147,34 +148,34 @@ func TestTimesAloneAreNoChange(t *testing.T) {
 	}
 }
 
-func TestClientsMayForgetTheManagers(t *testing.T) {
+func TestUpdateMayResetManagedFields(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	for rule, c := range map[string]struct {
 		sent []metav1.ManagedFieldsEntry
 		want []string
 	}{
-		"none sent":       {nil, []string{`one Apply {"f:data":{"f:a":{}}}`}},
-		"none that exist": {[]metav1.ManagedFieldsEntry{{Manager: "x"}}, []string{`one Apply {"f:data":{"f:a":{}}}`}},
-		"an empty list":   {[]metav1.ManagedFieldsEntry{}, nil},
-		"one empty entry": {[]metav1.ManagedFieldsEntry{{}}, nil},
+		"no managed fields":      {nil, []string{`one Apply {"f:data":{"f:a":{}}}`}},
+		"invalid managed fields": {[]metav1.ManagedFieldsEntry{{Manager: "x"}}, []string{`one Apply {"f:data":{"f:a":{}}}`}},
+		"an empty list":          {[]metav1.ManagedFieldsEntry{}, nil},
+		"one empty entry":        {[]metav1.ManagedFieldsEntry{{}}, nil},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			e := e.With(t)
 			m := mustApply(e, "one", map[string]any{"a": "1"})
-			got := update[*corev1.ConfigMap](e, "configmaps", by("two", patch(m, func(m *corev1.ConfigMap) { m.ManagedFields = c.sent })))
+			got := update[*corev1.ConfigMap](e, "configmaps", withManager("two", patch(m, func(m *corev1.ConfigMap) { m.ManagedFields = c.sent })))
 			wantManaged(t, got, c.want...)
-			if _, err := e.Store("configmaps").Delete(t.Context(), remove("m", &metav1.DeleteOptions{})); err != nil {
+			if _, err := e.Store("configmaps").Delete(t.Context(), deleteRequest("m", &metav1.DeleteOptions{})); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
 }
 
-// Appliers that race each see the fields of those before.
-func TestConcurrentAppliesKeepEachOthersFields(t *testing.T) {
+// Each of the concurrent applies keeps the fields of the others.
+func TestConcurrentApplies(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	mustApply(e, "first", map[string]any{"first": "1"})
-	together(func(writer int) {
+	runWriters(func(writer int) {
 		name := fmt.Sprint("w", writer)
 		if _, err := applyData(e, registry.ApplyRequest{Options: registry.WriteOptions{FieldManager: name}}, map[string]any{name: "1"}); err != nil {
 			t.Error(err)
@@ -186,8 +187,8 @@ func TestConcurrentAppliesKeepEachOthersFields(t *testing.T) {
 	}
 }
 
-// What one manager leaves out goes, unless another one owns it too.
-func TestApplyTakesOutWhatIsLeftOut(t *testing.T) {
+// An apply removes a field that its manager omits, unless another manager owns it too.
+func TestApplyRemovesOmittedFields(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	for _, c := range []struct {
 		manager string
@@ -212,12 +213,12 @@ func TestApplyTakesOutWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// What cannot be merged is the client's mistake, whatever is wrong with it.
-func TestApplyOfNonsense(t *testing.T) {
+// An apply that cannot be merged is a bad request.
+func TestApplyOfInvalidValues(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	mustApply(e, "one", map[string]any{"a": "1"})
 	for rule, data := range map[string]map[string]any{
-		"a value of another type": {"a": 1}, "a map for a value": {"a": map[string]any{}}, "nothing for a value": {"a": []any{nil}},
+		"a number instead of a string": {"a": 1}, "a map instead of a string": {"a": map[string]any{}}, "a list instead of a string": {"a": []any{nil}},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			_, err := applyData(e, registry.ApplyRequest{Options: registry.WriteOptions{FieldManager: "one"}, Force: true}, data)

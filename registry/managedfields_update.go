@@ -61,7 +61,7 @@ func (op *updateOp) newViewManagers(view, obj runtime.Object) (viewManagers, err
 	return viewManagers{handler}, nil
 }
 
-// writeTo sets the managers of an object from those of its view.
+// writeTo sets the managed fields of an object from the managed fields of its view.
 func (m viewManagers) writeTo(obj, view runtime.Object) error {
 	if m.handler == nil {
 		return nil

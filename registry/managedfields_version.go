@@ -19,7 +19,7 @@ type fieldVersions struct {
 	// kind is the kind of the written objects.
 	kind schema.GroupVersionKind
 	// body returns a zero object of a kind of the subresource, which has one version. Nil: the
-	// kind is that of the resource.
+	// kind of the resource.
 	body func() runtime.Object
 }
 

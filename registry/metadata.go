@@ -70,7 +70,7 @@ func CheckName(obj metav1.Object, name string) error {
 }
 
 // dropDuplicateOwners removes duplicates among the owner references and adds a warning. when is
-// the part of the text that tells when they were found.
+// the part of the warning about the time of the check.
 func dropDuplicateOwners(ctx context.Context, obj metav1.Object, when string) {
 	refs := obj.GetOwnerReferences()
 	var kept []metav1.OwnerReference

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// No object that would fit is refused: the size is a lower bound, and managed
-// fields, which the server replaces, do not count.
+// The result is a lower bound, so no object that fits is rejected. Managed fields do not count
+// because the server replaces them.
 func TestMinStoredSize(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{"a": "b", "c": "\""}}, Spec: corev1.PodSpec{NodeName: "n"}}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
@@ -34,24 +34,24 @@ func TestMinStoredSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule, c := range map[string]struct {
-		obj  runtime.Object
-		most int
+		obj runtime.Object
+		max int
 	}{
-		"a Go type":                      {pod, pod.Size()},
-		"a Go type with managers":        {managed, pod.Size()},
-		"an unstructured object":         {&unstructured.Unstructured{Object: content}, len(encoded)},
-		"an unstructured, with managers": {&unstructured.Unstructured{Object: managedContent}, len(encoded)},
+		"a Go type":                                  {pod, pod.Size()},
+		"a Go type with managed fields":              {managed, pod.Size()},
+		"an unstructured object":                     {&unstructured.Unstructured{Object: content}, len(encoded)},
+		"an unstructured object with managed fields": {&unstructured.Unstructured{Object: managedContent}, len(encoded)},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			if got := minStoredSize(c.obj); got > c.most || got < c.most*2/3 {
-				t.Errorf("at least %d bytes of %d", got, c.most)
+			if got := minStoredSize(c.obj); got > c.max || got < c.max*2/3 {
+				t.Errorf("lower bound of %d bytes, size %d", got, c.max)
 			}
 		})
 	}
 }
 
-// The Status of an object with many invalid fields is bounded.
-func TestInvalidListsSomeFields(t *testing.T) {
+// The number of causes in the Status of an object with many invalid fields is limited.
+func TestInvalidLimitsCauses(t *testing.T) {
 	errs := func(n int) (errs field.ErrorList) {
 		for i := range n {
 			errs = append(errs, field.Invalid(field.NewPath("f").Index(i), i, "is wrong"))
@@ -62,10 +62,10 @@ func TestInvalidListsSomeFields(t *testing.T) {
 		status := invalid(schema.GroupKind{Kind: "A"}, "a", errs(sent)).(apierrors.APIStatus).Status()
 		causes := status.Details.Causes
 		if len(causes) != want {
-			t.Errorf("%d errors are %d causes, want %d", sent, len(causes), want)
+			t.Errorf("%d errors have %d causes, want %d", sent, len(causes), want)
 		}
 		if last := fmt.Sprintf("Too many: %d: must have at most %d items", sent, maxFieldErrors); sent > maxFieldErrors && causes[len(causes)-1].Message != last {
-			t.Errorf("the last one says %s", causes[len(causes)-1].Message)
+			t.Errorf("the last cause is %s", causes[len(causes)-1].Message)
 		}
 	}
 }

@@ -21,8 +21,8 @@ const (
 	rounds  = 12
 )
 
-// together runs do in as many goroutines as there are writers, and waits.
-func together(do func(writer int)) {
+// runWriters runs do in one goroutine for each writer and waits for all.
+func runWriters(do func(writer int)) {
 	var group sync.WaitGroup
 	for writer := range writers {
 		group.Go(func() { do(writer) })
@@ -30,8 +30,8 @@ func together(do func(writer int)) {
 	group.Wait()
 }
 
-// count adds one to a number in the data of a ConfigMap.
-func count(key string) func(*corev1.ConfigMap) {
+// increment returns a change that adds one to a number in the data of a ConfigMap.
+func increment(key string) func(*corev1.ConfigMap) {
 	return func(c *corev1.ConfigMap) {
 		n, _ := strconv.Atoi(c.Data[key])
 		if c.Data == nil {
@@ -41,20 +41,20 @@ func count(key string) func(*corev1.ConfigMap) {
 	}
 }
 
-func TestContentionLosesNothing(t *testing.T) {
+func TestConcurrentUpdatesLoseNoWrite(t *testing.T) {
 	e := registrytest.New(t, nil)
 	shared := e.Create("configmaps", registrytest.NewConfigMap("shared")).(*corev1.ConfigMap)
 	store := e.Store("configmaps")
 	var conflicts atomic.Int64
-	together(func(writer int) {
-		own := fmt.Sprintf("writer-%d", writer)
+	runWriters(func(writer int) {
+		key := fmt.Sprintf("writer-%d", writer)
 		for range rounds {
-			// A patch has no version of its own: it never conflicts.
-			if _, err := store.Update(t.Context(), patch(shared, count("patched"))); err != nil {
+			// A patch has no resourceVersion, so it never conflicts.
+			if _, err := store.Update(t.Context(), patch(shared, increment("patched"))); err != nil {
 				t.Error(err)
 			}
-			// Nor does one that names no version at all.
-			unconditional := patch(shared, func(c *corev1.ConfigMap) { count(own)(c); c.ResourceVersion = "" })
+			// Nor does an update without resourceVersion.
+			unconditional := patch(shared, func(c *corev1.ConfigMap) { increment(key)(c); c.ResourceVersion = "" })
 			if _, err := store.Update(t.Context(), unconditional); err != nil {
 				t.Error(err)
 			}
@@ -64,18 +64,18 @@ func TestContentionLosesNothing(t *testing.T) {
 	got := e.Get("configmaps", "x", "shared").(*corev1.ConfigMap).Data
 	want := strconv.Itoa(writers * rounds)
 	if got["patched"] != want || got["read"] != want {
-		t.Errorf("%s patches and %s conditional updates are left of %s", got["patched"], got["read"], want)
+		t.Errorf("%s patches and %s conditional updates, want %s of each", got["patched"], got["read"], want)
 	}
 	for writer := range writers {
 		if n := got[fmt.Sprintf("writer-%d", writer)]; n != strconv.Itoa(rounds) {
-			t.Errorf("%s unconditional updates are left of writer %d", n, writer)
+			t.Errorf("%s unconditional updates of writer %d", n, writer)
 		}
 	}
 	t.Logf("%d conflicts", conflicts.Load())
 }
 
-// readModifyWrite counts as a client does that sends back what it has read,
-// again and again until nobody was faster. It returns how often somebody was.
+// readModifyWrite increments the number at key as a client does: it reads and updates the object
+// until the update does not conflict. It returns the number of conflicts.
 func readModifyWrite(t *testing.T, store *registry.Store, key string) (conflicts int) {
 	for {
 		entry, err := store.Get(t.Context(), "x", "shared", "")
@@ -88,7 +88,7 @@ func readModifyWrite(t *testing.T, store *registry.Store, key string) (conflicts
 			t.Error(err)
 			return conflicts
 		}
-		_, err = store.Update(t.Context(), put(registrytest.Change(obj.(*corev1.ConfigMap), count(key))))
+		_, err = store.Update(t.Context(), put(registrytest.Change(obj.(*corev1.ConfigMap), increment(key))))
 		if err == nil {
 			return conflicts
 		}
@@ -100,12 +100,12 @@ func readModifyWrite(t *testing.T, store *registry.Store, key string) (conflicts
 	}
 }
 
-func TestOneOfManyCreatesWins(t *testing.T) {
+func TestOneOfManyCreatesSucceeds(t *testing.T) {
 	e := registrytest.New(t, nil)
 	for round := range rounds {
 		name := fmt.Sprintf("c%d", round)
 		var created, existed atomic.Int64
-		together(func(int) {
+		runWriters(func(int) {
 			switch _, err := e.Store("configmaps").Create(t.Context(), post(registrytest.NewConfigMap(name))); {
 			case err == nil:
 				created.Add(1)
@@ -126,8 +126,8 @@ func TestOneOfManyUpdatesCreates(t *testing.T) {
 	for round := range rounds {
 		obj := registrytest.NewConfigMap(fmt.Sprintf("c%d", round))
 		var created atomic.Int64
-		together(func(int) {
-			req := patchOrCreate(obj, count("n"))
+		runWriters(func(int) {
+			req := patchOrCreate(obj, increment("n"))
 			result, err := e.Store("configmaps").Update(t.Context(), req)
 			if err != nil {
 				t.Error(err)
@@ -142,7 +142,7 @@ func TestOneOfManyUpdatesCreates(t *testing.T) {
 	}
 }
 
-// patchOrCreate is what an apply does.
+// patchOrCreate returns the request of an apply: it changes the stored object or creates obj.
 func patchOrCreate(obj *corev1.ConfigMap, change func(*corev1.ConfigMap)) registry.UpdateRequest {
 	req := put(obj)
 	req.CreateIfAbsent, req.ForceCreate = false, true
@@ -155,19 +155,19 @@ func patchOrCreate(obj *corev1.ConfigMap, change func(*corev1.ConfigMap)) regist
 	return req
 }
 
-func TestEverybodyWhoTakesTheLastFinalizerSucceeds(t *testing.T) {
+func TestConcurrentRemovalsOfTheLastFinalizerSucceed(t *testing.T) {
 	e := registrytest.New(t, nil)
 	for round := range rounds {
 		obj := e.Create("configmaps", registrytest.Change(registrytest.NewConfigMap(fmt.Sprintf("f%d", round)), func(c *corev1.ConfigMap) {
 			c.Finalizers = []string{"exam.io/one"}
 		})).(*corev1.ConfigMap)
-		if _, err := e.Store("configmaps").Delete(t.Context(), remove(obj.Name, nil)); err != nil {
+		if _, err := e.Store("configmaps").Delete(t.Context(), deleteRequest(obj.Name, nil)); err != nil {
 			t.Fatal(err)
 		}
-		release := meetOnce(func(c *corev1.ConfigMap) { c.Finalizers = nil })
-		together(func(writer int) {
+		release := waitForAllReads(func(c *corev1.ConfigMap) { c.Finalizers = nil })
+		runWriters(func(writer int) {
 			req := patch(obj, release(writer))
-			if writer%2 == 0 { // an apply must not bring it back
+			if writer%2 == 0 { // an apply must not create the object again
 				req = patchOrCreate(obj, release(writer))
 			}
 			result, err := e.Store("configmaps").Update(t.Context(), req)
@@ -175,27 +175,27 @@ func TestEverybodyWhoTakesTheLastFinalizerSucceeds(t *testing.T) {
 				t.Errorf("created %v, error %v", result.Created, err)
 			}
 		})
-		if !absent(e, "configmaps", "x", obj.Name) {
-			t.Fatal("it is still there")
+		if !isAbsent(e, "configmaps", "x", obj.Name) {
+			t.Fatal("the object still exists")
 		}
 	}
 }
 
-// meetOnce returns a change for each writer. All writers have read the same
-// state before the first of them goes on.
-func meetOnce(change func(*corev1.ConfigMap)) func(writer int) func(*corev1.ConfigMap) {
-	var met sync.WaitGroup
-	met.Add(writers)
+// waitForAllReads returns a change for each writer. The first call of each change waits until all
+// writers have read the same state.
+func waitForAllReads(change func(*corev1.ConfigMap)) func(writer int) func(*corev1.ConfigMap) {
+	var reads sync.WaitGroup
+	reads.Add(writers)
 	var once [writers]sync.Once
 	return func(writer int) func(*corev1.ConfigMap) {
 		return func(c *corev1.ConfigMap) {
-			once[writer].Do(func() { met.Done(); met.Wait() })
+			once[writer].Do(func() { reads.Done(); reads.Wait() })
 			change(c)
 		}
 	}
 }
 
-func TestAFinalizerThatIsAddedInBetweenIsNotLost(t *testing.T) {
+func TestUpdateKeepsAConcurrentlyAddedFinalizer(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	runs := 0
@@ -205,7 +205,7 @@ func TestAFinalizerThatIsAddedInBetweenIsNotLost(t *testing.T) {
 			if runs++; runs == 1 {
 				update[*corev1.ConfigMap](e, "configmaps", patch(obj, func(c *corev1.ConfigMap) { c.Finalizers = []string{"exam.io/one"} }))
 			}
-			return registrytest.Change(current.(*corev1.ConfigMap), count("n")), nil
+			return registrytest.Change(current.(*corev1.ConfigMap), increment("n")), nil
 		},
 	})
 	got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap)
@@ -214,7 +214,7 @@ func TestAFinalizerThatIsAddedInBetweenIsNotLost(t *testing.T) {
 	}
 }
 
-func TestAVersionIsHeldAgainstTheStateAfterALostRace(t *testing.T) {
+func TestResourceVersionIsCheckedAgainAfterALostRace(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("configmaps", registrytest.NewConfigMap("c")).(*corev1.ConfigMap)
 	runs := 0
@@ -222,25 +222,25 @@ func TestAVersionIsHeldAgainstTheStateAfterALostRace(t *testing.T) {
 		Namespace: "x", Name: "c",
 		Propose: func(context.Context, runtime.Object) (runtime.Object, error) {
 			if runs++; runs == 1 {
-				update[*corev1.ConfigMap](e, "configmaps", patch(obj, count("other")))
+				update[*corev1.ConfigMap](e, "configmaps", patch(obj, increment("other")))
 			}
-			return registrytest.Change(obj, count("mine")), nil
+			return registrytest.Change(obj, increment("mine")), nil
 		},
 	})
-	wantMessage(t, err, 409, `Operation cannot be fulfilled on configmaps "c": `+stale)
+	wantMessage(t, err, 409, `Operation cannot be fulfilled on configmaps "c": `+staleMessage)
 	if got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap); runs != 2 || got.Data["mine"] != "" {
 		t.Errorf("%d runs, data %v", runs, got.Data)
 	}
 }
 
-func TestDeletesAndUpdatesMeet(t *testing.T) {
+func TestConcurrentDeletesAndUpdates(t *testing.T) {
 	e := registrytest.New(t, nil)
 	for round := range rounds {
 		obj := e.Create("configmaps", registrytest.NewConfigMap(fmt.Sprintf("c%d", round))).(*corev1.ConfigMap)
 		var removed atomic.Int64
-		together(func(writer int) {
+		runWriters(func(writer int) {
 			if writer%2 == 0 {
-				result, err := e.Store("configmaps").Delete(t.Context(), remove(obj.Name, nil))
+				result, err := e.Store("configmaps").Delete(t.Context(), deleteRequest(obj.Name, nil))
 				if err != nil && !apierrors.IsNotFound(err) {
 					t.Error(err)
 				}
@@ -249,41 +249,41 @@ func TestDeletesAndUpdatesMeet(t *testing.T) {
 				}
 				return
 			}
-			if _, err := e.Store("configmaps").Update(t.Context(), patch(obj, count("n"))); err != nil && !apierrors.IsNotFound(err) {
+			if _, err := e.Store("configmaps").Update(t.Context(), patch(obj, increment("n"))); err != nil && !apierrors.IsNotFound(err) {
 				t.Error(err)
 			}
 		})
-		if removed.Load() != 1 || !absent(e, "configmaps", "x", obj.Name) {
-			t.Fatalf("removed by %d", removed.Load())
+		if removed.Load() != 1 || !isAbsent(e, "configmaps", "x", obj.Name) {
+			t.Fatalf("removed by %d writers, want 1 and no object", removed.Load())
 		}
 	}
 }
 
-func TestDeleteCollectionSparesWhatTookAName(t *testing.T) {
+func TestDeleteCollectionKeepsARecreatedObject(t *testing.T) {
 	configMaps := registrytest.ConfigMaps()
-	e := registrytest.New(t, registry.Chain{{Name: "Recreate", Admit: recreate(t)}}, configMaps)
+	e := registrytest.New(t, registry.Chain{{Name: "Recreate", Admit: recreateOnDelete(t)}}, configMaps)
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
-	if _, err := e.Store("configmaps").DeleteCollection(t.Context(), remove("", nil), registry.ListRequest{Namespace: "x"}); err != nil {
+	if _, err := e.Store("configmaps").DeleteCollection(t.Context(), deleteRequest("", nil), registry.ListRequest{Namespace: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := e.Get("configmaps", "x", "c").(*corev1.ConfigMap); got.Data["second"] != "1" {
-		t.Errorf("left is %v", got)
+		t.Errorf("object %v, want the recreated one", got)
 	}
 }
 
-// recreate deletes and creates an object anew the first time that somebody
-// wants to delete it.
-func recreate(t *testing.T) func(context.Context, *registry.Attributes) error {
+// recreateOnDelete returns an admission function that deletes and recreates the object of the first
+// deletion, before that deletion continues.
+func recreateOnDelete(t *testing.T) func(context.Context, *registry.Attributes) error {
 	var begun atomic.Bool
 	return func(ctx context.Context, a *registry.Attributes) error {
 		if a.Operation != registry.OperationDelete || begun.Swap(true) {
 			return nil
 		}
 		store, _ := a.Catalog.Store(a.Resource.GroupResource())
-		if _, err := store.Delete(ctx, remove(a.Name, nil)); err != nil {
+		if _, err := store.Delete(ctx, deleteRequest(a.Name, nil)); err != nil {
 			t.Error(err)
 		}
-		second := registrytest.Change(registrytest.NewConfigMap(a.Name), count("second"))
+		second := registrytest.Change(registrytest.NewConfigMap(a.Name), increment("second"))
 		_, err := store.Create(ctx, post(second))
 		return err
 	}

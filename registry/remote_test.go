@@ -9,9 +9,8 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// What other servers serve stands where its priorities say, and never before what
-// is built in.
-func TestRemotesHaveAPlaceInDiscovery(t *testing.T) {
+// The priorities of remote group versions decide their place, but built-in groups come first.
+func TestOrderOfRemotesInDiscovery(t *testing.T) {
 	catalog := registry.NewCatalog(registry.CatalogConfig{})
 	resource := func(group, version string, custom bool) *registry.Resource {
 		return &registry.Resource{
@@ -49,7 +48,7 @@ func TestRemotesHaveAPlaceInDiscovery(t *testing.T) {
 		t.Error(diff)
 	}
 	if snapshot.Generation == before.Generation || len(before.Groups) != 2 {
-		t.Error("the snapshot of before has changed, or does not tell that it is old")
+		t.Error("the previous snapshot has changed, or has the generation of the new one")
 	}
 	catalog.SetRemotes(nil)
 	if diff := cmp.Diff(before.Groups, catalog.Snapshot().Groups); diff != "" {

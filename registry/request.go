@@ -79,7 +79,7 @@ type DeleteRequest struct {
 type ListRequest struct {
 	// Namespace "" selects all namespaces.
 	Namespace string
-	// Label and Field select objects; nil selects all. Field names are those of the hub.
+	// Label and Field select objects; nil selects all. Field names belong to the hub version.
 	Label labels.Selector
 	Field fields.Selector
 
@@ -91,8 +91,8 @@ type ListRequest struct {
 	// KnownRevision is the revision of an earlier answer to the same list, 0 for none. If nothing
 	// has changed since, the page may say so and have no entries, see storage.Page.
 	KnownRevision int64
-	// IncludeCorrupt lists and watches objects that cannot be decoded too, unless Label or Field
-	// select: the error is that of their entry. Without it they are an error of the list or watch.
+	// IncludeCorrupt includes objects that cannot be decoded if Label and Field select all objects:
+	// the Object method of their entry returns the error. Otherwise the list or watch fails.
 	IncludeCorrupt bool
 	// SendInitialEvents and AllowWatchBookmarks apply to Watch only.
 	SendInitialEvents   *bool

@@ -84,7 +84,7 @@ type Version struct {
 	Model func(v2 bool) (*spec.Schema, error)
 	// Deprecated is the deprecation warning of the version. "": the warning of the Go type.
 	Deprecated string
-	// FieldLabel converts the label and value of a field selector to those of the hub, or returns
+	// FieldLabel converts the label and value of a field selector to the hub version, or returns
 	// an error. Nil supports metadata.name and metadata.namespace only.
 	FieldLabel func(label, value string) (hubLabel, hubValue string, err error)
 }
@@ -99,12 +99,12 @@ type Columns struct {
 }
 
 // Subresource is a part or an action of a resource. Exactly one of Update, View, Create and
-// Connect defines it, except that Create may have an Update beside it.
+// Connect defines it, except that Create and Update may occur together.
 type Subresource struct {
 	Name  string
 	Verbs []string
-	// Kind is the kind of the body. If group and version are empty, they are those of the
-	// resource.
+	// Kind is the kind of the body. Empty group and version: the group and version of
+	// the resource.
 	Kind schema.GroupVersionKind
 	// New returns a zero body; nil if the body is of the kind of the resource.
 	New func() runtime.Object

@@ -16,8 +16,8 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// statuses are computed: a resource that is stored nowhere.
-func statuses() *registry.Resource {
+// componentStatuses returns a virtual resource whose objects are computed.
+func componentStatuses() *registry.Resource {
 	all := func() []runtime.Object {
 		return []runtime.Object{
 			&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "etcd-0", Labels: map[string]string{"a": "b"}}},
@@ -32,8 +32,8 @@ func statuses() *registry.Resource {
 	}}
 }
 
-// reviews answer and are gone.
-func reviews() *registry.Resource {
+// accessReviews returns a virtual resource whose objects can only be created.
+func accessReviews() *registry.Resource {
 	return &registry.Resource{Group: "authorization.k8s.io", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true, Versions: []registry.Version{{Name: "v1"}}, Virtual: &registry.Virtual{
 		Create: func(_ context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 			review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
@@ -46,23 +46,23 @@ func reviews() *registry.Resource {
 
 func TestVirtualResources(t *testing.T) {
 	j := &journal{}
-	env := registrytest.New(t, j.steps(), statuses(), reviews())
+	env := registrytest.New(t, j.steps(), componentStatuses(), accessReviews())
 	store := env.Served("componentstatuses")
-	t.Run("are listed as computed, and selected", func(t *testing.T) {
+	t.Run("list selects among the computed objects", func(t *testing.T) {
 		for selected, want := range map[string]string{"": "etcd-0 scheduler", "a=b": "etcd-0"} {
 			page, err := store.List(t.Context(), registry.ListRequest{Label: selector(t, selected)})
-			if err != nil || names(t, page.Entries) != want || page.Revision != 0 {
+			if err != nil || namesOf(t, page.Entries) != want || page.Revision != 0 {
 				t.Errorf("page %v, error %v", page, err)
 			}
 		}
 	})
-	t.Run("are got", func(t *testing.T) {
+	t.Run("get returns the computed object", func(t *testing.T) {
 		entry, err := store.Get(t.Context(), "", "etcd-0", "")
 		if err != nil || entry.Key != "etcd-0" || entry.Revision != 0 {
 			t.Errorf("entry %v, error %v", entry, err)
 		}
 	})
-	t.Run("are answered after admission", func(t *testing.T) {
+	t.Run("create runs admission", func(t *testing.T) {
 		j.lines = nil
 		result, err := env.Served("localsubjectaccessreviews.authorization.k8s.io").Create(t.Context(), registry.CreateRequest{
 			Namespace: "x", Object: &authorizationv1.LocalSubjectAccessReview{},
@@ -76,13 +76,13 @@ func TestVirtualResources(t *testing.T) {
 		}
 		j.expect(t, "admit CREATE ", "admission validates CREATE ")
 	})
-	t.Run("have no other verb", func(t *testing.T) {
-		_, create := store.Create(t.Context(), registry.CreateRequest{Object: &corev1.ComponentStatus{}})
+	t.Run("other verbs are rejected", func(t *testing.T) {
+		_, created := store.Create(t.Context(), registry.CreateRequest{Object: &corev1.ComponentStatus{}})
 		_, updated := store.Update(t.Context(), put(&corev1.ComponentStatus{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
-		_, deleted := store.Delete(t.Context(), remove("a", nil))
-		_, all := store.DeleteCollection(t.Context(), remove("", nil), registry.ListRequest{})
+		_, deleted := store.Delete(t.Context(), deleteRequest("a", nil))
+		_, collection := store.DeleteCollection(t.Context(), deleteRequest("", nil), registry.ListRequest{})
 		_, watched := store.Watch(t.Context(), registry.ListRequest{})
-		for verb, err := range map[string]error{"create": create, "update": updated, "delete": deleted, "deletecollection": all, "watch": watched} {
+		for verb, err := range map[string]error{"create": created, "update": updated, "delete": deleted, "deletecollection": collection, "watch": watched} {
 			if statusOf(t, err).Code != 405 {
 				t.Errorf("%s: %v", verb, err)
 			}
@@ -118,13 +118,13 @@ func TestSubresourceActions(t *testing.T) {
 	if err := store.Connect(t.Context(), "log", registry.ConnectRequest{Namespace: "x", Name: "p"}); !errors.Is(err, unreachable) {
 		t.Errorf("got %v", err)
 	}
-	j.expect(t) // a read
+	j.expect(t) // a read has no admission
 
 	eviction := registry.CreateRequest{Namespace: "x", Name: "p", Object: &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "y"}}}
 	_, err := store.CreateSubresource(t.Context(), "eviction", eviction)
 	wantMessage(t, err, 400, "the namespace of the provided object does not match the namespace sent on the request")
 	eviction.Object = &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
-	if _, err := store.CreateSubresource(t.Context(), "eviction", eviction); err != nil || !absent(e, "pods", "x", "p") {
+	if _, err := store.CreateSubresource(t.Context(), "eviction", eviction); err != nil || !isAbsent(e, "pods", "x", "p") {
 		t.Errorf("got %v", err)
 	}
 	j.expect(t, "admit CREATE eviction", "admission validates CREATE eviction")
@@ -147,14 +147,14 @@ func TestGetSubresource(t *testing.T) {
 		t.Errorf("got %v, error %v", got, err)
 	}
 	_, err = e.Store("deployments.apps").GetSubresource(t.Context(), "x", "absent", "status")
-	wantStatus(t, err, failure(404, metav1.StatusReasonNotFound, `deployments.apps "absent" not found`, about("apps", "deployments", "absent")))
+	wantStatus(t, err, failureStatus(404, metav1.StatusReasonNotFound, `deployments.apps "absent" not found`, detailsOf("apps", "deployments", "absent")))
 }
 
-func TestNamesCannotLeaveTheirPlace(t *testing.T) {
+func TestInvalidNamesAreRejected(t *testing.T) {
 	e := registrytest.New(t, nil)
 	for _, c := range []struct{ rule, namespace, name, want string }{
 		{"a slash in a name", "x", "a/b", `Name parameter invalid: "a/b": may not contain '/'`},
-		{"a way up", "x", "..", `Name parameter invalid: "..": may not be '..'`},
+		{"the parent directory as a name", "x", "..", `Name parameter invalid: "..": may not be '..'`},
 		{"a slash in a namespace", "x/y", "a", `Namespace parameter invalid: "x/y": may not contain '/'`},
 		{"no name", "x", "", "Name parameter required."},
 		{"no namespace", "", "a", "Namespace parameter required."},
@@ -172,8 +172,8 @@ func TestCorruptObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := e.Store("configmaps")
-	_, updated := store.Update(t.Context(), patch(registrytest.NewConfigMap("c"), count("n")))
-	_, deleted := store.Delete(t.Context(), remove("c", nil))
+	_, updated := store.Update(t.Context(), patch(registrytest.NewConfigMap("c"), increment("n")))
+	_, deleted := store.Delete(t.Context(), deleteRequest("c", nil))
 	_, listed := store.List(t.Context(), registry.ListRequest{Namespace: "x", Label: selector(t, "a=b")})
 	for _, c := range []struct {
 		verb string
@@ -190,21 +190,21 @@ func TestCorruptObjects(t *testing.T) {
 	}
 }
 
-func TestCatalogChangesWhileItIsRead(t *testing.T) {
+func TestSnapshotsOfTheCatalogDoNotChange(t *testing.T) {
 	e := registrytest.New(t, nil)
 	before := e.Catalog.Snapshot()
-	if err := e.Catalog.Add(statuses(), registrytest.Pods()); err == nil {
+	if err := e.Catalog.Add(componentStatuses(), registrytest.Pods()); err == nil {
 		t.Fatal("pods were added twice")
 	}
 	if e.Catalog.Snapshot() != before {
-		t.Error("an addition that failed changed the catalog")
+		t.Error("a failed Add changed the catalog")
 	}
-	if err := e.Catalog.Add(reviews()); err != nil {
+	if err := e.Catalog.Add(accessReviews()); err != nil {
 		t.Fatal(err)
 	}
 	after := e.Catalog.Snapshot()
 	if _, ok := after.Served(schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"}); !ok || after.Generation != before.Generation+1 {
-		t.Error("the new resource is not seen")
+		t.Error("the snapshot lacks the new resource")
 	}
 	pods := e.Store("pods").Resource()
 	if err := e.Catalog.Replace([]*registry.Resource{pods}, nil); err != nil {
@@ -214,6 +214,6 @@ func TestCatalogChangesWhileItIsRead(t *testing.T) {
 		t.Error("a snapshot changed")
 	}
 	if _, ok := e.Catalog.Snapshot().Store(schema.GroupResource{Resource: "pods"}); ok {
-		t.Error("pods are still there")
+		t.Error("the catalog still has pods")
 	}
 }

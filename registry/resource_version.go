@@ -16,8 +16,8 @@ type versionVerdict int
 const (
 	// versionProceed: the write is based on the stored state.
 	versionProceed versionVerdict = iota
-	// versionAdopt: the write has no resourceVersion and gets that of the stored state, which the
-	// storage then guards.
+	// versionAdopt: the write has no resourceVersion and gets the stored one. The storage then
+	// rejects the write if the state has changed.
 	versionAdopt
 	// versionMissing: the write lacks a required resourceVersion.
 	versionMissing

@@ -18,21 +18,20 @@ const (
 	fieldNamespace = "metadata.namespace"
 )
 
-// selection is what a list or watch reads: one key, or what is below a prefix.
+// selection defines the keys that a list or watch reads: one key, or all keys with a prefix.
 type selection struct {
 	key       string
 	recursive bool
 	predicate storage.Predicate
 }
 
-// selection narrows a request as far as its selectors allow: to the namespace or
-// the object that a field selector names. A later page is never narrowed to an
-// object, which may be on one of the pages before.
+// selection returns the smallest selection for a request: the namespace or the object that a
+// field selector names. A later page never selects one object, because an earlier page may have it.
 func (s *Store) selection(req ListRequest) (selection, error) {
 	namespace := req.Namespace
-	if asked, ok := exactField(req.Field, fieldNamespace); ok && namespace == "" {
-		if len(validation.ValidateNamespaceName(asked, false)) == 0 {
-			namespace = asked
+	if selected, ok := exactField(req.Field, fieldNamespace); ok && namespace == "" {
+		if len(validation.ValidateNamespaceName(selected, false)) == 0 {
+			namespace = selected
 		}
 	}
 	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.resource.attributes, IncludeCorrupt: req.IncludeCorrupt}
@@ -55,7 +54,7 @@ func exactField(selector fields.Selector, name string) (string, bool) {
 	return selector.RequiresExactMatch(name)
 }
 
-// attributes returns what an object can be selected by.
+// attributes returns the labels and fields by which an object can be selected.
 func (r *Resource) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	accessor, err := meta.Accessor(obj)
 	if err != nil {
@@ -68,17 +67,17 @@ func (r *Resource) attributes(obj runtime.Object) (labels.Set, fields.Set, error
 	return accessor.GetLabels(), set, nil
 }
 
-// readsExactly reports whether kube-apiserver reads the one object that a list selects at one
-// revision from etcd: it applies the rule of collections to one object, too.
+// readsExactly reports whether kube-apiserver reads the one object that a list selects from etcd at
+// an exact revision. The rule for collections applies to one object, too.
 func (s *Store) readsExactly(key string, opts storage.ListOptions) bool {
 	opts.Recursive = true
 	plan, err := opts.Plan(s.storage.Versioner(), key)
 	return err == nil && plan.Exact
 }
 
-// limit returns the greatest number of entries on a page, 0 for no limit. As in
-// kube-apiserver, whose watch cache answers such a list, a list of any version
-// ("0") has no pages: the first list of an informer is one request.
+// limit returns the maximum number of entries of a page, 0 for no limit. A list of any version
+// ("0") has no pages, as in kube-apiserver, whose watch cache serves it: the first list of an
+// informer is one request.
 func (r *ListRequest) limit() int64 {
 	if r.ResourceVersion == "0" {
 		return 0

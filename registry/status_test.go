@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// failure is the Status that kube-apiserver sends; tests say what is in it.
-func failure(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) metav1.Status {
+// failureStatus returns a Status of kube-apiserver for an error.
+func failureStatus(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) metav1.Status {
 	return metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message, Details: details}
 }
 
-// wantStatus fails the test unless err is that very status.
+// wantStatus fails the test unless err is exactly the wanted status.
 func wantStatus(t *testing.T, err error, want metav1.Status) {
 	t.Helper()
 	var got *apierrors.StatusError
@@ -38,11 +38,11 @@ func wantMessage(t *testing.T, err error, code int32, message string) {
 	}
 }
 
-func about(group, kind, name string) *metav1.StatusDetails {
+func detailsOf(group, kind, name string) *metav1.StatusDetails {
 	return &metav1.StatusDetails{Group: group, Kind: kind, Name: name}
 }
 
-// wantField fails the test unless err is a status whose only fault is a field's.
+// wantField fails the test unless err is a status whose only cause is the field.
 func wantField(t *testing.T, err error, code int32, field string) {
 	t.Helper()
 	var got *apierrors.StatusError

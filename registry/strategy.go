@@ -49,7 +49,7 @@ type UpdateStrategy struct {
 	Validate func(ctx context.Context, obj, old runtime.Object) field.ErrorList
 	Warnings func(ctx context.Context, obj, old runtime.Object) []string
 	// Owns selects the fields that the writer owns, without those that Prepare restores. Nil: all
-	// fields. That of the resource itself applies to creates too.
+	// fields. The Owns of the resource itself applies to creates, too.
 	Owns fieldpath.Filter
 }
 

@@ -38,8 +38,7 @@ type TokenObject struct {
 	UID  string
 }
 
-// TokenIdentity is the user of a token, and those of the requested audiences that it is valid
-// for.
+// TokenIdentity is the user of a token and the requested audiences for which the token is valid.
 type TokenIdentity struct {
 	User      *authenticationv1.UserInfo
 	Audiences []string

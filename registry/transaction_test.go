@@ -17,33 +17,33 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// brokenKV loses the answer to the next transaction.
+// brokenKV loses the response to the next transaction.
 type brokenKV struct {
 	clientv3.KV
-	// happens says that the transaction is carried out.
-	happens bool
-	// away makes etcd unreachable as soon as the answer is lost.
-	away   bool
-	broken atomic.Bool // the answer is lost
-	back   atomic.Bool // etcd is reachable again
+	// commits makes etcd execute the transaction.
+	commits bool
+	// disconnects makes etcd unreachable as soon as the response is lost.
+	disconnects bool
+	lost        atomic.Bool // the response is lost
+	reconnected atomic.Bool // etcd is reachable again
 }
 
-func breakKV(e *registrytest.Env, happens, away bool) *brokenKV {
-	kv := &brokenKV{KV: e.Client.KV, happens: happens, away: away}
+func breakKV(e *registrytest.Env, commits, disconnects bool) *brokenKV {
+	kv := &brokenKV{KV: e.Client.KV, commits: commits, disconnects: disconnects}
 	e.Client.KV = kv
 	return kv
 }
 
 func (b *brokenKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	lost := status.Error(codes.Unavailable, "the connection is broken")
-	if op.IsTxn() && b.broken.CompareAndSwap(false, true) {
-		if b.happens {
+	unavailable := status.Error(codes.Unavailable, "the connection is broken")
+	if op.IsTxn() && b.lost.CompareAndSwap(false, true) {
+		if b.commits {
 			_, _ = b.KV.Do(ctx, op)
 		}
-		return clientv3.OpResponse{}, lost
+		return clientv3.OpResponse{}, unavailable
 	}
-	if b.broken.Load() && b.away && !b.back.Load() {
-		return clientv3.OpResponse{}, lost
+	if b.lost.Load() && b.disconnects && !b.reconnected.Load() {
+		return clientv3.OpResponse{}, unavailable
 	}
 	return b.KV.Do(ctx, op)
 }
@@ -53,8 +53,8 @@ func (b *brokenKV) Put(ctx context.Context, key, value string, opts ...clientv3.
 	return resp.Put(), err
 }
 
-// ended returns hooks of which every transaction reports its end.
-func ended(reports chan<- string) registry.Hooks {
+// reportingHooks returns hooks whose transactions report their end.
+func reportingHooks(reports chan<- string) registry.Hooks {
 	report := func(text string) func(context.Context) error {
 		return func(context.Context) error {
 			reports <- text
@@ -73,8 +73,8 @@ func ended(reports chan<- string) registry.Hooks {
 	}
 }
 
-// A transaction ends as its write does, though the answer to that is lost: within
-// the request if etcd can be asked, or else as soon as it can.
+// A transaction ends with the outcome of its write even if the response to the write is lost:
+// within the request if etcd is reachable, or else as soon as etcd is reachable.
 func TestTransactionsOfLostWrites(t *testing.T) {
 	type write func(e *registrytest.Env) error
 	create := func(e *registrytest.Env) error {
@@ -82,38 +82,38 @@ func TestTransactionsOfLostWrites(t *testing.T) {
 		return err
 	}
 	update := func(e *registrytest.Env) error {
-		_, err := e.Store("configmaps").Update(e.Context(), patch(registrytest.NewConfigMap("c"), count("n")))
+		_, err := e.Store("configmaps").Update(e.Context(), patch(registrytest.NewConfigMap("c"), increment("n")))
 		return err
 	}
-	remove := func(e *registrytest.Env) error {
-		_, err := e.Store("configmaps").Delete(e.Context(), remove("c", nil))
+	del := func(e *registrytest.Env) error {
+		_, err := e.Store("configmaps").Delete(e.Context(), deleteRequest("c", nil))
 		return err
 	}
-	for name, write := range map[string]write{"create": create, "update": update, "delete": remove} {
+	for name, write := range map[string]write{"create": create, "update": update, "delete": del} {
 		for _, c := range []struct {
-			rule          string
-			happens, away bool
-			want          string
-			answer        func(error) bool
+			rule                 string
+			commits, disconnects bool
+			want                 string
+			wantErr              func(error) bool
 		}{
-			{"happened", true, false, "commit", func(err error) bool { return err == nil }},
-			{"did not happen", false, false, "rollback", apierrors.IsServerTimeout},
-			{"happened before etcd was gone", true, true, "commit", apierrors.IsTimeout},
-			{"did not happen before etcd was gone", false, true, "rollback", apierrors.IsTimeout},
+			{"executed", true, false, "commit", func(err error) bool { return err == nil }},
+			{"not executed", false, false, "rollback", apierrors.IsServerTimeout},
+			{"executed, then unreachable", true, true, "commit", apierrors.IsTimeout},
+			{"not executed, then unreachable", false, true, "rollback", apierrors.IsTimeout},
 		} {
 			t.Run(name+" "+c.rule, func(t *testing.T) {
 				reports := make(chan string, 10)
-				e := registrytest.NewHooked(t, nil, "configmaps", ended(reports))
+				e := registrytest.NewHooked(t, nil, "configmaps", reportingHooks(reports))
 				e.Create("configmaps", registrytest.NewConfigMap("c"))
 				<-reports
-				kv := breakKV(e, c.happens, c.away)
-				if err := write(e); !c.answer(err) {
-					t.Errorf("answer %v", err)
+				kv := breakKV(e, c.commits, c.disconnects)
+				if err := write(e); !c.wantErr(err) {
+					t.Errorf("error %v", err)
 				}
-				if c.away && len(reports) > 0 {
+				if c.disconnects && len(reports) > 0 {
 					t.Errorf("%s before the outcome is known", <-reports)
 				}
-				kv.back.Store(true)
+				kv.reconnected.Store(true)
 				if got := <-reports; got != c.want {
 					t.Errorf("%s, want %s", got, c.want)
 				}
@@ -122,7 +122,7 @@ func TestTransactionsOfLostWrites(t *testing.T) {
 	}
 }
 
-func TestTransactionsThatFailAreEndedLater(t *testing.T) {
+func TestFailedCommitsAreRetried(t *testing.T) {
 	calls := make(chan int, 10)
 	n := 0
 	e := registrytest.NewHooked(t, nil, "configmaps", registry.Hooks{
@@ -134,7 +134,7 @@ func TestTransactionsThatFailAreEndedLater(t *testing.T) {
 				case 1:
 					return storage.ErrUnavailable
 				case 2:
-					return apierrors.NewInternalError(errors.New("etcd is gone"))
+					return apierrors.NewInternalError(errors.New("etcd is unreachable"))
 				}
 				return nil
 			}}, nil
@@ -148,15 +148,15 @@ func TestTransactionsThatFailAreEndedLater(t *testing.T) {
 	}
 }
 
-// A step that is tried again does not repeat what has happened.
+// A repeated step does not repeat a write that happened.
 func TestOnce(t *testing.T) {
-	for _, happens := range []bool{true, false} {
+	for _, commits := range []bool{true, false} {
 		e := registrytest.New(t, nil)
 		e.Create("configmaps", registrytest.NewConfigMap("c"))
-		kv, runs := breakKV(e, happens, true), 0
+		kv, runs := breakKV(e, commits, true), 0
 		step := registry.Once(func(ctx context.Context) error {
 			runs++
-			req := patch(registrytest.NewConfigMap("c"), count("n"))
+			req := patch(registrytest.NewConfigMap("c"), increment("n"))
 			req.Receipt = true
 			_, err := e.Store("configmaps").Update(ctx, req)
 			return err
@@ -164,11 +164,11 @@ func TestOnce(t *testing.T) {
 		if err := step(t.Context()); !errors.Is(err, storage.ErrUnknownOutcome) {
 			t.Fatal(err)
 		}
-		kv.back.Store(true)
+		kv.reconnected.Store(true)
 		if err := step(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if want := map[bool]int{true: 1, false: 2}[happens]; runs != want {
+		if want := map[bool]int{true: 1, false: 2}[commits]; runs != want {
 			t.Errorf("the step ran %d times, want %d", runs, want)
 		}
 	}

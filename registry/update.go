@@ -92,7 +92,7 @@ func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.P
 		}
 		return op.asCreate(ctx)
 	}
-	next, err := op.transition(ctx, current)
+	next, err := op.prepare(ctx, current)
 	if err != nil {
 		return storage.Proposal{}, err
 	}
@@ -144,7 +144,7 @@ func (op *updateOp) createOptions() WriteOptions {
 }
 
 // asUpdate proposes the changed object.
-func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
+func (op *updateOp) asUpdate(next *pendingUpdate) (storage.Proposal, error) {
 	proposal := storage.Proposal{Object: next.obj, Receipt: op.req.Receipt || op.attempt.tx.isNeeded()}
 	if timeToLive := op.store.resource.Strategy.TTL; timeToLive != nil {
 		ttl := timeToLive(next.obj, true)
@@ -155,7 +155,7 @@ func (op *updateOp) asUpdate(next *transition) (storage.Proposal, error) {
 
 // asDelete proposes the removal of an object that was only kept by its finalizers. The update
 // itself does not happen.
-func (op *updateOp) asDelete(ctx context.Context, next *transition) (storage.Proposal, error) {
+func (op *updateOp) asDelete(ctx context.Context, next *pendingUpdate) (storage.Proposal, error) {
 	op.attempt.tx.rollback(ctx)
 	op.attempt = attempt{tx: op.store.begin(), unfinalized: next.obj}
 	op.store.beginDelete(ctx, op.attempt.tx, next.old)

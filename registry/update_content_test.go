@@ -17,13 +17,13 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-// scaleTo is a patch of a Deployment's scale.
+// scaleTo returns the request of a patch of the scale of a Deployment.
 func scaleTo(name string, replicas int32) registry.UpdateRequest {
-	return to("scale", patch(&autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: registrytest.Namespace, Name: name}},
+	return withSubresource("scale", patch(&autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: registrytest.Namespace, Name: name}},
 		func(s *autoscalingv1.Scale) { s.Spec.Replicas = replicas }))
 }
 
-func TestGenerationRisesWithSpecOnly(t *testing.T) {
+func TestOnlySpecChangesRaiseTheGeneration(t *testing.T) {
 	e := registrytest.New(t, nil)
 	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	five := int32(5)
@@ -33,11 +33,11 @@ func TestGenerationRisesWithSpecOnly(t *testing.T) {
 		want int64
 	}{
 		{"a label does not raise it", patch(d, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} }), 1},
-		{"a change of spec does", patch(d, func(d *appsv1.Deployment) { d.Spec.Replicas = &five }), 2},
-		{"the same spec does not", patch(d, func(d *appsv1.Deployment) { d.Spec.Replicas = &five }), 2},
-		{"the status does not", to("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 5 })), 2},
-		{"a client cannot", patch(d, func(d *appsv1.Deployment) { d.Generation = 40 }), 2},
-		{"the scale does", scaleTo("d", 7), 3},
+		{"a change of spec raises it", patch(d, func(d *appsv1.Deployment) { d.Spec.Replicas = &five }), 2},
+		{"the same spec does not raise it", patch(d, func(d *appsv1.Deployment) { d.Spec.Replicas = &five }), 2},
+		{"the status does not raise it", withSubresource("status", patch(d, func(d *appsv1.Deployment) { d.Status.Replicas = 5 })), 2},
+		{"a client cannot set it", patch(d, func(d *appsv1.Deployment) { d.Generation = 40 }), 2},
+		{"the scale raises it", scaleTo("d", 7), 3},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e := e.With(t)
@@ -49,7 +49,7 @@ func TestGenerationRisesWithSpecOnly(t *testing.T) {
 	}
 }
 
-func TestSubresourcesChangeTheirPartOnly(t *testing.T) {
+func TestSubresourcesChangeOnlyTheirPart(t *testing.T) {
 	e := registrytest.New(t, nil)
 	d := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	nine := int32(9)
@@ -58,7 +58,7 @@ func TestSubresourcesChangeTheirPartOnly(t *testing.T) {
 		d.Spec.Replicas = &nine
 		d.Status.Replicas = 9
 	}
-	update[*appsv1.Deployment](e, "deployments.apps", to("status", patch(d, everything)))
+	update[*appsv1.Deployment](e, "deployments.apps", withSubresource("status", patch(d, everything)))
 	got := e.Get("deployments.apps", "x", "d").(*appsv1.Deployment)
 	if got.Status.Replicas != 9 || *got.Spec.Replicas != 1 || got.Labels != nil {
 		t.Errorf("after a write to status: status %d, spec %d, labels %v", got.Status.Replicas, *got.Spec.Replicas, got.Labels)
@@ -80,7 +80,7 @@ func TestViews(t *testing.T) {
 		}
 		return registrytest.Object(entry).(*autoscalingv1.Scale)
 	}
-	t.Run("the answer is the new view", func(t *testing.T) {
+	t.Run("the result is the new view", func(t *testing.T) {
 		e := env.With(t)
 		got := update[*autoscalingv1.Scale](e, "deployments.apps", scaleTo("d", 4))
 		stored := e.Get("deployments.apps", "x", "d").(*appsv1.Deployment)
@@ -88,22 +88,22 @@ func TestViews(t *testing.T) {
 			t.Errorf("view %v of %v", got, stored)
 		}
 	})
-	t.Run("the version of the view decides", func(t *testing.T) {
+	t.Run("the resourceVersion of the view is checked", func(t *testing.T) {
 		e := env.With(t)
 		old := scale(e)
 		update[*autoscalingv1.Scale](e, "deployments.apps", scaleTo("d", 5))
-		_, err := e.Store("deployments.apps").Update(t.Context(), to("scale", put(old)))
-		wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
-			`Operation cannot be fulfilled on deployments.apps "d": `+stale, about("apps", "deployments", "d")))
+		_, err := e.Store("deployments.apps").Update(t.Context(), withSubresource("scale", put(old)))
+		wantStatus(t, err, failureStatus(409, metav1.StatusReasonConflict,
+			`Operation cannot be fulfilled on deployments.apps "d": `+staleMessage, detailsOf("apps", "deployments", "d")))
 		old = old.DeepCopy()
 		old.ResourceVersion = ""
-		update[*autoscalingv1.Scale](e, "deployments.apps", to("scale", put(old)))
+		update[*autoscalingv1.Scale](e, "deployments.apps", withSubresource("scale", put(old)))
 	})
 	t.Run("a view of another object conflicts", func(t *testing.T) {
 		e := env.With(t)
 		other := scale(e).DeepCopy()
 		other.UID = "7"
-		_, err := e.Store("deployments.apps").Update(t.Context(), to("scale", put(other)))
+		_, err := e.Store("deployments.apps").Update(t.Context(), withSubresource("scale", put(other)))
 		if want := "Precondition failed: UID in precondition: 7, UID in object meta: "; !apierrors.IsConflict(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a conflict: %s", err, want)
 		}
@@ -112,10 +112,10 @@ func TestViews(t *testing.T) {
 		_, err := env.Store("deployments.apps").Update(t.Context(), scaleTo("d", -1))
 		wantMessage(t, err, 422, `Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`)
 	})
-	t.Run("there is no view of what is absent", func(t *testing.T) {
+	t.Run("an absent object has no view", func(t *testing.T) {
 		req := put(&autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "absent"}})
 		req.ForceCreate = true
-		_, err := env.Store("deployments.apps").Update(t.Context(), to("scale", req))
+		_, err := env.Store("deployments.apps").Update(t.Context(), withSubresource("scale", req))
 		wantMessage(t, err, 404, `deployments.apps "absent" not found`)
 	})
 }
@@ -137,10 +137,10 @@ func TestUpdateIsValidated(t *testing.T) {
 	}
 }
 
-func TestErrorsOfAProposalAreReturnedAsTheyAre(t *testing.T) {
+func TestErrorsOfAProposalAreReturnedUnchanged(t *testing.T) {
 	e := registrytest.New(t, nil)
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
-	cause := errors.New("the patch does not apply")
+	cause := errors.New("the patch cannot be applied")
 	_, err := e.Store("configmaps").Update(t.Context(), registry.UpdateRequest{
 		Namespace: "x", Name: "c",
 		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return nil, cause },
@@ -150,22 +150,22 @@ func TestErrorsOfAProposalAreReturnedAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAProposalMayShareMemory(t *testing.T) {
+func TestUpdateDoesNotModifyTheProposal(t *testing.T) {
 	e := registrytest.New(t, nil)
 	e.Create("configmaps", registrytest.NewConfigMap("c"))
 	entry, err := e.Store("configmaps").Get(t.Context(), "x", "c", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"a": "b"}}
+	shared := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"a": "b"}}
 	update[*corev1.ConfigMap](e, "configmaps", registry.UpdateRequest{
 		Namespace: "x", Name: "c",
-		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return same, nil },
+		Propose: func(context.Context, runtime.Object) (runtime.Object, error) { return shared, nil },
 	})
-	if same.UID != "" || same.Namespace != "" || same.ResourceVersion != "" {
-		t.Errorf("the store wrote to the client's object: %v", same.ObjectMeta)
+	if shared.UID != "" || shared.Namespace != "" || shared.ResourceVersion != "" {
+		t.Errorf("the store modified the proposed object: %v", shared.ObjectMeta)
 	}
 	if obj, _ := entry.Object(); obj.(*corev1.ConfigMap).Data != nil {
-		t.Errorf("an entry changed: %v", obj)
+		t.Errorf("the store modified the stored entry: %v", obj)
 	}
 }

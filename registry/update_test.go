@@ -15,9 +15,9 @@ import (
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-const stale = "the object has been modified; please apply your changes to the latest version and try again"
+const staleMessage = "the object has been modified; please apply your changes to the latest version and try again"
 
-// put is the request that a PUT of obj becomes.
+// put returns the request of a PUT of obj.
 func put(obj runtime.Object) registry.UpdateRequest {
 	m := registrytest.Meta(obj)
 	return registry.UpdateRequest{
@@ -29,8 +29,7 @@ func put(obj runtime.Object) registry.UpdateRequest {
 	}
 }
 
-// patch is the request that a PATCH becomes: change writes to a copy of what is
-// stored.
+// patch returns the request of a PATCH of obj: change modifies a copy of the stored object.
 func patch[T runtime.Object](obj T, change func(T)) registry.UpdateRequest {
 	m := registrytest.Meta(obj)
 	return registry.UpdateRequest{
@@ -42,17 +41,17 @@ func patch[T runtime.Object](obj T, change func(T)) registry.UpdateRequest {
 	}
 }
 
-func to(subresource string, req registry.UpdateRequest) registry.UpdateRequest {
+func withSubresource(subresource string, req registry.UpdateRequest) registry.UpdateRequest {
 	req.Subresource = subresource
 	return req
 }
 
-func dry(req registry.UpdateRequest) registry.UpdateRequest {
+func withDryRun(req registry.UpdateRequest) registry.UpdateRequest {
 	req.Options.DryRun = true
 	return req
 }
 
-// update carries a request out that must succeed.
+// update executes a request and fails the test on an error.
 func update[T runtime.Object](e *registrytest.Env, resource string, req registry.UpdateRequest) T {
 	e.Helper()
 	result, err := e.Store(resource).Update(e.Context(), req)
@@ -68,13 +67,13 @@ func TestUpdateVersion(t *testing.T) {
 		rule, version, want string
 		code                int32
 	}{
-		{rule: "the stored version is written to", version: "stored"},
+		{rule: "the stored version is updated", version: "stored"},
 		{rule: "no version applies to the latest"},
 		{rule: "version 0 is no version", version: "0"},
-		{rule: "an older version conflicts", version: "1", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + stale},
-		{rule: "a version from the future conflicts", version: "99999999999", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + stale},
+		{rule: "an older version conflicts", version: "1", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + staleMessage},
+		{rule: "a future version conflicts", version: "99999999999", code: 409, want: `Operation cannot be fulfilled on deployments.apps "%s": ` + staleMessage},
 		{
-			rule: "a version that is none is a bad request", version: "abc", code: 400,
+			rule: "an invalid version is a bad request", version: "abc", code: 400,
 			want: `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`,
 		},
 	} {
@@ -100,7 +99,7 @@ func TestUpdateVersion(t *testing.T) {
 			}
 			wantMessage(t, err, c.code, message)
 			if stored.Labels != nil {
-				t.Errorf("a refused update was written: %v", stored.Labels)
+				t.Errorf("a rejected update was written: %v", stored.Labels)
 			}
 		})
 	}
@@ -111,58 +110,58 @@ func TestUpdateConflictNamesResource(t *testing.T) {
 	obj := e.Create("deployments.apps", registrytest.NewDeployment("demo")).(*appsv1.Deployment)
 	update[*appsv1.Deployment](e, "deployments.apps", patch(obj, func(d *appsv1.Deployment) { d.Labels = map[string]string{"a": "b"} }))
 	_, err := e.Store("deployments.apps").Update(t.Context(), put(obj))
-	wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
-		`Operation cannot be fulfilled on deployments.apps "demo": `+stale, about("apps", "deployments", "demo")))
+	wantStatus(t, err, failureStatus(409, metav1.StatusReasonConflict,
+		`Operation cannot be fulfilled on deployments.apps "demo": `+staleMessage, detailsOf("apps", "deployments", "demo")))
 }
 
-func TestUpdateNeedsVersionWhereTheKindSaysSo(t *testing.T) {
+func TestUpdateWithoutARequiredVersionIsInvalid(t *testing.T) {
 	e := registrytest.New(t, nil)
 	lease := e.Create("leases.coordination.k8s.io", registrytest.NewLease("l")).DeepCopyObject().(*coordinationv1.Lease)
 	lease.ResourceVersion = ""
 	_, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(lease))
-	details := about("coordination.k8s.io", "leases", "l")
+	details := detailsOf("coordination.k8s.io", "leases", "l")
 	details.Causes = []metav1.StatusCause{{
 		Type: metav1.CauseTypeFieldValueInvalid, Message: "Invalid value: 0: must be specified for an update", Field: "metadata.resourceVersion",
 	}}
-	wantStatus(t, err, failure(422, metav1.StatusReasonInvalid,
+	wantStatus(t, err, failureStatus(422, metav1.StatusReasonInvalid,
 		`leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`, details))
 }
 
-func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
+func TestUpdateWithADifferentUIDConflicts(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("configmaps", registrytest.NewConfigMap("n1")).DeepCopyObject().(*corev1.ConfigMap)
 	stored := obj.UID
 	obj.UID = "11111111-1111-4111-8111-111111111111"
 	_, err := e.Store("configmaps").Update(t.Context(), put(obj))
-	wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
+	wantStatus(t, err, failureStatus(409, metav1.StatusReasonConflict,
 		`Operation cannot be fulfilled on configmaps "n1": StorageError: invalid object, Code: 4, Key: /registry/configmaps/x/n1, ResourceVersion: 0, `+
 			`AdditionalErrorMsg: Precondition failed: UID in precondition: 11111111-1111-4111-8111-111111111111, UID in object meta: `+string(stored),
-		about("", "configmaps", "n1")))
+		detailsOf("", "configmaps", "n1")))
 }
 
-// Controllers which patch with a uid, so as not to hit a successor of the
-// object, look for this very reason.
-func TestPatchOfTheUIDIsInvalid(t *testing.T) {
+// Controllers patch with a uid so that they do not change a recreated object. They depend on the
+// reason Invalid.
+func TestPatchWithADifferentUIDIsInvalid(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("configmaps", registrytest.NewConfigMap("n1")).(*corev1.ConfigMap)
 	_, err := e.Store("configmaps").Update(t.Context(), patch(obj, func(c *corev1.ConfigMap) { c.UID = "8" }))
-	details := about("", "ConfigMap", "n1")
+	details := detailsOf("", "ConfigMap", "n1")
 	details.Causes = []metav1.StatusCause{{
 		Type: metav1.CauseTypeFieldValueInvalid, Message: `Invalid value: "8": field is immutable`, Field: "metadata.uid",
 	}}
-	wantStatus(t, err, failure(422, metav1.StatusReasonInvalid,
+	wantStatus(t, err, failureStatus(422, metav1.StatusReasonInvalid,
 		`ConfigMap "n1" is invalid: metadata.uid: Invalid value: "8": field is immutable`, details))
 }
 
-func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
+func TestUnchangedUpdateWritesNothing(t *testing.T) {
 	e := registrytest.New(t, nil)
 	obj := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	before := e.Revision()
 	for _, req := range []registry.UpdateRequest{
 		put(obj),
 		patch(obj, func(*appsv1.Deployment) {}),
-		to("status", put(obj)),
-		to("scale", registry.UpdateRequest{
+		withSubresource("status", put(obj)),
+		withSubresource("scale", registry.UpdateRequest{
 			Namespace: obj.Namespace, Name: obj.Name,
 			Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) { return current, nil },
 		}),
@@ -176,39 +175,39 @@ func TestUpdateThatChangesNothingWritesNothing(t *testing.T) {
 		}
 	}
 	if after := e.Revision(); after != before {
-		t.Errorf("etcd went from revision %d to %d", before, after)
+		t.Errorf("the revision of etcd changed from %d to %d", before, after)
 	}
 }
 
-func TestUpdateOfAbsent(t *testing.T) {
+func TestUpdateOfAnAbsentObject(t *testing.T) {
 	e := registrytest.New(t, nil)
-	absent := failure(404, metav1.StatusReasonNotFound, `configmaps "absent" not found`, about("", "configmaps", "absent"))
+	notFound := failureStatus(404, metav1.StatusReasonNotFound, `configmaps "absent" not found`, detailsOf("", "configmaps", "absent"))
 	withUID := registrytest.NewConfigMap("absent")
 	withUID.UID = "8"
 	withVersion := registrytest.NewConfigMap("absent")
 	withVersion.ResourceVersion = "5"
 	for rule, req := range map[string]registry.UpdateRequest{
-		"a PUT is a 404 where the kind does not create on update": put(registrytest.NewConfigMap("absent")),
-		"whatever its version": put(withVersion),
-		"whatever its uid":     put(withUID),
-		"a PATCH is a 404":     patch(registrytest.NewConfigMap("absent"), func(*corev1.ConfigMap) {}),
+		"a PUT is a 404 if the kind does not create on update": put(registrytest.NewConfigMap("absent")),
+		"a PUT with a version is a 404":                        put(withVersion),
+		"a PUT with a uid is a 404":                            put(withUID),
+		"a PATCH is a 404":                                     patch(registrytest.NewConfigMap("absent"), func(*corev1.ConfigMap) {}),
 	} {
 		t.Run(rule, func(t *testing.T) {
 			_, err := e.Store("configmaps").Update(t.Context(), req)
-			wantStatus(t, err, absent)
+			wantStatus(t, err, notFound)
 		})
 	}
-	t.Run("so is one to a kind that creates on update only by PUT", func(t *testing.T) {
+	t.Run("a PATCH is a 404 if the kind creates on update", func(t *testing.T) {
 		_, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), patch(registrytest.NewLease("absent"), func(*coordinationv1.Lease) {}))
 		wantMessage(t, err, 404, `leases.coordination.k8s.io "absent" not found`)
 	})
-	t.Run("an apply that names a uid conflicts", func(t *testing.T) {
+	t.Run("an apply with a uid conflicts", func(t *testing.T) {
 		req := put(withUID)
 		req.CreateIfAbsent, req.ForceCreate = false, true
 		_, err := e.Store("configmaps").Update(t.Context(), req)
-		wantStatus(t, err, failure(409, metav1.StatusReasonConflict,
+		wantStatus(t, err, failureStatus(409, metav1.StatusReasonConflict,
 			`Operation cannot be fulfilled on configmaps "absent": uid mismatch: the provided object specified uid 8, and no existing object was found`,
-			about("", "configmaps", "absent")))
+			detailsOf("", "configmaps", "absent")))
 	})
 }
 
@@ -220,8 +219,8 @@ func TestUpdateCreates(t *testing.T) {
 		resource string
 		req      registry.UpdateRequest
 	}{
-		"where the kind allows it": {"leases.coordination.k8s.io", put(registrytest.NewLease("new"))},
-		"where it is forced":       {"configmaps", apply},
+		"the kind allows it":    {"leases.coordination.k8s.io", put(registrytest.NewLease("new"))},
+		"the request forces it": {"configmaps", apply},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			result, err := e.Store(c.resource).Update(t.Context(), c.req)
@@ -232,16 +231,16 @@ func TestUpdateCreates(t *testing.T) {
 			if !result.Created || m.GetUID() == "" || m.GetCreationTimestamp() == (metav1.Time{}) || m.GetResourceVersion() == "" {
 				t.Errorf("created %v, metadata %v", result.Created, m)
 			}
-			again, err := e.Store(c.resource).Update(t.Context(), patchOf(c.req, registrytest.Object(result.Entry)))
-			if err != nil || again.Created {
-				t.Errorf("the second time: created %v, error %v", again.Created, err)
+			second, err := e.Store(c.resource).Update(t.Context(), repeat(c.req, registrytest.Object(result.Entry)))
+			if err != nil || second.Created {
+				t.Errorf("second update: created %v, error %v", second.Created, err)
 			}
 		})
 	}
 }
 
-// patchOf repeats a request with the object that the first one led to.
-func patchOf(req registry.UpdateRequest, obj runtime.Object) registry.UpdateRequest {
+// repeat returns req with obj, the result of its first execution, as the proposal.
+func repeat(req registry.UpdateRequest, obj runtime.Object) registry.UpdateRequest {
 	req.Propose = func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
 	return req
 }
@@ -254,18 +253,18 @@ func TestUpdateNames(t *testing.T) {
 		namespace, name string // in the body
 		want            string
 	}{
-		{"another name is a bad request", "x", "n2", "the name of the object (n2) does not match the name on the URL (n1)"},
+		{"a different name is a bad request", "x", "n2", "the name of the object (n2) does not match the name on the URL (n1)"},
 		{"no name is a bad request", "x", "", "the name of the object (n1 based on URL) was undeterminable: name must be provided"},
-		{"another namespace is a bad request", "default", "n1", "the namespace of the provided object does not match the namespace sent on the request"},
+		{"a different namespace is a bad request", "default", "n1", "the namespace of the provided object does not match the namespace sent on the request"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			req := put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name}})
 			req.Namespace, req.Name = "x", "n1"
 			_, err := e.Store("configmaps").Update(t.Context(), req)
-			wantStatus(t, err, failure(400, metav1.StatusReasonBadRequest, c.want, nil))
+			wantStatus(t, err, failureStatus(400, metav1.StatusReasonBadRequest, c.want, nil))
 		})
 	}
-	t.Run("no namespace is that of the URL", func(t *testing.T) {
+	t.Run("a missing namespace is set from the URL", func(t *testing.T) {
 		req := put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
 		req.Namespace = "x"
 		if got := update[*corev1.ConfigMap](e, "configmaps", req); got.Namespace != "x" {
@@ -274,7 +273,7 @@ func TestUpdateNames(t *testing.T) {
 	})
 }
 
-func TestUpdateKeepsWhatTheServerDecides(t *testing.T) {
+func TestUpdateKeepsSystemFields(t *testing.T) {
 	e := registrytest.New(t, nil)
 	created := e.Create("deployments.apps", registrytest.NewDeployment("d")).(*appsv1.Deployment)
 	forged := created.DeepCopy()
@@ -283,7 +282,7 @@ func TestUpdateKeepsWhatTheServerDecides(t *testing.T) {
 	forged.CreationTimestamp = metav1.Time{}
 	got := update[*appsv1.Deployment](e, "deployments.apps", put(forged))
 	if got.UID != created.UID || got.Generation != 1 || !got.CreationTimestamp.Equal(&created.CreationTimestamp) {
-		t.Errorf("metadata %v, want that of %v", got.ObjectMeta, created.ObjectMeta)
+		t.Errorf("metadata %v, want %v", got.ObjectMeta, created.ObjectMeta)
 	}
 	deleted := metav1.Now()
 	forged.DeletionTimestamp = &deleted

@@ -29,7 +29,7 @@ func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor
 
 // validate returns the errors of the next state, alone and compared with the stored object. The
 // name is not validated again: it was valid when the object was created.
-func (op *updateOp) validate(ctx context.Context, next *transition) field.ErrorList {
+func (op *updateOp) validate(ctx context.Context, next *pendingUpdate) field.ErrorList {
 	at := field.NewPath("metadata")
 	errs := validation.ValidateObjectMetaAccessor(next.meta, op.store.resource.Namespaced, path.ValidatePathSegmentName, at)
 	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(next.meta, next.oldMeta, at)...)

@@ -13,19 +13,19 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// emptyLog is a log that no cache is fed from.
+// emptyLog is the log of a cache that never starts.
 type emptyLog struct{ storage.Log }
 
-// replace puts another resource into the place of a store's.
-func replace(e *registrytest.Env, store *registry.Store, by *registry.Resource) {
+// replaceResource replaces the resource of a store.
+func replaceResource(e *registrytest.Env, store *registry.Store, replacement *registry.Resource) {
 	e.Helper()
-	if err := e.Catalog.Replace([]*registry.Resource{store.Resource()}, []*registry.Resource{by}); err != nil {
+	if err := e.Catalog.Replace([]*registry.Resource{store.Resource()}, []*registry.Resource{replacement}); err != nil {
 		e.Fatal(err)
 	}
 }
 
-// wantEnd reads a watch to its end, which is no error.
-func wantEnd(t *testing.T, watcher storage.Watcher) {
+// wantWatchEnd reads a watch to its end and fails the test if it ends with an error.
+func wantWatchEnd(t *testing.T, watcher storage.Watcher) {
 	t.Helper()
 	for event := range watcher.Events() {
 		if event.Type == watch.Error {
@@ -35,8 +35,7 @@ func wantEnd(t *testing.T, watcher storage.Watcher) {
 	watcher.Stop()
 }
 
-// TestRequestsOfReplacedStore shows what requests come to that hold a store when its resource is
-// replaced: reads are answered, and watches end.
+// A request may still hold the store of a replaced resource: its reads succeed and its watches end.
 func TestRequestsOfReplacedStore(t *testing.T) {
 	e := registrytest.New(t, nil)
 	e.Create("configmaps", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}})
@@ -45,42 +44,41 @@ func TestRequestsOfReplacedStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replace(e, store, registrytest.ConfigMaps())
-	wantEnd(t, before)
+	replaceResource(e, store, registrytest.ConfigMaps())
+	wantWatchEnd(t, before)
 	for _, req := range []registry.ListRequest{{}, {ResourceVersion: "1"}, {SendInitialEvents: new(false)}} {
 		after, err := store.Watch(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantEnd(t, after)
+		wantWatchEnd(t, after)
 	}
 	if _, err := store.Get(t.Context(), "x", "a", ""); err != nil {
 		t.Error(err)
 	}
 	if page, err := store.List(t.Context(), registry.ListRequest{}); err != nil || len(page.Entries) != 1 {
-		t.Errorf("list is %v: %v", page, err)
+		t.Errorf("page %v, error %v", page, err)
 	}
 }
 
-// TestWatchBeginsAsItsStoreIsReplaced replaces a resource while a watch of it waits for the cache:
-// it is a watch that has ended.
-func TestWatchBeginsAsItsStoreIsReplaced(t *testing.T) {
-	cache, err := watchcache.New(watchcache.Config{Log: emptyLog{}}) // it never has a state
+// A watch that waits for the cache ends without an error when its resource is replaced.
+func TestReplacementEndsAWaitingWatch(t *testing.T) {
+	cache, err := watchcache.New(watchcache.Config{Log: emptyLog{}}) // it never becomes ready
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := registrytest.NewCached(t, cache)
 	store := e.Store("configmaps")
-	begun := make(chan error, 1)
+	started := make(chan error, 1)
 	go func() { // ends when the resource is replaced
 		watcher, err := store.Watch(t.Context(), registry.ListRequest{})
 		if err == nil {
-			wantEnd(t, watcher)
+			wantWatchEnd(t, watcher)
 		}
-		begun <- err
+		started <- err
 	}()
-	replace(e, store, registrytest.ConfigMaps())
-	if err := <-begun; err != nil {
-		t.Errorf("the watch fails: %v", err)
+	replaceResource(e, store, registrytest.ConfigMaps())
+	if err := <-started; err != nil {
+		t.Errorf("Watch: %v", err)
 	}
 }
