@@ -100,7 +100,7 @@ func (c *Controller) deleteObjects(ctx context.Context, crd *apiextensionsv1.Cus
 // deleteObjectsAt deletes the objects that existed at a revision, if the definition still exists
 // after it. If not, another server has deleted them, and these may be objects of a new definition
 // of the same name: errReplaced.
-func (c *Controller) deleteObjectsAt(ctx context.Context, objects *registry.Store, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
+func (c *Controller) deleteObjectsAt(ctx context.Context, objects registry.Interface, crd *apiextensionsv1.CustomResourceDefinition, revision int64) error {
 	store, err := c.store()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func chargeQuotas(ctx context.Context, a *registry.Attributes) error {
 
 // charge adds the usage of one write to quotas.
 type charge struct {
-	quotas     *registry.Store
+	quotas     registry.Interface
 	attributes *registry.Attributes
 	evaluator  quotaEvaluator
 }

@@ -79,7 +79,7 @@ func (tx *transaction) releaseAddress(ctx context.Context, address netip.Addr, v
 }
 
 // release deletes a claim, if it still exists.
-func release(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
+func release(ctx context.Context, store registry.Interface, claim *networkingv1.IPAddress) error {
 	err := remove(ctx, store, claim)
 	if apierrors.IsConflict(err) {
 		return nil // a newer claim of the address
@@ -88,7 +88,7 @@ func release(ctx context.Context, store *registry.Store, claim *networkingv1.IPA
 }
 
 // remove deletes the IPAddress with the UID of the claim.
-func remove(ctx context.Context, store *registry.Store, claim *networkingv1.IPAddress) error {
+func remove(ctx context.Context, store registry.Interface, claim *networkingv1.IPAddress) error {
 	uid := claim.UID
 	_, err := store.Delete(ctx, registry.DeleteRequest{
 		Name: claim.Name, Options: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},

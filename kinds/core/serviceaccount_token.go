@@ -54,18 +54,18 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	if store.Catalog().Tokens() == nil {
 		return nil, noSigningKeys(account.Name)
 	}
-	return issueToken(ctx, store, account, request)
+	return issueToken(ctx, store.Catalog(), account, request)
 }
 
 // issueToken returns the request with the account's metadata, its defaults and the token.
-func issueToken(ctx context.Context, store *registry.Store, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
+func issueToken(ctx context.Context, catalog *registry.Catalog, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
 	request.ObjectMeta = metav1.ObjectMeta{
 		Namespace: account.Namespace, Name: account.Name,
 		UID: account.UID, CreationTimestamp: account.CreationTimestamp,
 		ManagedFields: request.ManagedFields,
 	}
 	if len(request.Spec.Audiences) == 0 {
-		request.Spec.Audiences = store.Catalog().Tokens().Audiences()
+		request.Spec.Audiences = catalog.Tokens().Audiences()
 	}
 	request.Spec.ExpirationSeconds = cmp.Or(request.Spec.ExpirationSeconds, ptr.To[int64](defaultTokenSeconds))
 	// The time is read first, so that the token does not expire before the time in the answer.
@@ -77,10 +77,10 @@ func issueToken(ctx context.Context, store *registry.Store, account *corev1.Serv
 		IssuedAt:  now,
 		Lifetime:  time.Duration(*request.Spec.ExpirationSeconds) * time.Second,
 	}
-	if err := bindToken(ctx, store.Catalog(), &claims, request.Spec.BoundObjectRef); err != nil {
+	if err := bindToken(ctx, catalog, &claims, request.Spec.BoundObjectRef); err != nil {
 		return nil, err
 	}
-	token, err := store.Catalog().Tokens().Issue(ctx, claims)
+	token, err := catalog.Tokens().Issue(ctx, claims)
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
 	}

@@ -163,7 +163,7 @@ func (i *Informer) process(ctx context.Context, events <-chan storage.Event, tim
 	}
 }
 
-func (i *Informer) store() (*registry.Store, error) {
+func (i *Informer) store() (registry.Reader, error) {
 	store, ok := i.config.Lookup(i.config.Resource)
 	if !ok {
 		return nil, fmt.Errorf("this server has no %s", i.config.Resource)
