@@ -261,7 +261,7 @@ func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Stop ends the server: it ends open watches, completes writes in progress, except those that wait
 // for a conversion webhook, and closes everything. It returns when that is done, at the latest when
-// ctx ends or after ten seconds. The error is that of a server that failed by itself, or names the
+// ctx ends or after ten seconds. The error is the one that ended the server, or names the
 // requests that had to be cut off. Stop can be called more than once; each call returns the same
 // error.
 func (s *Server) Stop(ctx context.Context) error {

@@ -34,8 +34,8 @@ type Event struct {
 	Err error
 }
 
-// ProgressTicks returns the channel that tells a store when to send a progress Bookmark, nil
-// without ProgressNotify. The caller must call stop.
+// ProgressTicks returns a channel that receives a value whenever the store must send a progress
+// Bookmark. It is nil without ProgressNotify. The caller must call stop.
 func (o WatchOptions) ProgressTicks(interval time.Duration) (ticks <-chan time.Time, stop func()) {
 	if !o.ProgressNotify {
 		return nil, func() {}

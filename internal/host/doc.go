@@ -12,7 +12,7 @@
 //	DELETE /v1/servers/{id}                 stop a server
 //	POST   /v1/servers/{id}/users           add a user: UserOptions, answered by a User
 //	POST   /v1/servers/{id}/crds            install CustomResourceDefinitions: CRDOptions
-//	GET    /v1/servers/{id}/requests        the open requests; ?wait=DURATION waits until none is open
+//	GET    /v1/servers/{id}/requests        the open requests; with ?wait=1s, those open after 1s
 //	GET    /v1/servers/{id}/log             the last lines of the log of a server
 //
 // # Leases

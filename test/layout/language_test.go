@@ -33,6 +33,9 @@ func TestComments(t *testing.T) {
 		}
 		lines := strings.Split(string(data), "\n")
 		for _, group := range file.Comments {
+			if expectedOutput.MatchString(group.List[0].Text) {
+				continue
+			}
 			for _, comment := range group.List {
 				if directive.MatchString(comment.Text) {
 					continue
@@ -90,6 +93,9 @@ func checkWords(t *testing.T, place, text string) {
 		t.Errorf("%s: %q: use the plain term (see CONTRIBUTING.md)", place, word)
 	}
 }
+
+// expectedOutput matches the comment of an example, whose text is not ours to choose.
+var expectedOutput = regexp.MustCompile(`^// (Unordered o|O)utput:`)
 
 // directive matches comments that are instructions to tools, such as //go:generate.
 var directive = regexp.MustCompile(`^//[a-z]+:`)

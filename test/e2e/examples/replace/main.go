@@ -1,7 +1,6 @@
-// Command replace is the conflict as kubectl prints it: a Deployment is fetched
-// with `kubectl get -o yaml`, somebody else changes it, and `kubectl replace` of
-// the stale copy is refused. `kubectl apply` of the same change, which sends a
-// patch, goes through.
+// Command replace shows a conflict as kubectl prints it. A Deployment is read with
+// `kubectl get -o yaml`, another client changes it, and `kubectl replace` of the stale copy is
+// rejected. `kubectl apply` of the same change succeeds, because it sends a patch.
 package main
 
 import (
@@ -63,7 +62,7 @@ func run(ctx context.Context) (err error) {
 func story(sh *shell) error {
 	sh.show(manifest, "apply", "-f", "-")
 	mine := sh.quiet("get", "deployment", "web", "-o", "yaml")
-	sh.show("", "scale", "deployment", "web", "--replicas=3") // somebody else
+	sh.show("", "scale", "deployment", "web", "--replicas=3") // another client
 	mine = strings.ReplaceAll(mine, "nginx:1", "nginx:2")
 	sh.show(mine, "replace", "-f", "-")
 	sh.show(strings.ReplaceAll(manifest, "nginx:1", "nginx:2"), "apply", "-f", "-")

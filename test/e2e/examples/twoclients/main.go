@@ -1,8 +1,7 @@
-// Command twoclients updates one Node through a controller-runtime client and a
-// clientset, with the same kind of object in hand, and says which copy is stale
-// and why: a client writes the server's answer into the object it was given, and
-// nobody tells the other copies. The same with controller-runtime's cached
-// client, whose reads come from a watch.
+// Command twoclients updates one Node through a controller-runtime client and a clientset, and
+// prints which copy of the Node is stale. A client writes the response of the server into the
+// object that it was given; other copies keep their resourceVersion. Then it does the same with the
+// cached client of controller-runtime, whose reads come from a watch.
 package main
 
 import (
@@ -112,7 +111,7 @@ func cached(ctx context.Context, config *rest.Config, clientset kubernetes.Inter
 		return err
 	}
 	stale.Labels["zone"] = "c"
-	say("a copy from the cache, after somebody's write", c.Update(ctx, stale))
+	say("a copy from the cache, after another client's write", c.Update(ctx, stale))
 
 	fresh := &corev1.Node{}
 	for fresh.ResourceVersion != latest.ResourceVersion { // the watch brings it

@@ -10,6 +10,6 @@ func Example() {
 	//   copy a again, controller-runtime: stale, conflict
 	//   copy a, read again: written
 	// a cached client:
-	//   a copy from the cache, after somebody's write: stale, conflict
+	//   a copy from the cache, after another client's write: stale, conflict
 	//   a copy from the cache, once it has caught up: written
 }
