@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,6 +26,7 @@ func runAsCurl() {
 
 func curl(args []string) error {
 	method, target, body, header := http.MethodGet, "", "", http.Header{}
+	client := http.DefaultClient
 	for len(args) > 0 {
 		flag := args[0]
 		if args = args[1:]; flag == "-s" {
@@ -49,14 +52,20 @@ func curl(args []string) error {
 			if method == http.MethodGet {
 				method = http.MethodPost
 			}
+		case "--unix-socket":
+			client = &http.Client{Transport: &http.Transport{
+				DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					return new(net.Dialer).DialContext(ctx, "unix", value)
+				},
+			}}
 		default:
 			return fmt.Errorf("unknown flag %s", flag)
 		}
 	}
-	return fetch(method, target, body, header)
+	return fetch(client, method, target, body, header)
 }
 
-func fetch(method, target, body string, header http.Header) error {
+func fetch(client *http.Client, method, target, body string, header http.Header) error {
 	req, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
 		return err
@@ -64,7 +73,7 @@ func fetch(method, target, body string, header http.Header) error {
 	req.Header = header
 	req.Header.Set("User-Agent", "curl/8")
 	req.Header.Set("Accept", "*/*")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
