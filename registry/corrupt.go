@@ -16,10 +16,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// UnsafeDelete deletes an object that cannot be decoded. Preconditions, finalizers,
-// admission and hooks do not apply, since they need the object. The request's
-// options are ignored. The caller must authorize the user for the verb
-// unsafe-delete-ignore-read-errors first.
+// UnsafeDelete deletes an object that cannot be decoded. Preconditions, finalizers, admission and
+// hooks do not apply, since they need the object. The options of the request are ignored. The
+// caller must authorize the user for the verb unsafe-delete-ignore-read-errors first.
 func (s *Store) UnsafeDelete(ctx context.Context, req DeleteRequest) error {
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {

@@ -80,10 +80,10 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 		return Result{}, err
 	}
 	defer s.writes.Add(1)
-	entry, at, err := s.insert(ctx, req, creation)
+	entry, call, err := s.insert(ctx, req, creation)
 	tx.end(ctx, err, req.Options.DryRun)
 	if err != nil {
-		return Result{}, s.createError(ctx, at, err, creation.meta)
+		return Result{}, s.createError(ctx, call, err, creation.meta)
 	}
 	return Result{Entry: entry, Created: true}, nil
 }
@@ -92,15 +92,15 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation) (*storage.Entry, call, error) {
 	name := creation.meta.GetName()
 	key, err := s.key(req.Namespace, name)
-	at := s.call("create", name, key)
+	call := s.call("create", name, key)
 	if err != nil {
-		return nil, at, err
+		return nil, call, err
 	}
 	if err := s.rejectVersion(creation.meta, req.Options); err != nil {
-		return nil, at, err
+		return nil, call, err
 	}
 	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
-	return entry, at, err
+	return entry, call, err
 }
 
 // creation is a new object that is ready to be stored.

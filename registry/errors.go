@@ -29,7 +29,7 @@ const (
 	versionOnCreateText = "resourceVersion should not be set on objects to be created"
 )
 
-// call is the request that a storage error is reported for.
+// call is the request of a storage error, for the text of the error.
 type call struct {
 	resource schema.GroupResource
 	verb     string

@@ -14,9 +14,9 @@ import (
 )
 
 func TestInterpret(t *testing.T) {
-	at := call{resource: schema.GroupResource{Group: "apps", Resource: "deployments"}, verb: "update", name: "d", key: "/deployments/x/d"}
+	request := call{resource: schema.GroupResource{Group: "apps", Resource: "deployments"}, verb: "update", name: "d", key: "/deployments/x/d"}
 	keyError := func(sentinel error) error {
-		return &storage.KeyError{Op: "update", Key: at.key, Err: fmt.Errorf("%w: %w", sentinel, errors.New("cause"))}
+		return &storage.KeyError{Op: "update", Key: request.key, Err: fmt.Errorf("%w: %w", sentinel, errors.New("cause"))}
 	}
 	for _, c := range []struct {
 		rule       string
@@ -54,8 +54,8 @@ func TestInterpret(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			var got *apierrors.StatusError
-			if !errors.As(at.interpret(c.err), &got) {
-				t.Fatalf("%v is not a status", at.interpret(c.err))
+			if !errors.As(request.interpret(c.err), &got) {
+				t.Fatalf("%v is not a status", request.interpret(c.err))
 			}
 			s := got.ErrStatus
 			if s.Code != c.code || s.Reason != c.reason || s.Message != c.message {
@@ -68,13 +68,13 @@ func TestInterpret(t *testing.T) {
 	}
 	t.Run("a status is returned unchanged", func(t *testing.T) {
 		err := fmt.Errorf("%w of %w", apierrors.NewBadRequest("no"), storage.ErrNotFound)
-		if got := at.interpret(err); got != err {
+		if got := request.interpret(err); got != err {
 			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("an unknown error is returned unchanged", func(t *testing.T) {
 		err := errors.New("new")
-		if got := at.interpret(err); got != err {
+		if got := request.interpret(err); got != err {
 			t.Errorf("got %v", got)
 		}
 	})

@@ -56,7 +56,7 @@ func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, er
 	switch {
 	case err == nil:
 		return watcher, nil
-	case s.served.Err() != nil: // as if the watch had begun before
+	case s.served.Err() != nil: // like a watch that began earlier
 		return newEndedWatch(), nil
 	default:
 		return nil, s.call("watch", "", selected.key).interpret(err)

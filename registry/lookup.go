@@ -65,8 +65,8 @@ func (s *Snapshot) Stores() []*Store {
 	return stores
 }
 
-// OfKind returns the implementation that serves the objects of a kind, and the version in which
-// it does.
+// OfKind returns the implementation that serves the objects of a kind, and the version of
+// the kind.
 func (s *Snapshot) OfKind(kind schema.GroupVersionKind) (Interface, Version, bool) {
 	for _, served := range s.order {
 		if served.Resource().GroupKind() != kind.GroupKind() {

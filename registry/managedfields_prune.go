@@ -19,15 +19,15 @@ func (m *fieldManager) withoutPruning(current runtime.Object, req ApplyRequest) 
 		return current
 	}
 	entries := accessor.GetManagedFields()
-	own := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+	index := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Operation == metav1.ManagedFieldsOperationApply && e.Manager == req.Options.FieldManager &&
 			e.Subresource == req.Subresource && e.APIVersion == m.versions.kind.GroupVersion().String()
 	})
-	if own < 0 || entries[own].FieldsV1 == nil || !m.coversAll(entries[own].FieldsV1, req) {
+	if index < 0 || entries[index].FieldsV1 == nil || !m.coversAll(entries[index].FieldsV1, req) {
 		return current
 	}
 	entries = slices.Clone(entries)
-	entries[own].FieldsV1 = metav1.NewFieldsV1("{}")
+	entries[index].FieldsV1 = metav1.NewFieldsV1("{}")
 	shown := withoutManagers(current)
 	if accessor, err = meta.Accessor(shown); err != nil {
 		return current

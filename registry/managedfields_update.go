@@ -33,7 +33,7 @@ type viewManagers struct {
 	handler *managedfields.ScaleHandler
 }
 
-// newViewManagers sets the managers of that field on a view.
+// newViewManagers sets the managers of the field of obj on its view.
 func (op *updateOp) newViewManagers(view, obj runtime.Object) (viewManagers, error) {
 	if op.view.Replicas == nil || !op.store.tracks(op.req.Options) {
 		return viewManagers{}, nil

@@ -49,8 +49,8 @@ func (r *Resource) CheckNamespace(obj metav1.Object, namespace string) error {
 	if !r.Namespaced {
 		namespace = ""
 	}
-	own := obj.GetNamespace()
-	if own != "" && namespace != "" && own != namespace {
+	current := obj.GetNamespace()
+	if current != "" && namespace != "" && current != namespace {
 		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	obj.SetNamespace(namespace)
@@ -59,13 +59,13 @@ func (r *Resource) CheckNamespace(obj metav1.Object, namespace string) error {
 
 // CheckName returns an error if the name of an object differs from the name of the URL.
 func CheckName(obj metav1.Object, name string) error {
-	switch own := obj.GetName(); own {
+	switch current := obj.GetName(); current {
 	case name:
 		return nil
 	case "":
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
 	default:
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", own, name))
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", current, name))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // checkSize rejects an object that is too large for the storage before field managers, admission
-// and validation process it: field managers take quadratic time. The error is
-// the same as the error of the storage.
+// and validation process it: field managers take quadratic time. The error is the same as the
+// error of the storage.
 func (b *base) checkSize(obj runtime.Object, opts WriteOptions) error {
 	limit := b.catalog.config.MaxObjectBytes
 	if limit == 0 {

@@ -27,8 +27,8 @@ type Remote struct {
 // CustomGroupPriority and CustomVersionPriority are the priorities of custom resources.
 const CustomGroupPriority, CustomVersionPriority = 1000, 100
 
-// SetRemotes replaces the remote group versions. They take precedence over the group
-// versions of this server.
+// SetRemotes replaces the remote group versions. They take precedence over the group versions of
+// this server.
 func (c *Catalog) SetRemotes(remotes []*Remote) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ type Store struct {
 	base
 	storage storage.Interface
 	hooks   Hooks
-	// names makes a name of a generateName.
+	// names returns a name for a generateName.
 	names func(base string) string
 	now   func() time.Time
 	// served ends when the resource is removed from the catalog.
@@ -58,7 +58,7 @@ func (s *Store) retire(remaining []*Store) {
 // catalog.
 func (s *Store) whileServed(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
-	forget := context.AfterFunc(s.served, cancel)
-	context.AfterFunc(ctx, func() { forget() })
+	stop := context.AfterFunc(s.served, cancel)
+	context.AfterFunc(ctx, func() { stop() })
 	return ctx
 }

@@ -30,9 +30,9 @@ func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor
 // validate returns the errors of the next state, alone and compared with the stored object. The
 // name is not validated again: it was valid when the object was created.
 func (op *updateOp) validate(ctx context.Context, next *pendingUpdate) field.ErrorList {
-	at := field.NewPath("metadata")
-	errs := validation.ValidateObjectMetaAccessor(next.meta, op.store.resource.Namespaced, path.ValidatePathSegmentName, at)
-	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(next.meta, next.oldMeta, at)...)
+	metadataPath := field.NewPath("metadata")
+	errs := validation.ValidateObjectMetaAccessor(next.meta, op.store.resource.Namespaced, path.ValidatePathSegmentName, metadataPath)
+	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(next.meta, next.oldMeta, metadataPath)...)
 	if op.strategy.Validate != nil {
 		errs = append(errs, op.strategy.Validate(ctx, next.obj, next.old)...)
 	}
