@@ -73,7 +73,7 @@ func TestServerEndsWithItsTest(t *testing.T) {
 	var server *miniapitest.Server
 	got := runTest(func(t testing.TB) {
 		server = miniapitest.Start(t, miniapitest.Options{})
-		t.Cleanup(func() { // runs before that of Start
+		t.Cleanup(func() { // runs before the cleanup of Start
 			if code, body := send(t, server.RESTConfig(), "GET", "/readyz", ""); code != 200 {
 				t.Errorf("%d: %s", code, body)
 			}
@@ -187,7 +187,7 @@ spec:
 `
 
 func TestCRDs(t *testing.T) {
-	t.Chdir(t.TempDir()) // relative paths are those of the test, not of the host
+	changeDirectory(t, t.TempDir()) // relative paths are those of the test, not of the host
 	check(t, os.WriteFile("crd.yaml", []byte(definition), 0o600))
 	atStart := miniapitest.Start(t, miniapitest.Options{CRDs: []string{"crd.yaml"}})
 	later := miniapitest.Start(t, miniapitest.Options{})
@@ -200,6 +200,15 @@ func TestCRDs(t *testing.T) {
 	if err := later.InstallCRDs(context.Background(), "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
+}
+
+// changeDirectory changes the working directory until the end of the test.
+func changeDirectory(t *testing.T, dir string) {
+	t.Helper()
+	old, err := os.Getwd()
+	check(t, err)
+	check(t, os.Chdir(dir))
+	t.Cleanup(func() { check(t, os.Chdir(old)) })
 }
 
 func TestKubeconfig(t *testing.T) {
