@@ -31,6 +31,14 @@ func printUsage(cmd *cobra.Command, sets []flagSet) error {
 	if cmd.Example != "" {
 		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
 	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(out, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(out, "%-*s%s\n", helpColumn, "  "+cmd.Name()+" "+sub.Name(), sub.Short)
+			}
+		}
+	}
 	for _, set := range sets {
 		fmt.Fprintf(out, "\n%s:\n", set.title)
 		set.flags.VisitAll(func(flag *pflag.Flag) { printFlag(out, flag) })

@@ -6,8 +6,8 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// restoreClaim sets the phase, which a new claim is stored without, and pairs the fields for the
-// source, which older releases did not pair.
+// restoreClaim completes a claim that was read from etcd. A new claim is stored without a phase,
+// and older releases of Kubernetes stored only one of the two fields for the data source.
 func restoreClaim(c *corev1.PersistentVolumeClaim) {
 	podspec.DefaultClaim(c)
 	pairDataSources(&c.Spec)

@@ -82,7 +82,8 @@ func hasProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) 
 	return false
 }
 
-// dropProjections leaves an empty source in the place of each.
+// dropProjections replaces each projection for which wanted returns true by an empty one, so that
+// the indexes of the others stay.
 func dropProjections(spec *corev1.PodSpec, wanted func(*corev1.VolumeProjection) bool) {
 	for _, v := range spec.Volumes {
 		if v.Projected == nil {

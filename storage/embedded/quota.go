@@ -16,9 +16,9 @@ import (
 const (
 	// spareBytes must be free below the limit after a reclaim: one request of the maximum size.
 	spareBytes = MaxRequestBytes + 64<<10
-	// Between the limit and the quota there is a quarter of the quota, within these bounds. It is
-	// reserved for the bytes that the database adds to writes: it rewrites large values when their
-	// neighbours change.
+	// The limit is lower than the quota by a quarter of the quota, but by at least minReserved and
+	// at most maxReserved. The reserve is for bytes that the database writes in addition to the
+	// values: it rewrites large values when their neighbours change.
 	minReserved = 8 << 20
 	maxReserved = 32 << 20
 	// A compaction by size keeps, if possible, quota/keptPart bytes of history. The next one

@@ -196,7 +196,8 @@ func simulation() storagetest.Simulation {
 	return storagetest.Simulation{Seed: *seed, Writes: *writes}
 }
 
-// versioned is a transformer that marks bytes with its number. Bytes with another number are stale.
+// versioned is a transformer that prefixes stored bytes with its number. Bytes that have the prefix
+// of another transformer are stale.
 type versioned byte
 
 func (v versioned) ToStorage(_ context.Context, data []byte, _ string) ([]byte, error) {
