@@ -31,7 +31,8 @@ func TestErrors(t *testing.T) {
 	}{
 		"an unknown flag":              {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
 		"a value that is not a number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
-		"an argument":                  {[]string{"start"}, `unexpected argument "start": miniapi takes flags only (see miniapi --help)`},
+		"an unknown command":           {[]string{"begin"}, `unknown command "begin" (see miniapi --help)`},
+		"a misspelled command":         {[]string{"asets"}, `unknown command "asets": did you mean "assets"? (see miniapi --help)`},
 		"a busy port": {
 			[]string{"--listen", busy.Addr().String()},
 			"address already in use: stop the process that uses the port, or take a free one with --listen 127.0.0.1:0",

@@ -35,7 +35,7 @@ func printUsage(cmd *cobra.Command, sets []flagSet) error {
 		fmt.Fprint(out, "\nCommands:\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(out, "%-*s%s\n", helpColumn, "  "+cmd.Name()+" "+sub.Name(), sub.Short)
+				fmt.Fprintf(out, "%-*s%s\n", helpColumn, "  "+sub.CommandPath(), sub.Short)
 			}
 		}
 	}

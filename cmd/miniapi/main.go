@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
 	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
@@ -33,6 +33,16 @@ func main() {
 		}
 		os.Exit(1)
 	}
+}
+
+// stopSignals returns the signals that stop the program in an orderly way. SIGHUP is not among them
+// under nohup, which ignores it.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // newProgram returns the command for the name under which the program was started.
@@ -60,7 +70,6 @@ func newMiniapi() *cobra.Command {
 			return run(cmd.Context(), &opts, cmd.OutOrStdout())
 		},
 	}
-	cmd.CompletionOptions.DisableDefaultCmd = true
 	addFlags(cmd, opts.flagSets())
 	cmd.AddCommand(newRun(), newHost(), newAssets())
 	return cmd
@@ -72,17 +81,30 @@ func addFlags(cmd *cobra.Command, sets []flagSet) {
 		cmd.Flags().AddFlagSet(set.flags)
 	}
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, sets) })
+	cmd.SetUsageFunc(func(called *cobra.Command) error {
+		if called != cmd { // a command of cobra, which inherits this function
+			return printUsage(called, []flagSet{{"Flags", called.Flags()}})
+		}
+		return printUsage(cmd, sets)
+	})
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
 }
 
+// noArgs rejects arguments. Of a command with subcommands an argument is an unknown command.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q: %s takes flags only (see %[2]s --help)", args[0], cmd.Name())
+	switch {
+	case len(args) == 0:
+		return nil
+	case !cmd.HasAvailableSubCommands():
+		return fmt.Errorf("unexpected argument %q: %s takes flags only (see %[2]s --help)", args[0], cmd.CommandPath())
 	}
-	return nil
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q: did you mean %q? (see %s --help)", args[0], near[0], cmd.CommandPath())
+	}
+	return fmt.Errorf("unknown command %q (see %s --help)", args[0], cmd.CommandPath())
 }
 
 // run starts a server, prints the banner, and blocks until ctx ends or the server fails.

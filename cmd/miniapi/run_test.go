@@ -94,7 +94,7 @@ func TestFailedKubeconfigWriteLeavesNoFile(t *testing.T) {
 }
 
 func TestSignalsStopTheServer(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s := serve(t)
 			var watches []*http.Response
@@ -288,4 +288,17 @@ func get(t *testing.T, url string) string {
 	body, err := io.ReadAll(resp.Body)
 	check(t, err)
 	return string(body)
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		out, err := command(t, "completion", shell).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "miniapi") {
+			t.Errorf("%s: %v: %.200s", shell, err, out)
+		}
+	}
+	help, err := command(t, "completion", "bash", "--help").CombinedOutput()
+	if err != nil || strings.Contains(string(help), "--listen") {
+		t.Errorf("help has the flags of another command: %v: %s", err, help)
+	}
 }
