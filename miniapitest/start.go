@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // Options configures a server for a test. The zero value suits most tests: plain HTTP on a free
@@ -67,21 +68,28 @@ func start(t testing.TB, options Options) (*Server, error) {
 		return nil, host.explain(err)
 	}
 	server.description = *first.Server
-	go server.follow(t) // ends with stop
+	go server.follow(t) // ends in Stop
 	return server, nil
 }
 
-// startServer starts a server in a host. It joins another host if the first one is ending.
+// Limits of startServer.
+const (
+	joinAttempts = 20
+	joinInterval = 25 * time.Millisecond
+)
+
+// startServer starts a server in a host. If the host is ending, it joins or starts another one.
 func startServer(request serverOptions, progress func(format string, args ...any)) (*host, *eventStream, error) {
-	for attempts := 3; ; attempts-- {
+	for attempt := 1; ; attempt++ {
 		host, err := joinHost(progress)
 		if err != nil {
 			return nil, nil, err
 		}
 		events, err := host.startServer(request)
-		if err == nil || attempts == 1 || !errors.Is(err, errNotServed) {
+		if err == nil || attempt == joinAttempts || !errors.Is(err, errNotServed) {
 			return host, events, err
 		}
+		time.Sleep(joinInterval)
 	}
 }
 
