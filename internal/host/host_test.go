@@ -274,7 +274,7 @@ func TestInvalidRequests(t *testing.T) {
 		"relative path":      {"POST", "/v1/servers", `{"crds":["a"]}`, 422, `path "a" is not absolute`},
 		"missing file":       {"POST", "/v1/servers", `{"crds":["/nonexistent"]}`, 422, "no such file"},
 		"unknown mode":       {"POST", "/v1/servers", `{"authorization":"x"}`, 422, `"x"`},
-		"user without name":  {"POST", "/v1/servers", `{"users":[{}]}`, 422, "a user needs a name"},
+		"user without name":  {"POST", "/v1/servers", `{"users":[{}]}`, 422, `"a user needs a name"`},
 		"wrong wait":         {"GET", "/v1/servers/" + server.ID + "/requests?wait=x", ``, 422, "invalid duration"},
 		"unknown server":     {"GET", "/v1/servers/x", ``, 404, `server "x" not found`},
 		"a file without CRD": {"POST", "/v1/servers/" + server.ID + "/crds", `{"paths":["/dev/null/x"]}`, 422, "/dev/null/x"},

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -59,7 +60,7 @@ func (h *Host) complete(ctx context.Context, s *server, options ServerOptions) e
 	for _, user := range options.Users {
 		added, err := s.addUser(user)
 		if err != nil {
-			return fmt.Errorf("%w (%v)", err, s.stop())
+			return errors.Join(err, s.stop())
 		}
 		s.users = append(s.users, *added)
 	}
