@@ -297,7 +297,7 @@ func (s *Server) drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// release closes the parts that were opened, also those of a server that was not completed.
+// release closes the parts that were opened, also if the start of the server failed.
 func (s *Server) release(ctx context.Context) error {
 	var errs []error
 	if s.listener != nil {

@@ -58,7 +58,7 @@ func parseJSON(t *testing.T, document string, into any) {
 	}
 }
 
-// The aggregated documents equal those of kube-apiserver v1.36.3, including their order.
+// The aggregated documents equal the documents of kube-apiserver v1.36.3, including their order.
 func TestAggregatedDiscoveryMatchesKubeAPIServer(t *testing.T) {
 	s := newStorelessServer(t, nil)
 	for path, file := range map[string]string{"/api": "api.json", "/apis/": "apis.json"} {
@@ -143,8 +143,8 @@ func TestDiscoveryFollowsTheCatalog(t *testing.T) {
 	s.must(http.StatusNotFound, s.do("GET", "/openapi/v3/apis/coordination.k8s.io/v1", ""))
 }
 
-// Groups and lists of resources, including the storage version hashes, equal those of
-// kube-apiserver v1.36.3.
+// Groups and lists of resources equal the documents of kube-apiserver v1.36.3, including the
+// storage version hashes.
 func TestLegacyDiscoveryMatchesKubeAPIServer(t *testing.T) {
 	s := newStorelessServer(t, nil)
 	recorded := map[string]any{}

@@ -1,5 +1,5 @@
 // Package api is the HTTP layer: it decodes requests for package registry and encodes its results.
-// It contains no kind; the resources that it serves are those of a [registry.Catalog], which may
+// It contains no kind; it serves the resources of a [registry.Catalog], which may
 // change while the server runs.
 //
 // The path of a request:
@@ -20,7 +20,7 @@
 //   - encoding: media types, decoding, encoding, and the writing of responses and errors
 //   - discovery, openapi: the documents that describe the resources
 //   - lifecycle: the open requests and the shutdown
-//   - metrics, healthz: what operators monitor
+//   - metrics, healthz: the metrics of requests, and the health checks
 //
 // Objects cross the border to registry in the version they are stored in; call.go converts.
 // Objects that registry returns are shared and immutable. Their type header (apiVersion and kind)

@@ -43,7 +43,7 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	// The content type is that of kube-apiserver.
+	// kube-apiserver has the same content type.
 	s.responder.WriteResponse(w, r, encoding.Response{ContentType: "text/plain; charset=utf-8", Status: http.StatusOK, Body: index})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// The types below are those of aggregated discovery, with the fields that kinds determine.
+// The types below are a part of aggregated discovery: the fields that kinds determine.
 
 type discoveryGroup struct {
 	Metadata struct{ Name string }

@@ -18,7 +18,7 @@ func resourceNamed(t *testing.T, name string) *registry.Resource {
 	return all[i]
 }
 
-// The texts are those of kube-apiserver, different for each kind.
+// The texts are copied from kube-apiserver, which has different texts for each kind.
 func TestUnsupportedFieldLabels(t *testing.T) {
 	for _, c := range []struct{ resource, label, want string }{
 		{"pods", "spec.x", "field label not supported: spec.x"},

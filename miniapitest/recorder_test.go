@@ -43,7 +43,7 @@ func (t *recorder) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
 
 func (t *recorder) Log(args ...any) { t.Logf("%s", fmt.Sprint(args...)) }
 
-// Logf panics when the test is over, as that of package testing does.
+// Logf panics when the test is over, as in package testing.
 func (t *recorder) Logf(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -98,8 +98,8 @@ func (s *Server) call(ctx context.Context, method, path string, body, into any) 
 	return s.host.call(ctx, method, "/v1/servers/"+s.description.ID+path, body, into)
 }
 
-// Stop stops the server before the end of the test. It is idempotent. The error is that of the
-// stop, for example a request that did not end in time.
+// Stop stops the server before the end of the test. It is idempotent. It returns an error if
+// the server did not stop in an orderly way, for example because a request did not end in time.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.stopping.Store(true)

@@ -187,7 +187,7 @@ spec:
 `
 
 func TestCRDs(t *testing.T) {
-	changeDirectory(t, t.TempDir()) // relative paths are those of the test, not of the host
+	changeDirectory(t, t.TempDir()) // relative paths start at the directory of the test, not of the host
 	check(t, os.WriteFile("crd.yaml", []byte(definition), 0o600))
 	atStart := miniapitest.Start(t, miniapitest.Options{CRDs: []string{"crd.yaml"}})
 	later := miniapitest.Start(t, miniapitest.Options{})

@@ -53,7 +53,7 @@ type event struct {
 
 // OpenRequest is a request that has not been answered to its end, such as a watch.
 type OpenRequest struct {
-	// Verb is that of authorization, such as watch, list or create.
+	// Verb is the verb for authorization, such as watch, list or create.
 	Verb   string `json:"verb"`
 	Method string `json:"method"`
 	// URI is the path and the query as the client sent them.

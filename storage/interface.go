@@ -194,12 +194,12 @@ const (
 type DeleteOptions struct {
 	// Preconditions are checked on the current state.
 	Preconditions *Preconditions
-	// Suggestion is that of UpdateOptions.
+	// Suggestion has the meaning of UpdateOptions.Suggestion.
 	Suggestion *Entry
 	// OnlyCorrupt deletes an object that cannot be decoded. For any other object the error is
 	// ErrNotCorrupt. Preconditions and Suggestion are ignored, and the Object of the entry that
 	// Delete returns is an error.
 	OnlyCorrupt bool
-	// Receipt is that of Proposal.
+	// Receipt has the meaning of Proposal.Receipt.
 	Receipt bool
 }

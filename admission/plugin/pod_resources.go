@@ -61,7 +61,7 @@ func addResources(list, more corev1.ResourceList) {
 	}
 }
 
-// maxResources raises quantities of a list to those of another list.
+// maxResources raises each quantity in a list to the quantity of the same resource in another list.
 func maxResources(list, other corev1.ResourceList) {
 	for name, quantity := range other {
 		if current, ok := list[name]; !ok || quantity.Cmp(current) > 0 {

@@ -93,7 +93,7 @@ func isComputed(name corev1.ResourceName) bool {
 }
 
 // podConstraints returns an error that lists the containers without the requests and limits that a
-// quota with these names requires. Resources of the pod itself replace those of its containers.
+// quota with these names requires. If the pod itself has resources, the resources of its containers do not count.
 func podConstraints(names []corev1.ResourceName, spec *corev1.PodSpec) error {
 	ofPod := corev1.ResourceList{}
 	if spec.Resources != nil {

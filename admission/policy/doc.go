@@ -10,5 +10,5 @@
 // [Policies.Hooks] type-checks the expressions of a ValidatingAdmissionPolicy when it is written
 // (typechecking.go), and authorizes the use of params (params_authz.go).
 //
-// The error texts are those of k8s.io/apiserver.
+// The error texts are copied from k8s.io/apiserver.
 package policy

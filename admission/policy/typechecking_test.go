@@ -25,7 +25,7 @@ func policyFor(name, resource string, expressions ...string) *admissionregistrat
 	}
 }
 
-// The texts are those of TypeChecker in k8s.io/apiserver for the same policies, without the
+// The texts are the output of TypeChecker in k8s.io/apiserver for the same policies, without the
 // excerpt of the expression.
 func TestExpressionsAreCheckedAgainstTypes(t *testing.T) {
 	e := start(t)

@@ -12,5 +12,5 @@
 // Each request uses the configurations that exist when it arrives. The compiled form of a
 // configuration and the connections of its webhooks are kept until it changes.
 //
-// The error texts are those of k8s.io/apiserver.
+// The error texts are copied from k8s.io/apiserver.
 package webhook

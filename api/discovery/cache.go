@@ -146,8 +146,8 @@ func (c content) key() string {
 	return key.String()
 }
 
-// remoteOpenAPI returns the available servers of OpenAPI documents, by path. Documents of built-in
-// groups are always those of this server.
+// remoteOpenAPI returns the available servers of OpenAPI documents, by path. This server
+// always has its own documents of the built-in groups.
 func (c content) remoteOpenAPI() map[string]*registry.Remote {
 	remotes := map[string]*registry.Remote{}
 	for _, remote := range c.remotes {

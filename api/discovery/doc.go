@@ -3,8 +3,8 @@
 //
 //   - [Cache] (cache.go) returns the [Documents] of the current catalog. Servers of one process
 //     with equal catalogs share them.
-//   - build.go derives the discovery documents from a catalog; aggregated.go encodes those of all
-//     groups as one document.
+//   - build.go derives the discovery documents from a catalog; aggregated.go encodes the
+//     documents of all groups as one.
 //   - [Handlers] (handlers.go, index.go) serves them. Package api mounts its methods.
 //
 // The OpenAPI documents are built in package openapi. [Documents] holds them too, because they

@@ -17,7 +17,7 @@ type EntryEncoder struct {
 	Header metav1.TypeMeta
 	form   storage.Form
 	encode encodeFunc
-	// stamped reports whether encode returns what [storage.Entry.Stamped] returns.
+	// stamped reports whether encode returns the bytes of [storage.Entry.Stamped].
 	stamped bool
 }
 

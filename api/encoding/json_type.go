@@ -16,8 +16,8 @@ func jsonDecoder(scheme *runtime.Scheme, strict bool) runtime.Serializer {
 	return jsonserializer.NewSerializerWithOptions(typeDetector{}, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict})
 }
 
-// typeDetector reads apiVersion and kind of a JSON body. Its results equal those of
-// jsonserializer.DefaultMetaFactory, which unmarshals the whole body.
+// typeDetector reads apiVersion and kind of a JSON body. It returns the same results
+// as jsonserializer.DefaultMetaFactory, which unmarshals the whole body.
 type typeDetector struct{}
 
 // Interpret implements json.MetaFactory.

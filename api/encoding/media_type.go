@@ -22,7 +22,7 @@ type MediaType struct {
 	// form identifies the output of encode. Media types may share a form.
 	form   storage.Form
 	encode encodeFunc
-	// stamped reports whether encode returns what [storage.Entry.Stamped] returns: stored protobuf
+	// stamped reports whether encode returns the bytes of [storage.Entry.Stamped]: stored protobuf
 	// with the resourceVersion.
 	stamped bool
 	// wrap puts a body under a type header. The start of the document is appended to dst.

@@ -9,7 +9,7 @@ import (
 // auditIDHeader names a request. Clients may set it, and the response carries it.
 const auditIDHeader = "Audit-Id"
 
-// WithAuditID sets the header Audit-ID of the response: that of the request, or a new one.
+// WithAuditID copies the header Audit-ID of the request to the response, or sets a new ID.
 func WithAuditID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(auditIDHeader)

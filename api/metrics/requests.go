@@ -52,7 +52,7 @@ func (o *Observation) End(status int, bytes int64) {
 	o.metrics.requests.WithLabelValues(append(labels, strconv.Itoa(max(status, http.StatusOK)))...).Inc()
 }
 
-// labels returns the values of requestLabels, with capacity for those of codeLabels.
+// labels returns the values of requestLabels, with capacity for the values of codeLabels.
 func (o *Observation) labels() []string {
 	return append(make([]string, 0, len(codeLabels)),
 		o.group, o.version, o.resource, o.subresource, o.scope, "apiserver", o.verb)

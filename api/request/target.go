@@ -30,8 +30,8 @@ type Target struct {
 	Prefix string
 	// InNamespace reports whether the path names the namespace of the resource.
 	InNamespace bool
-	// Empty reports whether a segment other than the namespace and those of Rest is empty. Nothing
-	// is served at such a path.
+	// Empty reports whether a segment is empty, other than the namespace and the segments of Rest.
+	// Nothing is served at such a path.
 	Empty bool
 }
 

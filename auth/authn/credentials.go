@@ -17,7 +17,7 @@ import (
 
 // Config selects the credentials that a server accepts.
 type Config struct {
-	// Authority signs client certificates that are accepted beside those of ClientCAFile.
+	// Authority signs client certificates. Certificates of ClientCAFile are accepted too.
 	Authority *certs.Authority
 	// ClientCAFile and TokenAuthFile are files as for kube-apiserver. Empty: none.
 	ClientCAFile, TokenAuthFile string

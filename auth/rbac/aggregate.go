@@ -40,7 +40,7 @@ func resolveAggregation(stored map[string]*rbacv1.ClusterRole) map[string]*rbacv
 	return roles
 }
 
-// aggregatedRules returns the rules of a role, then those of the roles it selects, without
+// aggregatedRules returns the rules of a role, then the rules of the roles it selects, without
 // duplicates.
 func aggregatedRules(roles map[string]*rbacv1.ClusterRole, name string) []rbacv1.PolicyRule {
 	role := roles[name]

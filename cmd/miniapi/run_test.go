@@ -180,7 +180,7 @@ func TestFailureOfEtcdEndsTheServer(t *testing.T) {
 	}
 }
 
-// Keys in etcd are those of kube-apiserver.
+// The server uses the keys of kube-apiserver in etcd.
 func TestEtcdListenClientURL(t *testing.T) {
 	s := serve(t, "--etcd-listen-client-url", "http://127.0.0.1:0")
 	_, line, found := strings.Cut(s.banner, "--endpoints ")

@@ -22,7 +22,7 @@ type server struct {
 	created time.Time
 	log     *logBuffer
 	running *miniapi.Server
-	users   []User // those of the options
+	users   []User // the users in the options
 
 	// stop stops the server, once, and returns the error of its end.
 	stop func() error

@@ -74,7 +74,7 @@ var environments = sync.OnceValue(func() *environment.EnvSet {
 var stateless = sync.OnceValue(func() plugincel.Compiler { return plugincel.NewCompiler(environments()) })
 
 // compileAll returns the errors of expressions. Unchanged expressions may use the library of stored
-// expressions, new ones only that of new expressions.
+// expressions; a new expression may use only the library of new expressions.
 func compileAll(all, before []expression) field.ErrorList {
 	if len(all) == 0 || slices.EqualFunc(all, before, sameText) {
 		return nil

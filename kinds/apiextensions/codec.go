@@ -19,8 +19,8 @@ import (
 )
 
 // codec encodes definitions as kube-apiserver does: as JSON of v1beta1, a version that is no longer
-// served. The conversion is that of apiextensions-apiserver, because it also moves the fields that
-// all versions share to the top level and back. Schemas that the conversion would not change are
+// served. It converts with apiextensions-apiserver, which also moves the fields that all versions
+// share to the top level and back. Schemas that the conversion would not change are
 // not converted.
 type codec struct{}
 

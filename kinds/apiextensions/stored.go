@@ -11,8 +11,8 @@ import (
 )
 
 // stored is a definition of v1beta1 whose schemas have the types of v1. Both versions encode
-// schemas alike, so that the schemas, which are most of a definition, need no conversion. The order
-// of the fields is that of v1beta1.
+// schemas alike, so that the schemas, which are most of a definition, need no conversion. The
+// fields have the order of v1beta1.
 type stored struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -27,7 +27,7 @@ func validateCounts(at *field.Path, observed int64, counts ...count) field.Error
 	return errs
 }
 
-// validateParts rejects numbers greater than that of all replicas.
+// validateParts rejects numbers that are greater than the number of all replicas.
 func validateParts(at *field.Path, replicas int32, parts ...count) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range parts {

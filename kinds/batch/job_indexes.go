@@ -12,7 +12,7 @@ type interval struct{ first, last int32 }
 // indexes are completion indexes as in a job's status: 1,3-5,7.
 type indexes []interval
 
-// parseIndexes parses indexes in increasing order. Its errors are those of kube-apiserver.
+// parseIndexes parses indexes in increasing order. Its errors have the texts of kube-apiserver.
 func parseIndexes(list string, completions int32) (indexes, error) {
 	if list == "" {
 		return nil, nil

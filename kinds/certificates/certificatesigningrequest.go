@@ -75,7 +75,7 @@ func signingRequestFields(csr *certificatesv1.CertificateSigningRequest) fields.
 }
 
 func signingRequestColumns() []kind.Column[*certificatesv1.CertificateSigningRequest] {
-	// The descriptions of kube-apiserver's columns are those of v1beta1.
+	// kube-apiserver describes the columns with the texts of v1beta1.
 	doc := certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc()
 	return []kind.Column[*certificatesv1.CertificateSigningRequest]{
 		kind.NameColumn[*certificatesv1.CertificateSigningRequest](),

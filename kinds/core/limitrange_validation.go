@@ -135,7 +135,7 @@ func validateLimits(item *corev1.LimitRangeItem, name corev1.ResourceName, at *f
 	return errs
 }
 
-// validateRatio rejects a ratio greater than that of max to min.
+// validateRatio rejects a ratio that is greater than max divided by min.
 func validateRatio(item *corev1.LimitRangeItem, name corev1.ResourceName, at *field.Path) field.ErrorList {
 	ratio, ok := item.MaxLimitRequestRatio[name]
 	if !ok {

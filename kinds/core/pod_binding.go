@@ -28,8 +28,7 @@ func podBinding() registry.Subresource {
 	}
 }
 
-// bindings returns the resource that old schedulers write: the name of a binding is that of the
-// pod.
+// bindings returns the resource that old schedulers write. A binding has the name of its pod.
 func bindings() *registry.Resource {
 	return kind.Definition[*corev1.Binding]{
 		GroupVersion: corev1.SchemeGroupVersion,

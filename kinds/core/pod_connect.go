@@ -104,7 +104,7 @@ func hostAddress(ctx context.Context, lookup registry.Lookup, pod *corev1.Pod) (
 	}
 	node, err := registry.Read[*corev1.Node](ctx, nodes, "", pod.Spec.NodeName, "")
 	if apierrors.IsNotFound(err) {
-		// kube-apiserver names the resource of the request, not that of the node.
+		// kube-apiserver names the resource of the request, not the nodes resource.
 		return "", apierrors.NewNotFound(corev1.Resource("pods"), pod.Spec.NodeName)
 	}
 	if err != nil {

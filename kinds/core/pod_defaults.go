@@ -7,7 +7,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultPod sets the defaults of a pod, and those of pod specs.
+// defaultPod sets the defaults of a pod and of its spec.
 func defaultPod(p *corev1.Pod) {
 	requestLimits(p.Spec.InitContainers)
 	requestLimits(p.Spec.Containers)

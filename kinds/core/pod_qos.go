@@ -7,7 +7,7 @@ import (
 
 // podQOS returns the QoS class: Guaranteed if all containers have limits of cpu and memory that
 // equal their requests, BestEffort if no container has requests or limits, else Burstable.
-// Resources of the pod take precedence over those of its containers.
+// Resources of the pod take precedence over the resources of its containers.
 func podQOS(p *corev1.Pod) corev1.PodQOSClass {
 	var needs []corev1.ResourceRequirements
 	if p.Spec.Resources != nil {

@@ -9,8 +9,8 @@ import (
 
 // initialization is the progress of a pod's init containers.
 type initialization struct {
-	// pending is the index of the first init container status that is neither complete nor that of
-	// a started sidecar; -1: there is none.
+	// pending is the index of the first status of an init container that is neither complete nor a
+	// started sidecar; -1: there is none.
 	pending int
 	// ready is the number of ready sidecars before pending.
 	ready int

@@ -114,7 +114,7 @@ func seccompProfile(p *corev1.SeccompProfile) profile {
 	return profile{"seccomp", string(p.Type), p.LocalhostProfile}
 }
 
-// appArmorProfile returns the profile of the container, else that of the pod.
+// appArmorProfile returns the profile of the container, or of the pod if the container has none.
 func appArmorProfile(spec *corev1.PodSpec, c *corev1.Container) profile {
 	p := (*corev1.AppArmorProfile)(nil)
 	if spec.SecurityContext != nil {

@@ -79,7 +79,7 @@ func warningsForAnnotation(annotations map[string]string, key, text string, temp
 }
 
 // warningsForProfiles returns warnings about annotations that name profiles of a container without
-// the fields that replace them. AdoptAppArmor handles those of pods.
+// the fields that replace them. AdoptAppArmor handles the annotations of pods.
 func warningsForProfiles(annotations map[string]string, spec *corev1.PodSpec, c *corev1.Container, template *field.Path) []string {
 	var list []string
 	if c.SecurityContext == nil || c.SecurityContext.SeccompProfile == nil {

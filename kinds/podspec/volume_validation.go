@@ -106,8 +106,8 @@ func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.
 	return kind.Required(at.Child("claimName"), c.ClaimName)
 }
 
-// validateEphemeralVolume validates the template of a claim, and the claim's name, which is that of
-// the pod and the volume.
+// validateEphemeralVolume validates the template of a claim, and the claim's name, which consists
+// of the names of the pod and the volume.
 func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
 	template := at.Child("volumeClaimTemplate")
 	t := v.Ephemeral.VolumeClaimTemplate

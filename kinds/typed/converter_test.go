@@ -44,7 +44,7 @@ func fieldSet(t *testing.T, c managedfields.TypeConverter, obj runtime.Object) s
 	return set.String()
 }
 
-// The result equals that of client-go's own converter, which is built from all types at once.
+// The result equals the result of client-go's converter, which is built from all types at once.
 func TestConverterAgreesWithClientGo(t *testing.T) {
 	want := fieldSet(t, applyconfigurations.NewTypeConverter(scheme.Scheme), newDeployment())
 	if got := fieldSet(t, typed.NewConverter(kinds.Scheme()), newDeployment()); got != want {

@@ -6,8 +6,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// Rev returns a revision that is at least as high as that of every acknowledged write and every
-// answered read. While etcd restarts, it is the highest revision returned before.
+// Rev returns a revision that is at least as high as the revision of every acknowledged write and
+// of every answered read. While etcd restarts, it is the highest revision returned before.
 func (s *Server) Rev() int64 {
 	i, err := s.running()
 	if err != nil {

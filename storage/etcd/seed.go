@@ -9,7 +9,7 @@ import (
 )
 
 // seedsPerTxn is the number of seeds in a transaction. It stays well below etcd's limit of
-// operations, which includes those of nested transactions.
+// operations, including the operations of nested transactions.
 const seedsPerTxn = 60
 
 // Seed is an encoded object that exists from the start of the server.

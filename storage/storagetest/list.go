@@ -27,7 +27,7 @@ func recursive() storage.ListOptions { return storage.ListOptions{Recursive: tru
 
 func listOrder(e *env) {
 	// "-" and "." sort before "/", so the keys of namespace ns1-b come before the keys of ns1: the
-	// order is that of keys, not of names.
+	// Lists are in the order of keys, not of names.
 	e.create(e.kind.New("ns2", "a", "1"))
 	e.create(e.kind.New("ns1", "b", "1"))
 	e.create(e.kind.New("ns1-b", "c", "1"))

@@ -36,7 +36,8 @@ func allocatedTo(s *corev1.Service) []string {
 	return list
 }
 
-// set replaces the addresses and ports of a service. It reports those of another service.
+// set replaces the addresses and ports of a service. It fails the test if another service has one
+// of them.
 func (a *allocations) set(s *corev1.Service, values []string) {
 	name := s.Namespace + "/" + s.Name
 	maps.DeleteFunc(a.service, func(_, service string) bool { return service == name })

@@ -16,7 +16,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// watch translates the events of a storage.Watcher to those of upstream.
+// watch translates the events of a storage.Watcher to events of upstream.
 type watch struct {
 	source storage.Watcher
 	// bookmarks is set if the client requested bookmarks, initialEventsEnd if it requested one at
