@@ -93,7 +93,8 @@ func isComputed(name corev1.ResourceName) bool {
 }
 
 // podConstraints returns an error that lists the containers without the requests and limits that a
-// quota with these names requires. If the pod itself has resources, the resources of its containers do not count.
+// quota with these names requires. A resource with a request or limit of the pod itself is not
+// required of its containers.
 func podConstraints(names []corev1.ResourceName, spec *corev1.PodSpec) error {
 	ofPod := corev1.ResourceList{}
 	if spec.Resources != nil {
