@@ -14,6 +14,7 @@ import (
 
 	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/auth/authz"
+	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/manifests"
@@ -38,6 +39,11 @@ type Config struct {
 	// to run, or not to run. Default: those that kube-apiserver runs by default, without
 	// ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of
+	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
+	// one. []string{"-*"} runs none. Default (nil): "*", the namespace controller and the garbage
+	// collector, so that deletions have the same effect as in a cluster.
+	Controllers []string
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit the reads and writes that are in
 	// progress. Administrators are exempt over HTTPS, where they are authenticated. Default: 400
 	// and 200; negative: no limit.
@@ -139,6 +145,7 @@ func (c Config) Validate() error {
 		c.Secure.validate(),
 		c.Authorization.modes().Validate(),
 		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
+		controllers.Config{Enabled: c.Controllers}.Validate(),
 		c.validateEtcd(),
 		rangeErr,
 		portsErr,

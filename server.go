@@ -21,6 +21,7 @@ import (
 	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/datastore"
@@ -56,8 +57,10 @@ type Server struct {
 	catalog    *registry.Catalog
 	crds       *crd.Controller
 	aggregator *aggregator.Aggregator
-	api        *api.Server
-	manifests  *manifests.Loader
+	// controllers are the built-in controllers.
+	controllers *controllers.Controllers
+	api         *api.Server
+	manifests   *manifests.Loader
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -167,6 +170,10 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	s.aggregator = aggregator.New(aggregator.Config{
 		Catalog: s.catalog, Certificate: s.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
 	})
+	s.controllers = controllers.New(controllers.Config{
+		Enabled: s.config.Controllers, Catalog: s.catalog, Sync: s.crds.Sync,
+		Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("controllers"),
+	})
 	return s.catalog.Add(kinds.Resources()...)
 }
 
@@ -238,6 +245,7 @@ func (s *Server) run() {
 	s.group, ctx = errgroup.WithContext(ctx)
 	parts := []func(context.Context) error{
 		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
+		s.controllers.Run,
 	}
 	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices
 		parts = append(parts, s.aggregator.Register)

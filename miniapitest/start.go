@@ -23,6 +23,10 @@ type Options struct {
 	Manifests string
 	// Bootstrap is minimal (the default) or full, all objects that kube-apiserver creates.
 	Bootstrap string
+	// Controllers lists the built-in controllers to run, in the syntax of --controllers of
+	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
+	// one, "-*" alone runs none. Default: "*".
+	Controllers []string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are as in kube-apiserver.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// ServiceClusterIPRange and ServiceNodePortRange are as in kube-apiserver.
@@ -98,6 +102,7 @@ func (o Options) request(name string) (serverOptions, error) {
 	request := serverOptions{
 		Name: name, Lease: "connection",
 		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
+		Controllers:            o.Controllers,
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
 		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
 	}

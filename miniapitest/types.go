@@ -14,6 +14,7 @@ type serverOptions struct {
 	Bootstrap               string   `json:"bootstrap,omitempty"`
 	EnableAdmissionPlugins  []string `json:"enableAdmissionPlugins,omitempty"`
 	DisableAdmissionPlugins []string `json:"disableAdmissionPlugins,omitempty"`
+	Controllers             []string `json:"controllers,omitempty"`
 	ServiceClusterIPRange   string   `json:"serviceClusterIPRange,omitempty"`
 	ServiceNodePortRange    string   `json:"serviceNodePortRange,omitempty"`
 	LogLevel                string   `json:"logLevel,omitempty"`

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,16 +44,21 @@ type Cache interface {
 	Store(root string, codec storage.Codec, next storage.Interface) storage.Interface
 	// Remove drops the cached objects of the keys below root in a codec.
 	Remove(root string, codec storage.Codec)
+	// Follow reports the state and the changes of all keys, see watchcache.Cache.
+	Follow(ctx context.Context, report func(changes []storage.Change, complete bool)) error
 }
 
 // Catalog holds the resources of one server. Routing, discovery and OpenAPI read it. Safe for
 // concurrent use, also while it changes.
 type Catalog struct {
-	config   CatalogConfig
-	recovery *recovery
-	mu       sync.Mutex // guards remotes and the replacement of current
-	remotes  []*Remote
-	current  atomic.Pointer[Snapshot]
+	config    CatalogConfig
+	recovery  *recovery
+	creations creations
+	mu        sync.Mutex // guards remotes, changed, and the replacement of current
+	remotes   []*Remote
+	// changed is closed and replaced with each change of the content.
+	changed chan struct{}
+	current atomic.Pointer[Snapshot]
 }
 
 // Snapshot is the content of a catalog at one time.
@@ -68,6 +74,8 @@ type Snapshot struct {
 	served  map[schema.GroupVersionResource]Interface
 	order   []Interface
 	remotes map[schema.GroupVersion]*Remote // nil without remotes
+	// paths returns the stores by storage path.
+	paths func() map[string]*Store
 }
 
 // Group is an API group and its versions, the preferred one first.
@@ -83,8 +91,8 @@ func NewCatalog(config CatalogConfig) *Catalog {
 	if config.Authorizer == nil {
 		config.Authorizer = AlwaysAllow{}
 	}
-	c := &Catalog{config: config, recovery: newRecovery(config.Logger)}
-	c.current.Store(&Snapshot{})
+	c := &Catalog{config: config, recovery: newRecovery(config.Logger), changed: make(chan struct{})}
+	c.current.Store(&Snapshot{paths: func() map[string]*Store { return nil }})
 	return c
 }
 
@@ -170,7 +178,10 @@ func (c *Catalog) publish(order []Interface) {
 		next.addRemote(r)
 	}
 	next.sortGroups()
+	next.paths = sync.OnceValue(next.storesByPath)
 	c.current.Store(next)
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
 func (s *Snapshot) add(served Interface) {

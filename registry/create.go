@@ -20,6 +20,7 @@ func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
 	if err := s.sanitize(ctx, req); err != nil {
 		return Result{}, err
 	}
+	defer s.beginCreation(req.Namespace)()
 	var err error
 	if req.Object, err = s.admit(ctx, createAttributes(req, "")); err != nil {
 		return Result{}, err

@@ -27,6 +27,9 @@ func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { op.attempt.tx.rollback(ctx) }()
+	if op.createsIfAbsent() {
+		defer s.beginCreation(req.Namespace)()
+	}
 	defer s.writes.Add(1)
 	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
 		CreateIfAbsent: op.createsIfAbsent(),

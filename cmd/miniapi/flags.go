@@ -31,6 +31,7 @@ type options struct {
 	nodePorts      string
 	enablePlugins  []string
 	disablePlugins []string
+	controllers    []string
 	bootstrap      string
 	crds           []string
 	manifests      string
@@ -71,6 +72,7 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringVar(&o.nodePorts, "service-node-port-range", "30000-32767", "`FIRST-LAST` of node ports")
 	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins to run in addition to the default ones; ServiceAccount is off by default")
 	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins not to run")
+	cluster.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "comma-separated `NAMES` of built-in controllers to run: * for all that are on by default, NAME to add one, -NAME to remove one, -* for none; for example *,-garbagecollector")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of the initial objects: minimal (namespaces, Service default/kubernetes) or full (all objects that kube-apiserver creates)")
 	cluster.StringSliceVar(&o.crds, "crds", nil, "comma-separated `PATHS` of files and folders with CustomResourceDefinitions to install at start")
 	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at start and whenever a file changes")
@@ -100,6 +102,7 @@ func (o *options) config() (miniapi.Config, error) {
 		ServiceNodePortRange:              o.nodePorts,
 		EnableAdmissionPlugins:            o.enablePlugins,
 		DisableAdmissionPlugins:           o.disablePlugins,
+		Controllers:                       o.controllers,
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
 		CRDs:                              o.crds,
 		Manifests:                         o.manifests,

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 )
 
@@ -34,7 +37,7 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 // miniapiFlags are the flags that kube-apiserver does not have.
 var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
-	"bootstrap", "crds", "manifests",
+	"bootstrap", "controllers", "crds", "manifests",
 }
 
 // kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.
@@ -60,7 +63,21 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 		_ = flag.Value.Set(value) // cannot fail: the value is valid
 	}
 	o.bootstrap = string(bootstrap.Full)
+	o.controllers = environmentControllers()
 	return sets
+}
+
+// controllersEnv lists the controllers of the replacement in the syntax of --controllers, because
+// kube-apiserver has no such flag.
+const controllersEnv = "MINIAPI_CONTROLLERS"
+
+// environmentControllers returns the controllers of controllersEnv, none by default: test suites
+// for envtest expect that nothing reacts to deletions.
+func environmentControllers() []string {
+	if list := os.Getenv(controllersEnv); list != "" {
+		return strings.Split(list, ",")
+	}
+	return []string{controllers.None}
 }
 
 // serveOnly runs a server until ctx ends or the server fails. It prints nothing.

@@ -104,6 +104,7 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		Authorization:           miniapi.AuthorizationMode(o.Authorization),
 		EnableAdmissionPlugins:  o.EnableAdmissionPlugins,
 		DisableAdmissionPlugins: o.DisableAdmissionPlugins,
+		Controllers:             o.Controllers,
 		ServiceClusterIPRange:   o.ServiceClusterIPRange,
 		ServiceNodePortRange:    o.ServiceNodePortRange,
 		Bootstrap:               bootstrap.Mode(o.Bootstrap),

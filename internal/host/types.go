@@ -41,8 +41,11 @@ type ServerOptions struct {
 
 	EnableAdmissionPlugins  []string `json:"enableAdmissionPlugins,omitempty"`
 	DisableAdmissionPlugins []string `json:"disableAdmissionPlugins,omitempty"`
-	ServiceClusterIPRange   string   `json:"serviceClusterIPRange,omitempty"`
-	ServiceNodePortRange    string   `json:"serviceNodePortRange,omitempty"`
+	// Controllers lists the built-in controllers to run, in the syntax of --controllers. Empty:
+	// "*", the controllers that are on by default.
+	Controllers           []string `json:"controllers,omitempty"`
+	ServiceClusterIPRange string   `json:"serviceClusterIPRange,omitempty"`
+	ServiceNodePortRange  string   `json:"serviceNodePortRange,omitempty"`
 
 	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
 	LogLevel string `json:"logLevel,omitempty"`

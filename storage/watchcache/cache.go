@@ -40,6 +40,7 @@ type Cache struct {
 	// unclaimed holds one resource with the entries below no root. They are not decoded until a
 	// store claims them.
 	unclaimed []*resource
+	followers []*follower
 }
 
 // resource is the keys below a root, read with one codec.

@@ -75,6 +75,9 @@ func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 			r.tree.set(r.entry(&state[i]))
 		}
 	}
+	for _, f := range c.followers {
+		f.restart()
+	}
 	c.revision = revision
 	c.applied.Store(revision)
 	c.telemetry.initializations.Inc()
@@ -111,6 +114,12 @@ func (c *Cache) apply(changes []storage.Change, upTo int64) {
 		for _, r := range readers {
 			r.apply(&changes[i], &c.cfg)
 		}
+		for _, f := range c.followers {
+			f.push(&changes[i])
+		}
+	}
+	for _, f := range c.followers {
+		f.notify()
 	}
 	c.revision = max(c.revision, upTo)
 	c.applied.Store(c.revision)

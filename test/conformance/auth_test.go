@@ -17,6 +17,7 @@ import (
 func TestReplayAuth(t *testing.T) {
 	server, err := miniapi.Start(t.Context(), miniapi.Config{
 		Bootstrap:     bootstrap.Full,
+		Controllers:   []string{"-*"},
 		Secure:        &miniapi.Secure{},
 		Authorization: miniapi.RBAC,
 	})

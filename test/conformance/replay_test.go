@@ -97,7 +97,7 @@ type replay struct {
 
 func newReplay(t *testing.T) *replay {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{Bootstrap: bootstrap.Full})
+	server, err := miniapi.Start(t.Context(), miniapi.Config{Bootstrap: bootstrap.Full, Controllers: []string{"-*"}})
 	if err != nil {
 		t.Fatal(err)
 	}

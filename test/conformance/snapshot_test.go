@@ -29,7 +29,7 @@ func TestSnapshotOfKubeAPIServerIsServed(t *testing.T) {
 	if err := embedded.Restore(t.Context(), snapshot, data); err != nil {
 		t.Fatal(err)
 	}
-	server, err := miniapi.Start(t.Context(), miniapi.Config{DataDir: data})
+	server, err := miniapi.Start(t.Context(), miniapi.Config{DataDir: data, Controllers: []string{"-*"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,79 @@
+package controllers
+
+import (
+	"context"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// Config configures the controllers. Catalog is only needed to run them.
+type Config struct {
+	// Enabled lists the controllers to run in the syntax of kube-controller-manager, such as
+	// "*,-garbagecollector". Nil: "*", all that are on by default.
+	Enabled []string
+	Catalog *registry.Catalog
+	// Sync blocks until the catalog serves every kind that was defined before the call.
+	Sync func(ctx context.Context) error
+	// Shared is set if other servers may use the same storage.
+	Shared bool
+	// Logger reports failures, which are retried. Nil discards them.
+	Logger *slog.Logger
+}
+
+// Validate returns an error that names the unknown controllers.
+func (c Config) Validate() error { return validate(c.Enabled) }
+
+// Controllers are the controllers of a server.
+type Controllers struct {
+	catalog *registry.Catalog
+	running []reconcile.Controller
+}
+
+// New returns the enabled controllers. It starts nothing.
+func New(config Config) *Controllers {
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Controllers{catalog: config.Catalog}
+	for _, enabled := range selected(config.Enabled) {
+		c.running = append(c.running, enabled.make(reconcile.Config{
+			Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, Logger: config.Logger,
+		}))
+	}
+	return c
+}
+
+// Run runs the controllers until ctx ends, and returns nil then. Without controllers it returns at
+// once.
+func (c *Controllers) Run(ctx context.Context) error {
+	if len(c.running) == 0 {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.catalog.Follow(ctx, c.report) })
+	for _, controller := range c.running {
+		group.Go(func() error { return controller.Run(ctx) })
+	}
+	return group.Wait()
+}
+
+// report passes changes to the controllers.
+func (c *Controllers) report(changes []storage.Change, complete bool) {
+	snapshot := c.catalog.Snapshot()
+	for _, change := range changes {
+		location, located := snapshot.Locate(change.Key)
+		for _, controller := range c.running {
+			controller.Handle(reconcile.Change{Change: change, Location: location, Located: located})
+		}
+	}
+	if complete {
+		for _, controller := range c.running {
+			controller.Complete()
+		}
+	}
+}

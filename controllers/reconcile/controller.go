@@ -1,0 +1,51 @@
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+)
+
+// FieldManager is the manager of the fields that controllers write, as for kube-controller-manager.
+const FieldManager = "kube-controller-manager"
+
+// Controller reconciles objects.
+type Controller interface {
+	// Handle is called for one change after the other, and must not block.
+	Handle(change Change)
+	// Complete is called after the current state of all objects was handled as changes. Objects
+	// that were not among them since the previous call do not exist.
+	Complete()
+	// Run reconciles until ctx ends, and returns nil then.
+	Run(ctx context.Context) error
+}
+
+// Config is what every controller needs.
+type Config struct {
+	Catalog *registry.Catalog
+	// Sync blocks until the catalog serves every kind that was defined before the call.
+	Sync func(ctx context.Context) error
+	// Shared is set if other servers may use the same storage.
+	Shared bool
+	Logger *slog.Logger
+}
+
+// Change is a change of a stored object, whose metadata is decoded on demand.
+type Change struct {
+	storage.Change
+	// Location is empty, and Located false, if the catalog does not serve the resource.
+	Location registry.Location
+	Located  bool
+}
+
+// As returns a context with the user of a service account in kube-system.
+func As(ctx context.Context, account string) context.Context {
+	return registry.WithUser(ctx, &authenticationv1.UserInfo{
+		Username: "system:serviceaccount:kube-system:" + account,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+	})
+}

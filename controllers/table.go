@@ -1,0 +1,20 @@
+package controllers
+
+import (
+	"github.com/miniapi/miniapi/controllers/namespace"
+	"github.com/miniapi/miniapi/controllers/reconcile"
+)
+
+// controller describes a controller.
+type controller struct {
+	// name and alias are those of kube-controller-manager.
+	name, alias string
+	// named is set for a controller that "*" does not include.
+	named bool
+	make  func(reconcile.Config) reconcile.Controller
+}
+
+// table holds all controllers in alphabetical order.
+var table = []controller{
+	{name: "namespace-controller", alias: "namespace", make: namespace.New},
+}
