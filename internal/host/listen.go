@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"github.com/miniapi/miniapi/internal/filelock"
 )
 
 // ErrServed is returned by ListenUnix when another host serves the socket.
@@ -51,12 +51,12 @@ func Serves(path string) bool {
 
 // lockSocket locks the lock file of a socket. It waits for a host that is ending, which does not
 // accept connections any more but still has the lock.
-func lockSocket(ctx context.Context, path string) (*fileutil.LockedFile, error) {
+func lockSocket(ctx context.Context, path string) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	for {
-		lock, err := fileutil.TryLockFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-		if !errors.Is(err, fileutil.ErrLocked) {
+		lock, err := filelock.TryLockFile(path+".lock", os.O_RDWR|os.O_CREATE)
+		if !errors.Is(err, filelock.ErrLocked) {
 			return lock, err
 		}
 		if conn, err := net.Dial("unix", path); err == nil {

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/miniapi/miniapi/internal/filelock"
 	"github.com/miniapi/miniapi/storage/embedded/internal/boltcheck"
 )
 
@@ -40,7 +41,9 @@ func checkDatabase(ctx context.Context, path string) (database, error) {
 	if info.Size() == 0 {
 		return database{}, fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
 	}
-	if err := tryLock(file); err != nil {
+	if err := filelock.TryLockDatabase(file); errors.Is(err, filelock.ErrLocked) {
+		return database{}, ErrInUse
+	} else if err != nil {
 		return database{}, err
 	}
 	var db database

@@ -17,6 +17,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/miniapi/miniapi/internal/filelock"
 )
 
 // walLog holds the values that the check of the write-ahead log reads.
@@ -72,15 +74,15 @@ func checkSequence(paths []string) error {
 
 func (l *walLog) readFile(ctx context.Context, path string) error {
 	// etcd holds this lock on each file that it uses.
-	file, err := fileutil.TryLockFile(path, os.O_RDWR, 0o600)
-	if errors.Is(err, fileutil.ErrLocked) {
+	file, err := filelock.TryLockFile(path, os.O_RDWR)
+	if errors.Is(err, filelock.ErrLocked) {
 		return ErrInUse
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close() // opened for reading
-	decoder := wal.NewDecoder(fileutil.NewFileReader(file.File))
+	decoder := wal.NewDecoder(fileutil.NewFileReader(file))
 	var record walpb.Record
 	for first := true; ; first = false {
 		if err := ctx.Err(); err != nil {

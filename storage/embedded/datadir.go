@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"github.com/miniapi/miniapi/internal/filelock"
 )
 
 // Errors of data directories.
@@ -33,7 +33,7 @@ type dataDir struct {
 	path      string
 	temporary bool
 	created   bool // created by this start, and nothing is stored in it yet
-	lock      *fileutil.LockedFile
+	lock      *os.File
 }
 
 // openDataDir creates the directory if it does not exist, and locks it. An empty path creates a
@@ -61,8 +61,8 @@ func (d *dataDir) open(known []string) (err error) {
 	if err := d.checkContent(known); err != nil {
 		return err
 	}
-	d.lock, err = fileutil.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fileutil.ErrLocked) {
+	d.lock, err = filelock.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE)
+	if errors.Is(err, filelock.ErrLocked) {
 		return ErrInUse
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"github.com/miniapi/miniapi/internal/filelock"
 )
 
 // purgeInterval is the interval of purging a log that is written to by other clients than the
@@ -66,8 +66,8 @@ func (p *walPurger) purge() error {
 		return err
 	}
 	for _, path := range paths[:max(len(paths)-1, 0)] {
-		file, err := fileutil.TryLockFile(path, os.O_WRONLY, fileutil.PrivateFileMode)
-		if errors.Is(err, fileutil.ErrLocked) {
+		file, err := filelock.TryLockFile(path, os.O_WRONLY)
+		if errors.Is(err, filelock.ErrLocked) {
 			return nil
 		}
 		if err != nil {
