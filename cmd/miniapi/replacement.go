@@ -6,10 +6,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/miniapi/miniapi/internal/process"
 )
 
 // replacement is miniapi in the role of another program, kube-apiserver or etcd, for envtest.
@@ -84,26 +85,17 @@ func unknownFlags(flags *pflag.FlagSet, args []string) []string {
 	return unknown
 }
 
-// parentInterval is how often a process checks that its parent is alive.
-const parentInterval = time.Second
-
 // withParent returns a context that ends with ctx, or soon after the parent process. Without it,
 // the servers of a killed test would run forever.
 func withParent(ctx context.Context, program string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	parent := os.Getppid()
+	parent := process.Parent()
 	go func() { // ends with ctx
-		ticker := time.NewTicker(parentInterval)
-		defer ticker.Stop()
-		for os.Getppid() == parent {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
+		if !parent.AwaitEnd(ctx.Done()) {
+			return
 		}
 		cancel() // before the message, which blocks if standard error is not read
-		fmt.Fprintf(os.Stderr, "%s: stopping, since its parent process %d has ended (use --outlive-parent to keep it running)\n", program, parent)
+		fmt.Fprintf(os.Stderr, "%s: stopping, since its parent process %d has ended (use --outlive-parent to keep it running)\n", program, parent.ID())
 	}()
 	return ctx, cancel
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/process"
 )
 
 // maxBody bounds the bodies of requests.
@@ -130,7 +131,12 @@ func (h *Host) create(w http.ResponseWriter, r *http.Request) {
 	case LeaseConnection:
 		s.stream(w, r, described)
 	case LeasePID:
-		go s.stopWithProcess(options.PID) // ends with the server
+		leaseholder, err := process.Find(options.PID)
+		if err != nil {
+			writeError(w, errors.Join(invalid(fmt.Errorf("pid %d: %w", options.PID, err)), s.stop()))
+			return
+		}
+		go s.stopWithProcess(leaseholder) // ends with the server
 		fallthrough
 	default:
 		writeJSON(w, http.StatusCreated, described)

@@ -3,11 +3,9 @@ package host
 import (
 	"encoding/json"
 	"net/http"
-	"time"
-)
 
-// processInterval is how often the host checks the process of a lease.
-const processInterval = time.Second
+	"github.com/miniapi/miniapi/internal/process"
+)
 
 // stream writes the events of the server until it has stopped. It stops the server when the
 // client closes the connection.
@@ -52,15 +50,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, described *Serve
 
 // stopWithProcess stops the server when the process has ended. It returns when the server has
 // stopped.
-func (s *server) stopWithProcess(pid int) {
-	ticker := time.NewTicker(processInterval)
-	defer ticker.Stop()
-	for processExists(pid) {
-		select {
-		case <-ticker.C:
-		case <-s.running.Done():
-			return
-		}
-	}
+func (s *server) stopWithProcess(leaseholder *process.Process) {
+	leaseholder.AwaitEnd(s.running.Done())
 	_ = s.stop()
 }
