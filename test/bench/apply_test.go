@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // BenchmarkApply measures a server-side apply of a Deployment of 4 KiB that changes one field
@@ -59,12 +57,4 @@ func deployment(image string) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":{"app":"d"}},"spec":{"replicas":3,
 		"selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[%s],
 		"volumes":[{"name":"data","emptyDir":{}},{"name":"config","configMap":{"name":"config"}}]}}}}`, strings.Join(containers, ","))
-}
-
-func cpuTime(b *testing.B) time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
