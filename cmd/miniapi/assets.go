@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,7 +19,8 @@ const assetsHelp = `Writes a directory that replaces the binaries of envtest: et
 which are links to miniapi, and kubectl. The output is the shell command that sets
 KUBEBUILDER_ASSETS:
 
-  eval "$(miniapi assets DIR)"
+  eval "$(miniapi assets DIR)"            in sh, bash and zsh
+  miniapi assets DIR | Invoke-Expression  in PowerShell
 
 kubectl is the file given by --kubectl, else the one on PATH, else one that is built
 with go. Only envtest's own KubeCtl needs it.`
@@ -30,6 +30,7 @@ func newAssets() *cobra.Command {
 	a := &assets{}
 	flags := pflag.NewFlagSet("assets", pflag.ContinueOnError)
 	flags.StringVar(&a.givenKubectl, "kubectl", "", "kubectl `FILE` to link to (default: kubectl on PATH, else one that is built with go)")
+	flags.StringVar(&a.shell, "shell", defaultShell(), "`SHELL` for which the output is: sh or powershell")
 	flags.BoolP("help", "h", false, "print this help")
 	cmd := &cobra.Command{
 		Use:   "assets DIR",
@@ -42,11 +43,15 @@ func newAssets() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			assign, err := assignmentIn(a.shell)
+			if err != nil {
+				return err
+			}
 			a.notes = cmd.ErrOrStderr()
 			if err := a.write(cmd.Context(), args[0]); err != nil {
 				return fmt.Errorf("assets: %w", err)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), "export KUBEBUILDER_ASSETS="+shellWord(a.dir))
+			fmt.Fprintln(cmd.OutOrStdout(), assign("KUBEBUILDER_ASSETS", a.dir))
 			return nil
 		},
 	}
@@ -58,6 +63,7 @@ func newAssets() *cobra.Command {
 type assets struct {
 	dir          string // absolute
 	givenKubectl string
+	shell        string
 	notes        io.Writer
 }
 
@@ -139,15 +145,4 @@ func copyProgram(path, file string) error {
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
-}
-
-// shellWord quotes s if a shell would not read it as one word.
-func shellWord(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -49,7 +49,8 @@ func (a *assets) writeKubectl(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// linkTo replaces path by a symbolic link to the target of file.
+// linkTo replaces path by a symbolic link to the target of file, or by a copy if this user may not
+// create one, as on Windows.
 func linkTo(file, path string) error {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -61,7 +62,10 @@ func linkTo(file, path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Symlink(target, path)
+	if os.Symlink(target, path) == nil {
+		return nil
+	}
+	return replaceWith(path, target)
 }
 
 // buildKubectl builds the release of kubectl that matches the served API.

@@ -72,6 +72,16 @@ func TestAssetsOutputIsAShellCommand(t *testing.T) {
 	}
 }
 
+func TestAssetsForPowerShell(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "it's \u2018quoted\u2019 $HOME")
+	out, _ := runAssets(t, "", "--shell", "powershell", "--kubectl", script(t, "kubectl"), dir)
+	name := strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019").Replace(dir)
+	if out != "$Env:KUBEBUILDER_ASSETS = '"+name+"'\n" {
+		t.Errorf("output %s", out)
+	}
+}
+
 func TestAssetsKubectl(t *testing.T) {
 	t.Parallel()
 	dir, found, given := t.TempDir(), script(t, "kubectl"), script(t, "kubectl")
@@ -100,6 +110,7 @@ func TestAssetsErrors(t *testing.T) {
 	file := script(t, "file")
 	for want, args := range map[string][]string{
 		"miniapi: assets takes exactly one directory, such as ./bin/envtest (see miniapi assets --help)":    {"assets"},
+		`miniapi: --shell "fish" is not one of sh, powershell`:                                              {"assets", "--shell", "fish", taken},
 		"miniapi: unknown flag: --nope (see miniapi assets --help)":                                         {"assets", "--nope"},
 		"miniapi: assets: " + filepath.Join(taken, "etcd") + " exists and is not miniapi: choose another d": {"assets", taken},
 		"miniapi: assets: mkdir " + file + ": not a directory":                                              {"assets", file},

@@ -128,7 +128,7 @@ func (o *options) start(ctx context.Context) (*miniapi.Server, error) {
 		return nil, err
 	}
 	server, err := miniapi.Start(ctx, config)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if errors.Is(err, errAddressInUse) {
 		flag := "--listen 127.0.0.1:0"
 		if config.Listen == "" {
 			flag = "--secure-port 0"

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func runCommand(ctx context.Context, opts *options, args []string) error {
 	}
 	if err == nil {
 		command := exec.CommandContext(ctx, args[0], args[1:]...)
-		command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
+		command.Cancel = func() error { return interrupt(command.Process) }
 		command.WaitDelay = commandTimeout
 		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 		command.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"), "KUBEBUILDER_ASSETS="+dir)
