@@ -30,19 +30,49 @@ func KubernetesVersion() version.Info {
 	}
 }
 
-// Version returns the version of the miniapi module in this program, or "devel".
+// Version returns the version of the miniapi module in this program: a release such as v0.1.0, a
+// pseudo-version of a commit, or "devel" if it is unknown.
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
+	info, _ := debug.ReadBuildInfo()
+	return moduleVersion(info)
+}
+
+// Revision returns the commit that this program was built from, followed by "-modified" if files
+// differed from it. It is "" unless the program was built in a checkout of miniapi.
+func Revision() string {
+	info, _ := debug.ReadBuildInfo()
+	return revision(info)
+}
+
+func moduleVersion(info *debug.BuildInfo) string {
+	const unknown = "devel"
+	if info == nil {
+		return unknown
 	}
-	if info.Main.Path == modulePath && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	for _, dep := range info.Deps {
-		if dep.Path == modulePath {
-			return dep.Version
+	for _, module := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if module.Path != modulePath {
+			continue
+		}
+		if module.Replace != nil {
+			module = module.Replace // has no version if it is a directory
+		}
+		if module.Version != "" && module.Version != "(devel)" {
+			return module.Version
 		}
 	}
-	return "devel"
+	return unknown
+}
+
+func revision(info *debug.BuildInfo) string {
+	if info == nil || info.Main.Path != modulePath {
+		return ""
+	}
+	settings := map[string]string{}
+	for _, setting := range info.Settings {
+		settings[setting.Key] = setting.Value
+	}
+	if settings["vcs.revision"] != "" && settings["vcs.modified"] == "true" {
+		return settings["vcs.revision"] + "-modified"
+	}
+	return settings["vcs.revision"]
 }

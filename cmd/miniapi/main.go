@@ -64,14 +64,14 @@ func newMiniapi() *cobra.Command {
 		Short:   "A mini Kubernetes API server for tests and for learning",
 		Long:    longHelp,
 		Example: exampleHelp,
-		Version: fmt.Sprintf("%s (Kubernetes API %s)", miniapi.Version(), miniapi.KubernetesVersion().GitVersion),
+		Version: shortVersion(),
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return run(cmd.Context(), &opts, cmd.OutOrStdout())
 		},
 	}
 	addFlags(cmd, opts.flagSets())
-	cmd.AddCommand(newRun(), newHost(), newAssets())
+	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newVersion())
 	return cmd
 }
 

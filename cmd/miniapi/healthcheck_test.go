@@ -1,0 +1,32 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	plain := serve(t)
+	secure := serveCommand(t, command(t, "--secure-port", "0", "--authorization-mode", "RBAC", "--cert-dir", t.TempDir()))
+	for _, url := range []string{plain.url, plain.url + "/", secure.url} {
+		if out, err := command(t, "healthcheck", url).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v: %s", url, err, out)
+		}
+	}
+	check(t, plain.stop(syscall.SIGTERM))
+	notReady := httptest.NewServer(http.NotFoundHandler())
+	defer notReady.Close()
+	for url, want := range map[string]string{
+		plain.url:    "miniapi: healthcheck: Get \"" + plain.url + "/readyz\": dial tcp ",
+		notReady.URL: "miniapi: healthcheck: " + notReady.URL + "/readyz: 404 Not Found",
+		"localhost":  `miniapi: healthcheck: "localhost" is not the URL of a server, such as http://127.0.0.1:8080`,
+	} {
+		if lines := failingRun(t, "healthcheck", url); len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
+			t.Errorf("%s: %q, want one line with %s", url, lines, want)
+		}
+	}
+}
