@@ -11,7 +11,12 @@ SUITES := builder cache certwatcher client cluster controller/... envtest handle
 # the last patch of each minor release.
 KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
 
-.PHONY: help build test suites skew adoption race lint fix bench bench-compare golden fuzz run
+# Platforms of releases besides Linux.
+PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+GORELEASER := v2.15.1
+
+.PHONY: help build test suites skew adoption race lint cross fix bench bench-compare golden fuzz run release-check release
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,6 +47,11 @@ lint: bin/staticcheck ## vet, staticcheck, gofmt
 	bin/staticcheck $(PKG)
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 
+cross: ## build and vet for macOS and Windows; compiles all dependencies for each platform
+	@for platform in $(PLATFORMS); do echo $$platform; \
+	  export GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0; \
+	  go build ./... && go vet ./...$(MODULES:%= && go -C % vet ./...) || exit 1; done
+
 fix: ## format, and tidy the modules
 	gofmt -w .
 	go mod tidy$(MODULES:%= && go -C % mod tidy) && go -C tools mod tidy
@@ -65,11 +75,26 @@ fuzz: ## run every fuzz target for 20 seconds
 run: ## run the server
 	go run ./cmd/miniapi
 
+release-check: bin/goreleaser ## check the configuration of releases and build the archives of one in dist/
+	bin/goreleaser check
+	bin/goreleaser release --snapshot --clean --skip=docker$(if $(shell command -v syft),,$(comma)sbom)
+
+release: bin/goreleaser ## publish the release TAG; run by CI for a tag
+	@test "$$(git rev-parse "miniapitest/$(TAG)^{commit}")" = "$$(git rev-parse HEAD)" || { echo "tag miniapitest/$(TAG) must be at this commit"; exit 1; }
+	.ci/release-notes "$(TAG)" >bin/release-notes.md
+	bin/goreleaser release --clean --release-notes bin/release-notes.md
+
+comma := ,
+
 # test/e2e/cmd/kubectl, built with the modules of another release.
 bin/kubectl-%:
 	@mkdir -p bin
 	printf 'module github.com/miniapi/miniapi/test/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
 	go build -C test/e2e -modfile=../../$@.mod -mod=mod -ldflags '-X k8s.io/component-base/version.gitVersion=v$*' -o ../../$@ ./cmd/kubectl
+
+# Not in tools/go.mod, whose module graph it would multiply.
+bin/goreleaser: Makefile
+	GOBIN="$(CURDIR)/bin" go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 
 bin/staticcheck bin/benchstat: tools/go.mod
 	go build -C tools -o "$(CURDIR)/bin/" honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat
