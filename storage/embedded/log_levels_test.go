@@ -41,6 +41,12 @@ func TestHarmlessRecordsAreLoweredToDebug(t *testing.T) {
 			},
 			"level=DEBUG",
 		},
+		"a system that does not count open files": {
+			func(l *zap.Logger) {
+				l.Warn("failed to get file descriptor usage", zap.Error(errors.New("cannot get FDUsage on windows")))
+			},
+			"level=DEBUG",
+		},
 		"other errors keep their level": {
 			func(l *zap.Logger) { l.Error("failed to update storage version", zap.Error(errors.New("disk full"))) },
 			"level=ERROR",
