@@ -16,7 +16,7 @@ PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 GORELEASER := v2.15.1
 
-.PHONY: help build test suites skew adoption race lint cross fix bench bench-compare golden fuzz run release-check release
+.PHONY: help build test suites skew adoption race lint cross fix bench bench-compare compare cast site golden fuzz run release-check release
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,15 @@ bench: ## run the benchmarks, each in comparison with raw etcd
 
 bench-compare: bin/benchstat ## compare the benchmarks with another revision (REF=)
 	./test/bench/compare.sh $(REF) bin/benchstat
+
+compare: ## measure miniapi, fake clients and, with ASSETS=, envtest: the table of README.md
+	go -C test/e2e run ./cmd/compare $(if $(ASSETS),-assets "$(abspath $(ASSETS))")
+
+cast: ## draw the picture of README.md
+	go -C test/e2e run ./cmd/cast >docs/assets/miniapi.svg.new && mv docs/assets/miniapi.svg.new docs/assets/miniapi.svg
+
+site: ## build the documentation as a website in bin/site; needs mkdocs
+	mkdocs build --strict --config-file tools/site/mkdocs.yml
 
 golden: ## rewrite the recorded transcripts and help texts; review the diff
 	go test ./api -update

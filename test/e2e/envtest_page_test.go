@@ -61,9 +61,3 @@ func readEnvtestPage(t *testing.T) []block {
 	check(t, err)
 	return blocksOf(string(data))
 }
-
-func TestEnvtestPageLinks(t *testing.T) {
-	data, err := os.ReadFile("../../docs/envtest.md")
-	check(t, err)
-	checkLinks(t, "../../docs", string(data))
-}

@@ -6,14 +6,20 @@ import (
 	"bufio"
 	"bytes"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// serverCommand is the first command of the README.
-const serverCommand = "go run ./cmd/miniapi"
+// serverCommand is the first command of the README. The server writes its kubeconfig to
+// readmeKubeconfig on Linux.
+const (
+	serverCommand    = "go run ./cmd/miniapi"
+	readmeKubeconfig = "~/.cache/miniapi/kubeconfig-127.0.0.1-8080"
+)
 
 // TestReadmeServerCommand runs the first command of the README on a free port and stops it with
 // SIGINT.
@@ -26,6 +32,8 @@ func TestReadmeServerCommand(t *testing.T) {
 	cmd := exec.Command(words[0], append(words[1:], "--listen", "127.0.0.1:0")...)
 	cmd.Dir = "../.."
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal signals both go and miniapi
+	cache, err := os.UserCacheDir()
+	check(t, err)
 	stdout, err := cmd.StdoutPipe()
 	check(t, err)
 	var stderr bytes.Buffer
@@ -34,12 +42,19 @@ func TestReadmeServerCommand(t *testing.T) {
 	interrupt := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	defer interrupt()
 
-	url := ""
+	url, kubeconfig := "", ""
 	lines := bufio.NewScanner(stdout)
-	for url == "" && lines.Scan() {
-		if words := strings.Fields(lines.Text()); len(words) == 2 && words[0] == "URL" {
+	for kubeconfig == "" && lines.Scan() {
+		switch words := strings.Fields(lines.Text()); {
+		case len(words) == 2 && words[0] == "URL":
 			url = words[1]
+		case len(words) == 2 && words[0] == "kubeconfig":
+			kubeconfig = words[1]
 		}
+	}
+	name := strings.TrimSuffix(filepath.Base(readmeKubeconfig), "8080") + url[strings.LastIndex(url, ":")+1:]
+	if want := filepath.Join(cache, "miniapi", name); kubeconfig != want {
+		t.Errorf("the kubeconfig is %s, want %s", kubeconfig, want)
 	}
 	resp, err := http.Get(url + "/readyz")
 	check(t, err)

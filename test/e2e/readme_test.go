@@ -73,7 +73,8 @@ func playTour(t *testing.T, blocks []block, path string) string {
 		if block.info != "sh tour" {
 			continue
 		}
-		printed, err := sh.run(strings.ReplaceAll(block.text, "http://127.0.0.1:8080", server.URL()))
+		here := strings.NewReplacer("http://127.0.0.1:8080", server.URL(), readmeKubeconfig, "miniapi.kubeconfig")
+		printed, err := sh.run(here.Replace(block.text))
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, block.text, printed)
 		}
@@ -151,21 +152,6 @@ func TestReadmeFlags(t *testing.T) {
 	for _, flag := range flags {
 		if !regexp.MustCompile(regexp.QuoteMeta(flag[1]) + `\b`).Match(help) {
 			t.Errorf("miniapi has no flag %s", flag[1])
-		}
-	}
-}
-
-func TestReadmeLinks(t *testing.T) {
-	text, _ := readReadme(t)
-	checkLinks(t, "../..", text)
-}
-
-// checkLinks checks that the relative links of a page in dir lead to files.
-func checkLinks(t *testing.T, dir, page string) {
-	t.Helper()
-	for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(page, -1) {
-		if _, err := os.Stat(filepath.Join(dir, link[1])); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"html"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPicture checks that the picture of the README shows what the commands print.
+func TestPicture(t *testing.T) {
+	picture, err := os.ReadFile("../../../../docs/assets/miniapi.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`(?s)<desc[^>]*>(.*)</desc>`).FindSubmatch(picture)
+	if shown == nil {
+		t.Fatal("the picture has no description")
+	}
+	transcript, err := record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(comparable(html.UnescapeString(string(shown[1]))), comparable(transcript)); diff != "" {
+		t.Errorf("the picture is out of date, make cast draws it again (-picture +commands):\n%s", diff)
+	}
+}
+
+// comparable returns the lines of a transcript without times, in the order of their text, because
+// parallel tests end in any order.
+func comparable(transcript string) []string {
+	transcript = regexp.MustCompile(`\(\d+\.\d+s\)`).ReplaceAllString(transcript, "(TIME)")
+	return slices.Sorted(slices.Values(strings.Split(transcript, "\n")))
+}

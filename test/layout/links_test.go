@@ -1,0 +1,60 @@
+package layout_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLinks checks that the relative links of all documents lead to files, and to headings.
+func TestLinks(t *testing.T) {
+	links := 0
+	forEachFile(t, ".md", func(path string, data []byte) {
+		for _, match := range relativeLink.FindAllStringSubmatch(withoutCode(string(data)), -1) {
+			links++
+			file, heading, hasHeading := strings.Cut(match[1], "#")
+			target := path
+			if file != "" {
+				target = filepath.Join(filepath.Dir(path), file)
+			}
+			text, err := os.ReadFile(target)
+			if info, statErr := os.Stat(target); statErr == nil && info.IsDir() {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			if hasHeading && !hasAnchor(string(text), heading) {
+				t.Errorf("%s: %s has no heading %q", path, target, heading)
+			}
+		}
+	})
+	if links == 0 {
+		t.Error("no document has a link")
+	}
+}
+
+// relativeLink matches a Markdown link or picture whose target is not a URL.
+var relativeLink = regexp.MustCompile(`\]\(([^):\s]+)\)`)
+
+// fence matches a fenced block.
+var fence = regexp.MustCompile("(?ms)^```.*?^```$")
+
+func withoutCode(page string) string { return fence.ReplaceAllString(page, "") }
+
+// hasAnchor reports whether a page has a heading with an anchor, named as GitHub names it.
+func hasAnchor(page, anchor string) bool {
+	for _, line := range strings.Split(withoutCode(page), "\n") {
+		if title := strings.TrimLeft(line, "#"); title != line && slug(title) == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+func slug(title string) string {
+	title = strings.ToLower(strings.TrimSpace(title))
+	return strings.ReplaceAll(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(title, ""), " ", "-")
+}
