@@ -19,6 +19,7 @@ import (
 	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/internal/serviceip"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -48,6 +49,13 @@ type Config struct {
 	// progress. Administrators are exempt over HTTPS, where they are authenticated. Default: 400
 	// and 200; negative: no limit.
 	MaxRequestsInFlight, MaxMutatingRequestsInFlight int
+
+	// EmulatedVersion is the Kubernetes release whose API is served, 1.36 or 1.37: its resources,
+	// fields, defaults and validation. Default: 1.37.
+	EmulatedVersion string
+	// FeatureGates enables and disables feature gates of kube-apiserver. Gates that the server does
+	// not implement have no effect. Default: the defaults of the release.
+	FeatureGates map[string]bool
 
 	// DataDir keeps the data of the embedded etcd, which then syncs every write to disk. Default: a
 	// temporary directory without syncing, which Stop removes.
@@ -113,6 +121,10 @@ const (
 	Node AuthorizationMode = authz.ModeNode
 )
 
+func (c Config) features() feature.Config {
+	return feature.Config{EmulatedVersion: c.EmulatedVersion, Gates: c.FeatureGates}
+}
+
 func (m AuthorizationMode) modes() authz.Modes { return authz.Modes(m) }
 
 // withDefaults returns the config with all defaults set.
@@ -146,6 +158,7 @@ func (c Config) Validate() error {
 		c.Authorization.modes().Validate(),
 		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
 		controllers.Config{Enabled: c.Controllers}.Validate(),
+		c.features().Validate(),
 		c.validateEtcd(),
 		rangeErr,
 		portsErr,

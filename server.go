@@ -30,6 +30,7 @@ import (
 	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -48,6 +49,7 @@ const (
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
 	config     Config
+	features   *feature.Set
 	listener   *listener.Listener
 	identity   *identity // nil without Config.Secure
 	frontProxy *certs.FrontProxy
@@ -77,7 +79,11 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), frontProxy: certs.NewFrontProxy(), done: make(chan struct{})}
+	features, err := config.features().Set()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{config: config.withDefaults(), features: features, frontProxy: certs.NewFrontProxy(), done: make(chan struct{})}
 	if err := s.assemble(ctx); err != nil {
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
@@ -174,7 +180,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 		Enabled: s.config.Controllers, Catalog: s.catalog, Sync: s.crds.Sync,
 		Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("controllers"),
 	})
-	return s.catalog.Add(kinds.Resources()...)
+	return s.catalog.Add(kinds.Resources(s.features)...)
 }
 
 // buildAPI builds the HTTP API and the client of it that loads manifests.
@@ -184,7 +190,7 @@ func (s *Server) buildAPI() error {
 		Scheme:              kinds.Scheme(),
 		Remote:              s.aggregator.Handler,
 		Logger:              s.config.Logger,
-		Version:             KubernetesVersion(),
+		Version:             kubernetesVersion(s.features.Release()),
 		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
 		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
 		Collectors:          s.datastore.Collectors(),

@@ -4,31 +4,37 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 const modulePath = "github.com/miniapi/miniapi"
 
-// The Kubernetes release whose API is served.
-const (
-	kubernetesMajor, kubernetesMinor = "1", "36"
-	kubernetesVersion                = "v1.36.3"
-)
+// kubernetesPatch is the patch release of feature.Latest that the libraries belong to.
+const kubernetesPatch = 1
 
-// KubernetesVersion returns the answer of /version: the Kubernetes release whose API is served. Its
-// build metadata is "miniapi", which version comparisons ignore.
-func KubernetesVersion() version.Info {
+// KubernetesVersion returns the answer of /version without emulation: the Kubernetes release whose
+// API is served. Its build metadata is "miniapi", which version comparisons ignore.
+func KubernetesVersion() version.Info { return kubernetesVersion(feature.Latest) }
+
+// kubernetesVersion returns the answer of /version for an emulated release. As in kube-apiserver,
+// only the emulation fields and the minimum compatibility change.
+func kubernetesVersion(emulated feature.Release) version.Info {
 	return version.Info{
-		Major: kubernetesMajor, Minor: kubernetesMinor,
-		EmulationMajor: kubernetesMajor, EmulationMinor: kubernetesMinor,
-		MinCompatibilityMajor: kubernetesMajor, MinCompatibilityMinor: "35",
-		GitVersion: kubernetesVersion + "+miniapi",
+		Major: "1", Minor: minor(feature.Latest),
+		EmulationMajor: "1", EmulationMinor: minor(emulated),
+		MinCompatibilityMajor: "1", MinCompatibilityMinor: minor(emulated - 1),
+		GitVersion: fmt.Sprintf("v%s.%d+miniapi", feature.Latest, kubernetesPatch),
 		GoVersion:  runtime.Version(),
 		Compiler:   runtime.Compiler,
 		Platform:   fmt.Sprintf("%s/%s", runtime.GOOS, runtime.GOARCH),
 	}
 }
+
+func minor(r feature.Release) string { return strconv.Itoa(int(r)) }
 
 // Version returns the version of the miniapi module in this program: a release such as v0.1.0, a
 // pseudo-version of a commit, or "devel" if it is unknown.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -29,7 +30,7 @@ func newStorelessServer(t *testing.T, configure func(*Config)) *testServer {
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
 	})
-	if err := catalog.Add(kinds.Resources()...); err != nil {
+	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
 	config := Config{Catalog: catalog, Scheme: kinds.Scheme()}
@@ -128,7 +129,7 @@ func TestDiscoveryFollowsTheCatalog(t *testing.T) {
 	s := newStorelessServer(t, nil)
 	before := s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2)).header.Get("ETag")
 	openapiBefore := s.must(http.StatusOK, s.do("GET", "/openapi/v3", "")).header.Get("ETag")
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Group == "coordination.k8s.io" {
 			s.remove(r)
 		}
@@ -232,7 +233,7 @@ func TestServersShareDocuments(t *testing.T) {
 	if a.api.documents.Documents(t.Context()) == other.api.documents.Documents(t.Context()) {
 		t.Error("two servers of different releases share their documents")
 	}
-	b.remove(kinds.Resources()[0])
+	b.remove(kinds.Resources(feature.Default())[0])
 	if a.api.documents.Documents(t.Context()) == b.api.documents.Documents(t.Context()) {
 		t.Error("a server whose catalog changed keeps the old documents")
 	}

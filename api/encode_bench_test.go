@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
@@ -74,7 +75,7 @@ func newPodServer(b testing.TB, n int, configure func(*Config)) (*Server, *share
 		}
 		return shared
 	}})
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Name == "pods" && r.Group == "" {
 			if err := catalog.Add(r); err != nil {
 				b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/storage/etcd"
@@ -27,7 +28,7 @@ func Example() {
 		panic(err)
 	}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
-	if err := catalog.Add(kinds.Resources()...); err != nil {
+	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
 		panic(err)
 	}
 	server, err := api.New(api.Config{Catalog: catalog, Scheme: kinds.Scheme()})

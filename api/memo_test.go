@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
@@ -32,7 +33,7 @@ func autoscalerServer(t *testing.T, memo *storage.Memo) *Server {
 		}
 		return shared
 	}})
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Name == "horizontalpodautoscalers" {
 			if err := catalog.Add(r); err != nil {
 				t.Fatal(err)

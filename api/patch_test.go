@@ -15,14 +15,15 @@ import (
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // podCall returns a call for pods without a store.
 func podCall(tb testing.TB) *call {
 	tb.Helper()
-	i := slices.IndexFunc(kinds.Resources(), func(r *registry.Resource) bool { return r.Kind == "Pod" })
-	resource := kinds.Resources()[i]
+	i := slices.IndexFunc(kinds.Resources(feature.Default()), func(r *registry.Resource) bool { return r.Kind == "Pod" })
+	resource := kinds.Resources(feature.Default())[i]
 	version, _ := resource.Version("v1")
 	return &call{
 		server:   &Server{responder: encoding.NewResponder(encoding.Config{Scheme: kinds.Scheme()})},

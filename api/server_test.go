@@ -15,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/storage/etcd"
@@ -54,7 +55,7 @@ func newAuthorizedTestServer(t *testing.T, authorizer registry.Authorizer, confi
 		t.Fatal(err)
 	}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store, Authorizer: authorizer})
-	if err := catalog.Add(kinds.Resources()...); err != nil {
+	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
 	s := &testServer{t: t, etcd: member.Client(), logs: &bytes.Buffer{}}

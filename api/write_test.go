@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/versioner"
@@ -43,8 +44,8 @@ func (s blockingStore) GetList(ctx context.Context, _ string, _ storage.ListOpti
 func newBlockingTestServer(t *testing.T, create func()) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(storage.Codec) storage.Interface { return blockingStore{create: create} }})
-	i := slices.IndexFunc(kinds.Resources(), func(r *registry.Resource) bool { return r.Name == "configmaps" })
-	if err := catalog.Add(kinds.Resources()[i]); err != nil {
+	i := slices.IndexFunc(kinds.Resources(feature.Default()), func(r *registry.Resource) bool { return r.Name == "configmaps" })
+	if err := catalog.Add(kinds.Resources(feature.Default())[i]); err != nil {
 		t.Fatal(err)
 	}
 	s := &testServer{t: t, logs: &bytes.Buffer{}}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // BenchmarkRow measures the cells of one row of a Table, with the objects of testdata.
 func BenchmarkRow(b *testing.B) {
-	for _, resource := range kinds.Resources() {
+	for _, resource := range kinds.Resources(feature.Default()) {
 		if resource.Columns.Row == nil {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -41,7 +42,7 @@ type discoverySubresource struct {
 
 func TestKindsMatchDiscovery(t *testing.T) {
 	want := load[[]discoveryGroup](t, "discovery.json")
-	got := discovered(kinds.Resources())
+	got := discovered(kinds.Resources(feature.Default()))
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("discovery (-recorded +ours):\n%s", diff)
 	}
@@ -93,7 +94,7 @@ func describe(r *registry.Resource) discoveryResource {
 }
 
 func TestResourcesAreBuiltOnce(t *testing.T) {
-	first, second := kinds.Resources(), kinds.Resources()
+	first, second := kinds.Resources(feature.Default()), kinds.Resources(feature.Default())
 	if &first[0] != &second[0] {
 		t.Error("Resources built its list twice")
 	}
@@ -105,7 +106,7 @@ func TestResourcesAreBuiltOnce(t *testing.T) {
 
 func TestSchemeHasEveryServedType(t *testing.T) {
 	scheme := kinds.Scheme()
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		for _, v := range r.Versions {
 			for name, obj := range map[string]any{"object": v.New(), "list": listOf(v)} {
 				if obj == nil {

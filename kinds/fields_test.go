@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
 func resourceNamed(t *testing.T, name string) *registry.Resource {
 	t.Helper()
-	all := kinds.Resources()
+	all := kinds.Resources(feature.Default())
 	i := slices.IndexFunc(all, func(r *registry.Resource) bool { return r.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no resource %s", name)

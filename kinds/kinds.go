@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"slices"
 	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -40,6 +41,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/core"
 	"github.com/miniapi/miniapi/kinds/discovery"
 	"github.com/miniapi/miniapi/kinds/events"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/flowcontrol"
 	"github.com/miniapi/miniapi/kinds/networking"
 	"github.com/miniapi/miniapi/kinds/node"
@@ -53,7 +55,7 @@ import (
 
 // group is one built-in API group: its resources and the Go types of its versions.
 type group struct {
-	resources func() []*registry.Resource
+	resources func(*feature.Set) []*registry.Resource
 	types     schemes
 }
 
@@ -86,14 +88,19 @@ func groups() []group {
 	}
 }
 
-// Resources returns the built-in resources in the order of discovery. All servers of a process
-// share them; neither the slice nor its elements may be written to.
-func Resources() []*registry.Resource { return resources() }
+// Resources returns the resources that are built in with the features, in the order of discovery.
+// All servers of a process with equal features share them; neither the slice nor its elements may
+// be written to.
+func Resources(features *feature.Set) []*registry.Resource {
+	build, _ := built.LoadOrStore(features.String(), sync.OnceValue(func() []*registry.Resource {
+		var list []*registry.Resource
+		for _, g := range groups() {
+			list = append(list, g.resources(features)...)
+		}
+		return slices.DeleteFunc(list, func(r *registry.Resource) bool { return r == nil })
+	}))
+	return build.(func() []*registry.Resource)()
+}
 
-var resources = sync.OnceValue(func() []*registry.Resource {
-	var list []*registry.Resource
-	for _, g := range groups() {
-		list = append(list, g.resources()...)
-	}
-	return list
-})
+// built has a function that builds the resources once, by the text of their features.
+var built sync.Map

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -86,7 +87,7 @@ func splitPath(path string) (gv schema.GroupVersion, resource string) {
 
 func find(t testing.TB, group, name string) *registry.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Group == group && r.Name == name {
 			return r
 		}
@@ -97,7 +98,7 @@ func find(t testing.TB, group, name string) *registry.Resource {
 
 func findKind(t testing.TB, group, kind string) *registry.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Group == group && r.Kind == kind {
 			return r
 		}

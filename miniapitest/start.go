@@ -21,6 +21,10 @@ type Options struct {
 	CRDs []string
 	// Manifests is a folder of objects that exist from the start.
 	Manifests string
+	// EmulatedVersion is the Kubernetes release whose API is served, 1.36 or 1.37 (the default).
+	EmulatedVersion string
+	// FeatureGates enables and disables feature gates of kube-apiserver.
+	FeatureGates map[string]bool
 	// Bootstrap is minimal (the default) or full, all objects that kube-apiserver creates.
 	Bootstrap string
 	// Controllers lists the built-in controllers to run, in the syntax of --controllers of
@@ -101,6 +105,7 @@ func startServer(request serverOptions, progress func(format string, args ...any
 func (o Options) request(name string) (serverOptions, error) {
 	request := serverOptions{
 		Name: name, Lease: "connection",
+		EmulatedVersion: o.EmulatedVersion, FeatureGates: o.FeatureGates,
 		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
 		Controllers:            o.Controllers,
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,

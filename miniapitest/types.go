@@ -5,19 +5,21 @@ import "time"
 // The bodies of the control API, which `miniapi host` documents.
 
 type serverOptions struct {
-	Name                    string   `json:"name,omitempty"`
-	Lease                   string   `json:"lease,omitempty"`
-	TLS                     bool     `json:"tls,omitempty"`
-	Authorization           string   `json:"authorization,omitempty"`
-	CRDs                    []string `json:"crds,omitempty"`
-	Manifests               string   `json:"manifests,omitempty"`
-	Bootstrap               string   `json:"bootstrap,omitempty"`
-	EnableAdmissionPlugins  []string `json:"enableAdmissionPlugins,omitempty"`
-	DisableAdmissionPlugins []string `json:"disableAdmissionPlugins,omitempty"`
-	Controllers             []string `json:"controllers,omitempty"`
-	ServiceClusterIPRange   string   `json:"serviceClusterIPRange,omitempty"`
-	ServiceNodePortRange    string   `json:"serviceNodePortRange,omitempty"`
-	LogLevel                string   `json:"logLevel,omitempty"`
+	Name                    string          `json:"name,omitempty"`
+	Lease                   string          `json:"lease,omitempty"`
+	TLS                     bool            `json:"tls,omitempty"`
+	Authorization           string          `json:"authorization,omitempty"`
+	CRDs                    []string        `json:"crds,omitempty"`
+	Manifests               string          `json:"manifests,omitempty"`
+	EmulatedVersion         string          `json:"emulatedVersion,omitempty"`
+	FeatureGates            map[string]bool `json:"featureGates,omitempty"`
+	Bootstrap               string          `json:"bootstrap,omitempty"`
+	EnableAdmissionPlugins  []string        `json:"enableAdmissionPlugins,omitempty"`
+	DisableAdmissionPlugins []string        `json:"disableAdmissionPlugins,omitempty"`
+	ServiceClusterIPRange   string          `json:"serviceClusterIPRange,omitempty"`
+	ServiceNodePortRange    string          `json:"serviceNodePortRange,omitempty"`
+	LogLevel                string          `json:"logLevel,omitempty"`
+	Controllers             []string        `json:"controllers,omitempty"`
 }
 
 type serverDescription struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -19,7 +20,7 @@ type env struct{ *registrytest.Env }
 
 func newKinds(t *testing.T, config plugin.Config) env {
 	t.Helper()
-	e := env{registrytest.New(t, plugin.Default(config), kinds.Resources()...)}
+	e := env{registrytest.New(t, plugin.Default(config), kinds.Resources(feature.Default())...)}
 	e.Create("namespaces", registrytest.NewNamespace("x"))
 	return e
 }

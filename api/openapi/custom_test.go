@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -46,7 +47,7 @@ func newDocuments(t testing.TB, resources ...*registry.Resource) *openapi.Docume
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
 	})
-	resources = append(slices.Clone(kinds.Resources()), resources...)
+	resources = append(slices.Clone(kinds.Resources(feature.Default())), resources...)
 	if err := catalog.Add(resources...); err != nil {
 		t.Fatal(err)
 	}

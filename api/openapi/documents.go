@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -96,7 +95,7 @@ func (d *Documents) buildIndex() ([]byte, error) {
 	return json.Marshal(object{"paths": paths})
 }
 
-// Release returns the minor release of a version: "1.36" for "v1.36.3".
+// Release returns the release whose API a server with the version serves, such as "1.36".
 func Release(v version.Info) string {
-	return strings.TrimPrefix(v.Major+"."+v.Minor, "v")
+	return v.EmulationMajor + "." + v.EmulationMinor
 }

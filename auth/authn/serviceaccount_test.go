@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	kinds "github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -36,7 +37,7 @@ type accounts struct {
 
 func newAccounts(t *testing.T, key crypto.Signer) *accounts {
 	t.Helper()
-	a := &accounts{Env: registrytest.New(t, nil, kinds.Resources()...), now: time.Now().Truncate(time.Second)}
+	a := &accounts{Env: registrytest.New(t, nil, kinds.Resources(feature.Default())...), now: time.Now().Truncate(time.Second)}
 	var err error
 	a.ServiceAccounts, err = NewServiceAccounts(ServiceAccountConfig{
 		Issuers:    []string{audience},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	kinds "github.com/miniapi/miniapi/kinds/rbac"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
@@ -31,7 +32,7 @@ func newEnv(t *testing.T) *env {
 	e.authorizer = New(Config{Store: func(name schema.GroupResource) (*registry.Store, bool) {
 		return e.Catalog.Snapshot().Store(name)
 	}})
-	e.Env = registrytest.New(t, registry.Chain{e.authorizer.Escalation(e.authorizer)}, kinds.Resources()...)
+	e.Env = registrytest.New(t, registry.Chain{e.authorizer.Escalation(e.authorizer)}, kinds.Resources(feature.Default())...)
 	return e
 }
 

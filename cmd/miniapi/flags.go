@@ -32,6 +32,8 @@ type options struct {
 	enablePlugins  []string
 	disablePlugins []string
 	controllers    []string
+	emulated       string
+	featureGates   featureGates
 	bootstrap      string
 	crds           []string
 	manifests      string
@@ -73,6 +75,8 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins to run in addition to the default ones; ServiceAccount is off by default")
 	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins not to run")
 	cluster.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "comma-separated `NAMES` of built-in controllers to run: * for all that are on by default, NAME to add one, -NAME to remove one, -* for none; for example *,-garbagecollector")
+	cluster.StringVar(&o.emulated, "emulated-version", "", "`RELEASE` of Kubernetes whose API is served, 1.36 or 1.37 (default 1.37)")
+	cluster.Var(&o.featureGates, "feature-gates", "comma-separated `NAME=BOOL` pairs of feature gates of kube-apiserver; gates that miniapi does not implement have no effect")
 	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of the initial objects: minimal (namespaces, Service default/kubernetes) or full (all objects that kube-apiserver creates)")
 	cluster.StringSliceVar(&o.crds, "crds", nil, "comma-separated `PATHS` of files and folders with CustomResourceDefinitions to install at start")
 	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at start and whenever a file changes")
@@ -107,6 +111,8 @@ func (o *options) config() (miniapi.Config, error) {
 		CRDs:                              o.crds,
 		Manifests:                         o.manifests,
 		Logger:                            newLogger(o.verbosity),
+		EmulatedVersion:                   o.emulated,
+		FeatureGates:                      o.featureGates,
 	}
 	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))
 	var tlsErr, compactionErr error

@@ -208,14 +208,14 @@ func TestKubeAPIServerStopsWithoutEtcd(t *testing.T) {
 func TestUnknownFlagsAreIgnoredWithOneWarning(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t, "-name", "one", "--experimental-x", "--max-request-bytes", "99", "--name", "two", "-snapshot-count=7")
-	server, _ := runKubeAPIServer(t, etcd, "-v=0", "--vmodule=a=1", "--feature-gates=A=true", "--feature-gates=B=true",
+	server, _ := runKubeAPIServer(t, etcd, "-v=0", "--vmodule=a=1", "--audit-policy-file=a", "--audit-policy-file=b",
 		"--runtime-config", "api/all=true", "--allow-privileged", "--audit-log-path=-", "--disable-admission-plugins=LimitRanger")
 	for _, s := range []*process{server, etcd} {
 		s.stop(syscall.SIGTERM)
 	}
 	for s, want := range map[*process]string{
 		etcd:   "etcd: ignored flags: --experimental-x, --max-request-bytes, --snapshot-count\n",
-		server: "kube-apiserver: ignored flags: --feature-gates, --runtime-config, --audit-log-path\n",
+		server: "kube-apiserver: ignored flags: --audit-policy-file, --runtime-config, --audit-log-path\n",
 	} {
 		if s.stderr.String() != want {
 			t.Errorf("got  %swant %s", s.stderr, want)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -75,7 +76,7 @@ func resourceOfKind(kind schema.GroupKind) (*registry.Resource, error) {
 // storedResources maps kinds to the built-in resources that are stored. It must not be modified.
 var storedResources = sync.OnceValue(func() map[schema.GroupKind]*registry.Resource {
 	index := map[schema.GroupKind]*registry.Resource{}
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if r.Virtual == nil {
 			index[r.GroupKind()] = r
 		}

@@ -107,6 +107,8 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		Controllers:             o.Controllers,
 		ServiceClusterIPRange:   o.ServiceClusterIPRange,
 		ServiceNodePortRange:    o.ServiceNodePortRange,
+		EmulatedVersion:         o.EmulatedVersion,
+		FeatureGates:            o.FeatureGates,
 		Bootstrap:               bootstrap.Mode(o.Bootstrap),
 		CRDs:                    o.CRDs,
 		Manifests:               o.Manifests,

@@ -36,6 +36,10 @@ type ServerOptions struct {
 	CRDs []string `json:"crds,omitempty"`
 	// Manifests is the absolute path of a folder of objects to apply.
 	Manifests string `json:"manifests,omitempty"`
+	// EmulatedVersion is the Kubernetes release whose API is served, such as 1.36. Default: 1.37.
+	EmulatedVersion string `json:"emulatedVersion,omitempty"`
+	// FeatureGates enables and disables feature gates of kube-apiserver.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 	// Bootstrap is minimal (the default) or full.
 	Bootstrap string `json:"bootstrap,omitempty"`
 

@@ -16,6 +16,7 @@ import (
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 	"github.com/miniapi/miniapi/storage"
@@ -39,7 +40,7 @@ func newEnv(t *testing.T, ranges ...string) env {
 	for _, r := range ranges {
 		config.ServiceRanges = append(config.ServiceRanges, netip.MustParsePrefix(r))
 	}
-	e.Env = registrytest.NewHooked(t, registry.Chain{plugin.ResourceQuota()}, "services", serviceip.New(config).Hooks(), kinds.Resources()...)
+	e.Env = registrytest.NewHooked(t, registry.Chain{plugin.ResourceQuota()}, "services", serviceip.New(config).Hooks(), kinds.Resources(feature.Default())...)
 	return e
 }
 

@@ -5,19 +5,20 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
-		mutatingAdmissionPolicies(),
-		mutatingAdmissionPolicyBindings(),
-		mutatingWebhookConfigurations(),
-		validatingAdmissionPolicies(),
-		validatingAdmissionPolicyBindings(),
-		validatingWebhookConfigurations(),
+		mutatingAdmissionPolicies(features),
+		mutatingAdmissionPolicyBindings(features),
+		mutatingWebhookConfigurations(features),
+		validatingAdmissionPolicies(features),
+		validatingAdmissionPolicyBindings(features),
+		validatingWebhookConfigurations(features),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 func TestParamRefColumn(t *testing.T) {
@@ -31,7 +33,7 @@ func TestParamRefColumn(t *testing.T) {
 }
 
 func TestGenerationCountsWebhooks(t *testing.T) {
-	update := validatingWebhookConfigurations().Strategy.Update.Prepare
+	update := validatingWebhookConfigurations(feature.Default()).Strategy.Update.Prepare
 	old := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	old.Generation = 1
 	labelled := old.DeepCopy()

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // errorsIn returns the errors of expressions with their fields, and the first line of the
@@ -60,7 +62,7 @@ func TestExpressionsOfValidatingPolicies(t *testing.T) {
 		}, []string{"FieldValueInvalid spec.variables[0].expression: compilation failed: ERROR: <input>:1:10: undefined field 'b'"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			policies := validatingAdmissionPolicies()
+			policies := validatingAdmissionPolicies(feature.Default())
 			obj := &admissionregistrationv1.ValidatingAdmissionPolicy{Spec: c.spec}
 			got := errorsIn(compileAll(validatingPolicyExpressions(obj), nil))
 			if diff := cmp.Diff(c.want, got); diff != "" {

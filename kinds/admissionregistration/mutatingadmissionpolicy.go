@@ -3,11 +3,12 @@ package admissionregistration
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func mutatingAdmissionPolicies() *registry.Resource {
+func mutatingAdmissionPolicies(features *feature.Set) *registry.Resource {
 	d := definition("mutatingadmissionpolicies",
 		&admissionregistrationv1.MutatingAdmissionPolicy{},
 		&admissionregistrationv1.MutatingAdmissionPolicyList{})
@@ -22,5 +23,5 @@ func mutatingAdmissionPolicies() *registry.Resource {
 			return policy.Spec.ParamKind
 		}),
 	)
-	return withExpressions(d, mutatingPolicyExpressions).Build()
+	return withExpressions(d, mutatingPolicyExpressions).Build(features)
 }

@@ -3,10 +3,11 @@ package admissionregistration
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func mutatingAdmissionPolicyBindings() *registry.Resource {
+func mutatingAdmissionPolicyBindings(features *feature.Set) *registry.Resource {
 	d := definition("mutatingadmissionpolicybindings",
 		&admissionregistrationv1.MutatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.MutatingAdmissionPolicyBindingList{})
@@ -15,5 +16,5 @@ func mutatingAdmissionPolicyBindings() *registry.Resource {
 	d.Columns = bindingColumns(func(binding *admissionregistrationv1.MutatingAdmissionPolicyBinding) boundPolicy {
 		return boundPolicy{binding.Spec.PolicyName, binding.Spec.ParamRef}
 	})
-	return d.Build()
+	return d.Build(features)
 }

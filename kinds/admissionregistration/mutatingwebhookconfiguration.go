@@ -5,10 +5,11 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func mutatingWebhookConfigurations() *registry.Resource {
+func mutatingWebhookConfigurations(features *feature.Set) *registry.Resource {
 	d := definition("mutatingwebhookconfigurations",
 		&admissionregistrationv1.MutatingWebhookConfiguration{},
 		&admissionregistrationv1.MutatingWebhookConfigurationList{})
@@ -17,7 +18,7 @@ func mutatingWebhookConfigurations() *registry.Resource {
 	d.ValidateCreate = validateMutatingWebhooks
 	d.ValidateUpdate = validateMutatingWebhooksUpdate
 	d.Columns = webhookColumns(func(config *admissionregistrationv1.MutatingWebhookConfiguration) int { return len(config.Webhooks) })
-	return withExpressions(d, mutatingWebhookExpressions).Build()
+	return withExpressions(d, mutatingWebhookExpressions).Build(features)
 }
 
 // mutatingWebhooksChanged distinguishes a nil list from an empty one, as kube-apiserver does.

@@ -3,11 +3,12 @@ package admissionregistration
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func validatingAdmissionPolicies() *registry.Resource {
+func validatingAdmissionPolicies(features *feature.Set) *registry.Resource {
 	d := definition("validatingadmissionpolicies",
 		&admissionregistrationv1.ValidatingAdmissionPolicy{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyList{})
@@ -25,5 +26,5 @@ func validatingAdmissionPolicies() *registry.Resource {
 			return policy.Spec.ParamKind
 		}),
 	)
-	return withExpressions(d, validatingPolicyExpressions).Build()
+	return withExpressions(d, validatingPolicyExpressions).Build(features)
 }

@@ -3,10 +3,11 @@ package admissionregistration
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func validatingAdmissionPolicyBindings() *registry.Resource {
+func validatingAdmissionPolicyBindings(features *feature.Set) *registry.Resource {
 	d := definition("validatingadmissionpolicybindings",
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{},
 		&admissionregistrationv1.ValidatingAdmissionPolicyBindingList{})
@@ -15,5 +16,5 @@ func validatingAdmissionPolicyBindings() *registry.Resource {
 	d.Columns = bindingColumns(func(binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) boundPolicy {
 		return boundPolicy{binding.Spec.PolicyName, binding.Spec.ParamRef}
 	})
-	return d.Build()
+	return d.Build(features)
 }

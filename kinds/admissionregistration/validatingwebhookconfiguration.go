@@ -5,10 +5,11 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func validatingWebhookConfigurations() *registry.Resource {
+func validatingWebhookConfigurations(features *feature.Set) *registry.Resource {
 	d := definition("validatingwebhookconfigurations",
 		&admissionregistrationv1.ValidatingWebhookConfiguration{},
 		&admissionregistrationv1.ValidatingWebhookConfigurationList{})
@@ -17,7 +18,7 @@ func validatingWebhookConfigurations() *registry.Resource {
 	d.ValidateCreate = validateValidatingWebhooks
 	d.ValidateUpdate = validateValidatingWebhooksUpdate
 	d.Columns = webhookColumns(func(config *admissionregistrationv1.ValidatingWebhookConfiguration) int { return len(config.Webhooks) })
-	return withExpressions(d, validatingWebhookExpressions).Build()
+	return withExpressions(d, validatingWebhookExpressions).Build(features)
 }
 
 // validatingWebhooksChanged distinguishes a nil list from an empty one, as kube-apiserver does.

@@ -6,12 +6,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // definitions does not restore metadata on a write of the status: neither does kube-apiserver.
-func definitions() *registry.Resource {
+func definitions(features *feature.Set) *registry.Resource {
 	r := kind.Definition[*apiextensionsv1.CustomResourceDefinition]{
 		GroupVersion:          apiextensionsv1.SchemeGroupVersion,
 		Object:                &apiextensionsv1.CustomResourceDefinition{},
@@ -31,7 +32,7 @@ func definitions() *registry.Resource {
 		WarningsOnUpdate:      warnings,
 		HoldsDeletion:         isLive,
 		MarkDeleted:           markTerminating,
-	}.Build()
+	}.Build(features)
 	// The validation of apiextensions-apiserver takes the context of the request.
 	r.Strategy.Create.Validate = validateDefinition
 	r.Strategy.Update.Validate = validateDefinitionUpdate

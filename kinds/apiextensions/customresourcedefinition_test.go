@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 func definitionOf(storage string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
@@ -16,7 +18,7 @@ func definitionOf(storage string, versions ...string) *apiextensionsv1.CustomRes
 }
 
 func TestStoredVersionsGrowWithTheStorageVersion(t *testing.T) {
-	strategy := definitions().Strategy
+	strategy := definitions(feature.Default()).Strategy
 	first := definitionOf("v1", "v1")
 	first.Status.StoredVersions = []string{"v0"}
 	strategy.Create.Prepare(t.Context(), first)

@@ -9,6 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 const rich = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
@@ -31,7 +33,7 @@ func TestValidationDoesNotModifyObjects(t *testing.T) {
 	if err := json.Unmarshal([]byte(rich), definition); err != nil {
 		t.Fatal(err)
 	}
-	strategy, status := definitions().Strategy, validateDefinitionStatus
+	strategy, status := definitions(feature.Default()).Strategy, validateDefinitionStatus
 	for name, look := range map[string]func(obj, other runtime.Object){
 		"creation":            func(obj, _ runtime.Object) { strategy.Create.Validate(t.Context(), obj) },
 		"warnings":            func(obj, _ runtime.Object) { strategy.Create.Warnings(t.Context(), obj) },
@@ -79,7 +81,7 @@ func TestSelectableFieldsOfNonStructuralSchema(t *testing.T) {
 	ref := "#/definitions/color"
 	definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Ref: &ref}
 	kept := definition.DeepCopy()
-	strategy := definitions().Strategy
+	strategy := definitions(feature.Default()).Strategy
 	for name, errs := range map[string]field.ErrorList{
 		"creation": strategy.Create.Validate(t.Context(), definition),
 		"update":   strategy.Update.Validate(t.Context(), definition, before),

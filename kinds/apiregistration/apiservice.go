@@ -7,11 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func apiServices() *registry.Resource {
+func apiServices(features *feature.Set) *registry.Resource {
 	r := kind.Definition[*apiregistrationv1.APIService]{
 		GroupVersion:          apiregistrationv1.SchemeGroupVersion,
 		Object:                &apiregistrationv1.APIService{},
@@ -34,7 +35,7 @@ func apiServices() *registry.Resource {
 			kind.TextColumn("Available", "Whether this service is available.",
 				func(service *apiregistrationv1.APIService) any { return availableCell(service.Status.Conditions) }),
 		),
-	}.Build()
+	}.Build(features)
 	r.Defines = true
 	return r
 }

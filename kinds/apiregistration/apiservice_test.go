@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -16,7 +17,7 @@ func TestAPIServicesAtRestMatchKubeAPIServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codec := apiServices().Codec
+	codec := apiServices(feature.Default()).Codec
 	obj, err := codec.Decode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +46,8 @@ func TestNewLocalAPIServicesAreAvailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obj := &apiregistrationv1.APIService{Status: forged}
 			obj.Spec.Service = c.service
-			apiServices().Strategy.Create.Prepare(t.Context(), obj)
-			cells := registrytest.Cells(apiServices(), obj)
+			apiServices(feature.Default()).Strategy.Create.Prepare(t.Context(), obj)
+			cells := registrytest.Cells(apiServices(feature.Default()), obj)
 			if cells[1] != c.host || cells[2] != c.cell {
 				t.Errorf("Service %v, Available %v; want %s, %s", cells[1], cells[2], c.host, c.cell)
 			}

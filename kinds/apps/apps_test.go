@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -60,7 +61,7 @@ func mustPut[T runtime.Object](e *registrytest.Env, resource, subresource string
 }
 
 func TestDeploymentGeneration(t *testing.T) {
-	e := registrytest.New(t, nil, deployments())
+	e := registrytest.New(t, nil, deployments(feature.Default()))
 	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
 		rule, subresource string
@@ -90,7 +91,7 @@ func TestDeploymentGeneration(t *testing.T) {
 }
 
 func TestScaleOfEachKind(t *testing.T) {
-	e := registrytest.New(t, nil, Resources()...)
+	e := registrytest.New(t, nil, Resources(feature.Default())...)
 	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
 	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
 	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{Replicas: new(int32(1)), Selector: selector(), Template: pods()}})
@@ -118,7 +119,7 @@ func TestScaleOfEachKind(t *testing.T) {
 }
 
 func TestSelectorsAreImmutable(t *testing.T) {
-	e := registrytest.New(t, nil, Resources()...)
+	e := registrytest.New(t, nil, Resources(feature.Default())...)
 	e.Create("deployments.apps", &appsv1.Deployment{ObjectMeta: meta(), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: pods()}})
 	e.Create("replicasets.apps", &appsv1.ReplicaSet{ObjectMeta: meta(), Spec: appsv1.ReplicaSetSpec{Selector: selector(), Template: pods()}})
 	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
@@ -149,7 +150,7 @@ func TestSelectorsAreImmutable(t *testing.T) {
 }
 
 func TestDaemonSetTemplateGeneration(t *testing.T) {
-	e := registrytest.New(t, nil, daemonSets())
+	e := registrytest.New(t, nil, daemonSets(feature.Default()))
 	e.Create("daemonsets.apps", &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}})
 	for _, step := range []struct {
 		rule, subresource string
@@ -171,7 +172,7 @@ func TestDaemonSetTemplateGeneration(t *testing.T) {
 
 func TestDaemonSetTemplateGenerationFromClient(t *testing.T) {
 	for given, want := range map[string]string{"5": "5", "+07": "7", "-5": "1", "0": "1", "five": "1"} {
-		e := registrytest.New(t, nil, daemonSets())
+		e := registrytest.New(t, nil, daemonSets(feature.Default()))
 		set := &appsv1.DaemonSet{ObjectMeta: meta(), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: pods()}}
 		set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: given}
 		got := e.Create("daemonsets.apps", set).(*appsv1.DaemonSet).Annotations[appsv1.DeprecatedTemplateGeneration]
@@ -182,7 +183,7 @@ func TestDaemonSetTemplateGenerationFromClient(t *testing.T) {
 }
 
 func TestClaimTemplatesHaveAPIVersionAndKind(t *testing.T) {
-	e := registrytest.New(t, nil, statefulSets())
+	e := registrytest.New(t, nil, statefulSets(feature.Default()))
 	e.Create("statefulsets.apps", &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
 		Selector: selector(), Template: pods(), VolumeClaimTemplates: claims("data"),
 	}})

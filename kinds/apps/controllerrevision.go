@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func controllerRevisions() *registry.Resource {
+func controllerRevisions(features *feature.Set) *registry.Resource {
 	return kind.Definition[*appsv1.ControllerRevision]{
 		GroupVersion:             appsv1.SchemeGroupVersion,
 		Object:                   &appsv1.ControllerRevision{},
@@ -31,7 +32,7 @@ func controllerRevisions() *registry.Resource {
 			kind.TextColumn("Revision", appsv1.ControllerRevision{}.SwaggerDoc()["revision"],
 				func(r *appsv1.ControllerRevision) any { return r.Revision }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 // controllerCell returns the controller in kubectl's notation: statefulset.apps/web.

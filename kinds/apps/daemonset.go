@@ -6,12 +6,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func daemonSets() *registry.Resource {
+func daemonSets(features *feature.Set) *registry.Resource {
 	return kind.Definition[*appsv1.DaemonSet]{
 		GroupVersion:             appsv1.SchemeGroupVersion,
 		Object:                   &appsv1.DaemonSet{},
@@ -35,7 +36,7 @@ func daemonSets() *registry.Resource {
 		ValidateStatusUpdate:     validateDaemonSetStatus,
 		Columns:                  daemonSetColumns(),
 		Metadata:                 withoutTemplateGeneration,
-	}.Build()
+	}.Build(features)
 }
 
 func prepareDaemonSet(d *appsv1.DaemonSet) {

@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func deployments() *registry.Resource {
+func deployments(features *feature.Set) *registry.Resource {
 	return kind.Definition[*appsv1.Deployment]{
 		GroupVersion:             appsv1.SchemeGroupVersion,
 		Object:                   &appsv1.Deployment{},
@@ -41,7 +42,7 @@ func deployments() *registry.Resource {
 				return scaling(&d.Spec.Replicas, d.Status.Replicas, d.Spec.Selector)
 			}),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // deploymentChanged compares annotations too: some of them control a rollout.

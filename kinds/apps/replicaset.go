@@ -5,12 +5,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func replicaSets() *registry.Resource {
+func replicaSets(features *feature.Set) *registry.Resource {
 	return kind.Definition[*appsv1.ReplicaSet]{
 		GroupVersion:             appsv1.SchemeGroupVersion,
 		Object:                   &appsv1.ReplicaSet{},
@@ -36,7 +37,7 @@ func replicaSets() *registry.Resource {
 				return scaling(&r.Spec.Replicas, r.Status.Replicas, r.Spec.Selector)
 			}),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 func replicaSetColumns() []kind.Column[*appsv1.ReplicaSet] {

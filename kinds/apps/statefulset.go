@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func statefulSets() *registry.Resource {
+func statefulSets(features *feature.Set) *registry.Resource {
 	return kind.Definition[*appsv1.StatefulSet]{
 		GroupVersion:             appsv1.SchemeGroupVersion,
 		Object:                   &appsv1.StatefulSet{},
@@ -40,7 +41,7 @@ func statefulSets() *registry.Resource {
 				return scaling(&s.Spec.Replicas, s.Status.Replicas, s.Spec.Selector)
 			}),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // dropDisabledOfStatefulSet drops disabled fields, unless old has them.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -28,19 +29,19 @@ func TestTemplateWarningsOncePerGeneration(t *testing.T) {
 		create, touch, raise []string
 	}{
 		"Deployment": {
-			deployments(), &appsv1.Deployment{ObjectMeta: dotted, Spec: appsv1.DeploymentSpec{Selector: selector(), Template: template}},
+			deployments(feature.Default()), &appsv1.Deployment{ObjectMeta: dotted, Spec: appsv1.DeploymentSpec{Selector: selector(), Template: template}},
 			[]string{name, gone}, nil, []string{gone},
 		},
 		"ReplicaSet": {
-			replicaSets(), &appsv1.ReplicaSet{ObjectMeta: dotted, Spec: appsv1.ReplicaSetSpec{Selector: selector(), Template: template}},
+			replicaSets(feature.Default()), &appsv1.ReplicaSet{ObjectMeta: dotted, Spec: appsv1.ReplicaSetSpec{Selector: selector(), Template: template}},
 			[]string{name, gone}, nil, []string{gone},
 		},
 		"DaemonSet": {
-			daemonSets(), &appsv1.DaemonSet{ObjectMeta: dotted, Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: template}},
+			daemonSets(feature.Default()), &appsv1.DaemonSet{ObjectMeta: dotted, Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: template}},
 			[]string{gone}, nil, []string{gone},
 		},
 		"StatefulSet, whose history is mentioned always": {
-			statefulSets(), &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
+			statefulSets(feature.Default()), &appsv1.StatefulSet{ObjectMeta: meta(), Spec: appsv1.StatefulSetSpec{
 				Selector: selector(), Template: template, RevisionHistoryLimit: new(int32(-1)),
 			}},
 			[]string{gone, history}, []string{history}, []string{gone, history},

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -16,7 +17,7 @@ import (
 func create(t *testing.T, ctx context.Context, resource string, obj runtime.Object) (runtime.Object, error) {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{})
-	if err := catalog.Add(Resources()...); err != nil {
+	if err := catalog.Add(Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
 	store, ok := catalog.Snapshot().Served(authenticationv1.SchemeGroupVersion.WithResource(resource))

@@ -5,22 +5,23 @@ package authorization
 import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	local := definition("localsubjectaccessreviews", &authorizationv1.LocalSubjectAccessReview{})
 	local.Namespaced = true
 	return []*registry.Resource{
-		local.BuildVirtual(registry.Virtual{Create: reviewLocalAccess}),
+		local.BuildVirtual(features, registry.Virtual{Create: reviewLocalAccess}),
 		definition("selfsubjectaccessreviews", &authorizationv1.SelfSubjectAccessReview{}).
-			BuildVirtual(registry.Virtual{Create: reviewSelfAccess}),
+			BuildVirtual(features, registry.Virtual{Create: reviewSelfAccess}),
 		definition("selfsubjectrulesreviews", &authorizationv1.SelfSubjectRulesReview{}).
-			BuildVirtual(registry.Virtual{Create: reviewSelfRules}),
+			BuildVirtual(features, registry.Virtual{Create: reviewSelfRules}),
 		definition("subjectaccessreviews", &authorizationv1.SubjectAccessReview{}).
-			BuildVirtual(registry.Virtual{Create: reviewAccess}),
+			BuildVirtual(features, registry.Virtual{Create: reviewAccess}),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -41,7 +42,7 @@ func (readers) Rules(context.Context, *authenticationv1.UserInfo, string) (regis
 func create(t *testing.T, ctx context.Context, resource, namespace string, obj runtime.Object) (runtime.Object, error) {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{Authorizer: readers{}})
-	if err := catalog.Add(Resources()...); err != nil {
+	if err := catalog.Add(Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
 	store, ok := catalog.Snapshot().Served(authorizationv1.SchemeGroupVersion.WithResource(resource))

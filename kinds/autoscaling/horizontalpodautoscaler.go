@@ -4,11 +4,12 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func horizontalPodAutoscalers() *registry.Resource {
+func horizontalPodAutoscalers(features *feature.Set) *registry.Resource {
 	return kind.Definition[*autoscalingv2.HorizontalPodAutoscaler]{
 		GroupVersion:             autoscalingv2.SchemeGroupVersion,
 		Object:                   &autoscalingv2.HorizontalPodAutoscaler{},
@@ -33,5 +34,5 @@ func horizontalPodAutoscalers() *registry.Resource {
 			ToHub:   fromV1,
 			FromHub: toV1,
 		}.Build()},
-	}.Build()
+	}.Build(features)
 }

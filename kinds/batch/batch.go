@@ -1,12 +1,15 @@
 // Package batch hasCondition the kinds of batch/v1.
 package batch
 
-import "github.com/miniapi/miniapi/registry"
+import (
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
+)
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
-		cronJobs(),
-		jobs(),
+		cronJobs(features),
+		jobs(features),
 	}
 }

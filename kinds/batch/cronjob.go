@@ -6,12 +6,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func cronJobs() *registry.Resource {
+func cronJobs(features *feature.Set) *registry.Resource {
 	return kind.Definition[*batchv1.CronJob]{
 		GroupVersion:             batchv1.SchemeGroupVersion,
 		Object:                   &batchv1.CronJob{},
@@ -31,7 +32,7 @@ func cronJobs() *registry.Resource {
 		ValidateUpdate:           validateCronJob,
 		WarningsOnUpdate:         warningsForChangedCronJob,
 		Columns:                  cronJobColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 func cronJobColumns() []kind.Column[*batchv1.CronJob] {

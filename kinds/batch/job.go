@@ -11,12 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func jobs() *registry.Resource {
+func jobs(features *feature.Set) *registry.Resource {
 	return kind.Definition[*batchv1.Job]{
 		GroupVersion: batchv1.SchemeGroupVersion,
 		Object:       &batchv1.Job{},
@@ -46,7 +47,7 @@ func jobs() *registry.Resource {
 			return fields.Set{"status.successful": strconv.Itoa(int(j.Status.Succeeded))}
 		},
 		Columns: jobColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 // warningsForOrphans returns the warning about the default propagation of a deletion.

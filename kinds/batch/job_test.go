@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -28,7 +29,7 @@ func podsOnce() corev1.PodTemplateSpec {
 }
 
 func TestJobSelectsItsOwnPods(t *testing.T) {
-	e := registrytest.New(t, nil, jobs())
+	e := registrytest.New(t, nil, jobs(feature.Default()))
 	own := e.Create("jobs.batch", &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "own"},
 		Spec:       batchv1.JobSpec{Template: podsOnce()},
@@ -84,7 +85,7 @@ func TestJobDeletionOrphansPodsWithWarning(t *testing.T) {
 		{"as orphans", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}, false, 0, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := registrytest.New(t, nil, jobs())
+			e := registrytest.New(t, nil, jobs(feature.Default()))
 			e.Create("jobs.batch", &batchv1.Job{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "j"},
 				Spec:       batchv1.JobSpec{Template: podsOnce()},
@@ -129,7 +130,7 @@ func TestJobCells(t *testing.T) {
 		{"SuccessCriteriaMet", "0/1", "", batchv1.Job{Status: batchv1.JobStatus{Conditions: condition(batchv1.JobSuccessCriteriaMet)}}},
 		{"Running", "0/1", "", batchv1.Job{}},
 	} {
-		cells := registrytest.Cells(jobs(), &tc.job)
+		cells := registrytest.Cells(jobs(feature.Default()), &tc.job)
 		if cells[1] != tc.status || cells[2] != tc.completions || cells[3] != tc.duration {
 			t.Errorf("got %v, want %s %s %s", cells[1:4], tc.status, tc.completions, tc.duration)
 		}

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 func TestTemplateWarningsOncePerGeneration(t *testing.T) {
@@ -26,8 +28,8 @@ func TestTemplateWarningsOncePerGeneration(t *testing.T) {
 		old, raised runtime.Object
 		want        string
 	}{
-		{"Job", jobs().Strategy.Create.Warnings, jobs().Strategy.Update.Warnings, job, raised, "spec." + gone},
-		{"CronJob", cronJobs().Strategy.Create.Warnings, cronJobs().Strategy.Update.Warnings, cronJob, raisedCronJob, "spec.jobTemplate.spec." + gone},
+		{"Job", jobs(feature.Default()).Strategy.Create.Warnings, jobs(feature.Default()).Strategy.Update.Warnings, job, raised, "spec." + gone},
+		{"CronJob", cronJobs(feature.Default()).Strategy.Create.Warnings, cronJobs(feature.Default()).Strategy.Update.Warnings, cronJob, raisedCronJob, "spec.jobTemplate.spec." + gone},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			for step, pair := range map[string]struct{ want, got []string }{

@@ -2,9 +2,12 @@
 // requests and write certificates.
 package certificates
 
-import "github.com/miniapi/miniapi/registry"
+import (
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
+)
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
-	return []*registry.Resource{signingRequests()}
+func Resources(features *feature.Set) []*registry.Resource {
+	return []*registry.Resource{signingRequests(features)}
 }

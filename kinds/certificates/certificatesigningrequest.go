@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 const signerField = "spec.signerName"
 
-func signingRequests() *registry.Resource {
+func signingRequests(features *feature.Set) *registry.Resource {
 	return kind.Definition[*certificatesv1.CertificateSigningRequest]{
 		GroupVersion:             certificatesv1.SchemeGroupVersion,
 		Object:                   &certificatesv1.CertificateSigningRequest{},
@@ -45,7 +46,7 @@ func signingRequests() *registry.Resource {
 				Owns:               kind.Except("spec", "status.certificate"),
 			}.Subresource("approval"),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // recordRequestor sets the user of the request, and overwrites what the client sent.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 
 	"github.com/miniapi/miniapi/registry/registrytest"
@@ -34,7 +35,7 @@ func withConditions(conditions ...certificatesv1.CertificateSigningRequestCondit
 
 func subresource(t *testing.T, name string) *registry.UpdateStrategy {
 	t.Helper()
-	sub, ok := signingRequests().Subresource(name)
+	sub, ok := signingRequests(feature.Default()).Subresource(name)
 	if !ok {
 		t.Fatalf("there is no subresource %s", name)
 	}
@@ -52,7 +53,7 @@ func TestRequestorIsTheUser(t *testing.T) {
 		Groups:   []string{"devs"},
 		Extra:    map[string]authenticationv1.ExtraValue{"scope": {"a", "b"}},
 	})
-	signingRequests().Strategy.Create.Prepare(ctx, forged)
+	signingRequests(feature.Default()).Strategy.Create.Prepare(ctx, forged)
 
 	want := &certificatesv1.CertificateSigningRequest{}
 	want.Spec.Username, want.Spec.UID, want.Spec.Groups = "jane", "7", []string{"devs"}
@@ -67,7 +68,7 @@ func TestUpdateChangesNeitherSpecNorStatus(t *testing.T) {
 	changed := withConditions()
 	changed.Spec.SignerName = "example.com/other"
 	changed.Labels = map[string]string{"a": "b"}
-	signingRequests().Strategy.Update.Prepare(t.Context(), changed, old)
+	signingRequests(feature.Default()).Strategy.Update.Prepare(t.Context(), changed, old)
 
 	want := old.DeepCopy()
 	want.Labels = map[string]string{"a": "b"}
@@ -182,7 +183,7 @@ func TestConditionColumn(t *testing.T) {
 	}
 	csr := withConditions()
 	csr.Spec.ExpirationSeconds = ptr.To[int32](3600)
-	if got := registrytest.Cells(signingRequests(), csr)[4]; got != "60m" {
+	if got := registrytest.Cells(signingRequests(feature.Default()), csr)[4]; got != "60m" {
 		t.Errorf("requested duration %v, want 60m", got)
 	}
 }

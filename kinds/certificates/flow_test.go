@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -19,7 +20,7 @@ import (
 // TestRequestIsApprovedAndIssued creates a request as one user, approves it through one
 // subresource, and issues the certificate through another.
 func TestRequestIsApprovedAndIssued(t *testing.T) {
-	env := registrytest.New(t, nil, signingRequests())
+	env := registrytest.New(t, nil, signingRequests(feature.Default()))
 	store := env.Store("certificatesigningrequests.certificates.k8s.io")
 	requester := registry.WithUser(t.Context(), &authenticationv1.UserInfo{Username: "jane"})
 	csr := newRequest(t)

@@ -5,6 +5,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -21,7 +22,7 @@ func TestDisabledLeaseFieldsAreDropped(t *testing.T) {
 	with := func() *coordinationv1.Lease {
 		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{Strategy: new(coordinationv1.OldestEmulationVersion), PreferredHolder: new("a")}}
 	}
-	strategy := leases().Strategy
+	strategy := leases(feature.Default()).Strategy
 	created, kept := with(), with()
 	strategy.Create.Prepare(t.Context(), created)
 	strategy.Update.Prepare(t.Context(), kept, with())

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -35,7 +36,7 @@ func TestNodeRows(t *testing.T) {
 		}, []any{"Ready", "10.0.0.1", "<none>", "Linux", "6", "c://1"}},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
-			cells := registrytest.Cells(nodes(), &corev1.Node{Status: tc.status})
+			cells := registrytest.Cells(nodes(feature.Default()), &corev1.Node{Status: tc.status})
 			if diff := cmp.Diff(tc.want, append(cells[1:2:2], cells[5:]...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -63,7 +64,7 @@ func TestEventRows(t *testing.T) {
 		}, []any{"60m", "", "", "120m", int64(5)}},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
-			cells := registrytest.Cells(Events().Build(), &tc.event)
+			cells := registrytest.Cells(Events().Build(feature.Default()), &tc.event)
 			if diff := cmp.Diff(tc.want, []any{cells[0], cells[3], cells[5], cells[7], cells[8]}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -78,11 +79,11 @@ func TestPhasesInRows(t *testing.T) {
 		about, want string
 		cell        any
 	}{
-		{"a claim", "Bound", registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
-		{"a deleted claim", "Terminating", registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{ObjectMeta: gone, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
-		{"a volume", "Released", registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeReleased}})[4]},
-		{"a deleted volume", "Terminating", registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{ObjectMeta: gone})[4]},
-		{"a namespace has its own phase", "Terminating", cellsOf(namespaces().Columns.Row, &corev1.Namespace{ObjectMeta: gone, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})[1]},
+		{"a claim", "Bound", registrytest.Cells(persistentVolumeClaims(feature.Default()), &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
+		{"a deleted claim", "Terminating", registrytest.Cells(persistentVolumeClaims(feature.Default()), &corev1.PersistentVolumeClaim{ObjectMeta: gone, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})[1]},
+		{"a volume", "Released", registrytest.Cells(persistentVolumes(feature.Default()), &corev1.PersistentVolume{Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeReleased}})[4]},
+		{"a deleted volume", "Terminating", registrytest.Cells(persistentVolumes(feature.Default()), &corev1.PersistentVolume{ObjectMeta: gone})[4]},
+		{"a namespace has its own phase", "Terminating", cellsOf(namespaces(feature.Default()).Columns.Row, &corev1.Namespace{ObjectMeta: gone, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}})[1]},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			if tc.cell != tc.want {
@@ -99,7 +100,7 @@ func TestReplicationControllerRow(t *testing.T) {
 		}},
 		Status: corev1.ReplicationControllerStatus{Replicas: 2, ReadyReplicas: 1},
 	}
-	cells := registrytest.Cells(replicationControllers(), r)
+	cells := registrytest.Cells(replicationControllers(feature.Default()), r)
 	want := []any{int64(3), int64(2), int64(1), "c,d", "i,j", "a=b"}
 	if diff := cmp.Diff(want, append(cells[1:4:4], cells[5:]...)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -72,7 +73,7 @@ func TestPodCells(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.pod.Spec.Containers = make([]corev1.Container, 1)
-			cells := registrytest.Cells(pods(), &tc.pod)
+			cells := registrytest.Cells(pods(feature.Default()), &tc.pod)
 			if cells[1] != tc.ready || cells[2] != tc.reason || cells[3] != tc.restarts {
 				t.Errorf("got %v %v %v, want %v %v %v", cells[1], cells[2], cells[3], tc.ready, tc.reason, tc.restarts)
 			}
@@ -82,7 +83,7 @@ func TestPodCells(t *testing.T) {
 
 func TestPodRowConditions(t *testing.T) {
 	for phase, want := range map[corev1.PodPhase]int{corev1.PodSucceeded: 1, corev1.PodFailed: 1, corev1.PodRunning: 0} {
-		if _, got := pods().Columns.Row(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}); len(got) != want {
+		if _, got := pods(feature.Default()).Columns.Row(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}); len(got) != want {
 			t.Errorf("%s: conditions %v, want %d", phase, got, want)
 		}
 	}
@@ -106,7 +107,7 @@ func TestNodeCells(t *testing.T) {
 		Spec:   corev1.NodeSpec{Unschedulable: true},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse}}},
 	}
-	cells := registrytest.Cells(nodes(), node)
+	cells := registrytest.Cells(nodes(feature.Default()), node)
 	if cells[1] != "NotReady,SchedulingDisabled" || cells[2] != "control-plane,worker" {
 		t.Errorf("got %v %v", cells[1], cells[2])
 	}
@@ -115,14 +116,14 @@ func TestNodeCells(t *testing.T) {
 func TestVolumeCells(t *testing.T) {
 	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteMany}
 	now := metav1.Now()
-	volume := registrytest.Cells(persistentVolumes(), &corev1.PersistentVolume{
+	volume := registrytest.Cells(persistentVolumes(feature.Default()), &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, Annotations: map[string]string{corev1.BetaStorageClassAnnotation: "old"}},
 		Spec:       corev1.PersistentVolumeSpec{AccessModes: modes, ClaimRef: &corev1.ObjectReference{Namespace: "x", Name: "c"}},
 	})
 	if volume[2] != "RWO,RWX" || volume[4] != "Terminating" || volume[5] != "x/c" || volume[6] != "old" {
 		t.Errorf("volume: %v", volume)
 	}
-	claim := registrytest.Cells(persistentVolumeClaims(), &corev1.PersistentVolumeClaim{
+	claim := registrytest.Cells(persistentVolumeClaims(feature.Default()), &corev1.PersistentVolumeClaim{
 		Spec:   corev1.PersistentVolumeClaimSpec{VolumeName: "v", StorageClassName: new("fast")},
 		Status: corev1.PersistentVolumeClaimStatus{AccessModes: modes, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 	})
@@ -136,7 +137,7 @@ func TestResourceQuotaCells(t *testing.T) {
 		q := resource.MustParse(quantity)
 		return corev1.ResourceList{"pods": q, "limits.cpu": q, "requests.cpu": q}
 	}
-	cells := registrytest.Cells(resourceQuotas(), &corev1.ResourceQuota{Status: corev1.ResourceQuotaStatus{Hard: list("4"), Used: list("1")}})
+	cells := registrytest.Cells(resourceQuotas(feature.Default()), &corev1.ResourceQuota{Status: corev1.ResourceQuotaStatus{Hard: list("4"), Used: list("1")}})
 	if cells[1] != "pods: 1/4, requests.cpu: 1/4" || cells[2] != "limits.cpu: 1/4" {
 		t.Errorf("got %v | %v", cells[1], cells[2])
 	}

@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func componentStatuses() *registry.Resource {
+func componentStatuses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.ComponentStatus]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.ComponentStatus{},
@@ -30,7 +31,7 @@ func componentStatuses() *registry.Resource {
 			kind.TextColumn("Error", "Error of the component conditions",
 				func(component *corev1.ComponentStatus) any { return healthCondition(component).Error }),
 		},
-	}.BuildVirtual(registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
+	}.BuildVirtual(features, registry.Virtual{Get: getComponentStatus, List: listComponentStatuses})
 }
 
 func listComponentStatuses(ctx context.Context, catalog *registry.Catalog) ([]runtime.Object, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestComponentStatuses(t *testing.T) {
-	env := registrytest.New(t, nil, componentStatuses(), namespaces())
+	env := registrytest.New(t, nil, componentStatuses(feature.Default()), namespaces(feature.Default()))
 	store := env.Served("componentstatuses")
 	ctx, warnings := registry.WithWarnings(t.Context())
 	page, err := store.List(ctx, registry.ListRequest{})
@@ -26,7 +27,7 @@ func TestComponentStatuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, registrytest.Cells(componentStatuses(), obj))
+		got = append(got, registrytest.Cells(componentStatuses(feature.Default()), obj))
 	}
 	want := [][]any{
 		{"controller-manager", "Unhealthy", `Get "https://127.0.0.1:10257/healthz": dial tcp 127.0.0.1:10257: connect: connection refused`, ""},
@@ -51,7 +52,7 @@ func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 		t.Fatal(err)
 	}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
-	if err := catalog.Add(componentStatuses(), namespaces()); err != nil {
+	if err := catalog.Add(componentStatuses(feature.Default()), namespaces(feature.Default())); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Close(t.Context()); err != nil {
@@ -68,7 +69,7 @@ func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 }
 
 func TestUnknownComponents(t *testing.T) {
-	env := registrytest.New(t, nil, componentStatuses(), namespaces())
+	env := registrytest.New(t, nil, componentStatuses(feature.Default()), namespaces(feature.Default()))
 	_, err := env.Served("componentstatuses").Get(t.Context(), "", "kubelet", "")
 	if err == nil || err.Error() != "Component not found: kubelet" {
 		t.Errorf("got %v", err)

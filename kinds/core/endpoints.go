@@ -8,11 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func endpoints() *registry.Resource {
+func endpoints(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Endpoints]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.Endpoints{},
@@ -30,7 +31,7 @@ func endpoints() *registry.Resource {
 			kind.TextColumn("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"],
 				func(e *corev1.Endpoints) any { return addressesCell(e.Subsets) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 // addressesCell shows the first three addresses with their ports.

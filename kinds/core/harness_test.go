@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -20,7 +21,7 @@ type env struct{ *registrytest.Env }
 
 func newEnv(t *testing.T) env {
 	t.Helper()
-	return env{registrytest.New(t, nil, kinds.Resources()...)}
+	return env{registrytest.New(t, nil, kinds.Resources(feature.Default())...)}
 }
 
 // post sends a body to a subresource.

@@ -3,11 +3,12 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func limitRanges() *registry.Resource {
+func limitRanges(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.LimitRange]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.LimitRange{},
@@ -19,5 +20,5 @@ func limitRanges() *registry.Resource {
 		Validate:                 validateLimitRange,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
-	}.Build()
+	}.Build(features)
 }

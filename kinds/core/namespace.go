@@ -8,11 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func namespaces() *registry.Resource {
+func namespaces(features *feature.Set) *registry.Resource {
 	finalize := kind.Write[*corev1.Namespace]{
 		AllowUnconditional: true,
 		Prepare:            func(n, old *corev1.Namespace) { n.Status = old.Status },
@@ -49,7 +50,7 @@ func namespaces() *registry.Resource {
 				func(n *corev1.Namespace) any { return string(n.Status.Phase) }),
 		),
 		Subresources: []registry.Subresource{finalize},
-	}.Build()
+	}.Build(features)
 }
 
 // holdsNamespace returns true for the first deletion, which only marks a namespace, and as long as

@@ -9,11 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func nodes() *registry.Resource {
+func nodes(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Node]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Node{},
@@ -39,7 +40,7 @@ func nodes() *registry.Resource {
 		},
 		Columns:      nodeColumns(),
 		Subresources: []registry.Subresource{nodeProxy()},
-	}.Build()
+	}.Build(features)
 }
 
 // dropConfigSource drops the removed field spec.configSource, unless old has it.

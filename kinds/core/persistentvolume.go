@@ -5,11 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func persistentVolumes() *registry.Resource {
+func persistentVolumes(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.PersistentVolume]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.PersistentVolume{},
@@ -28,7 +29,7 @@ func persistentVolumes() *registry.Resource {
 		// A status has no rules, but finalizers are validated.
 		ValidateStatusUpdate: func(_, _ *corev1.PersistentVolume) field.ErrorList { return nil },
 		Columns:              volumeColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 func prepareVolume(v *corev1.PersistentVolume) {

@@ -3,12 +3,13 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func persistentVolumeClaims() *registry.Resource {
+func persistentVolumeClaims(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.PersistentVolumeClaim]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.PersistentVolumeClaim{},
@@ -28,5 +29,5 @@ func persistentVolumeClaims() *registry.Resource {
 		ReturnDeletedObject:      true,
 		ValidateStatusUpdate:     validateClaimStatus,
 		Columns:                  claimColumns(),
-	}.Build()
+	}.Build(features)
 }

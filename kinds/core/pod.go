@@ -7,12 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func pods() *registry.Resource {
+func pods(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Pod]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Pod{},
@@ -47,7 +48,7 @@ func pods() *registry.Resource {
 			podBinding(), podEphemeralContainers(), podEviction(), podResize(),
 			podExec(), podAttach(), podPortForward(), podLog(), podProxy(),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // podGracePeriod is 0 for a pod without running containers.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -29,14 +30,14 @@ func podBinding() registry.Subresource {
 }
 
 // bindings returns the resource that old schedulers write. A binding has the name of its pod.
-func bindings() *registry.Resource {
+func bindings(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Binding]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Binding{},
 		Resource:     "bindings",
 		Namespaced:   true,
 		Verbs:        []string{"create"},
-	}.BuildVirtual(registry.Virtual{
+	}.BuildVirtual(features, registry.Virtual{
 		Create: func(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
 			pods, err := registry.Require(catalog, corev1.Resource("pods"))
 			if err != nil {

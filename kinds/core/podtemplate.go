@@ -5,12 +5,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func podTemplates() *registry.Resource {
+func podTemplates(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.PodTemplate]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.PodTemplate{},
@@ -30,7 +31,7 @@ func podTemplates() *registry.Resource {
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForPodTemplate),
 		ReturnDeletedObject:      true,
 		Columns:                  podTemplateColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 func podTemplateColumns() []kind.Column[*corev1.PodTemplate] {

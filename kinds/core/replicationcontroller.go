@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func replicationControllers() *registry.Resource {
+func replicationControllers(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.ReplicationController]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.ReplicationController{},
@@ -49,7 +50,7 @@ func replicationControllers() *registry.Resource {
 				}, nil
 			}),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 func controllerTemplate(r *corev1.ReplicationController) *corev1.PodTemplateSpec {

@@ -7,11 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func resourceQuotas() *registry.Resource {
+func resourceQuotas(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.ResourceQuota]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.ResourceQuota{},
@@ -32,7 +33,7 @@ func resourceQuotas() *registry.Resource {
 			kind.TextColumn("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
 				func(q *corev1.ResourceQuota) any { return quotaCell(q, isLimit) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 // isLimit reports whether a quota holds for the limits of containers.

@@ -4,11 +4,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func secrets() *registry.Resource {
+func secrets(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Secret]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.Secret{},
@@ -30,5 +31,5 @@ func secrets() *registry.Resource {
 			kind.TextColumn("Data", corev1.Secret{}.SwaggerDoc()["data"],
 				func(s *corev1.Secret) any { return int64(len(s.Data)) }),
 		),
-	}.Build()
+	}.Build(features)
 }

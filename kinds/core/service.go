@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func services() *registry.Resource {
+func services(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Service]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.Service{},
@@ -46,7 +47,7 @@ func services() *registry.Resource {
 		},
 		Columns:      serviceColumns(),
 		Subresources: []registry.Subresource{serviceProxy()},
-	}.Build()
+	}.Build(features)
 }
 
 func serviceColumns() []kind.Column[*corev1.Service] {

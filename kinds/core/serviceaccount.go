@@ -3,11 +3,12 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func serviceAccounts() *registry.Resource {
+func serviceAccounts(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.ServiceAccount]{
 		GroupVersion:             corev1.SchemeGroupVersion,
 		Object:                   &corev1.ServiceAccount{},
@@ -21,7 +22,7 @@ func serviceAccounts() *registry.Resource {
 		ReturnDeletedObject:      true,
 		Columns:                  kind.StandardColumns[*corev1.ServiceAccount](),
 		Subresources:             []registry.Subresource{tokenSubresource()},
-	}.Build()
+	}.Build(features)
 }
 
 // cleanSecretReferences keeps the names only: secrets are in the namespace of the account.

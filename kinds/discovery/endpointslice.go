@@ -9,11 +9,12 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func endpointSlices() *registry.Resource {
+func endpointSlices(features *feature.Set) *registry.Resource {
 	doc := discoveryv1.EndpointSlice{}.SwaggerDoc()
 	return kind.Definition[*discoveryv1.EndpointSlice]{
 		GroupVersion:             discoveryv1.SchemeGroupVersion,
@@ -39,7 +40,7 @@ func endpointSlices() *registry.Resource {
 			kind.TextColumn("Endpoints", doc["endpoints"],
 				func(slice *discoveryv1.EndpointSlice) any { return firstThree(addressCells(slice.Endpoints)) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 // endpointSliceChanged compares labels too: they name the service of a slice.

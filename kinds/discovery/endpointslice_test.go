@@ -7,6 +7,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -37,7 +38,7 @@ func TestGenerationCountsContentAndLabels(t *testing.T) {
 		"no change":                {old.DeepCopy(), 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			endpointSlices().Strategy.Update.Prepare(t.Context(), c.obj, old)
+			endpointSlices(feature.Default()).Strategy.Update.Prepare(t.Context(), c.obj, old)
 			if c.obj.Generation != c.want {
 				t.Errorf("generation %d, want %d", c.obj.Generation, c.want)
 			}
@@ -46,7 +47,7 @@ func TestGenerationCountsContentAndLabels(t *testing.T) {
 }
 
 func TestDeprecatedTopologyIsDropped(t *testing.T) {
-	strategy := endpointSlices().Strategy
+	strategy := endpointSlices(feature.Default()).Strategy
 	created := slice("10.0.0.1")
 	strategy.Create.Prepare(t.Context(), created)
 	if created.Endpoints[0].DeprecatedTopology != nil {
@@ -91,15 +92,15 @@ func TestWarnings(t *testing.T) {
 func TestPortsAndEndpointsColumns(t *testing.T) {
 	s := slice("1", "2", "3", "4", "5")
 	s.Ports = []discoveryv1.EndpointPort{{Port: ptr.To[int32](80)}, {Name: ptr.To("web")}, {}}
-	cells := registrytest.Cells(endpointSlices(), s)
+	cells := registrytest.Cells(endpointSlices(feature.Default()), s)
 	if cells[2] != "80,web,*" || cells[3] != "1,2,3 + 2 more..." {
 		t.Errorf("ports %q, endpoints %q", cells[2], cells[3])
 	}
 	s.Ports = []discoveryv1.EndpointPort{{Name: ptr.To("")}}
-	if cells = registrytest.Cells(endpointSlices(), s); cells[2] != "<unset>" {
+	if cells = registrytest.Cells(endpointSlices(feature.Default()), s); cells[2] != "<unset>" {
 		t.Errorf("a port without number and name: %q", cells[2])
 	}
-	if cells = registrytest.Cells(endpointSlices(), slice()); cells[2] != "<unset>" || cells[3] != "<unset>" {
+	if cells = registrytest.Cells(endpointSlices(feature.Default()), slice()); cells[2] != "<unset>" || cells[3] != "<unset>" {
 		t.Errorf("without any: ports %q, endpoints %q", cells[2], cells[3])
 	}
 }

@@ -9,17 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // events returns the events of the core group, stored once and served with other names.
-func events() *registry.Resource {
+func events(features *feature.Set) *registry.Resource {
 	d := core.Events()
 	d.ValidateName = validation.NameIsDNSSubdomain
 	d.ValidateCreate = validateNew
 	d.ValidateUpdate = validateUpdate
-	r := d.Build()
+	r := d.Build(features)
 	r.Group = eventsv1.GroupName
 	r.HubKind = &schema.GroupKind{Kind: r.Kind}
 	r.Versions = []registry.Version{kind.Version[*corev1.Event, *eventsv1.Event]{

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -46,7 +47,7 @@ func TestConversionsRoundTrip(t *testing.T) {
 }
 
 func TestBothGroupsServeTheSameEvents(t *testing.T) {
-	e := registrytest.New(t, nil, core.Events().Build(), events())
+	e := registrytest.New(t, nil, core.Events().Build(feature.Default()), events(feature.Default()))
 	version := e.Store("events.events.k8s.io").Resource().Versions[0]
 	event := full()
 	event.DeprecatedSource, event.DeprecatedCount = corev1.EventSource{}, 0
@@ -87,7 +88,7 @@ func TestFieldLabels(t *testing.T) {
 }
 
 func TestEventsExpire(t *testing.T) {
-	if ttl := events().Strategy.TTL(full(), false); ttl != 3600 {
+	if ttl := events(feature.Default()).Strategy.TTL(full(), false); ttl != 3600 {
 		t.Errorf("kept for %d s, want 3600", ttl)
 	}
 }

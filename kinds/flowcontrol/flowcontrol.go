@@ -2,9 +2,12 @@
 // but do not limit requests.
 package flowcontrol
 
-import "github.com/miniapi/miniapi/registry"
+import (
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
+)
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
-	return []*registry.Resource{flowSchemas(), priorityLevels()}
+func Resources(features *feature.Set) []*registry.Resource {
+	return []*registry.Resource{flowSchemas(features), priorityLevels(features)}
 }

@@ -5,11 +5,12 @@ import (
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func flowSchemas() *registry.Resource {
+func flowSchemas(features *feature.Set) *registry.Resource {
 	doc := flowcontrolv1.FlowSchemaSpec{}.SwaggerDoc()
 	return kind.Definition[*flowcontrolv1.FlowSchema]{
 		GroupVersion:             flowcontrolv1.SchemeGroupVersion,
@@ -34,7 +35,7 @@ func flowSchemas() *registry.Resource {
 			kind.AgeColumn[*flowcontrolv1.FlowSchema](),
 			kind.TextColumn("MissingPL", "references a broken or non-existent PriorityLevelConfiguration", danglingCell),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // comparePrecedence orders schemas by their matching precedence.

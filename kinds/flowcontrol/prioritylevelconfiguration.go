@@ -4,11 +4,12 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func priorityLevels() *registry.Resource {
+func priorityLevels(features *feature.Set) *registry.Resource {
 	return kind.Definition[*flowcontrolv1.PriorityLevelConfiguration]{
 		GroupVersion:             flowcontrolv1.SchemeGroupVersion,
 		Object:                   &flowcontrolv1.PriorityLevelConfiguration{},
@@ -22,7 +23,7 @@ func priorityLevels() *registry.Resource {
 		StatusKeepsMetadata:      true,
 		ValidateStatusUpdate:     validateLevelStatus,
 		Columns:                  priorityLevelColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 func priorityLevelColumns() []kind.Column[*flowcontrolv1.PriorityLevelConfiguration] {

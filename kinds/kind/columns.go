@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -29,6 +30,14 @@ type Column[T Object] struct {
 	Priority int32
 	// Cell returns a string, a bool or an int64.
 	Cell func(obj T) any
+	// Gate adds the column only while it is enabled.
+	Gate feature.Gate
+}
+
+// If returns the column with a gate.
+func (c Column[T]) If(gate feature.Gate) Column[T] {
+	c.Gate = gate
+	return c
 }
 
 // TextColumn returns a column of the type string.
@@ -90,6 +99,10 @@ func Age(t metav1.Time) string {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(time.Since(t.Time))
+}
+
+func enabledColumns[T Object](columns []Column[T], features *feature.Set) []Column[T] {
+	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return !features.Enabled(c.Gate) })
 }
 
 // tableColumns erases the type of columns. No columns give the zero value.

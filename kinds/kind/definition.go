@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -47,6 +48,13 @@ type Definition[T Object] struct {
 	Namespaced  bool
 	StoragePath string   // Resource
 	Verbs       []string // the eight verbs of a stored resource
+
+	// Gate serves the kind only while it is enabled. Releases before the one that introduced the Go
+	// type do not serve it.
+	Gate feature.Gate
+	// GatedFields are dropped from creates and updates, of the status too, while their gates are
+	// disabled.
+	GatedFields []GatedField[T]
 
 	// JSON stores the kind as JSON, not as protobuf.
 	JSON bool
@@ -144,10 +152,13 @@ type Definition[T Object] struct {
 	Subresources []registry.Subresource
 }
 
-// Build returns the resource, with the type T erased. It computes nothing that a first request
-// could compute.
-func (d Definition[T]) Build() *registry.Resource {
-	b := newBuilder(&d)
+// Build returns the resource, with the type T erased, or nil if the kind is not served with the
+// features. It computes nothing that a first request could compute.
+func (d Definition[T]) Build(features *feature.Set) *registry.Resource {
+	if !d.isServed(features) {
+		return nil
+	}
+	b := newBuilder(&d, features)
 	name := reflect.TypeFor[T]().Elem().Name()
 	r := &registry.Resource{
 		Group:        d.GroupVersion.Group,
@@ -185,9 +196,12 @@ func (d Definition[T]) Build() *registry.Resource {
 	return r
 }
 
-// BuildVirtual returns the resource as one that is computed and never stored.
-func (d Definition[T]) BuildVirtual(virtual registry.Virtual) *registry.Resource {
-	r := d.Build()
+// BuildVirtual is Build for a resource that is computed and never stored.
+func (d Definition[T]) BuildVirtual(features *feature.Set, virtual registry.Virtual) *registry.Resource {
+	r := d.Build(features)
+	if r == nil {
+		return nil
+	}
 	r.StoragePath, r.Codec, r.Strategy = "", nil, registry.Strategy{}
 	r.Virtual = &virtual
 	return r

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
@@ -34,7 +35,7 @@ func budget(generation int64, labels string, available int32) *policyv1.PodDisru
 }
 
 func TestBuildDefaults(t *testing.T) {
-	r := budgets().Build()
+	r := budgets().Build(feature.Default())
 	if r.Kind != "PodDisruptionBudget" || r.Singular != "poddisruptionbudget" || r.StoragePath != "poddisruptionbudgets" || len(r.Verbs) != 8 {
 		t.Errorf("kind %s, singular %s, path %s, verbs %v", r.Kind, r.Singular, r.StoragePath, r.Verbs)
 	}
@@ -53,7 +54,7 @@ func TestBuildDefaults(t *testing.T) {
 }
 
 func TestDefaultPreparations(t *testing.T) {
-	r := budgets().Build()
+	r := budgets().Build(feature.Default())
 	status, _ := r.Subresource("status")
 
 	created := budget(7, "a", 3)
@@ -87,7 +88,7 @@ func TestPrepareFunctionsRunAfterTheDefaults(t *testing.T) {
 	d.PrepareForCreate = func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 }
 	// A field that the kind restores is not a change.
 	d.PrepareForUpdate = func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec }
-	r := d.Build()
+	r := d.Build(feature.Default())
 
 	created := budget(0, "a", 3)
 	r.Strategy.Create.Prepare(t.Context(), created)
@@ -117,21 +118,21 @@ func TestFinalizersAreValidatedFirst(t *testing.T) {
 		}
 	}
 
-	r := d.Build()
+	r := d.Build(feature.Default())
 	status, _ := r.Subresource("status")
 	expect("create", r.Strategy.Create.Validate(t.Context(), b), unqualified, "spec: Required value")
 	expect("update", r.Strategy.Update.Validate(t.Context(), b, b), unqualified)
 	expect("status", status.Update.Validate(t.Context(), b, b), unqualified, "spec: Required value")
 
 	d.UnqualifiedFinalizers = true
-	expect("unqualified", d.Build().Strategy.Create.Validate(t.Context(), b), "spec: Required value")
+	expect("unqualified", d.Build(feature.Default()).Strategy.Create.Validate(t.Context(), b), "spec: Required value")
 }
 
 func TestSubresourcesAreSorted(t *testing.T) {
 	d := budgets()
 	d.Subresources = []registry.Subresource{{Name: "zoom"}, {Name: "approval"}}
 	var names []string
-	for _, s := range d.Build().Subresources {
+	for _, s := range d.Build(feature.Default()).Subresources {
 		names = append(names, s.Name)
 	}
 	if diff := cmp.Diff([]string{"approval", "status", "zoom"}, names); diff != "" {
@@ -169,7 +170,7 @@ func TestColumns(t *testing.T) {
 			{Name: "Data", Type: "integer", Priority: kind.Wide, Description: "d", Cell: func(m *corev1.ConfigMap) any { return int64(len(m.Data)) }},
 			{Cell: func(*corev1.ConfigMap) any { return "without a definition" }},
 		},
-	}.Build()
+	}.Build(feature.Default())
 	want := []metav1.TableColumnDefinition{
 		kind.NameDefinition(),
 		{Name: "Data", Type: "integer", Priority: 1, Description: "d"},
@@ -186,7 +187,7 @@ func TestColumns(t *testing.T) {
 
 func TestValidateAppliesToCreateAndUpdate(t *testing.T) {
 	texts := func(d kind.Definition[*policyv1.PodDisruptionBudget]) []string {
-		r, b := d.Build(), budget(1, "a", 3)
+		r, b := d.Build(feature.Default()), budget(1, "a", 3)
 		create, update := r.Strategy.Create.Validate(t.Context(), b), r.Strategy.Update.Validate(t.Context(), b, b)
 		return registrytest.Texts(append(create, update...))
 	}

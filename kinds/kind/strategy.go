@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -20,11 +21,13 @@ var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Exc
 // builder erases the type of a definition. Its methods are the functions of a registry.Strategy.
 type builder[T Object] struct {
 	*Definition[T]
-	layout func() layout // computed once, on first use
+	disabled []GatedField[T]
+	layout   func() layout // computed once, on first use
 }
 
-func newBuilder[T Object](d *Definition[T]) *builder[T] {
-	return &builder[T]{Definition: d, layout: sync.OnceValue(func() layout {
+func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
+	d.Columns = enabledColumns(d.Columns, features)
+	return &builder[T]{Definition: d, disabled: disabled(d.GatedFields, features), layout: sync.OnceValue(func() layout {
 		return layoutOf(reflect.TypeFor[T]().Elem())
 	})}
 }
@@ -68,6 +71,7 @@ func (b *builder[T]) prepareCreate(ctx context.Context, obj runtime.Object) {
 	if b.Generation && !b.FromZero {
 		typed.SetGeneration(1)
 	}
+	b.dropDisabled(typed)
 	if b.PrepareForCreate != nil {
 		b.PrepareForCreate(typed)
 	}
@@ -80,6 +84,7 @@ func (b *builder[T]) prepareUpdate(_ context.Context, obj, old runtime.Object) {
 	if b.Status {
 		b.layout().copyStatus(obj, old)
 	}
+	b.dropNewlyUsed(obj.(T), old.(T))
 	if b.PrepareForUpdate != nil {
 		b.PrepareForUpdate(obj.(T), old.(T))
 	}
@@ -216,6 +221,7 @@ func (b *builder[T]) prepareStatus(_ context.Context, obj, old runtime.Object) {
 	if b.StatusKeepsMetadata {
 		metav1.ResetObjectMetaForStatus(typed, before)
 	}
+	b.dropNewlyUsed(typed, before)
 	if b.PrepareForStatusUpdate != nil {
 		b.PrepareForStatusUpdate(typed, before)
 	}

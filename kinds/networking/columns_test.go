@@ -6,6 +6,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -48,11 +49,11 @@ func TestIngressAddressesAreSortedAndUnique(t *testing.T) {
 func TestIngressClassParameters(t *testing.T) {
 	class := &networkingv1.IngressClass{}
 	class.Spec.Parameters = &networkingv1.IngressClassParametersReference{Kind: "Params", Name: "p"}
-	if got := registrytest.Cells(ingressClasses(), class)[2]; got != "Params/p" {
+	if got := registrytest.Cells(ingressClasses(feature.Default()), class)[2]; got != "Params/p" {
 		t.Errorf("core group: %v", got)
 	}
 	class.Spec.Parameters.APIGroup = ptr.To("example.com")
-	if got := registrytest.Cells(ingressClasses(), class)[2]; got != "Params.example.com/p" {
+	if got := registrytest.Cells(ingressClasses(feature.Default()), class)[2]; got != "Params.example.com/p" {
 		t.Errorf("another group: %v", got)
 	}
 }

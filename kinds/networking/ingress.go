@@ -8,11 +8,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func ingresses() *registry.Resource {
+func ingresses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*networkingv1.Ingress]{
 		GroupVersion:             networkingv1.SchemeGroupVersion,
 		Object:                   &networkingv1.Ingress{},
@@ -39,7 +40,7 @@ func ingresses() *registry.Resource {
 			kind.TextColumn("Ports", "Ports of TLS configurations that open",
 				func(ingress *networkingv1.Ingress) any { return ingressPorts(ingress.Spec.TLS) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 // ingressHosts lists the first three hosts. The number of the others counts rules, with or without

@@ -3,11 +3,12 @@ package networking
 import (
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func ingressClasses() *registry.Resource {
+func ingressClasses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*networkingv1.IngressClass]{
 		GroupVersion:             networkingv1.SchemeGroupVersion,
 		Object:                   &networkingv1.IngressClass{},
@@ -24,7 +25,7 @@ func ingressClasses() *registry.Resource {
 			kind.TextColumn("Parameters", "A reference to a resource with additional parameters",
 				func(class *networkingv1.IngressClass) any { return parametersCell(class.Spec.Parameters) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 func parametersCell(ref *networkingv1.IngressClassParametersReference) string {

@@ -6,11 +6,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func ipAddresses() *registry.Resource {
+func ipAddresses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*networkingv1.IPAddress]{
 		GroupVersion:             networkingv1.SchemeGroupVersion,
 		Object:                   &networkingv1.IPAddress{},
@@ -28,7 +29,7 @@ func ipAddresses() *registry.Resource {
 				func(address *networkingv1.IPAddress) any { return parentCell(address.Spec.ParentRef) }),
 			{Cell: kind.AgeColumn[*networkingv1.IPAddress]().Cell},
 		},
-	}.Build()
+	}.Build(features)
 }
 
 func parentCell(ref *networkingv1.ParentReference) string {

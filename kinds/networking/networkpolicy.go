@@ -6,6 +6,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -15,7 +16,7 @@ func networkPolicyChanged(policy, old *networkingv1.NetworkPolicy) bool {
 	return !reflect.DeepEqual(policy.Spec, old.Spec)
 }
 
-func networkPolicies() *registry.Resource {
+func networkPolicies(features *feature.Set) *registry.Resource {
 	return kind.Definition[*networkingv1.NetworkPolicy]{
 		GroupVersion:             networkingv1.SchemeGroupVersion,
 		Object:                   &networkingv1.NetworkPolicy{},
@@ -36,5 +37,5 @@ func networkPolicies() *registry.Resource {
 					return metav1.FormatLabelSelector(&policy.Spec.PodSelector)
 				}),
 		),
-	}.Build()
+	}.Build(features)
 }

@@ -3,11 +3,12 @@ package node
 import (
 	nodev1 "k8s.io/api/node/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func runtimeClasses() *registry.Resource {
+func runtimeClasses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*nodev1.RuntimeClass]{
 		GroupVersion:          nodev1.SchemeGroupVersion,
 		Object:                &nodev1.RuntimeClass{},
@@ -21,5 +22,5 @@ func runtimeClasses() *registry.Resource {
 		Columns: kind.StandardColumns(
 			kind.TextColumn("Handler", "", func(class *nodev1.RuntimeClass) any { return class.Handler }),
 		),
-	}.Build()
+	}.Build(features)
 }

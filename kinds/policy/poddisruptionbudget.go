@@ -5,11 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func podDisruptionBudgets() *registry.Resource {
+func podDisruptionBudgets(features *feature.Set) *registry.Resource {
 	return kind.Definition[*policyv1.PodDisruptionBudget]{
 		GroupVersion:          policyv1.SchemeGroupVersion,
 		Object:                &policyv1.PodDisruptionBudget{},
@@ -31,7 +32,7 @@ func podDisruptionBudgets() *registry.Resource {
 			kind.IntegerColumn("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time.",
 				func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) }),
 		),
-	}.Build()
+	}.Build(features)
 }
 
 func boundCell(bound *intstr.IntOrString) string {

@@ -6,11 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 func TestBudgetRow(t *testing.T) {
 	row := func(b *policyv1.PodDisruptionBudget) []any {
-		cells, _ := podDisruptionBudgets().Columns.Row(b)
+		cells, _ := podDisruptionBudgets(feature.Default()).Columns.Row(b)
 		return cells
 	}
 	if diff := cmp.Diff([]any{"", "N/A", "90%", int64(0), "<unknown>"}, row(newBudget())); diff != "" {

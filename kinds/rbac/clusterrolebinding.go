@@ -3,10 +3,11 @@ package rbac
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func clusterRoleBindings() *registry.Resource {
+func clusterRoleBindings(features *feature.Set) *registry.Resource {
 	d := definition("clusterrolebindings", &rbacv1.ClusterRoleBinding{}, &rbacv1.ClusterRoleBindingList{})
 	d.Default = defaultClusterRoleBinding
 	d.ValidateCreate = validateClusterRoleBinding
@@ -14,5 +15,5 @@ func clusterRoleBindings() *registry.Resource {
 	d.Columns = bindingColumns(
 		"clusterRoleBinding", "RoleRef can only reference a ClusterRole in the global namespace. ",
 		func(b *rbacv1.ClusterRoleBinding) binding { return binding{b.RoleRef, b.Subjects} })
-	return d.Build()
+	return d.Build(features)
 }

@@ -7,17 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
-		clusterRoleBindings(),
-		clusterRoles(),
-		roleBindings(),
-		roles(),
+		clusterRoleBindings(features),
+		clusterRoles(features),
+		roleBindings(features),
+		roles(features),
 	}
 }
 

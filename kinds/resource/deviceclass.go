@@ -3,15 +3,16 @@ package resource
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func deviceClasses() *registry.Resource {
+func deviceClasses(features *feature.Set) *registry.Resource {
 	d := definition("deviceclasses", &resourcev1.DeviceClass{}, &resourcev1.DeviceClassList{})
 	d.Generation = true
 	d.ValidateCreate = validateNewClass
 	d.ValidateUpdate = validateClassUpdate
 	d.Columns = kind.StandardColumns[*resourcev1.DeviceClass]()
-	return d.Build()
+	return d.Build(features)
 }

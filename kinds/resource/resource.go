@@ -6,17 +6,18 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
-		deviceClasses(),
-		resourceClaims(),
-		resourceClaimTemplates(),
-		resourceSlices(),
+		deviceClasses(features),
+		resourceClaims(features),
+		resourceClaimTemplates(features),
+		resourceSlices(features),
 	}
 }
 

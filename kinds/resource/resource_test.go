@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -30,7 +31,7 @@ func claimWith(allocated ...string) *resourcev1.ResourceClaim {
 }
 
 func TestStatusOfDeallocatedDevicesIsRemoved(t *testing.T) {
-	status, ok := resourceClaims().Subresource("status")
+	status, ok := resourceClaims(feature.Default()).Subresource("status")
 	if !ok {
 		t.Fatal("there is no status")
 	}
@@ -78,14 +79,14 @@ func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 	if diff := cmp.Diff(want, resourceSliceFields(slice)); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
-	if cell := registrytest.Cells(resourceSlices(), slice)[1]; cell != nil {
+	if cell := registrytest.Cells(resourceSlices(feature.Default()), slice)[1]; cell != nil {
 		t.Errorf("the node of a slice without one: %v", cell)
 	}
 	slice.Spec.NodeName = ptr.To("n")
-	if cell := registrytest.Cells(resourceSlices(), slice)[1]; cell != "n" {
+	if cell := registrytest.Cells(resourceSlices(feature.Default()), slice)[1]; cell != "n" {
 		t.Errorf("node %v", cell)
 	}
-	resource := resourceSlices()
+	resource := resourceSlices(feature.Default())
 	for label, known := range map[string]bool{"spec.nodeName": true, "spec.driver": true, "metadata.name": true, "spec.pool.name": false} {
 		if _, _, err := resource.Versions[0].FieldLabel(label, "x"); (err == nil) != known {
 			t.Errorf("%s: %v", label, err)

@@ -7,11 +7,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func resourceClaims() *registry.Resource {
+func resourceClaims(features *feature.Set) *registry.Resource {
 	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
 	d.Namespaced = true
 	d.Status = true
@@ -25,7 +26,7 @@ func resourceClaims() *registry.Resource {
 		kind.TextColumn("State", "A summary of the current state (allocated, pending, reserved, etc.).",
 			func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") }),
 	)
-	return d.Build()
+	return d.Build(features)
 }
 
 // device identifies a device, or a share of one, in a claim's status. Error messages show it as

@@ -3,16 +3,17 @@ package resource
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func resourceClaimTemplates() *registry.Resource {
+func resourceClaimTemplates(features *feature.Set) *registry.Resource {
 	d := definition("resourceclaimtemplates", &resourcev1.ResourceClaimTemplate{}, &resourcev1.ResourceClaimTemplateList{})
 	d.Namespaced = true
 	d.ValidateCreate = validateTemplate
 	d.ValidateUpdate = validateTemplateUpdate
 	d.Default = defaultClaimTemplate
 	d.Columns = kind.StandardColumns[*resourcev1.ResourceClaimTemplate]()
-	return d.Build()
+	return d.Build(features)
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -17,7 +18,7 @@ const poolDescription = `Name is used to identify the pool. For node-local devic
 
 It must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.`
 
-func resourceSlices() *registry.Resource {
+func resourceSlices(features *feature.Set) *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
 	d.Warnings = driverWarnings
@@ -30,7 +31,7 @@ func resourceSlices() *registry.Resource {
 	d.Fields = resourceSliceFields
 	d.Default = defaultSlice
 	d.Columns = resourceSliceColumns()
-	return d.Build()
+	return d.Build(features)
 }
 
 // dropDisabledLists drops lists of attribute values, whose feature gate is disabled, unless the

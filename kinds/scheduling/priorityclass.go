@@ -7,11 +7,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func priorityClasses() *registry.Resource {
+func priorityClasses(features *feature.Set) *registry.Resource {
 	doc := schedulingv1.PriorityClass{}.SwaggerDoc()
 	return kind.Definition[*schedulingv1.PriorityClass]{
 		GroupVersion:             schedulingv1.SchemeGroupVersion,
@@ -36,7 +37,7 @@ func priorityClasses() *registry.Resource {
 			kind.TextColumn("PreemptionPolicy", doc["preemptionPolicy"],
 				func(class *schedulingv1.PriorityClass) any { return string(ptr.Deref(class.PreemptionPolicy, "")) }),
 		},
-	}.Build()
+	}.Build(features)
 }
 
 // forbidSystemClass rejects the deletion of the classes that kube-apiserver creates.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -36,7 +37,7 @@ func TestCSIDrivers(t *testing.T) {
 }
 
 func TestGenerationOfDriversCountsChanges(t *testing.T) {
-	e := registrytest.New(t, nil, csiDrivers())
+	e := registrytest.New(t, nil, csiDrivers(feature.Default()))
 	driver := e.Create("csidrivers.storage.k8s.io", &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "d"}})
 	if n := registrytest.Meta(driver).GetGeneration(); n != 0 {
 		t.Errorf("a new driver is of generation %d, want 0", n)

@@ -6,11 +6,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func csiDrivers() *registry.Resource {
+func csiDrivers(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.CSIDriver]{
 		GroupVersion:        storagev1.SchemeGroupVersion,
 		Object:              &storagev1.CSIDriver{},
@@ -28,7 +29,7 @@ func csiDrivers() *registry.Resource {
 		WarningsOnUpdate:    warningsForChangedDriver,
 		ReturnDeletedObject: true,
 		Columns:             csiDriverColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 // dropScheduling drops a field whose feature gate is disabled, unless old has it.

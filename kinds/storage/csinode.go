@@ -3,11 +3,12 @@ package storage
 import (
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func csiNodes() *registry.Resource {
+func csiNodes(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.CSINode]{
 		GroupVersion:        storagev1.SchemeGroupVersion,
 		Object:              &storagev1.CSINode{},
@@ -20,5 +21,5 @@ func csiNodes() *registry.Resource {
 			kind.IntegerColumn("Drivers", "Drivers indicates the number of CSI drivers registered on the node",
 				func(node *storagev1.CSINode) any { return int64(len(node.Spec.Drivers)) }),
 		),
-	}.Build()
+	}.Build(features)
 }

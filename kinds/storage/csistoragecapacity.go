@@ -3,11 +3,12 @@ package storage
 import (
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func csiStorageCapacities() *registry.Resource {
+func csiStorageCapacities(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.CSIStorageCapacity]{
 		GroupVersion:   storagev1.SchemeGroupVersion,
 		Object:         &storagev1.CSIStorageCapacity{},
@@ -16,5 +17,5 @@ func csiStorageCapacities() *registry.Resource {
 		Namespaced:     true,
 		ValidateCreate: validateCapacity,
 		ValidateUpdate: validateCapacityUpdate,
-	}.Build()
+	}.Build(features)
 }

@@ -3,19 +3,20 @@
 package storage
 
 import (
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // Resources returns the kinds in the order of discovery.
-func Resources() []*registry.Resource {
+func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
-		csiDrivers(),
-		csiNodes(),
-		csiStorageCapacities(),
-		storageClasses(),
-		volumeAttachments(),
-		volumeAttributesClasses(),
+		csiDrivers(features),
+		csiNodes(features),
+		csiStorageCapacities(features),
+		storageClasses(features),
+		volumeAttachments(features),
+		volumeAttributesClasses(features),
 	}
 }
 

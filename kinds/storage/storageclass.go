@@ -5,11 +5,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func storageClasses() *registry.Resource {
+func storageClasses(features *feature.Set) *registry.Resource {
 	doc := storagev1.StorageClass{}.SwaggerDoc()
 	return kind.Definition[*storagev1.StorageClass]{
 		GroupVersion:             storagev1.SchemeGroupVersion,
@@ -37,5 +38,5 @@ func storageClasses() *registry.Resource {
 				func(class *storagev1.StorageClass) any { return ptr.Deref(class.AllowVolumeExpansion, false) }),
 			kind.AgeColumn[*storagev1.StorageClass](),
 		},
-	}.Build()
+	}.Build(features)
 }

@@ -4,11 +4,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func volumeAttachments() *registry.Resource {
+func volumeAttachments(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.VolumeAttachment]{
 		GroupVersion:         storagev1.SchemeGroupVersion,
 		Object:               &storagev1.VolumeAttachment{},
@@ -22,7 +23,7 @@ func volumeAttachments() *registry.Resource {
 		StatusKeepsMetadata:  true,
 		ValidateStatusUpdate: validateAttachmentUpdate,
 		Columns:              volumeAttachmentColumns(),
-	}.Build()
+	}.Build(features)
 }
 
 func volumeAttachmentColumns() []kind.Column[*storagev1.VolumeAttachment] {

@@ -3,11 +3,12 @@ package storage
 import (
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func volumeAttributesClasses() *registry.Resource {
+func volumeAttributesClasses(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.VolumeAttributesClass]{
 		GroupVersion:             storagev1.SchemeGroupVersion,
 		Object:                   &storagev1.VolumeAttributesClass{},
@@ -24,5 +25,5 @@ func volumeAttributesClasses() *registry.Resource {
 				func(class *storagev1.VolumeAttributesClass) any { return class.DriverName }),
 			kind.AgeColumn[*storagev1.VolumeAttributesClass](),
 		},
-	}.Build()
+	}.Build(features)
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/typed"
 )
 
@@ -54,7 +55,7 @@ func TestConverterAgreesWithClientGo(t *testing.T) {
 
 func TestEveryKindHasAType(t *testing.T) {
 	c := typed.NewConverter(kinds.Scheme())
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		for _, v := range r.Versions {
 			obj := v.New()
 			obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: r.Group, Version: v.Name, Kind: r.Kind})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -77,7 +78,7 @@ func pathOf(object map[string]any) (string, bool) {
 		group, version, root = "", apiVersion, "/api/"+apiVersion
 	}
 	metadata := object["metadata"].(map[string]any)
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(feature.Default()) {
 		if _, ok := r.Version(version); !ok || r.Group != group || r.Kind != kind || r.Virtual != nil {
 			continue
 		}

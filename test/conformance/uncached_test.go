@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/storage/etcd"
@@ -30,7 +31,7 @@ func newUncachedReplay(t *testing.T) *replay {
 		t.Fatal(err)
 	}
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
-	if err := catalog.Add(kinds.Resources()...); err != nil {
+	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
 	handler, err := api.New(api.Config{Catalog: catalog, Scheme: kinds.Scheme()})

@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"registry":            {"storage", "versioner"},
 	"registry/informer":   {"registry", "storage"},
 	"kinds":               {"registry", "storage"},
+	"kinds/feature":       {},
 	"crd":                 {"internal/webhooks", "kinds/kind", "kinds/typed", "registry", "registry/informer", "storage", "versioner"},
 	"internal/serviceip":  {"kinds/core", "kinds/kind", "registry", "storage", "versioner"},
 	"internal/bootstrap":  {"internal/serviceip", "kinds/...", "registry", "storage", "storage/etcd"},
