@@ -69,9 +69,6 @@ func (t Target) Show(obj runtime.Object) (runtime.Object, error) {
 	return ofKind(obj, t.Kind), nil
 }
 
-// New returns a zero object of the kind.
-func (t Target) New() runtime.Object { return t.version.New() }
-
 // Replace sets the defaults of an object that has the version of a target, converts it to the hub
 // version, and makes it the object of the request.
 func (r *Request) Replace(t Target, shown runtime.Object) error {
@@ -114,6 +111,28 @@ func (t Target) Decode(document []byte) (runtime.Object, error) {
 	} else if err := json.UnmarshalCaseSensitivePreserveInts(document, obj); err != nil {
 		return nil, err
 	}
+	return t.ofOwnKind(obj)
+}
+
+// DecodeStrict is Decode with a strict decoding error for unknown fields.
+func (t Target) DecodeStrict(document []byte) (runtime.Object, error) {
+	obj := t.version.New()
+	into := any(obj)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		into = &u.Object
+	}
+	strict, err := json.UnmarshalStrict(document, into)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(strict) > 0:
+		return nil, runtime.NewStrictDecodingError(strict)
+	}
+	return t.ofOwnKind(obj)
+}
+
+// ofOwnKind returns the object, or an error if it has another kind than the target.
+func (t Target) ofOwnKind(obj runtime.Object) (runtime.Object, error) {
 	if kind := obj.GetObjectKind().GroupVersionKind(); kind != t.Kind {
 		return nil, fmt.Errorf("unable to convert %v to %v", kind, t.Kind)
 	}

@@ -91,7 +91,7 @@ func (p *Policies) applyMutations(ctx context.Context, r *match.Request, in *inv
 		if err != nil {
 			return nil, err
 		}
-		mutated, err := program.mutate(ctx, mutation, input, in.target, types)
+		mutated, err := program.mutate(ctx, mutation, input, subject{target: in.target, types: types})
 		if err == nil {
 			err = r.Replace(*in.target, mutated)
 		}

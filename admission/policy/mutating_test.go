@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,20 @@ func TestMutations(t *testing.T) {
 			`policy 'p' with binding 'p' denied request: expression 'Object{data: {"a": object.data.none}}' resulted in error: no such key: none`},
 		{"an unknown field is rejected", []admissionregistrationv1.Mutation{apply(`Object{spec: Object.spec{replicas: 1}}`)}, nil,
 			`policy 'p' with binding 'p' denied request: error applying patch: failed to convert patch object to typed object: .spec: field not declared in schema`},
+		{"an atomic list is rejected", []admissionregistrationv1.Mutation{
+			apply(`Object{metadata: Object.metadata{managedFields: [Object.metadata.managedFields{manager: "m"}]}}`),
+		}, nil, `policy 'p' with binding 'p' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .metadata.managedFields`},
+		{"a field with the type of another field is rejected", []admissionregistrationv1.Mutation{
+			jsonPatch(`[JSONPatch{op: "add", path: "/metadata", value: Object.metadata{labels: Object.data{}}}]`),
+		}, nil, `policy 'p' with binding 'p' denied request: type mismatch: unexpected type name "Object.data", expected "Object.metadata.labels", which matches field name path from root Object type`},
+		{"values of a JSON patch can be lists and objects", []admissionregistrationv1.Mutation{
+			jsonPatch(`[JSONPatch{op: "add", path: "/metadata/finalizers", value: ["f"].map(f, "example.com/" + f)},
+				JSONPatch{op: "add", path: "/data", value: {"a": "<\u00e9\n>"}},
+				JSONPatch{op: "move", path: "/data/b", from: "/data/a"}]`),
+		}, map[string]string{"b": "<\u00e9\n>"}, ""},
+		{"a JSON patch of a missing path is rejected", []admissionregistrationv1.Mutation{
+			jsonPatch(`[JSONPatch{op: "remove", path: "/data/none"}]`),
+		}, nil, `policy 'p' with binding 'p' denied request: JSON Patch: error in remove for path: '/data/none': Unable to remove nonexistent key: none: missing value`},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			e.mutating("p", admissionregistrationv1.MutatingAdmissionPolicySpec{Mutations: c.mutations}, admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{})
@@ -43,6 +58,23 @@ func TestMutations(t *testing.T) {
 			} else if diff := cmp.Diff(c.want, got.Data); err != nil || diff != "" {
 				t.Errorf("error %v, data (-want +got):\n%s", err, diff)
 			}
+			e.remove("p")
+		})
+	}
+}
+
+func TestUndecodableMutations(t *testing.T) {
+	e := start(t)
+	for _, c := range []struct{ rule, operation, message string }{
+		{"an unknown field", `JSONPatch{op: "add", path: "/unknown", value: 1}`, `Internal error occurred: strict decoding error: unknown field "unknown"`},
+		{"a value of another type", `JSONPatch{op: "add", path: "/data/a", value: 1}`, `Internal error occurred: json: cannot unmarshal number into Go struct field ConfigMap.data of type string`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			e.mutating("p", admissionregistrationv1.MutatingAdmissionPolicySpec{
+				Mutations: []admissionregistrationv1.Mutation{jsonPatch("[" + c.operation + "]")},
+			}, admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{})
+			_, err := e.dryCreate(configMap("c", "size", "big"))
+			wantStatus(t, err, http.StatusInternalServerError, metav1.StatusReasonInternalError, c.message)
 			e.remove("p")
 		})
 	}
