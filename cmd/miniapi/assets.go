@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -105,11 +105,36 @@ func checkOwn(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	self, _ := buildinfo.ReadFile(path)
-	if self == nil || self.Path != "github.com/miniapi/miniapi/cmd/miniapi" {
+	if !fileContains(path, []byte(ownBuildInfo)) {
 		return fmt.Errorf("%s exists and is not miniapi: choose another directory", path)
 	}
 	return nil
+}
+
+// ownBuildInfo is a line of the build information that Go writes into each build of this program.
+// Package debug/buildinfo would read it too, but adds parsers of all executable formats.
+const ownBuildInfo = "path\tgithub.com/miniapi/miniapi/cmd/miniapi\n"
+
+// fileContains returns false for a file that cannot be read.
+func fileContains(path string, text []byte) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close() // read only
+	buffer, kept := make([]byte, 1<<20), 0
+	for {
+		n, err := file.Read(buffer[kept:])
+		read := buffer[:kept+n]
+		if bytes.Contains(read, text) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		// The text can continue in the next part.
+		kept = copy(buffer, read[max(0, len(read)-len(text)+1):])
+	}
 }
 
 // replaceWith replaces path by the program in file: by a hard link, which takes no space and
