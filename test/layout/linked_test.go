@@ -1,0 +1,61 @@
+package layout_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// unlinked lists packages that cmd/miniapi must not link, with the reason. An entry includes the
+// packages below it.
+var unlinked = map[string]string{
+	"k8s.io/kubernetes":                            "it is not a library",
+	"k8s.io/client-go/kubernetes":                  "a client for each kind; use client-go/rest or client-go/dynamic",
+	"k8s.io/client-go/informers":                   "an informer for each kind; use registry/informer",
+	"k8s.io/client-go/listers":                     "a lister for each kind; use registry/informer",
+	"k8s.io/client-go/applyconfigurations":         "a second form of each type; use unstructured objects",
+	"k8s.io/client-go/discovery":                   "a client for the documents that the registry has",
+	"k8s.io/client-go/openapi":                     "it links kube-openapi/pkg/handler3",
+	"k8s.io/apiextensions-apiserver/pkg/client":    "a client and informers; use registry/informer",
+	"k8s.io/kube-aggregator/pkg/client":            "a client and informers; use registry/informer",
+	"k8s.io/kube-aggregator/pkg/apiserver":         "it links k8s.io/apiserver/pkg/server; use aggregator",
+	"k8s.io/pod-security-admission/admission":      "it links client-go/kubernetes; use its packages api and policy",
+	"k8s.io/apiserver/pkg/server":                  "the framework of kube-apiserver; use api",
+	"k8s.io/apiserver/pkg/storage":                 "the storage of kube-apiserver; use storage",
+	"k8s.io/apiserver/pkg/registry":                "the registry of kube-apiserver; use registry",
+	"k8s.io/apiserver/pkg/admission/plugin/policy": "it links client-go/openapi; use admission/policy",
+	"k8s.io/kube-openapi/pkg/builder":              "it links go-restful; use api/openapi",
+	"k8s.io/kube-openapi/pkg/builder3":             "it links go-restful; use api/openapi",
+	"k8s.io/kube-openapi/pkg/handler":              "it links go-restful; use api/openapi",
+	"k8s.io/kube-openapi/pkg/handler3":             "it links go-restful; use api/openapi",
+	"github.com/emicklei/go-restful":               "a second router; use chi",
+	"go.etcd.io/etcd/server/v3/embed":              "the configuration and HTTP gateway of etcd; use etcdserver",
+	"debug/buildinfo":                              "parsers of all executable formats",
+	"testing":                                      "only tests use it",
+}
+
+// linkedAnyway lists the exceptions: the validation of CustomResourceDefinitions links them.
+var linkedAnyway = map[string]bool{
+	"k8s.io/apiserver/pkg/server/egressselector":         true,
+	"k8s.io/apiserver/pkg/server/egressselector/metrics": true,
+}
+
+func TestLinkedPackages(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/miniapi")
+	list.Dir = repository
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if len(linked) < 100 {
+		t.Fatalf("go list printed %d packages", len(linked))
+	}
+	for _, name := range linked {
+		for tree, reason := range unlinked {
+			if within(name, tree) && !linkedAnyway[name] {
+				t.Errorf("cmd/miniapi links %s: %s", name, reason)
+			}
+		}
+	}
+}
