@@ -93,7 +93,8 @@ func build(dir, binary, version string, progress func(format string, args ...any
 	defer os.RemoveAll(temp)
 	target := mainModule + "/cmd/miniapi@" + version
 	progress("building %s, once for this version; this takes some minutes", target)
-	command := exec.Command("go", "install", target)
+	// Without symbols and debug information the program has two thirds of its size.
+	command := exec.Command("go", "install", "-ldflags=-s -w", target)
 	command.Dir = temp // outside of the user's module
 	command.Env = append(os.Environ(), "GOBIN="+temp, "GOFLAGS=", "GOWORK=off")
 	if output, err := command.CombinedOutput(); err != nil {
