@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // TestSupportMatrix checks that docs/support.md names the versions that are tested.
@@ -28,7 +30,8 @@ func TestSupportMatrix(t *testing.T) {
 		}
 		return match[1]
 	}
-	mentioned("API that is served", "v1."+find("version.go", `kubernetesMinor\s+= "1", "(\d+)"`))
+	mentioned("API that is served", "v"+feature.Latest.String())
+	mentioned("API that is served", "v"+feature.Oldest.String())
 	mentioned("embedded", find("go.mod", `go.etcd.io/etcd/server/v3 (v\S+)`))
 	mentioned("`github.com/miniapi/miniapi` |", find("go.mod", `(?m)^go (\d+\.\d+)`))
 	mentioned("`github.com/miniapi/miniapi/miniapitest` |", find("miniapitest/go.mod", `(?m)^go (\d+\.\d+)`))
