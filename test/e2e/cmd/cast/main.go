@@ -48,7 +48,7 @@ func record() (string, error) {
 			cmd.Dir = filepath.Join(root, part.dir)
 		}
 		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-			"KUBECACHEDIR="+dir, "KUBECTL_KUBERC=false", "GOFLAGS=")
+			"KUBECACHEDIR="+dir, "KUBECTL_KUBERC=false")
 		if cmd.Err != nil { // found in the PATH of the command only
 			cmd.Path, cmd.Err = filepath.Join(dir, part.shell[0]), nil
 		}

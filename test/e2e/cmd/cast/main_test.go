@@ -25,14 +25,14 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(comparable(html.UnescapeString(string(shown[1]))), comparable(transcript)); diff != "" {
+	if diff := cmp.Diff(withoutTimes(html.UnescapeString(string(shown[1]))), withoutTimes(transcript)); diff != "" {
 		t.Errorf("the picture is out of date, make cast draws it again (-picture +commands):\n%s", diff)
 	}
 }
 
-// comparable returns the lines of a transcript without times, in the order of their text, because
+// withoutTimes returns the lines of a transcript without times, in the order of their text, because
 // parallel tests end in any order.
-func comparable(transcript string) []string {
+func withoutTimes(transcript string) []string {
 	transcript = regexp.MustCompile(`\(\d+\.\d+s\)`).ReplaceAllString(transcript, "(TIME)")
 	return slices.Sorted(slices.Values(strings.Split(transcript, "\n")))
 }
