@@ -36,6 +36,25 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestSite checks that the website and the index of the documentation have all pages.
+func TestSite(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{"tools/site/mkdocs.yml", "docs/README.md"} {
+		text, err := os.ReadFile(filepath.Join(repository, list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(text), name) {
+				t.Errorf("%s does not name %s", list, name)
+			}
+		}
+	}
+}
+
 // relativeLink matches a Markdown link or picture whose target is not a URL.
 var relativeLink = regexp.MustCompile(`\]\(([^):\s]+)\)`)
 
