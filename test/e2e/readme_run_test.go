@@ -14,13 +14,6 @@ import (
 	"testing"
 )
 
-// serverCommand is the first command of the README. The server writes its kubeconfig to
-// readmeKubeconfig on Linux.
-const (
-	serverCommand    = "go run ./cmd/miniapi"
-	readmeKubeconfig = "~/.cache/miniapi/kubeconfig-127.0.0.1-8080"
-)
-
 // TestReadmeServerCommand runs the first command of the README on a free port and stops it with
 // SIGINT.
 func TestReadmeServerCommand(t *testing.T) {

@@ -12,6 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// serverCommand is the first command of the README. The server writes its kubeconfig to
+// readmeKubeconfig on Linux.
+const (
+	serverCommand    = "go run ./cmd/miniapi"
+	readmeKubeconfig = "~/.cache/miniapi/kubeconfig-127.0.0.1-8080"
+)
+
 // block is a fenced block of a page.
 type block struct {
 	info string // after the opening fence, such as "sh tour"

@@ -125,7 +125,7 @@ func TestReleaseConfiguration(t *testing.T) {
 	if !slices.Equal(build.GOOS, []string{"linux", "darwin", "windows"}) || !slices.Equal(build.GOARCH, []string{"amd64", "arm64"}) {
 		t.Errorf("the platforms %v and %v differ from docs/support.md", build.GOOS, build.GOARCH)
 	}
-	if !slices.Contains(build.Flags, "-trimpath") || !slices.Contains(build.Env, "CGO_ENABLED=0") {
+	if !slices.Equal(build.Flags, []string{"-trimpath", "-buildvcs=true"}) || !slices.Contains(build.Env, "CGO_ENABLED=0") {
 		t.Errorf("the build depends on its machine: %+v", build)
 	}
 	for _, file := range release.Archives[0].Files {
