@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/miniapi/miniapi/internal/suggest"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -76,7 +77,7 @@ func (c Config) Validate() error {
 	var errs []error
 	for _, name := range c.Enable {
 		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("enable-admission-plugins plugin %q is unknown", name))
+			errs = append(errs, fmt.Errorf("enable-admission-plugins plugin %q is unknown%s", name, suggest.DidYouMean(name, known)))
 		}
 		if slices.Contains(c.Disable, name) {
 			errs = append(errs, fmt.Errorf("%s in enable-admission-plugins and disable-admission-plugins overlapped", name))
@@ -84,7 +85,7 @@ func (c Config) Validate() error {
 	}
 	for _, name := range c.Disable {
 		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown", name))
+			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown%s", name, suggest.DidYouMean(name, known)))
 		}
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/auth/rbac"
+	"github.com/miniapi/miniapi/internal/suggest"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -43,7 +44,8 @@ func (m Modes) Validate() error {
 		case "Webhook", "ABAC":
 			errs = append(errs, fmt.Errorf("authorization mode %q is not supported: use %s, and grant rights by roles", mode, ModeRBAC))
 		default:
-			errs = append(errs, fmt.Errorf("authorization mode %q is unknown: use %s, %s, %s or %s", mode, ModeAlwaysAllow, ModeAlwaysDeny, ModeRBAC, ModeNode))
+			known := []string{ModeAlwaysAllow, ModeAlwaysDeny, ModeRBAC, ModeNode}
+			errs = append(errs, fmt.Errorf("authorization mode %q is unknown: use %s or %s%s", mode, strings.Join(known[:3], ", "), known[3], suggest.DidYouMean(mode, known)))
 		}
 	}
 	return errors.Join(errs...)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/internal/suggest"
 )
 
 // Mode selects the bootstrap objects.
@@ -21,7 +23,8 @@ const (
 // Validate returns an error for an unknown mode.
 func (m Mode) Validate() error {
 	if m != Minimal && m != Full {
-		return fmt.Errorf("bootstrap %q is neither %q nor %q", m, Minimal, Full)
+		return fmt.Errorf("bootstrap %q is neither %q nor %q%s", m, Minimal, Full,
+			suggest.DidYouMean(string(m), []string{string(Minimal), string(Full)}))
 	}
 	return nil
 }

@@ -74,9 +74,9 @@ func TestEscalationIsDecidedByAllModes(t *testing.T) {
 
 func TestInvalidAuthorizationModes(t *testing.T) {
 	for mode, want := range map[miniapi.AuthorizationMode]string{
-		"rbac":           `authorization mode "rbac" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
+		"rbac":           `authorization mode "rbac" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`,
 		"Node,":          `authorization mode "" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
-		"Node, RBAC":     `authorization mode " RBAC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
+		"Node, RBAC":     `authorization mode " RBAC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`,
 		"RBAC,Node,RBAC": `authorization mode "RBAC" occurs twice in "RBAC,Node,RBAC": remove one`,
 		"Webhook":        `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`,
 		"ABAC":           `authorization mode "ABAC" is not supported: use RBAC, and grant rights by roles`,

@@ -38,7 +38,7 @@ func TestConfigErrors(t *testing.T) {
 		},
 		"an unknown admission plugin": {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
-			[]string{`disable-admission-plugins plugin "LimitRager" is unknown`},
+			[]string{`disable-admission-plugins plugin "LimitRager" is unknown: did you mean "LimitRanger"?`},
 		},
 		"invalid ports": {
 			miniapi.Config{
