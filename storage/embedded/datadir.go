@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/miniapi/miniapi/internal/filelock"
+	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 // Errors of data directories.
@@ -27,13 +28,13 @@ const (
 	memberDir = "member" // etcd's subdirectory
 )
 
-// dataDir is the directory of one etcd. It is locked, unless it is temporary: then no other
-// process uses it.
+// dataDir is the directory of one etcd. It is locked.
 type dataDir struct {
 	path      string
 	temporary bool
-	created   bool // created by this start, and nothing is stored in it yet
-	lock      *os.File
+	created   bool         // created by this start, and nothing is stored in it yet
+	lock      *os.File     // nil if temp is set
+	temp      *tempdir.Dir // nil if the directory is not temporary
 }
 
 // openDataDir creates the directory if it does not exist, and locks it. An empty path creates a
@@ -52,7 +53,9 @@ func openDataDir(path string, known ...string) (*dataDir, error) {
 
 func (d *dataDir) open(known []string) (err error) {
 	if d.temporary {
-		d.path, err = os.MkdirTemp("", "miniapi-")
+		if d.temp, err = tempdir.New("etcd"); err == nil {
+			d.path = d.temp.Path()
+		}
 		return err
 	}
 	if err := d.create(); err != nil {
@@ -107,11 +110,14 @@ func (d *dataDir) keep() { d.created = false }
 // close unlocks the directory. It removes the directory if it is temporary, or was created for a
 // start that failed.
 func (d *dataDir) close() error {
+	if d.temp != nil {
+		return d.temp.Remove()
+	}
 	var err error
 	if d.lock != nil {
 		err = d.lock.Close()
 	}
-	if d.path != "" && (d.temporary || d.created) {
+	if d.path != "" && d.created {
 		err = errors.Join(err, os.RemoveAll(d.path))
 	}
 	return err
