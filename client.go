@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/api/lifecycle"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/internal/kubeconfig"
 	"github.com/miniapi/miniapi/internal/manifests"
 )
@@ -88,6 +89,13 @@ type OpenRequest = lifecycle.OpenRequest
 // OpenRequests returns the requests in progress, watches included, in order of arrival. At the end
 // of a test they belong to clients that were not stopped.
 func (s *Server) OpenRequests() []OpenRequest { return s.api.OpenRequests() }
+
+// Request describes a request and its response.
+type Request = request.Record
+
+// Requests returns the last requests that ended, as many as Config.RecentRequests, the latest last.
+// Requests in progress are not among them.
+func (s *Server) Requests() []Request { return s.api.RecentRequests() }
 
 // AwaitIdle returns nil as soon as no request is open, or the error of ctx. The server notices with
 // a short delay that a client has closed its connection.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi/admission"
+	"github.com/miniapi/miniapi/api/requestlog"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/internal/bootstrap"
@@ -98,8 +99,15 @@ type Config struct {
 	// configuration. Default: its cluster IP or external name.
 	ResolveService func(ctx context.Context, namespace, name string, port int32) (address string, err error)
 
-	// Logger takes the log of the server and of the embedded etcd. Default: no log.
+	// Logger takes the log of the server and of the embedded etcd. The records of etcd below
+	// warnings have levels below slog.LevelDebug. Default: no log.
 	Logger *slog.Logger
+	// LogRequests logs a line for each request at level Info, also if Logger is not enabled for
+	// that level. A watch is logged when it ends. Default: requests are logged if Logger is enabled
+	// for slog.LevelDebug.
+	LogRequests bool
+	// RecentRequests is the number of requests that Requests returns at most. Default: none.
+	RecentRequests int
 }
 
 // AuthorizationMode selects one of the modes below, or several separated by commas, such as
@@ -231,6 +239,15 @@ func (c Config) validateQuota() error {
 	default:
 		return nil
 	}
+}
+
+// requestLog returns what is logged and kept of requests.
+func (c Config) requestLog() requestlog.Config {
+	config := requestlog.Config{Keep: c.RecentRequests}
+	if c.LogRequests || c.Logger.Enabled(context.Background(), slog.LevelDebug) {
+		config.Logger = c.Logger
+	}
+	return config
 }
 
 // logger returns the logger of a component.

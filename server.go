@@ -50,6 +50,7 @@ const (
 type Server struct {
 	config     Config
 	features   *feature.Set
+	bootstrap  bootstrap.Config
 	listener   *listener.Listener
 	identity   *identity // nil without Config.Secure
 	frontProxy *certs.FrontProxy
@@ -111,11 +112,12 @@ func (s *Server) assemble(ctx context.Context) error {
 	if err := s.buildAPI(); err != nil {
 		return err
 	}
-	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, bootstrap.Config{
+	s.bootstrap = bootstrap.Config{
 		ServiceRanges: ranges,
 		Port:          s.listener.Port(),
 		AccessRoles:   s.config.Authorization.modes().Has(authz.ModeRBAC),
-	}, s.config.Logger)
+	}
+	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, s.bootstrap, s.config.Logger)
 }
 
 // open opens the ports, the keys and the datastore.
@@ -190,6 +192,7 @@ func (s *Server) buildAPI() error {
 		Scheme:              kinds.Scheme(),
 		Remote:              s.aggregator.Handler,
 		Logger:              s.config.Logger,
+		RequestLog:          s.config.requestLog(),
 		Version:             kubernetesVersion(s.features.Release()),
 		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
 		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},

@@ -19,6 +19,8 @@ import (
 	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/api/metrics"
 	"github.com/miniapi/miniapi/api/openapi"
+	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/api/requestlog"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -33,8 +35,10 @@ type Config struct {
 	// context.DeadlineExceeded ends the context of a request before the other server has
 	// answered. Nil: the catalog has no remote group versions.
 	Remote func(gv schema.GroupVersion) (http.Handler, bool)
-	// Logger receives errors, panics and, at level debug, a line per request. Nil: discarded.
+	// Logger receives errors and panics. Nil: discarded.
 	Logger *slog.Logger
+	// RequestLog selects what is logged and kept of each request. Default: nothing.
+	RequestLog requestlog.Config
 	// Ready are the checks of /readyz, /livez and /healthz, in this order.
 	Ready []healthz.Check
 	// ReadyOnly are further checks of /readyz, for conditions that a restart does not resolve.
@@ -94,6 +98,7 @@ type Server struct {
 	documents  *discovery.Cache
 	metrics    *metrics.Metrics
 	requests   *lifecycle.Tracker
+	log        *requestlog.Log
 	deprecated deprecations
 	handler    http.Handler
 }
@@ -112,6 +117,7 @@ func New(cfg Config) (*Server, error) {
 		}),
 		metrics:  metrics.New(cfg.Catalog, cfg.Collectors...),
 		requests: lifecycle.NewTracker(),
+		log:      requestlog.New(cfg.RequestLog),
 	}
 	s.responder = encoding.NewResponder(encoding.Config{
 		Scheme: cfg.Scheme, Logger: cfg.Logger, MaxUnreadBytes: cfg.MaxUnreadBytes, Shutdown: s.requests.Stopping(),
@@ -130,6 +136,10 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.requests.Shutdow
 // OpenRequests returns the requests that are not answered completely, including watches, oldest
 // first.
 func (s *Server) OpenRequests() []lifecycle.OpenRequest { return s.requests.OpenRequests() }
+
+// RecentRequests returns the records that the request log keeps, in the order in which the requests
+// ended.
+func (s *Server) RecentRequests() []request.Record { return s.log.Recent() }
 
 // AwaitIdle waits until no request is open, or until ctx is done, whose error it then returns.
 func (s *Server) AwaitIdle(ctx context.Context) error { return s.requests.AwaitIdle(ctx) }

@@ -25,6 +25,7 @@ type call struct {
 	sub      *registry.Subresource // nil for the resource itself
 	format   encoding.Format
 	table    encoding.TableOptions // if the format is a Table
+	record   *request.Record       // nil: the request is not recorded
 }
 
 // kind returns the kind of the bodies of this call: of the resource in the requested version, or of

@@ -18,6 +18,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
+	c.recordName(obj)
 	created, err := runWrite(c, func(ctx context.Context) (*storage.Entry, error) {
 		return c.createObject(ctx, registry.CreateRequest{
 			Namespace: c.Namespace,
@@ -29,6 +30,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
+	c.recordGeneratedName(created)
 	c.syncCatalog()
 	return c.respondEntry(http.StatusCreated, created)
 }

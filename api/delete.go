@@ -10,6 +10,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
@@ -34,6 +35,9 @@ func (c *call) delete() error {
 		return err
 	}
 	c.syncCatalog()
+	if result.Entry != nil {
+		c.record.SetRevision(result.Entry.Revision)
+	}
 	if !result.ReturnObject {
 		return c.respondStatus(http.StatusOK, c.deletedStatus(result.UID))
 	}
@@ -92,6 +96,9 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, err
 	}
 	options.TypeMeta = metav1.TypeMeta{}
+	if options.Preconditions != nil {
+		c.record.SetResourceVersion(ptr.Deref(options.Preconditions.ResourceVersion, ""))
+	}
 	if isUnsafe(options) && len(options.DryRun) > 0 {
 		return nil, unsafeConflict("cannot be set together with .dryRun")
 	}

@@ -66,8 +66,8 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 
 // findCall returns the call of a request to a resource of the current catalog.
 func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error) {
-	t := request.InfoFrom(r).Target
-	snapshot := s.config.Catalog.Snapshot()
+	info := request.InfoFrom(r)
+	t, snapshot := info.Target, s.config.Catalog.Snapshot()
 	if t.Form != request.ResourcePath || t.Empty || t.Prefix == "proxy" || !hasVersion(snapshot, t.Group, t.Version) {
 		if strings.HasPrefix(r.URL.Path, "/api/") || t.Group != "" && isBuiltIn(snapshot, t.Group) {
 			return nil, encoding.GenericError(http.StatusNotFound, "")
@@ -81,7 +81,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	if !found {
 		return nil, encoding.GenericError(http.StatusNotFound, "")
 	}
-	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource()}
+	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource(), record: info.Record}
 	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
 		if c.sub, found = c.resource.Subresource(t.Subresource); !found {

@@ -12,6 +12,7 @@ func (c *call) get() error {
 	if err := decodeQuery(c.r, &options); err != nil {
 		return err
 	}
+	c.record.SetResourceVersion(options.ResourceVersion)
 	if c.sub != nil {
 		entry, err := c.store.GetSubresource(c.r.Context(), c.Namespace, c.Name, c.Subresource)
 		if err != nil {

@@ -36,6 +36,7 @@ func (c *call) list() error {
 
 // respondList sends the entries of a page.
 func (c *call) respondList(page *storage.Page) error {
+	c.record.SetRevision(page.Revision)
 	var meta metav1.List
 	if page.Revision != 0 { // a virtual resource has no revision and no pages
 		v := versioner.APIObjectVersioner{}

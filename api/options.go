@@ -114,6 +114,7 @@ func (c *call) listOptions() (internalversion.ListOptions, error) {
 	if err := invalidOptions("ListOptions", internalvalidation.ValidateListOptions(&o, true)); err != nil {
 		return o, err
 	}
+	c.record.SetResourceVersion(o.ResourceVersion)
 	return o, c.convertFieldSelector(&o)
 }
 

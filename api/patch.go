@@ -70,6 +70,7 @@ func (c *call) patch() error {
 	if err := encoding.CheckDepth(p.data); err != nil {
 		return err
 	}
+	c.recordPatch(p.data)
 	if p.options, err = c.patchOptions(t.contentType); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ func (c *call) respond(status int, obj runtime.Object) error {
 // respondEntry sends the object of an entry. Computed objects and Tables are encoded for each
 // response, stored objects once.
 func (c *call) respondEntry(status int, e *storage.Entry) error {
+	c.record.SetRevision(e.Revision)
 	if e.Data() == nil || c.format.As.Kind == "Table" {
 		obj, err := e.ObjectContext(c.r.Context())
 		if err != nil {

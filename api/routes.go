@@ -21,7 +21,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithCacheControl,
 		filters.WithRequestInfo,
 		filters.WithRequestTracking(s.requests, s.responder),
-		filters.WithAccessLog(logger),
+		filters.WithRequestLog(s.log),
 		filters.WithMetrics(s.metrics),
 		filters.WithPanicRecovery(logger, s.responder),
 		filters.WithHostGuard(s.responder),

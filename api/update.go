@@ -24,6 +24,7 @@ func (c *call) update() error {
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
+	c.record.SetResourceVersion(accessor.GetResourceVersion())
 	// A body for another object is rejected before the lookup: a 400 takes precedence over a 404.
 	if err := c.resource.CheckNamespace(accessor, c.Namespace); err != nil {
 		return err

@@ -179,6 +179,7 @@ func (s *watchStream) sendObject(eventType watch.EventType, obj runtime.Object) 
 // sendError writes the event that ends a failed watch: a Status.
 func (s *watchStream) sendError(err error) {
 	status := encoding.StatusOf(err)
+	s.call.record.SetReason(string(status.Reason))
 	if status.Code == http.StatusInternalServerError {
 		s.call.server.config.Logger.ErrorContext(s.call.r.Context(), "watch failed", "path", s.call.r.URL.Path, "error", err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/api/request"
 )
 
 // Config configures a Responder. Scheme is required.
@@ -127,6 +129,7 @@ func (p *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error
 
 // WriteStatus sends a Status that StatusOf returned.
 func (p *Responder) WriteStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
+	request.RecordFrom(r.Context()).SetReason(string(status.Reason))
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}

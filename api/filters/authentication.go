@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -27,6 +28,7 @@ func WithAuthentication(authenticate Authenticator, logger *slog.Logger, respond
 				responder.WriteError(w, r, apierrors.NewUnauthorized("Unauthorized"))
 				return
 			}
+			request.RecordFrom(r.Context()).SetUser(user.Username)
 			next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), user)))
 		})
 	}

@@ -6,7 +6,7 @@
 //	WithCacheControl       forbids clients to cache the response
 //	WithRequestInfo        parses verb, resource and name                  500
 //	WithRequestTracking    lets a shutdown wait for the request            503
-//	WithAccessLog          logs the request at level debug
+//	WithRequestLog         logs and keeps a record of the request
 //	WithMetrics            counts and measures the request
 //	WithPanicRecovery      answers a panic                                 500
 //	WithHostGuard          rejects requests that web pages send            403
@@ -16,6 +16,6 @@
 //	WithAuthorization      authorizes the request                          403
 //	WithWarnings           sends the warnings that handlers record
 //
-// WithRequestTracking surrounds the access log and the metrics, so that both are complete when a
+// WithRequestTracking surrounds the request log and the metrics, so that both are complete when a
 // shutdown returns. The deadline of a request follows from its verb; package api sets it.
 package filters

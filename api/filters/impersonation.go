@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -35,6 +36,7 @@ func WithImpersonation(authorizer registry.Authorizer, responder *encoding.Respo
 				writeForbidden(w, r, responder, err)
 				return
 			}
+			request.RecordFrom(r.Context()).SetImpersonatedUser(impersonated.Username)
 			next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), addGroups(impersonated))))
 		})
 	}

@@ -22,6 +22,8 @@ type Info struct {
 	Verb string
 	// SelectedName is the object name that the field selector of a list or watch requires, or "".
 	SelectedName string
+	// Record receives the outcome of the request. Nil: the request is not recorded.
+	Record *Record
 }
 
 type infoKey struct{}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"syscall"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -21,7 +23,7 @@ const connectTimeout = 5 * time.Second
 
 func (d *Datastore) openEmbedded(ctx context.Context) error {
 	config := d.config.Embedded
-	config.Logger = d.config.Logger.With("component", "etcd")
+	config.Logger = slog.New(demotingHandler{d.config.Logger.Handler()}).With("component", "etcd")
 	server, err := embedded.Start(ctx, config)
 	if err != nil {
 		return withAdvice(err)
@@ -30,13 +32,15 @@ func (d *Datastore) openEmbedded(ctx context.Context) error {
 	return nil
 }
 
-// withAdvice adds a remedy to the error of a data directory that cannot be used.
+// withAdvice adds a remedy to the error of a data directory or port that cannot be used.
 func withAdvice(err error) error {
 	switch {
 	case errors.Is(err, embedded.ErrInUse):
 		return fmt.Errorf("%w: stop that one, or choose another directory (--data-dir)", err)
 	case errors.Is(err, embedded.ErrForeign):
 		return fmt.Errorf("%w: choose a new or empty directory (--data-dir)", err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%w: stop the process that uses the port, or take a free one with --etcd-listen-client-url http://127.0.0.1:0", err)
 	case errors.Is(err, embedded.ErrCorrupt):
 		return fmt.Errorf("%w: restore a backup, or move the directory away to start with an empty one", err)
 	}
