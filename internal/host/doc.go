@@ -12,7 +12,10 @@
 //	DELETE /v1/servers/{id}                 stop a server
 //	POST   /v1/servers/{id}/users           add a user: UserOptions, answered by a User
 //	POST   /v1/servers/{id}/crds            install CustomResourceDefinitions: CRDOptions
-//	GET    /v1/servers/{id}/requests        the open requests; with ?wait=1s, those open after 1s
+//	GET    /v1/servers/{id}/requests        the last requests that ended
+//	GET    /v1/servers/{id}/requests/open   the open requests; with ?wait=1s, those open after 1s
+//	GET    /v1/servers/{id}/objects         the names of the objects, without bootstrap objects
+//	POST   /v1/servers/{id}/keep            let the server outlive its lease, answered by a Kept
 //	GET    /v1/servers/{id}/log             the last lines of the log of a server
 //
 // # Leases
@@ -21,7 +24,8 @@
 // stream of JSON lines (Event): the first holds the server, the following ones hold lines of its
 // log. The host stops the server when the client closes the connection, for example because its
 // process was killed. With the lease "pid", the host stops the server when that process has
-// ended. Without a lease, a server lives until it is deleted.
+// ended. Without a lease, a server lives until it is deleted. A kept server ends when it has had no
+// request for Config.KeptIdleTimeout, or when it is deleted.
 //
 // A host without servers ends after its idle timeout.
 package host

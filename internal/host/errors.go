@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 )
 
@@ -20,6 +21,11 @@ func invalid(err error) error {
 		return nil
 	}
 	return &statusError{http.StatusUnprocessableEntity, err}
+}
+
+// notFound returns the error for a server that does not exist, or no longer.
+func notFound(id string) error {
+	return &statusError{http.StatusNotFound, fmt.Errorf("server %q not found", id)}
 }
 
 // errClosed is returned for requests that a host receives while it ends.

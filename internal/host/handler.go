@@ -30,7 +30,10 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("DELETE /v1/servers/{id}", h.withServer((*server).delete))
 	mux.Handle("POST /v1/servers/{id}/users", h.withServer((*server).createUser))
 	mux.Handle("POST /v1/servers/{id}/crds", h.withServer((*server).installCRDs))
-	mux.Handle("GET /v1/servers/{id}/requests", h.withServer((*server).openRequests))
+	mux.Handle("GET /v1/servers/{id}/requests", h.withServer((*server).recentRequests))
+	mux.Handle("GET /v1/servers/{id}/requests/open", h.withServer((*server).openRequests))
+	mux.Handle("GET /v1/servers/{id}/objects", h.withServer((*server).objects))
+	mux.Handle("POST /v1/servers/{id}/keep", h.withServer((*server).keep))
 	mux.Handle("GET /v1/servers/{id}/log", h.withServer((*server).lastLines))
 	return h.authenticate(h.untilIdle(mux))
 }
@@ -81,7 +84,7 @@ func (h *Host) withServer(respond func(*server, *http.Request) (any, error)) htt
 		s, ok := h.servers[r.PathValue("id")]
 		h.mu.Unlock()
 		if !ok {
-			return nil, &statusError{http.StatusNotFound, fmt.Errorf("server %q not found", r.PathValue("id"))}
+			return nil, notFound(r.PathValue("id"))
 		}
 		return respond(s, r)
 	})
@@ -165,6 +168,14 @@ func (s *server) installCRDs(r *http.Request) (any, error) {
 	}
 	return nil, invalid(s.running.InstallCRDs(r.Context(), options.Paths...))
 }
+
+// recentRequests returns the last requests that ended, the latest last.
+func (s *server) recentRequests(*http.Request) (any, error) {
+	return append([]miniapi.Request{}, s.running.Requests()...), nil
+}
+
+// objects returns the names of the objects by resource.
+func (s *server) objects(r *http.Request) (any, error) { return s.running.ObjectNames(r.Context()) }
 
 // openRequests returns the open requests. With ?wait= it first waits for that time, at most,
 // until none is open.

@@ -15,6 +15,9 @@ import (
 // DefaultIdleTimeout is how long a host without servers lives.
 const DefaultIdleTimeout = 5 * time.Minute
 
+// DefaultKeptIdleTimeout is how long a kept server lives without requests.
+const DefaultKeptIdleTimeout = 30 * time.Minute
+
 // shutdownTimeout bounds the end of the control API after the servers have stopped.
 const shutdownTimeout = 2 * time.Second
 
@@ -28,6 +31,9 @@ type Config struct {
 	// IdleTimeout is how long a host without servers lives. Default: DefaultIdleTimeout;
 	// negative: without limit.
 	IdleTimeout time.Duration
+	// KeptIdleTimeout is how long a kept server lives without requests. Default:
+	// DefaultKeptIdleTimeout.
+	KeptIdleTimeout time.Duration
 	// Reachable reports whether clients can still connect. A host without servers ends when it
 	// returns false, for example because its socket was removed. Default: true.
 	Reachable func() bool
@@ -50,6 +56,9 @@ type Host struct {
 func New(config Config) *Host {
 	if config.IdleTimeout == 0 {
 		config.IdleTimeout = DefaultIdleTimeout
+	}
+	if config.KeptIdleTimeout == 0 {
+		config.KeptIdleTimeout = DefaultKeptIdleTimeout
 	}
 	if config.Reachable == nil {
 		config.Reachable = func() bool { return true }

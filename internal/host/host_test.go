@@ -168,9 +168,10 @@ func TestHostWithAServerIsNotIdle(t *testing.T) {
 
 func TestLogIsStreamed(t *testing.T) {
 	e := newEnv(t, host.Config{})
-	_, stream := e.createLeased(host.ServerOptions{LogLevel: "debug"})
+	server, stream := e.createLeased(host.ServerOptions{LogLevel: "debug"})
+	createConfigMap(t, server.Kubeconfig, "a")
 	for {
-		if event := stream.next(); strings.Contains(event.Log, "level=") {
+		if event := stream.next(); strings.Contains(event.Log, "msg=request verb=create") {
 			return
 		}
 	}
@@ -245,13 +246,13 @@ func TestOpenRequestsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var open []host.OpenRequest
-	e.call("GET", "/v1/servers/"+server.ID+"/requests", nil, http.StatusOK, &open)
+	e.call("GET", "/v1/servers/"+server.ID+"/requests/open", nil, http.StatusOK, &open)
 	if len(open) != 1 || open[0].Verb != "watch" || open[0].URI != "/api/v1/pods?watch=true" {
 		t.Errorf("open requests: %+v", open)
 	}
 	_ = watch.Body.Close()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	e.call("GET", "/v1/servers/"+server.ID+"/requests?wait=1m", nil, http.StatusOK, &open)
+	e.call("GET", "/v1/servers/"+server.ID+"/requests/open?wait=1m", nil, http.StatusOK, &open)
 	if len(open) != 0 {
 		t.Errorf("open requests after the end of the watch: %+v", open)
 	}
@@ -268,14 +269,16 @@ func TestInvalidRequests(t *testing.T) {
 		"no JSON":            {"POST", "/v1/servers", `{`, 400, "the body is not valid: unexpected EOF"},
 		"unknown field":      {"POST", "/v1/servers", `{"crd":[]}`, 400, `the body is not valid: unknown field "crd"`},
 		"unknown lease":      {"POST", "/v1/servers", `{"lease":"x"}`, 422, `lease "x" is not one of "connection", "pid"`},
+		"misspelled lease":   {"POST", "/v1/servers", `{"lease":"conection"}`, 422, `"pid": did you mean "connection"?`},
 		"lease without pid":  {"POST", "/v1/servers", `{"lease":"pid"}`, 422, `lease "pid" needs the pid of a process`},
 		"pid without lease":  {"POST", "/v1/servers", `{"pid":1}`, 422, `pid 1 is set without lease "pid"`},
 		"unknown log level":  {"POST", "/v1/servers", `{"logLevel":"x"}`, 422, `logLevel "x" is not one of debug, info, warn, error`},
+		"misspelled level":   {"POST", "/v1/servers", `{"logLevel":"wran"}`, 422, `error: did you mean "warn"?`},
 		"relative path":      {"POST", "/v1/servers", `{"crds":["a"]}`, 422, `path "a" is not absolute`},
 		"missing file":       {"POST", "/v1/servers", `{"crds":["/nonexistent"]}`, 422, "no such file"},
 		"unknown mode":       {"POST", "/v1/servers", `{"authorization":"x"}`, 422, `"x"`},
 		"user without name":  {"POST", "/v1/servers", `{"users":[{}]}`, 422, `"a user needs a name"`},
-		"wrong wait":         {"GET", "/v1/servers/" + server.ID + "/requests?wait=x", ``, 422, "invalid duration"},
+		"wrong wait":         {"GET", "/v1/servers/" + server.ID + "/requests/open?wait=x", ``, 422, "invalid duration"},
 		"unknown server":     {"GET", "/v1/servers/x", ``, 404, `server "x" not found`},
 		"a file without CRD": {"POST", "/v1/servers/" + server.ID + "/crds", `{"paths":["/dev/null/x"]}`, 422, "/dev/null/x"},
 	} {

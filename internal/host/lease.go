@@ -20,7 +20,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, described *Serve
 		}
 		return out.Flush()
 	}
-	defer func() { _ = s.stop() }()
+	defer s.endLease()
 	if send(Event{Server: described}) != nil {
 		return
 	}
@@ -52,5 +52,5 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, described *Serve
 // stopped.
 func (s *server) stopWithProcess(leaseholder *process.Process) {
 	leaseholder.AwaitEnd(s.running.Done())
-	_ = s.stop()
+	s.endLease()
 }

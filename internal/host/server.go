@@ -13,7 +13,11 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/kubeconfig"
+	"github.com/miniapi/miniapi/internal/suggest"
 )
+
+// recentRequests is the number of requests that a server keeps.
+const recentRequests = 50
 
 // server is a running server of the host.
 type server struct {
@@ -23,6 +27,7 @@ type server struct {
 	log     *logBuffer
 	running *miniapi.Server
 	users   []User // the users in the options
+	kept    kept
 
 	// stop stops the server, once, and returns the error of its end.
 	stop func() error
@@ -45,9 +50,10 @@ func (h *Host) start(ctx context.Context, options ServerOptions) (*server, error
 		h.remove(s)
 		return nil, invalid(fmt.Errorf("the server did not start: %w", err))
 	}
+	s.kept.idleTimeout = h.config.KeptIdleTimeout
 	s.stop = sync.OnceValue(func() error {
 		defer h.remove(s)
-		err := s.running.Stop(context.Background())
+		err := errors.Join(s.running.Stop(context.Background()), s.kept.remove())
 		s.log.close()
 		h.config.Logger.Info("stopped a server", "id", s.id, "name", s.name, "error", err)
 		return err
@@ -112,6 +118,8 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		Bootstrap:               bootstrap.Mode(o.Bootstrap),
 		CRDs:                    o.CRDs,
 		Manifests:               o.Manifests,
+		LogRequests:             o.LogRequests,
+		RecentRequests:          recentRequests,
 	}
 	if o.TLS {
 		config.Secure = &miniapi.Secure{}
@@ -133,11 +141,13 @@ func (o ServerOptions) validate() error {
 			return fmt.Errorf("lease %q needs the pid of a process", LeasePID)
 		}
 	default:
-		return fmt.Errorf("lease %q is not one of %q, %q", o.Lease, LeaseConnection, LeasePID)
+		return fmt.Errorf("lease %q is not one of %q, %q%s", o.Lease, LeaseConnection, LeasePID,
+			suggest.DidYouMean(o.Lease, []string{LeaseConnection, LeasePID}))
 	}
 	var level slog.Level
 	if o.LogLevel != "" && level.UnmarshalText([]byte(o.LogLevel)) != nil {
-		return fmt.Errorf("logLevel %q is not one of debug, info, warn, error", o.LogLevel)
+		return fmt.Errorf("logLevel %q is not one of debug, info, warn, error%s", o.LogLevel,
+			suggest.DidYouMean(o.LogLevel, []string{"debug", "info", "warn", "error"}))
 	}
 	if o.Manifests != "" {
 		return validatePaths(append([]string{o.Manifests}, o.CRDs...))

@@ -53,6 +53,9 @@ type ServerOptions struct {
 
 	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
 	LogLevel string `json:"logLevel,omitempty"`
+	// LogRequests logs a line for each request, at any level. With the level debug, requests are
+	// always logged.
+	LogRequests bool `json:"logRequests,omitempty"`
 }
 
 // Server describes a server that answers requests.
@@ -95,6 +98,15 @@ type User struct {
 type CRDOptions struct {
 	// Paths are absolute paths of files and folders.
 	Paths []string `json:"paths"`
+}
+
+// Kept is the answer of POST /v1/servers/{id}/keep.
+type Kept struct {
+	// Kubeconfig is the path of a file with the kubeconfig of the administrator. It is removed
+	// with the server.
+	Kubeconfig string `json:"kubeconfig"`
+	// IdleTimeout is the time without requests after which the server ends, such as 30m0s.
+	IdleTimeout string `json:"idleTimeout"`
 }
 
 // OpenRequest is a request that is not answered yet, such as a watch.
