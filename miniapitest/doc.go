@@ -22,6 +22,16 @@
 // A server ends with its test, or with the process of the test. The server logs to the test:
 // warnings and errors by default, or from Options.LogLevel on.
 //
+// When a test fails, its log has the last 50 requests to the server, with the resourceVersions that
+// they sent and received, and the names of the objects that exist. Two environment variables keep
+// more:
+//
+//   - MINIAPI_KEEP=1 keeps the server of a failed test. The log has the path of its kubeconfig and
+//     the command that stops the server. It ends by itself after 30 minutes without requests.
+//   - MINIAPI_KUBECONFIG names a file, as an absolute path, that each test writes the kubeconfig of
+//     its server to when the server starts. Run a single test (go test -run) to use it, for example
+//     with kubectl while a debugger has stopped the test.
+//
 // A request that is still open at the end of the test belongs to a client that was not stopped,
 // such as an informer or a manager. The log of the test names each of them. Clients that end with
 // the context of the test get a short time to close their requests. Since only that time

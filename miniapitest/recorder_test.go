@@ -41,6 +41,12 @@ func (t *recorder) Helper()          {}
 func (t *recorder) Name() string     { return "TestRecorded" }
 func (t *recorder) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
 
+func (t *recorder) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
+}
+
 func (t *recorder) Log(args ...any) { t.Logf("%s", fmt.Sprint(args...)) }
 
 // Logf panics when the test is over, as in package testing.

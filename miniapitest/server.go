@@ -89,8 +89,16 @@ func (s *Server) OpenRequests(ctx context.Context) ([]OpenRequest, error) {
 // openRequests waits until no request is open, but no longer than wait.
 func (s *Server) openRequests(ctx context.Context, wait time.Duration) ([]OpenRequest, error) {
 	var open []OpenRequest
-	err := s.call(ctx, http.MethodGet, "/requests?wait="+wait.String(), nil, &open)
+	err := s.call(ctx, http.MethodGet, "/requests/open?wait="+wait.String(), nil, &open)
 	return open, err
+}
+
+// Requests returns the last 50 requests that have been answered, the latest last. A watch is among
+// them when it has ended.
+func (s *Server) Requests(ctx context.Context) ([]Request, error) {
+	var requests []Request
+	err := s.call(ctx, http.MethodGet, "/requests", nil, &requests)
+	return requests, err
 }
 
 // call sends a request about the server to the host.

@@ -38,6 +38,9 @@ type Options struct {
 
 	// LogLevel is the lowest level that is logged. Default: slog.LevelWarn.
 	LogLevel slog.Leveler
+	// LogRequests logs a line to the test for each request, when it ends. With LogLevel
+	// slog.LevelDebug, requests are always logged.
+	LogRequests bool
 	// FailOnLeak fails the test if requests are open at its end. By default they are only logged.
 	FailOnLeak bool
 }
@@ -46,13 +49,24 @@ type Options struct {
 // start, Start calls t.Fatal, so it must be called on the goroutine of the test.
 func Start(t testing.TB, options Options) *Server {
 	t.Helper()
-	server, err := start(t, options)
+	keepFailed, err := keepsFailed()
+	var server *Server
+	if err == nil {
+		server, err = start(t, options)
+	}
 	if err != nil {
 		t.Fatalf("miniapitest: the server of %s did not start: %v", t.Name(), err)
 	}
 	t.Cleanup(func() {
 		t.Helper()
+		failed := t.Failed()
 		server.reportLeaks(t, options.FailOnLeak)
+		if failed {
+			server.reportFailure(t)
+			if keepFailed && server.keep(t) {
+				return
+			}
+		}
 		if err := server.Stop(context.Background()); err != nil {
 			t.Errorf("miniapitest: the server of %s ended with an error: %v", t.Name(), err)
 		}
@@ -76,6 +90,10 @@ func start(t testing.TB, options Options) (*Server, error) {
 		return nil, host.explain(err)
 	}
 	server.description = *first.Server
+	if err := writeKubeconfig(server.Kubeconfig()); err != nil {
+		events.close()
+		return nil, err
+	}
 	go server.follow(t) // ends in Stop
 	return server, nil
 }
@@ -110,6 +128,7 @@ func (o Options) request(name string) (serverOptions, error) {
 		Controllers:            o.Controllers,
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
 		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
+		LogRequests: o.LogRequests,
 	}
 	if o.LogLevel != nil {
 		request.LogLevel = o.LogLevel.Level().String()

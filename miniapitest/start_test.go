@@ -147,13 +147,16 @@ func killHost(t testing.TB, server *miniapitest.Server) {
 
 func TestLogOfTheServer(t *testing.T) {
 	start := func(options miniapitest.Options) string {
-		return runTest(func(t testing.TB) { miniapitest.Start(t, options) }).log.String()
+		return runTest(func(t testing.TB) {
+			server := miniapitest.Start(t, options)
+			send(t, server.RESTConfig(), "GET", "/version", "")
+		}).log.String()
 	}
 	if got := start(miniapitest.Options{}); strings.Contains(got, "level=INFO") {
 		t.Errorf("by default: %s", got)
 	}
-	if got := start(miniapitest.Options{LogLevel: slog.LevelDebug}); !strings.Contains(got, "level=INFO") || !strings.Contains(got, "component=etcd") {
-		t.Errorf("everything: %q", got)
+	if got := start(miniapitest.Options{LogLevel: slog.LevelDebug}); !strings.Contains(got, "msg=request verb=get") || strings.Contains(got, "component=etcd") {
+		t.Errorf("debug: %q", got)
 	}
 }
 

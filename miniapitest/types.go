@@ -20,6 +20,7 @@ type serverOptions struct {
 	ServiceNodePortRange    string          `json:"serviceNodePortRange,omitempty"`
 	LogLevel                string          `json:"logLevel,omitempty"`
 	Controllers             []string        `json:"controllers,omitempty"`
+	LogRequests             bool            `json:"logRequests,omitempty"`
 }
 
 type serverDescription struct {
@@ -52,6 +53,48 @@ type event struct {
 	Stopped *struct {
 		Error string `json:"error"`
 	} `json:"stopped"`
+}
+
+type keptServer struct {
+	Kubeconfig  string `json:"kubeconfig"`
+	IdleTimeout string `json:"idleTimeout"`
+}
+
+type objectNames struct {
+	Resource string   `json:"resource"`
+	Names    []string `json:"names"`
+}
+
+// Request is a request that has been answered, and its answer.
+type Request struct {
+	// Time is the arrival of the request, Duration the time until the response was complete.
+	Time     time.Time     `json:"time"`
+	Duration time.Duration `json:"durationNanoseconds"`
+	// AuditID is the header Audit-Id of the request, or else of the response.
+	AuditID string `json:"auditID"`
+	Method  string `json:"method"`
+	// URI is the path and the query as the client sent them.
+	URI              string `json:"uri"`
+	UserAgent        string `json:"userAgent"`
+	User             string `json:"user"`
+	ImpersonatedUser string `json:"impersonatedUser"`
+	// Verb is the verb for authorization, such as watch, list or create.
+	Verb        string `json:"verb"`
+	Group       string `json:"group"`
+	Version     string `json:"version"`
+	Resource    string `json:"resource"` // empty for a path that names no resource
+	Subresource string `json:"subresource"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	// ResourceVersion is the resourceVersion that the client sent.
+	ResourceVersion string `json:"resourceVersion"`
+	// Revision is the resourceVersion in the response: of the object after a write, of the object
+	// or list that was read, or of the deletion. 0: none.
+	Revision int64 `json:"revision"`
+	// Code is the HTTP status code; 0 if the connection was closed without a response.
+	Code int `json:"code"`
+	// Reason is the reason of the Status that the client received.
+	Reason string `json:"reason"`
 }
 
 // OpenRequest is a request that has not been answered to its end, such as a watch.
