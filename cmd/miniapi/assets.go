@@ -31,6 +31,7 @@ func newAssets() *cobra.Command {
 	flags := pflag.NewFlagSet("assets", pflag.ContinueOnError)
 	flags.StringVar(&a.givenKubectl, "kubectl", "", "kubectl `FILE` to link to (default: kubectl on PATH, else one that is built with go)")
 	flags.StringVar(&a.shell, "shell", defaultShell(), "`SHELL` for which the output is: sh or powershell")
+	addConfigFlag(flags, assetsEnvPrefix, "kubectl")
 	flags.BoolP("help", "h", false, "print this help")
 	cmd := &cobra.Command{
 		Use:   "assets DIR",
@@ -56,6 +57,7 @@ func newAssets() *cobra.Command {
 		},
 	}
 	addFlags(cmd, []flagSet{{"Flags", flags}})
+	readFlagSources(cmd, assetsEnvPrefix)
 	return cmd
 }
 

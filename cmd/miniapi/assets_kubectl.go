@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 // kubectlMain is the source of kubectl: a main function around its library. The library is not
@@ -74,11 +76,12 @@ func (a *assets) buildKubectl(ctx context.Context, path string) error {
 	if _, err := exec.LookPath("go"); err != nil || version == "" {
 		return errors.New("PATH has neither kubectl nor go to build it")
 	}
-	dir, err := os.MkdirTemp("", "miniapi-kubectl-")
+	temp, err := tempdir.New("kubectl")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer temp.Remove()
+	dir := temp.Path()
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(kubectlMain), 0o600); err != nil {
 		return err
 	}

@@ -30,6 +30,10 @@ func TestErrors(t *testing.T) {
 		want string // part of the line
 	}{
 		"an unknown flag":              {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
+		"a misspelled flag":            {[]string{"--lisen", "x"}, `unknown flag: --lisen: did you mean --listen? (see miniapi --help)`},
+		"a misspelled bootstrap mode":  {[]string{"--bootstrap", "minmal"}, `bootstrap "minmal" is neither "minimal" nor "full": did you mean "minimal"?`},
+		"a misspelled plugin":          {[]string{"--enable-admission-plugins", "ServiceAcount"}, `plugin "ServiceAcount" is unknown: did you mean "ServiceAccount"?`},
+		"a misspelled mode":            {[]string{"--authorization-mode", "RABC"}, `mode "RABC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`},
 		"a value that is not a number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
 		"an unknown command":           {[]string{"begin"}, `unknown command "begin" (see miniapi --help)`},
 		"a misspelled command":         {[]string{"asets"}, `unknown command "asets": did you mean "assets"? (see miniapi --help)`},
@@ -43,7 +47,8 @@ func TestErrors(t *testing.T) {
 			"did not answer within 5s: check that it runs, its address (--etcd-servers)",
 		},
 		"an etcd port that is not on loopback": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},
-		"a busy etcd port":                     {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use"},
+		"a busy etcd port":                     {[]string{"--etcd-listen-client-url", "http://" + busy.Addr().String()}, "address already in use: stop the process that uses the port, or take a free one with --etcd-listen-client-url http://127.0.0.1:0"},
+		"a busy secure port":                   {[]string{"--secure-port", portOf(busy.Addr().String())}, "or take a free one with --secure-port 0"},
 		"a locked data directory":              {[]string{"--data-dir", locked}, "in use by another server: stop that one, or choose another directory (--data-dir)"},
 		"a data directory that is a file": {
 			[]string{"--data-dir", file}, "not a directory",

@@ -38,6 +38,7 @@ type options struct {
 	crds           []string
 	manifests      string
 	verbosity      int
+	logRequests    bool
 
 	secure  secureOptions
 	serving *pflag.FlagSet
@@ -82,7 +83,9 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at start and whenever a file changes")
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
-	general.IntVarP(&o.verbosity, "v", "v", 0, "log `LEVEL`: 0 warnings, 2 information, 4 debugging")
+	general.IntVarP(&o.verbosity, "v", "v", 0, verbosityUsage)
+	general.BoolVar(&o.logRequests, "log-requests", false, "log a line for each request when it ends, also without -v")
+	addConfigFlag(general, envPrefix, "listen")
 	general.BoolP("help", "h", false, "print this help")
 	general.Bool("version", false, "print the versions of miniapi and of the Kubernetes API")
 	for _, set := range []*pflag.FlagSet{serving, security, data, cluster, general} {
@@ -111,6 +114,7 @@ func (o *options) config() (miniapi.Config, error) {
 		CRDs:                              o.crds,
 		Manifests:                         o.manifests,
 		Logger:                            newLogger(o.verbosity),
+		LogRequests:                       o.logRequests || o.verbosity >= requestVerbosity,
 		EmulatedVersion:                   o.emulated,
 		FeatureGates:                      o.featureGates,
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi/internal/host"
+	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/internal/loopback"
 )
 
@@ -52,8 +53,9 @@ func newHost() *cobra.Command {
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the bearer token of --listen; it is written if it does not exist")
 	flags.DurationVar(&o.idleTimeout, "idle-timeout", host.DefaultIdleTimeout, "`DURATION` without a server after which the host ends; 0 means never")
 	flags.BoolVar(&o.background, "background", false, "start the host as a process of its own, unless it runs already, and return when it serves")
-	flags.IntVarP(&o.verbosity, "v", "v", 2, "log `LEVEL`: 0 warnings, 2 starts and stops, 4 everything")
-	flags.BoolP("help", "h", false, "print this text")
+	flags.IntVarP(&o.verbosity, "v", "v", 2, "log `LEVEL`: 0 warnings, 2 starts and stops of servers, 4 debugging")
+	addConfigFlag(flags, hostEnvPrefix, "idle-timeout")
+	flags.BoolP("help", "h", false, "print this help")
 	cmd := &cobra.Command{
 		Use:     "host",
 		Short:   "Run many servers in one process, for tests in any language",
@@ -71,6 +73,7 @@ func newHost() *cobra.Command {
 		},
 	}
 	addFlags(cmd, []flagSet{{"Flags", flags}})
+	readFlagSources(cmd, hostEnvPrefix)
 	return cmd
 }
 
@@ -113,7 +116,7 @@ func (o *hostOptions) checkListen() error {
 
 // run serves until ctx ends or the host is idle.
 func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
-	listener, token, release, err := o.open(ctx)
+	opened, token, release, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,21 +127,22 @@ func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
 	if o.socket != "" {
 		config.Reachable = func() bool { return host.Serves(o.socket) }
 	}
-	fmt.Fprintf(out, "miniapi host: listening on %s\n", listener.Addr())
-	return errors.Join(host.New(config).Run(ctx, listener), release())
+	fmt.Fprintf(out, "miniapi host: listening on %s\n", opened.Addr())
+	defer removeAbandoned(ctx)()
+	return errors.Join(host.New(config).Run(ctx, opened), release())
 }
 
 // open opens the listener. release must be called after the listener was closed.
-func (o *hostOptions) open(ctx context.Context) (listener net.Listener, token string, release func() error, err error) {
+func (o *hostOptions) open(ctx context.Context) (opened net.Listener, token string, release func() error, err error) {
 	if o.listen == "" {
-		listener, release, err = host.ListenUnix(ctx, o.socket)
-		return listener, "", release, err
+		opened, release, err = host.ListenUnix(ctx, o.socket)
+		return opened, "", release, err
 	}
 	if token, err = readOrWriteToken(o.tokenFile); err != nil {
 		return nil, "", nil, err
 	}
-	listener, err = net.Listen("tcp", o.listen)
-	return listener, token, func() error { return nil }, err
+	opened, err = net.Listen("tcp", o.listen)
+	return opened, token, func() error { return nil }, listener.AdviseInUse(err, "--listen 127.0.0.1:0")
 }
 
 // readOrWriteToken returns the token of a file, which it creates with a random token if it does

@@ -16,8 +16,11 @@ import (
 	_ "time/tzdata" // for time zones of CronJobs in container images without zoneinfo
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/suggest"
+	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 func main() {
@@ -71,6 +74,7 @@ func newMiniapi() *cobra.Command {
 		},
 	}
 	addFlags(cmd, opts.flagSets())
+	readFlagSources(cmd, envPrefix)
 	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newVersion())
 	return cmd
 }
@@ -88,7 +92,13 @@ func addFlags(cmd *cobra.Command, sets []flagSet) {
 		return printUsage(cmd, sets)
 	})
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		hint, unknown := "", &pflag.NotExistError{}
+		if errors.As(err, &unknown) {
+			if near := suggest.Nearest(unknown.GetSpecifiedName(), settable(cmd.Flags())); near != "" {
+				hint = ": did you mean --" + near + "?"
+			}
+		}
+		return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
 	})
 }
 
@@ -119,6 +129,7 @@ func run(ctx context.Context, opts *options, out io.Writer) error {
 	}
 	defer kubeconfig.remove()
 	printBanner(out, server, kubeconfig.path, opts)
+	defer removeAbandoned(ctx)()
 	return await(ctx, server)
 }
 
@@ -127,15 +138,23 @@ func (o *options) start(ctx context.Context) (*miniapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := miniapi.Start(ctx, config)
-	if errors.Is(err, errAddressInUse) {
-		flag := "--listen 127.0.0.1:0"
-		if config.Listen == "" {
-			flag = "--secure-port 0"
-		}
-		return nil, fmt.Errorf("%w: stop the process that uses the port, or take a free one with %s", err, flag)
+	return miniapi.Start(ctx, config)
+}
+
+// removeAbandoned removes, in the background, the temporary directories of servers that were
+// killed. It is called when a server is ready, so that it does not delay the start. The result
+// waits for its end.
+func removeAbandoned(ctx context.Context) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { // ends with wait
+		defer close(done)
+		_ = tempdir.RemoveAbandoned(ctx) // a later server tries again
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
-	return server, err
 }
 
 // await blocks until ctx ends or the server fails, and then until the server has stopped.

@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// errAddressInUse is the error of listening on a port that another process uses.
-const errAddressInUse = syscall.EADDRINUSE
-
 // detached returns the attributes of a process that outlives the terminal of this one.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

@@ -7,9 +7,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errAddressInUse is the error of listening on a port that another process uses.
-const errAddressInUse = windows.WSAEADDRINUSE
-
 // detached returns the attributes of a process that outlives the console of this one.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/api/v3/version"
 
+	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -73,7 +74,7 @@ func (o *etcdOptions) run(ctx context.Context) error {
 	config.Logger = newLogger(map[string]int{"info": 1, "debug": 4}[o.logLevel])
 	server, err := embedded.Start(ctx, config)
 	if err != nil {
-		return err
+		return listener.AdviseInUse(err, "--listen-client-urls http://127.0.0.1:0")
 	}
 	select {
 	case <-ctx.Done():

@@ -37,7 +37,7 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 // miniapiFlags are the flags that kube-apiserver does not have.
 var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
-	"bootstrap", "controllers", "crds", "manifests",
+	"bootstrap", "controllers", "crds", "manifests", "log-requests", "config",
 }
 
 // kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.

@@ -74,6 +74,7 @@ func TestReplacementErrors(t *testing.T) {
 		"etcd: unexpected argument \"start\": etcd takes flags only":            {"etcd", "start"},
 		"etcd: start embedded etcd: client URL \"http://0.0.0.0:2379\": m":      {"etcd", "-listen-client-urls", "http://0.0.0.0:2379"},
 		"etcd: invalid argument \"x\" for \"--quota-backend-bytes\" flag":       {"etcd", "--quota-backend-bytes=x"},
+		"take a free one with --listen-client-urls http://127.0.0.1:0":          {"etcd", "--listen-client-urls", "http://" + busy.Addr().String(), "--data-dir", filepath.Join(t.TempDir(), "data")},
 		"kube-apiserver: --etcd-servers is required: set it to the URL of etcd": {"kube-apiserver"},
 		"take a free one with --secure-port 0":                                  {"kube-apiserver", "--etcd-servers=http://127.0.0.1:1", "--bind-address=127.0.0.1", "--secure-port=" + portOf(busy.Addr().String())},
 	} {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 const runHelp = `Starts a server on a free port, runs a command that uses it, stops the server and exits with the
@@ -43,6 +45,7 @@ func newRun() *cobra.Command {
 		},
 	}
 	addFlags(cmd, opts.flagSets())
+	readFlagSources(cmd, envPrefix)
 	return cmd
 }
 
@@ -61,11 +64,13 @@ func runCommand(ctx context.Context, opts *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "miniapi-run-")
+	defer removeAbandoned(ctx)()
+	temp, err := tempdir.New("run")
 	if err != nil {
 		return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	}
-	defer os.RemoveAll(dir)
+	defer temp.Remove()
+	dir := temp.Path()
 	kubeconfig, err := server.Kubeconfig()
 	if err == nil {
 		err = errors.Join(os.WriteFile(filepath.Join(dir, "kubeconfig"), kubeconfig, 0o600), linkAssets(dir))

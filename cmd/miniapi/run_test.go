@@ -134,6 +134,40 @@ func TestTemporaryDataIsRemoved(t *testing.T) {
 	}
 }
 
+func TestTemporaryDataOfKilledServersIsRemoved(t *testing.T) {
+	temp := t.TempDir()
+	start := func() *server {
+		cmd := command(t, "--listen", "127.0.0.1:0")
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		return serveCommand(t, cmd)
+	}
+	running, killed := start(), start()
+	if err := killed.stop(syscall.SIGKILL); err == nil {
+		t.Error("exit code 0")
+	}
+	directories := func() int {
+		t.Helper()
+		entries, err := os.ReadDir(temp)
+		check(t, err)
+		return len(entries)
+	}
+	if got := directories(); got != 2 {
+		t.Errorf("%d directories after the kill, want 2", got)
+	}
+	next := start()
+	for deadline := time.Now().Add(timeout); directories() > 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the directory of the killed server remains")
+		}
+	}
+	get(t, running.url+"/api/v1/namespaces/default")
+	check(t, running.stop(syscall.SIGTERM))
+	check(t, next.stop(syscall.SIGTERM))
+	if got := directories(); got != 0 {
+		t.Errorf("%d directories after the end of all servers", got)
+	}
+}
+
 func TestDataDirKeepsObjectsAndVersions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var before *corev1.ConfigMapList
@@ -206,15 +240,25 @@ func TestEtcdListenClientURL(t *testing.T) {
 }
 
 func TestVerbosity(t *testing.T) {
-	for level, want := range map[string]string{"2": "level=INFO", "4": "level=DEBUG"} {
-		s := serve(t, "-v", level)
+	for _, tc := range []struct {
+		args           []string
+		requests, etcd bool
+	}{
+		{[]string{"-v", "0"}, false, false},
+		{[]string{"-v", "0", "--log-requests"}, true, false},
+		{[]string{"-v", "2"}, false, false},
+		{[]string{"-v", "3"}, true, false},
+		{[]string{"-v", "6"}, true, false},
+		{[]string{"-v", "7"}, true, true},
+	} {
+		s := serve(t, tc.args...)
 		get(t, s.url+"/api")
 		check(t, s.stop(syscall.SIGTERM))
-		if !strings.Contains(s.stderr.String(), want) {
-			t.Errorf("-v %s: no record with %s:\n%s", level, want, s.stderr)
+		if got := strings.Contains(s.stderr.String(), "level=INFO msg=request verb=get code=200 "); got != tc.requests {
+			t.Errorf("%s: requests %v:\n%s", tc.args, got, s.stderr)
 		}
-		if strings.Contains(s.stderr.String(), "level=DEBUG") != (level == "4") {
-			t.Errorf("-v %s: debug records: %v", level, level != "4")
+		if got := strings.Contains(s.stderr.String(), "component=etcd"); got != tc.etcd {
+			t.Errorf("%s: records of etcd %v:\n%s", tc.args, got, s.stderr)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"syscall"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/storage/etcd"
 )
@@ -39,12 +39,10 @@ func withAdvice(err error) error {
 		return fmt.Errorf("%w: stop that one, or choose another directory (--data-dir)", err)
 	case errors.Is(err, embedded.ErrForeign):
 		return fmt.Errorf("%w: choose a new or empty directory (--data-dir)", err)
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%w: stop the process that uses the port, or take a free one with --etcd-listen-client-url http://127.0.0.1:0", err)
 	case errors.Is(err, embedded.ErrCorrupt):
 		return fmt.Errorf("%w: restore a backup, or move the directory away to start with an empty one", err)
 	}
-	return err
+	return listener.AdviseInUse(err, "--etcd-listen-client-url http://127.0.0.1:0")
 }
 
 func (d *Datastore) openCluster(ctx context.Context) error {

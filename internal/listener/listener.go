@@ -40,24 +40,24 @@ func Open(ctx context.Context, config Config) (*Listener, error) {
 		ErrorLog:          slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
 	}
 	var err error
-	if l.plain, err = listen(ctx, config.Plain); err != nil {
+	if l.plain, err = listen(ctx, config.Plain, "--listen 127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	if l.secure, err = listen(ctx, config.Secure); err != nil {
+	if l.secure, err = listen(ctx, config.Secure, "--secure-port 0"); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-// listen returns nil for an empty address.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen returns nil for an empty address. freePort is the flag that takes a free port.
+func listen(ctx context.Context, address, freePort string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, AdviseInUse(err, freePort))
 	}
 	return listener, nil
 }

@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"crd":                 {"internal/webhooks", "kinds/kind", "kinds/typed", "registry", "registry/informer", "storage", "versioner"},
 	"internal/serviceip":  {"kinds/core", "kinds/kind", "registry", "storage", "versioner"},
 	"internal/bootstrap":  {"internal/serviceip", "internal/suggest", "kinds/...", "registry", "storage", "storage/etcd"},
-	"internal/datastore":  {"registry", "storage/..."},
+	"internal/datastore":  {"internal/listener", "registry", "storage/..."},
 	"internal/listener":   {},
 	"api":                 {"registry", "storage", "versioner"},
 	"api/request":         {"registry"},
@@ -58,7 +58,7 @@ var layers = map[string][]string{
 	"internal/manifests":  {},
 	"":                    {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "crd", "internal/...", "kinds/...", "registry", "storage/..."},
 	"internal/host":       {"", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/process", "internal/suggest", "internal/tempdir"},
-	"cmd/miniapi":         {"", "controllers", "internal/host", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded"},
+	"cmd/miniapi":         {"", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded"},
 	"examples":            {""},
 	// Only tests import these packages, so they may use an implementation.
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},
