@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/miniapi/miniapi/internal/suggest"
 )
 
 // None, alone in a list, selects no controller.
@@ -37,10 +39,19 @@ func validate(names []string) error {
 		base := strings.TrimPrefix(name, "-")
 		known := slices.ContainsFunc(table, func(c controller) bool { return base == c.name || base == c.alias })
 		if name != "*" && name != None && !known {
-			errs = append(errs, fmt.Errorf("controller %q is unknown: use *, or %s (--controllers)", name, knownNames()))
+			errs = append(errs, fmt.Errorf("controller %q is unknown: use *, or %s (--controllers)%s", name, knownNames(), suggestion(base)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// suggestion returns the end of an error text with the name that is most similar.
+func suggestion(name string) string {
+	var names []string
+	for _, c := range table {
+		names = append(names, c.name, c.alias)
+	}
+	return suggest.DidYouMean(name, names)
 }
 
 // knownNames returns the names of all controllers, for error texts.
