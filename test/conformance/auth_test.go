@@ -15,11 +15,18 @@ import (
 // TestReplayAuth replays the requests of users without rights. Steps that name no user were
 // recorded as the administrator.
 func TestReplayAuth(t *testing.T) {
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) { replayAuth(t, release) })
+	}
+}
+
+func replayAuth(t *testing.T, release string) {
 	server, err := miniapi.Start(t.Context(), miniapi.Config{
-		Bootstrap:     bootstrap.Full,
-		Controllers:   []string{"-*"},
-		Secure:        &miniapi.Secure{},
-		Authorization: miniapi.RBAC,
+		Bootstrap:       bootstrap.Full,
+		Controllers:     []string{"-*"},
+		Secure:          &miniapi.Secure{},
+		Authorization:   miniapi.RBAC,
+		EmulatedVersion: release,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,12 +36,12 @@ func TestReplayAuth(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	known := readDifferences(t)
+	known := readDifferences(t, release)
 	r := &replay{t: t, url: server.URL(), etcd: server.EtcdClient()}
 	admin, anonymous := httpClient(t, server.RESTConfig()), httpClient(t, rest.AnonymousClientConfig(server.RESTConfig()))
 	r.client = admin
 	r.namespace("x-auth")
-	for _, s := range load(t, "auth") {
+	for _, s := range load(t, release, "auth") {
 		r.client = admin
 		if strings.HasPrefix(s.ID, "auth/rbac/anonymous ") || s.ReqHeader["Authorization"] != nil {
 			r.client = anonymous
@@ -42,6 +49,7 @@ func TestReplayAuth(t *testing.T) {
 		r.step(&s, known)
 	}
 	known.stale(t, "auth/", r.differing)
+	known.write(t)
 	t.Logf("%d as recorded, %d differ", r.same, len(r.differing))
 }
 

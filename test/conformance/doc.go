@@ -1,5 +1,6 @@
-// Package conformance replays requests that were sent to a real kube-apiserver (v1.36.3 with
-// etcd 3.7.3, no controllers and no nodes) and compares the responses with the recorded ones.
+// Package conformance replays requests that were sent to a real kube-apiserver (v1.36.3 and
+// v1.37.1 with etcd 3.7.3, no controllers and no nodes) and compares the responses with the recorded
+// ones. The server emulates the release of the recording.
 //
 // testdata/AREA.jsonl.gz has one request with its response per line. Within a chain of requests
 // (the first two parts of their ids) uids and resourceVersions are numbered in the order of
@@ -14,7 +15,11 @@
 // watches. Its answers are in short form, see TestReplayOptions, and are replayed
 // with the watch cache and without it.
 //
-// differences.txt lists every response that differs from the recorded one, and the reason. A
+// testdata/v1.37/AREA.jsonl.gz has the steps whose responses differ in v1.37. TestRecordings writes
+// these files from complete recordings: go test -run TestRecordings -recordings FOLDER.
+//
+// differences.txt lists every response that differs from the recorded one in both releases, and the
+// reason; differences-1.36.txt and differences-1.37.txt list those of one release. A
 // response that differs and is not listed fails the test, and so does a listed response that no
 // longer differs. The order of managedFields is not compared, because it depends on the second
 // of each write.

@@ -26,7 +26,7 @@ var variableFields = map[string][]string{
 // TestDefaultsOfMinimalObjects posts a minimal object of every kind and expects the
 // defaults of kube-apiserver in the response.
 func TestDefaultsOfMinimalObjects(t *testing.T) {
-	r := newReplay(t)
+	r := newReplay(t, oldest)
 	for _, c := range minimalObjects(t) {
 		kind := c.Response["kind"].(string)
 		t.Run(kind+"/"+c.name(), func(t *testing.T) {

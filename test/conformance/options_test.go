@@ -24,13 +24,13 @@ import (
 func TestReplayOptions(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		start func(*testing.T) *replay
+		start func(t *testing.T, release string) *replay
 	}{
 		{"cached", newReplay},
 		{"uncached", newUncachedReplay},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := &optionsReplay{replay: c.start(t), known: readDifferences(t), watches: map[string]*http.Response{}}
+			r := &optionsReplay{replay: c.start(t, latest), known: readDifferences(t, latest), watches: map[string]*http.Response{}}
 			r.run()
 			r.known.stale(t, "options/", r.differing)
 			r.known.write(t)
@@ -53,7 +53,7 @@ func (r *optionsReplay) run() {
 	r.t.Helper()
 	r.bound = bindings{}
 	r.namespace("x-options")
-	steps := load(r.t, "options")
+	steps := load(r.t, latest, "options")
 	for _, s := range steps {
 		if s.Method == http.MethodGet && r.current == "" {
 			r.current = r.currentRevision()

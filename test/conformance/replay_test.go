@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,8 +21,6 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 )
-
-var update = flag.Bool("update", false, "add differing responses to differences.txt, and remove lines of responses that no longer differ")
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
@@ -59,22 +55,33 @@ var areas = []struct {
 	}},
 }
 
+// TestReplay replays all areas to a server of each release.
 func TestReplay(t *testing.T) {
-	known := readDifferences(t)
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) { replayAreas(t, release) })
+	}
+}
+
+func replayAreas(t *testing.T, release string) {
+	known := readDifferences(t, release)
+	same, differ := 0, 0
 	for _, area := range areas {
 		t.Run(area.name, func(t *testing.T) {
-			r := newReplay(t)
+			r := newReplay(t, release)
 			r.namespace(area.namespace)
 			r.setups = area.setups
 			r.setUp("")
-			for _, s := range load(t, area.name) {
+			for _, s := range load(t, release, area.name) {
 				r.step(&s, known)
 			}
 			known.stale(t, area.name+"/", r.differing)
 			t.Logf("%d as recorded, %d differ, %d are not requests", r.same, len(r.differing), r.skipped)
+			same, differ = same+r.same, differ+len(r.differing)
 		})
 	}
 	known.write(t)
+	t.Logf("%d of %d answers are those of kube-apiserver %s: %.2f %%",
+		same, same+differ, release, 100*float64(same)/float64(max(same+differ, 1)))
 }
 
 // replay sends the requests of one area to one server.
@@ -95,9 +102,11 @@ type replay struct {
 	differing     []string
 }
 
-func newReplay(t *testing.T) *replay {
+func newReplay(t *testing.T, release string) *replay {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{Bootstrap: bootstrap.Full, Controllers: []string{"-*"}})
+	server, err := miniapi.Start(t.Context(), miniapi.Config{
+		Bootstrap: bootstrap.Full, Controllers: []string{"-*"}, EmulatedVersion: release,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,84 +356,4 @@ func cut(body []byte) string {
 		return string(body[:300]) + "..."
 	}
 	return string(body)
-}
-
-// differences is the content of differences.txt.
-type differences struct {
-	reasons map[string]string
-	order   []string
-	changed bool
-}
-
-const differencesFile = "differences.txt"
-
-func readDifferences(t *testing.T) *differences {
-	t.Helper()
-	data, err := os.ReadFile(differencesFile)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	d := &differences{reasons: map[string]string{}}
-	for line := range strings.Lines(string(data)) {
-		id, reason, ok := strings.Cut(strings.TrimSpace(line), " | ")
-		if ok {
-			d.reasons[id] = reason
-			d.order = append(d.order, id)
-		}
-	}
-	return d
-}
-
-// check fails the test for a difference that is not listed, or listed without a
-// reason, as -update leaves it.
-func (d *differences) check(t *testing.T, id string, found []difference) {
-	t.Helper()
-	if reason, ok := d.reasons[id]; ok {
-		if strings.HasPrefix(reason, "? ") && !*update {
-			t.Errorf("%s has no reason in %s", id, differencesFile)
-		}
-		return
-	}
-	texts := make([]string, len(found))
-	for i, f := range found {
-		texts[i] = f.String()
-	}
-	if *update {
-		d.reasons[id] = "? " + strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
-		d.order = append(d.order, id)
-		d.changed = true
-		return
-	}
-	t.Errorf("%s differs from the recording:\n\t%s", id, strings.Join(texts, "\n\t"))
-}
-
-// stale fails the test for lines which are not needed any more.
-func (d *differences) stale(t *testing.T, area string, differing []string) {
-	t.Helper()
-	for _, id := range slices.Clone(d.order) {
-		if !strings.HasPrefix(id, area) || slices.Contains(differing, id) {
-			continue
-		}
-		if *update {
-			d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
-			d.changed = true
-			continue
-		}
-		t.Errorf("%s is as recorded: take its line out of %s", id, differencesFile)
-	}
-}
-
-func (d *differences) write(t *testing.T) {
-	t.Helper()
-	if !*update || !d.changed {
-		return
-	}
-	slices.Sort(d.order)
-	var out strings.Builder
-	for _, id := range d.order {
-		fmt.Fprintf(&out, "%s | %s\n", id, d.reasons[id])
-	}
-	if err := os.WriteFile(differencesFile, []byte(out.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -16,14 +16,14 @@ type step struct {
 	ID        string              `json:"id"`
 	Method    string              `json:"method"`
 	Path      string              `json:"path"`
-	ReqHeader map[string][]string `json:"reqHeader"`
-	Req       *string             `json:"req"`
+	ReqHeader map[string][]string `json:"reqHeader,omitempty"`
+	Req       *string             `json:"req,omitempty"`
 
 	Status   int             `json:"status"`
-	Header   string          `json:"header"` // Content-Type
-	Warnings []string        `json:"warnings"`
-	Body     json.RawMessage `json:"body"`
-	Text     *string         `json:"text"`
+	Header   string          `json:"header,omitempty"` // Content-Type
+	Warnings []string        `json:"warnings,omitempty"`
+	Body     json.RawMessage `json:"body,omitempty"`
+	Text     *string         `json:"text,omitempty"`
 }
 
 // chain returns the part of the id within which ordinals hold: its first two parts, or for
@@ -36,10 +36,38 @@ func (s *step) chain() string {
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
+// The recorded releases. The recordings of the oldest one are complete. A folder of testdata has
+// the steps of the other release that differ.
+const oldest, latest = "1.36", "1.37"
+
+var releases = []string{oldest, latest}
+
 // load reads the recordings of an area.
-func load(t *testing.T, area string) []step {
+func load(t *testing.T, release, area string) []step {
 	t.Helper()
-	packed, err := os.ReadFile(filepath.Join("testdata", area+".jsonl.gz"))
+	steps := readSteps(t, filepath.Join("testdata", area+".jsonl.gz"))
+	if release == oldest {
+		return steps
+	}
+	changed := map[string]step{}
+	for _, s := range readSteps(t, filepath.Join("testdata", "v"+release, area+".jsonl.gz")) {
+		changed[s.ID] = s
+	}
+	for i := range steps {
+		if s, ok := changed[steps[i].ID]; ok {
+			steps[i] = s
+		}
+	}
+	return steps
+}
+
+// readSteps returns the steps of a file, none if it does not exist.
+func readSteps(t *testing.T, file string) []step {
+	t.Helper()
+	packed, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

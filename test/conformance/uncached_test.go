@@ -15,7 +15,7 @@ import (
 
 // newUncachedReplay replays to a server of the built-in kinds without a watch
 // cache, which answers every read from etcd.
-func newUncachedReplay(t *testing.T) *replay {
+func newUncachedReplay(t *testing.T, _ string) *replay {
 	t.Helper()
 	member, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {

@@ -13,11 +13,17 @@ const watched = "/api/v1/namespaces/x-watch/configmaps"
 // TestReplayWatch repeats the writes of the recorder, which are not in the recording, and compares
 // the events of each watch with the recorded ones.
 func TestReplayWatch(t *testing.T) {
-	known := readDifferences(t)
-	r := newReplay(t)
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) { replayWatch(t, release) })
+	}
+}
+
+func replayWatch(t *testing.T, release string) {
+	known := readDifferences(t, release)
+	r := newReplay(t, release)
 	r.namespace("x-watch")
 	from := ""
-	for _, s := range load(t, "watch") {
+	for _, s := range load(t, release, "watch") {
 		if chain := s.chain(); chain != r.chain {
 			r.chain, r.bound = chain, bindings{}
 			from = r.currentRevision()
