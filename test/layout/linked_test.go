@@ -40,6 +40,7 @@ var linkedAnyway = map[string]bool{
 	"k8s.io/apiserver/pkg/server/egressselector/metrics": true,
 }
 
+// TestLinkedPackages checks which packages cmd/miniapi links. docs/decisions.md lists their cost.
 func TestLinkedPackages(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/miniapi")
 	list.Dir = repository
