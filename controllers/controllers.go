@@ -64,16 +64,16 @@ func (c *Controllers) Run(ctx context.Context) error {
 
 // report passes changes to the controllers.
 func (c *Controllers) report(changes []storage.Change, complete bool) {
+	if complete {
+		for _, controller := range c.running {
+			controller.Reset()
+		}
+	}
 	snapshot := c.catalog.Snapshot()
 	for _, change := range changes {
 		location, located := snapshot.Locate(change.Key)
 		for _, controller := range c.running {
 			controller.Handle(reconcile.Change{Change: change, Location: location, Located: located})
-		}
-	}
-	if complete {
-		for _, controller := range c.running {
-			controller.Complete()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 )
@@ -16,5 +17,6 @@ type controller struct {
 
 // table holds all controllers in alphabetical order.
 var table = []controller{
+	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
 }

@@ -2,6 +2,7 @@ package namespace
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -62,8 +63,15 @@ func (c *Controller) Handle(change reconcile.Change) {
 	}
 }
 
-// Complete implements reconcile.Controller.
-func (c *Controller) Complete() {}
+// Reset implements reconcile.Controller.
+func (c *Controller) Reset() {
+	c.mu.Lock()
+	known := slices.Collect(maps.Keys(c.terminating))
+	c.mu.Unlock()
+	for _, name := range known {
+		c.forget(name)
+	}
+}
 
 func (c *Controller) handleNamespace(change reconcile.Change) {
 	name := change.Location.Name

@@ -15,11 +15,11 @@ const FieldManager = "kube-controller-manager"
 
 // Controller reconciles objects.
 type Controller interface {
+	// Reset is called before the current state of all objects is handled as changes: at the start,
+	// and after changes were lost. Other objects do not exist.
+	Reset()
 	// Handle is called for one change after the other, and must not block.
 	Handle(change Change)
-	// Complete is called after the current state of all objects was handled as changes. Objects
-	// that were not among them since the previous call do not exist.
-	Complete()
 	// Run reconciles until ctx ends, and returns nil then.
 	Run(ctx context.Context) error
 }

@@ -53,7 +53,7 @@ var layers = map[string][]string{
 	"api/openapi":         {"internal/weakmap", "registry"},
 	"auth":                {"internal/suggest", "registry", "registry/informer", "storage"},
 	"admission":           {"internal/suggest", "internal/webhooks", "registry", "registry/informer", "storage"},
-	"controllers":         {"internal/suggest", "registry", "storage"},
+	"controllers":         {"internal/suggest", "registry", "storage", "versioner"},
 	"aggregator":          {"registry", "registry/informer", "storage"},
 	"internal/manifests":  {},
 	"":                    {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "crd", "internal/...", "kinds/...", "registry", "storage/..."},

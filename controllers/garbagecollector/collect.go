@@ -1,0 +1,123 @@
+package garbagecollector
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/versioner"
+)
+
+// parallelReleases is the number of dependents of an owner that are orphaned at the same time.
+const parallelReleases = 8
+
+// collect deletes an object, or removes the references to owners that are gone, or does nothing.
+func (c *Collector) collect(ctx context.Context, obj *item, owners owners) error {
+	gone := slices.Concat(owners.dangling, owners.waiting)
+	switch {
+	case len(owners.solid) > 0 && len(gone) == 0:
+		return nil
+	case len(owners.solid) > 0:
+		// A reference to a waiting owner would keep the owner for ever.
+		return update(ctx, obj.Location, obj.UID, func(obj metav1.Object) { removeReferences(obj, gone) })
+	case len(owners.waiting) > 0 && c.hasDependents(obj):
+		if c.isInCycle(obj) {
+			if err := update(ctx, obj.Location, obj.UID, unblockOwners); err != nil {
+				return err
+			}
+		}
+		return c.remove(ctx, obj.Location, obj, metav1.DeletePropagationForeground)
+	}
+	policy := metav1.DeletePropagationBackground
+	if obj.HasFinalizer(metav1.FinalizerOrphanDependents) {
+		policy = metav1.DeletePropagationOrphan
+	} else if obj.HasFinalizer(metav1.FinalizerDeleteDependents) {
+		policy = metav1.DeletePropagationForeground
+	}
+	return c.remove(ctx, obj.Location, obj, policy)
+}
+
+func (c *Collector) hasDependents(obj *item) (found bool) {
+	c.graph.dependentsOf(obj.key, obj.UID, func(dependent) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// isInCycle reports whether a dependent of the object waits for its own dependents. It may be an
+// owner of the object.
+func (c *Collector) isInCycle(obj *item) (found bool) {
+	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
+		found = d.foreground
+		return !found
+	})
+	return found
+}
+
+// finishForeground releases an object that is deleted in the foreground, once no dependent blocks.
+func (c *Collector) finishForeground(ctx context.Context, obj *item) error {
+	blocked := false
+	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
+		blocked = d.blocking
+		return !blocked
+	})
+	if blocked {
+		return nil // the change of the dependent follows
+	}
+	return removeFinalizer(ctx, obj, metav1.FinalizerDeleteDependents)
+}
+
+// orphanDependents removes the references to an object from its dependents, and releases the object.
+func (c *Collector) orphanDependents(ctx context.Context, obj *item) error {
+	var dependents []dependent
+	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
+		dependents = append(dependents, d)
+		return true
+	})
+	snapshot, released := c.config.Catalog.Snapshot(), []types.UID{obj.UID}
+	var group errgroup.Group
+	group.SetLimit(parallelReleases)
+	for _, d := range dependents {
+		group.Go(func() error {
+			location, ok := snapshot.Locate(d.key)
+			if !ok {
+				return errUnknownKind
+			}
+			return update(ctx, location, d.uid, func(dependent metav1.Object) { removeReferences(dependent, released) })
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return removeFinalizer(ctx, obj, metav1.FinalizerOrphanDependents)
+}
+
+// remove deletes an object if it and its owner references have not changed. A change of another
+// part of the object does not prevent the deletion.
+func (c *Collector) remove(ctx context.Context, location registry.Location, obj *item, policy metav1.DeletionPropagation) error {
+	version := versioner.Format(obj.revision)
+	preconditions := metav1.Preconditions{UID: &obj.UID, ResourceVersion: &version}
+	err := deleteObject(ctx, location, policy, preconditions)
+	if !apierrors.IsConflict(err) {
+		return ignoreNotFound(err)
+	}
+	latest, readErr := read(ctx, location)
+	if readErr != nil {
+		return ignoreNotFound(readErr)
+	}
+	if latest.UID != obj.UID {
+		return nil
+	}
+	if !equality.Semantic.DeepEqual(latest.OwnerReferences, obj.OwnerReferences) {
+		return err
+	}
+	preconditions.ResourceVersion = nil
+	return ignoreNotFound(deleteObject(ctx, location, policy, preconditions))
+}
