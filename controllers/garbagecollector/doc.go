@@ -6,7 +6,7 @@
 // by the owner's key in the storage, so the deletion of an object without dependents costs one
 // lookup.
 //
-// The graph only tells which objects to look at. Each decision is made on the latest state of the
+// The graph only selects the objects to look at. Each decision is made on the latest state of the
 // object and of its owners, and a deletion has the UID and the resourceVersion of that state as
 // preconditions. An object with an owner of an unknown kind is kept until the catalog serves the
 // kind.

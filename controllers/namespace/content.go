@@ -13,7 +13,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// content is what a pass has found in a namespace.
+// content is the result of a pass over the objects in a namespace.
 type content struct {
 	// errs are the errors of the deletions and lists, and undiscovered those of discovery.
 	errs         []error

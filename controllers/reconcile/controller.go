@@ -24,7 +24,7 @@ type Controller interface {
 	Run(ctx context.Context) error
 }
 
-// Config is what every controller needs.
+// Config configures a controller.
 type Config struct {
 	Catalog *registry.Catalog
 	// Sync blocks until the catalog serves every kind that was defined before the call.

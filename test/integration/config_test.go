@@ -40,6 +40,10 @@ func TestConfigErrors(t *testing.T) {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
 			[]string{`disable-admission-plugins plugin "LimitRager" is unknown: did you mean "LimitRanger"?`},
 		},
+		"an unknown controller": {
+			miniapi.Config{Controllers: []string{"*", "-gc"}},
+			[]string{`controller "-gc" is unknown: use *, or garbage-collector-controller (garbagecollector), namespace-controller (namespace) (--controllers)`},
+		},
 		"invalid ports": {
 			miniapi.Config{
 				Listen: "127.0.0.1:99999", Secure: &miniapi.Secure{Listen: "127.0.0.1:-1"},

@@ -76,15 +76,15 @@ func (e *env) awaitOwners(name string, owners ...*corev1.ConfigMap) {
 	})
 }
 
-// settle waits until the collector has processed all earlier changes: it collects an object that is
+// flush waits until the collector has processed all earlier changes: it collects an object that is
 // created now.
-func (e *env) settle() {
+func (e *env) flush() {
 	e.Helper()
 	for i := range 20 { // more than there are workers
-		e.createConfigMap(namespace, fmt.Sprintf("settle-%d", i), ownedBy(ownerRef(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "none", UID: "none"}})))
+		e.createConfigMap(namespace, fmt.Sprintf("flush-%d", i), ownedBy(ownerRef(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "none", UID: "none"}})))
 	}
 	for i := range 20 {
-		e.awaitGone(fmt.Sprintf("settle-%d", i))
+		e.awaitGone(fmt.Sprintf("flush-%d", i))
 	}
 }
 
@@ -103,7 +103,7 @@ func TestBackgroundDeletionCollectsDependents(t *testing.T) {
 	child := e.createConfigMap(namespace, "child", ownedBy(ownerRef(owner)))
 	e.createConfigMap(namespace, "grandchild", ownedBy(ownerRef(child)))
 	e.createConfigMap(namespace, "other")
-	e.settle()
+	e.flush()
 	e.wantPresent("owner", "child", "grandchild")
 	e.deleteConfigMap("owner", metav1.DeletePropagationBackground)
 	e.awaitGone("owner", "child", "grandchild")
@@ -120,7 +120,7 @@ func TestOrphaningReleasesDependents(t *testing.T) {
 	e.awaitGone("owner")
 	e.awaitOwners("a")
 	e.awaitOwners("b", other)
-	e.settle()
+	e.flush()
 	e.wantPresent("a", "b")
 }
 
@@ -138,7 +138,7 @@ func TestForegroundDeletionWaitsForBlockingDependents(t *testing.T) {
 			return exists && m.DeletionTimestamp != nil
 		})
 	}
-	e.settle()
+	e.flush()
 	if _, exists := e.configMap("owner"); !exists {
 		t.Error("the owner is gone before its blocking dependent")
 	}
@@ -176,7 +176,7 @@ func TestForegroundDeletionEndsWhenADependentUnblocks(t *testing.T) {
 	owner := e.createConfigMap(namespace, "owner")
 	e.createConfigMap(namespace, "child", ownedBy(blocking(owner)), withFinalizer("example.com/hold"))
 	e.deleteConfigMap("owner", metav1.DeletePropagationForeground)
-	e.settle()
+	e.flush()
 	if _, exists := e.configMap("owner"); !exists {
 		t.Fatal("the owner is gone")
 	}
@@ -193,7 +193,7 @@ func TestCyclesAreCollected(t *testing.T) {
 			c := e.createConfigMap(namespace, "c", ownedBy(blocking(b)))
 			e.patchConfigMap(namespace, "a", fmt.Sprintf(
 				`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"c","uid":%q,"blockOwnerDeletion":true}]}}`, c.UID))
-			e.settle()
+			e.flush()
 			e.wantPresent("a", "b", "c")
 			e.deleteConfigMap("a", policy)
 			e.awaitGone("a", "b", "c")
@@ -268,12 +268,12 @@ func TestOwnersAndScopes(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "invalid", OwnerReferences: []metav1.OwnerReference{ownerRef(owner)}},
 	}, metav1.CreateOptions{})
 	e.check(err)
-	e.settle()
+	e.flush()
 	e.wantPresent("child")
 	e.check(e.client.RbacV1().ClusterRoles().Delete(t.Context(), "owner", metav1.DeleteOptions{}))
 	e.deleteConfigMap("owner", metav1.DeletePropagationBackground)
 	e.awaitGone("child", "owner")
-	e.settle()
+	e.flush()
 	_, err = e.client.RbacV1().ClusterRoles().Get(t.Context(), "invalid", metav1.GetOptions{})
 	e.check(err)
 }
