@@ -32,6 +32,9 @@ func TestSupportMatrix(t *testing.T) {
 	}
 	mentioned("API that is served", "v"+feature.Latest.String())
 	mentioned("API that is served", "v"+feature.Oldest.String())
+	for _, recorded := range regexp.MustCompile(`v1\.\d+\.\d+`).FindAllString(read(t, "test/conformance/doc.go"), -1) {
+		mentioned("API that is served", recorded)
+	}
 	mentioned("embedded", find("go.mod", `go.etcd.io/etcd/server/v3 (v\S+)`))
 	mentioned("`github.com/miniapi/miniapi` |", find("go.mod", `(?m)^go (\d+\.\d+)`))
 	mentioned("`github.com/miniapi/miniapi/miniapitest` |", find("miniapitest/go.mod", `(?m)^go (\d+\.\d+)`))
