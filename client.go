@@ -24,7 +24,7 @@ func (s *Server) PlainURL() string { return s.listener.PlainURL() }
 // does not share its server.
 func (s *Server) RESTConfig() *rest.Config {
 	config := s.baseConfig()
-	if s.identity != nil {
+	if s.identity.serving != nil {
 		config.BearerToken = s.identity.credentials.AdminToken()
 	}
 	return config
@@ -35,7 +35,7 @@ func (s *Server) RESTConfig() *rest.Config {
 // every client is the administrator, it impersonates the user.
 func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 	config := s.baseConfig()
-	if s.identity == nil {
+	if s.identity.serving == nil {
 		config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: groups}
 		return config, nil
 	}
@@ -50,10 +50,10 @@ func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 // baseConfig returns a config without credentials.
 func (s *Server) baseConfig() *rest.Config {
 	config := &rest.Config{Host: s.URL(), QPS: -1}
-	if s.identity != nil {
-		config.CAData = s.identity.serving.Certificate
+	if serving := s.identity.serving; serving != nil {
+		config.CAData = serving.certificate.Certificate
 		if u, err := url.Parse(config.Host); err == nil {
-			config.ServerName = s.identity.serving.ServerName(u.Hostname())
+			config.ServerName = serving.certificate.ServerName(u.Hostname())
 		}
 	}
 	return config
@@ -72,9 +72,8 @@ func (s *Server) InstallCRDs(ctx context.Context, paths ...string) error {
 
 // FrontProxyCA returns, in PEM, the CA of the client certificate that this server presents to the
 // servers of APIServices. Such a server trusts the headers X-Remote-User, X-Remote-Group and
-// X-Remote-Extra-* of clients with a certificate of this CA (--requestheader-client-ca-file). The
-// CA is valid until the server ends.
-func (s *Server) FrontProxyCA() ([]byte, error) { return s.frontProxy.CA() }
+// X-Remote-Extra-* of clients with a certificate of this CA (--requestheader-client-ca-file).
+func (s *Server) FrontProxyCA() ([]byte, error) { return s.identity.frontProxy.CA() }
 
 // EtcdClient returns the client of the etcd behind the server, for reading keys and revisions. Stop
 // closes it.

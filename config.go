@@ -27,8 +27,8 @@ import (
 // Config configures a server. The zero value is right for a test: a free port on loopback, an
 // embedded etcd in a temporary directory, no log.
 type Config struct {
-	// Listen is HOST:PORT for plain HTTP; port 0 takes a free one. Every client of this port is the
-	// administrator. Default: 127.0.0.1:0, or no plain port if Secure is set.
+	// Listen is HOST:PORT for plain HTTP; port 0 takes a free one. A request without a bearer
+	// token is the administrator's. Default: 127.0.0.1:0, or no plain port if Secure is set.
 	Listen string
 	// AllowUnauthenticatedNetworkAccess permits a Listen host that is not loopback. Every client
 	// that reaches the port then has full access.

@@ -2,19 +2,12 @@ package miniapi
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/miniapi/miniapi/auth/authn"
-	"github.com/miniapi/miniapi/auth/authz"
-	"github.com/miniapi/miniapi/auth/certs"
-	"github.com/miniapi/miniapi/registry"
 )
 
 // Secure configures the HTTPS port and the credentials that it accepts. The zero value takes a free
@@ -25,15 +18,24 @@ type Secure struct {
 	// are authenticated. Default: 127.0.0.1:0.
 	Listen string
 	// CertFile and KeyFile are the serving certificate and its key. Default: apiserver.crt and
-	// apiserver.key in CertDir, which are created if both are absent.
+	// apiserver.key in CertDir.
 	CertFile, KeyFile string
-	// CertDir is not used with CertFile. Default: the certificate is kept in memory.
+	// CertDir keeps the keys and certificates that are not configured, and the administrator's
+	// token, so that kubeconfigs and tokens stay valid when the server starts again. Missing files
+	// are created: ca, apiserver, front-proxy-ca and front-proxy-client, each with the extensions
+	// .crt and .key, sa.key and admin.token. Default: pki in Config.DataDir; without DataDir they
+	// are kept in memory.
 	CertDir string
 	// ClientCAFile holds the CAs of client certificates. The common name of a client certificate is
 	// the user, its organizations are the groups.
 	ClientCAFile string
 	// TokenAuthFile has lines of token, user, uid and quoted groups.
 	TokenAuthFile string
+	// RequestHeaders trusts front proxies, such as an API gateway, to name the user in headers.
+	RequestHeaders RequestHeaders
+	// ProxyClientCertFile and ProxyClientKeyFile are the client certificate for requests to the
+	// servers of APIServices. Default: front-proxy-client in CertDir.
+	ProxyClientCertFile, ProxyClientKeyFile string
 	// RejectAnonymous answers requests without credentials with 401. With AlwaysAllow they are
 	// always rejected.
 	RejectAnonymous bool
@@ -41,12 +43,18 @@ type Secure struct {
 	// ServiceAccountIssuers are the names of the server in service account tokens: the first one in
 	// issued tokens, all of them in accepted tokens. Default: https://kubernetes.default.svc.
 	ServiceAccountIssuers []string
-	// ServiceAccountSigningKeyFile holds the key that signs service account tokens. Default: a key
-	// in memory, whose tokens are valid until the server ends.
+	// ServiceAccountSigningKeyFile holds the key that signs service account tokens. Default: sa.key
+	// in CertDir.
 	ServiceAccountSigningKeyFile string
 	// ServiceAccountKeyFiles hold the keys that verify them. Default: the signing key.
 	ServiceAccountKeyFiles []string
+	// SkipServiceAccountLookup accepts the tokens of deleted Secrets and service accounts, for
+	// tokens in Secrets of type kubernetes.io/service-account-token.
+	SkipServiceAccountLookup bool
 }
+
+// RequestHeaders configures front proxies, see the flags --requestheader-* of kube-apiserver.
+type RequestHeaders = authn.RequestHeaders
 
 const defaultIssuer = "https://kubernetes.default.svc"
 
@@ -71,6 +79,12 @@ func (s *Secure) validate() error {
 	if (s.CertFile == "") != (s.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file must be set together"))
 	}
+	if (s.ProxyClientCertFile == "") != (s.ProxyClientKeyFile == "") {
+		errs = append(errs, errors.New("--proxy-client-cert-file and --proxy-client-key-file must be set together"))
+	}
+	if s.RequestHeaders.ClientCAFile != "" && len(s.RequestHeaders.UsernameHeaders) == 0 {
+		errs = append(errs, errors.New("--requestheader-client-ca-file requires --requestheader-username-headers, such as X-Remote-User"))
+	}
 	if len(s.ServiceAccountKeyFiles) > 0 && s.ServiceAccountSigningKeyFile == "" {
 		errs = append(errs, errors.New("--service-account-key-file requires --service-account-signing-key-file"))
 	}
@@ -91,46 +105,10 @@ func (s *Secure) validateFiles() error {
 	check("tls-private-key-file", s.KeyFile)
 	check("client-ca-file", s.ClientCAFile)
 	check("token-auth-file", s.TokenAuthFile)
+	check("requestheader-client-ca-file", s.RequestHeaders.ClientCAFile)
+	check("proxy-client-cert-file", s.ProxyClientCertFile)
+	check("proxy-client-key-file", s.ProxyClientKeyFile)
 	check("service-account-signing-key-file", s.ServiceAccountSigningKeyFile)
 	check("service-account-key-file", s.ServiceAccountKeyFiles...)
 	return errors.Join(errs...)
-}
-
-// identity holds the keys and certificates of a server with a secure port.
-type identity struct {
-	authority   *certs.Authority // signs the certificates of AddUser
-	serving     certs.Pair
-	tls         *tls.Config
-	credentials *authn.Credentials
-}
-
-// newIdentity loads or creates keys and certificates. store finds the stores of service accounts.
-func newIdentity(config Config, serviceIP netip.Addr, store func(schema.GroupResource) (*registry.Store, bool)) (*identity, error) {
-	secure := config.Secure
-	authority, err := certs.NewAuthority("miniapi")
-	if err != nil {
-		return nil, err
-	}
-	id := &identity{authority: authority}
-	id.serving, err = authority.Serving(certs.ServingConfig{
-		CertFile: secure.CertFile, KeyFile: secure.KeyFile, Dir: secure.CertDir,
-		Listen: secure.Listen, ServiceIP: serviceIP,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if id.tls, err = id.serving.ServerConfig(); err != nil {
-		return nil, err
-	}
-	id.credentials, err = authn.NewCredentials(authn.Config{
-		Authority:      authority,
-		ClientCAFile:   secure.ClientCAFile,
-		TokenAuthFile:  secure.TokenAuthFile,
-		AllowAnonymous: !secure.RejectAnonymous && !config.Authorization.modes().Has(authz.ModeAlwaysAllow),
-		Issuers:        secure.ServiceAccountIssuers,
-		SigningKeyFile: secure.ServiceAccountSigningKeyFile,
-		KeyFiles:       secure.ServiceAccountKeyFiles,
-		Store:          store,
-	})
-	return id, err
 }

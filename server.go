@@ -20,7 +20,6 @@ import (
 	"github.com/miniapi/miniapi/api"
 	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/auth/authz"
-	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/bootstrap"
@@ -52,8 +51,7 @@ type Server struct {
 	features   *feature.Set
 	bootstrap  bootstrap.Config
 	listener   *listener.Listener
-	identity   *identity // nil without Config.Secure
-	frontProxy *certs.FrontProxy
+	identity   *identity
 	datastore  *datastore.Datastore
 	authorizer *authz.Authorizer
 	admission  *admission.Admission
@@ -84,7 +82,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), features: features, frontProxy: certs.NewFrontProxy(), done: make(chan struct{})}
+	s := &Server{config: config.withDefaults(), features: features, done: make(chan struct{})}
 	if err := s.assemble(ctx); err != nil {
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
@@ -112,15 +110,21 @@ func (s *Server) assemble(ctx context.Context) error {
 	if err := s.buildAPI(); err != nil {
 		return err
 	}
+	authentication, err := s.authentication()
+	if err != nil {
+		return err
+	}
 	s.bootstrap = bootstrap.Config{
-		ServiceRanges: ranges,
-		Port:          s.listener.Port(),
-		AccessRoles:   s.config.Authorization.modes().Has(authz.ModeRBAC),
+		ServiceRanges:  ranges,
+		Port:           s.listener.Port(),
+		AccessRoles:    s.config.Authorization.modes().Has(authz.ModeRBAC),
+		Authentication: authentication,
 	}
 	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, s.bootstrap, s.config.Logger)
 }
 
-// open opens the ports, the keys and the datastore.
+// open opens the ports, the datastore and the keys. The keys may lie in the data directory, which
+// the datastore creates.
 func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 	ports := listener.Config{Plain: s.config.Listen, Logger: s.config.logger("http")}
 	if s.config.Secure != nil {
@@ -129,11 +133,6 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 	var err error
 	if s.listener, err = listener.Open(ctx, ports); err != nil {
 		return err
-	}
-	if s.config.Secure != nil {
-		if s.identity, err = newIdentity(s.config, serviceIP, s.store); err != nil {
-			return err
-		}
 	}
 	s.datastore, err = datastore.Open(ctx, datastore.Config{
 		Servers: s.config.EtcdServers,
@@ -147,6 +146,10 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 		Retention: s.config.CompactionInterval,
 		Logger:    s.config.Logger,
 	})
+	if err != nil {
+		return err
+	}
+	s.identity, err = newIdentity(s.config, serviceIP, s.store)
 	return err
 }
 
@@ -165,9 +168,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")
 	config.Authorizer = s.authorizer
 	config.Admission = append(s.admission.Chain(), s.authorizer.Admission()...)
-	if s.identity != nil {
-		config.Tokens = s.identity.credentials.Tokens()
-	}
+	config.Tokens = s.identity.credentials.Tokens()
 	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports})
 	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
 	maps.Copy(config.Hooks, s.admission.Hooks())
@@ -176,7 +177,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	s.catalog = registry.NewCatalog(config)
 	s.crds = crd.NewController(crd.Config{Catalog: s.catalog, Resolve: s.resolver(), Logger: s.config.logger("custom resources")})
 	s.aggregator = aggregator.New(aggregator.Config{
-		Catalog: s.catalog, Certificate: s.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
+		Catalog: s.catalog, Certificate: s.identity.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
 	})
 	s.controllers = controllers.New(controllers.Config{
 		Enabled: s.config.Controllers, Catalog: s.catalog, Sync: s.crds.Sync,
@@ -194,6 +195,7 @@ func (s *Server) buildAPI() error {
 		Logger:              s.config.Logger,
 		RequestLog:          s.config.requestLog(),
 		Version:             kubernetesVersion(s.features.Release()),
+		Authenticator:       s.identity.credentials.Authenticate,
 		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
 		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
 		Collectors:          s.datastore.Collectors(),
@@ -201,15 +203,11 @@ func (s *Server) buildAPI() error {
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
 	}
-	if s.identity != nil {
-		config.Authenticator = s.identity.credentials.Authenticate
-		documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
-		if err != nil {
-			s.config.Logger.Warn("OpenID discovery is not served", "error", err)
-		}
-		config.OpenID = (*api.OpenID)(documents)
+	documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
+	if err != nil {
+		s.config.Logger.Warn("OpenID discovery is not served", "error", err)
 	}
-	var err error
+	config.OpenID = (*api.OpenID)(documents)
 	if s.api, err = api.New(config); err != nil {
 		return err
 	}
@@ -254,7 +252,7 @@ func (s *Server) run() {
 	s.group, ctx = errgroup.WithContext(ctx)
 	parts := []func(context.Context) error{
 		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
-		s.controllers.Run,
+		s.controllers.Run, s.publishAuthentication,
 	}
 	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices
 		parts = append(parts, s.aggregator.Register)
@@ -263,7 +261,7 @@ func (s *Server) run() {
 		s.group.Go(func() error { return run(ctx) })
 	}
 	var config *tls.Config
-	if s.identity != nil {
+	if s.identity.serving != nil {
 		config = s.identity.tls
 	}
 	s.group.Go(func() error { return s.listener.Serve(s.api.Handler(), config) })

@@ -25,11 +25,11 @@ func (s *Server) routes() http.Handler {
 		filters.WithMetrics(s.metrics),
 		filters.WithPanicRecovery(logger, s.responder),
 		filters.WithHostGuard(s.responder),
+		filters.WithWarnings,
 		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
 		filters.WithImpersonation(authorizer, s.responder),
 		filters.WithMaxInFlightLimit(limits, s.requests),
 		filters.WithAuthorization(authorizer, s.responder),
-		filters.WithWarnings,
 	)
 	r.NotFound(http.NotFound)
 	r.MethodNotAllowed(s.methodNotAllowed)

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	anonymousUser        = "system:anonymous"
 	authenticatedGroup   = "system:authenticated"
 	unauthenticatedGroup = "system:unauthenticated"
 
@@ -36,17 +35,6 @@ func Chain(authenticators ...Authenticator) Authenticator {
 			}
 		}
 		return nil, false, utilerrors.NewAggregate(errs)
-	}
-}
-
-// OrAnonymous returns the user system:anonymous for requests without credentials. Invalid
-// credentials remain an error.
-func OrAnonymous(authenticate Authenticator) Authenticator {
-	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
-		if user, ok, err := authenticate(r); ok || err != nil {
-			return user, ok, err
-		}
-		return &authenticationv1.UserInfo{Username: anonymousUser, Groups: []string{unauthenticatedGroup}}, true, nil
 	}
 }
 

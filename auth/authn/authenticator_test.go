@@ -33,20 +33,19 @@ func request(headers ...string) *http.Request {
 func TestBearer(t *testing.T) {
 	users := &StaticTokens{}
 	users.Add("secret", authenticationv1.UserInfo{Username: "jane", Groups: []string{"devs"}})
-	authenticate := OrAnonymous(Chain(Bearer(AnyOf(users.Identify))))
-	anonymous := &authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}
+	authenticate := Chain(Bearer(AnyOf(users.Identify)))
 	jane := &authenticationv1.UserInfo{Username: "jane", Groups: []string{"devs", "system:authenticated"}}
 	cases := map[string]struct {
 		header string
 		want   *authenticationv1.UserInfo
 		err    string
 	}{
-		"no header":                      {"", anonymous, ""},
+		"no header":                      {"", nil, ""},
 		"a known token":                  {"Bearer secret", jane, ""},
 		"the scheme is case-insensitive": {"bEARER secret", jane, ""},
 		"an unknown token":               {"Bearer wrong", nil, "invalid bearer token"},
-		"an empty token":                 {"Bearer ", anonymous, ""},
-		"another scheme":                 {"Basic c2VjcmV0", anonymous, ""},
+		"an empty token":                 {"Bearer ", nil, ""},
+		"another scheme":                 {"Basic c2VjcmV0", nil, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,25 +131,12 @@ func TestCertificates(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	trusted.AddTo(pool)
-	authenticate := OrAnonymous(Chain(Certificates(pool)))
+	authenticate := Chain(Certificates(pool))
 	requestWith := func(pair certs.Pair, err error) *http.Request {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chain, err := pair.TLS()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := request()
-		r.TLS = &tls.ConnectionState{}
-		for _, der := range chain.Certificate {
-			certificate, err := x509.ParseCertificate(der)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.TLS.PeerCertificates = append(r.TLS.PeerCertificates, certificate)
-		}
-		return r
+		return requestOver(t, pair)
 	}
 	user, ok, err := authenticate(requestWith(trusted.IssueClient("jane", "dev", "ops")))
 	if !ok || err != nil || user.Username != "jane" || !cmp.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
@@ -165,9 +151,28 @@ func TestCertificates(t *testing.T) {
 	if user, ok, err := authenticate(requestWith(trusted.IssueServing("jane"))); ok || err == nil {
 		t.Errorf("serving certificate: %v, %v", user, err)
 	}
-	if user, ok, err := authenticate(requestWith(trusted.IssueClient(""))); !ok || err != nil || user.Username != "system:anonymous" {
+	if user, ok, err := authenticate(requestWith(trusted.IssueClient(""))); ok || err != nil {
 		t.Errorf("no common name: %v, %v", user, err)
 	}
+}
+
+// requestOver returns a request over TLS with a client certificate.
+func requestOver(t *testing.T, pair certs.Pair, headers ...string) *http.Request {
+	t.Helper()
+	chain, err := pair.TLS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(headers...)
+	r.TLS = &tls.ConnectionState{}
+	for _, der := range chain.Certificate {
+		certificate, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.TLS.PeerCertificates = append(r.TLS.PeerCertificates, certificate)
+	}
+	return r
 }
 
 func TestAnyOfReturnsAllErrors(t *testing.T) {

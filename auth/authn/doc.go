@@ -2,8 +2,8 @@
 //
 // An [Authenticator] is a function. [Chain] tries several in order. [Certificates] authenticates
 // client certificates, [Bearer] bearer tokens of several kinds, each a [TokenFunc]: [StaticTokens],
-// for example of a token file, and [ServiceAccounts]. [OrAnonymous] accepts requests without
-// credentials.
+// for example of a token file, and [ServiceAccounts]. [RequestHeaders] authenticates the users
+// that a front proxy names. [Credentials] combines them for a server.
 //
 // [ServiceAccounts] also issues tokens. [Tokens] implements registry.Tokens with them, which serves
 // TokenRequest and TokenReview. [OpenID] holds the documents with which other parties verify these

@@ -15,6 +15,8 @@ import (
 	"os"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/miniapi/miniapi/auth/certs"
 )
 
 // NewKey generates a key that signs tokens.
@@ -22,9 +24,33 @@ func NewKey() (crypto.Signer, error) {
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 }
 
+// loadOrCreateKey returns the key in sa.key of a directory.
+func loadOrCreateKey(dir certs.Directory) (crypto.Signer, error) {
+	encoded, err := dir.Secret("sa.key", func() ([]byte, error) {
+		key, err := NewKey()
+		if err != nil {
+			return nil, err
+		}
+		der, err := x509.MarshalPKCS8PrivateKey(key)
+		return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parseSigningKey("sa.key", encoded)
+}
+
 // LoadSigningKey reads the first private key, RSA or ECDSA, of a PEM file.
 func LoadSigningKey(path string) (crypto.Signer, error) {
-	keys, err := loadKeys(path)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("service account key: %w", err)
+	}
+	return parseSigningKey(path, data)
+}
+
+func parseSigningKey(path string, data []byte) (crypto.Signer, error) {
+	keys, err := parseKeys(path, data)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +65,11 @@ func LoadSigningKey(path string) (crypto.Signer, error) {
 // LoadVerificationKeys reads all keys of a PEM file: public keys, certificates, and the public part
 // of private keys.
 func LoadVerificationKeys(path string) ([]crypto.PublicKey, error) {
-	keys, err := loadKeys(path)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("service account key: %w", err)
+	}
+	keys, err := parseKeys(path, data)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +83,7 @@ func LoadVerificationKeys(path string) ([]crypto.PublicKey, error) {
 	return public, nil
 }
 
-func loadKeys(path string) ([]any, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("service account key: %w", err)
-	}
+func parseKeys(path string, data []byte) ([]any, error) {
 	var keys []any
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type == "EC PARAMETERS" { // precedes some private keys

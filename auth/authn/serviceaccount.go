@@ -1,10 +1,12 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -29,8 +31,13 @@ type ServiceAccountConfig struct {
 	VerificationKeys []crypto.PublicKey
 	// Store returns the stores of serviceaccounts, pods, secrets and nodes.
 	Store func(schema.GroupResource) (*registry.Store, bool)
+	// SkipLookup accepts a token in a Secret without checking that the Secret and the service
+	// account exist.
+	SkipLookup bool
 	// Now returns the current time. Nil: time.Now.
 	Now func() time.Time
+	// Logger takes failures to label the Secrets of tokens. Nil: no log.
+	Logger *slog.Logger
 }
 
 // ServiceAccounts issues and verifies service account tokens. It is safe for concurrent use.
@@ -50,6 +57,7 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	if len(config.VerificationKeys) == 0 {
 		config.VerificationKeys = []crypto.PublicKey{config.SigningKey.Public()}
 	}
@@ -123,12 +131,23 @@ func (s *ServiceAccounts) Issue(_ context.Context, request registry.TokenClaims)
 	return token.SignedString(s.config.SigningKey)
 }
 
-// Identify is a TokenFunc for tokens of the issuers.
+// Identify is a TokenFunc for tokens of the issuers, and for tokens in Secrets.
 func (s *ServiceAccounts) Identify(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
 	var unverified jwt.RegisteredClaims
-	if _, _, err := s.parser.ParseUnverified(token, &unverified); err != nil || !slices.Contains(s.config.Issuers, unverified.Issuer) {
+	_, _, err := s.parser.ParseUnverified(token, &unverified)
+	switch {
+	case err == nil && slices.Contains(s.config.Issuers, unverified.Issuer):
+		return s.identifyIssued(ctx, token, audiences)
+	case err == nil && unverified.Issuer == legacyIssuer:
+		return s.identifyLegacy(ctx, token, audiences)
+	default:
 		return nil, nil
 	}
+}
+
+// identifyIssued returns the service account of a token that Issue returned, here or in another
+// server with the same keys.
+func (s *ServiceAccounts) identifyIssued(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
 	var content claims
 	_, err := s.parser.ParseWithClaims(token, &content, func(*jwt.Token) (any, error) { return s.keys, nil })
 	switch {
@@ -160,6 +179,10 @@ func intersection(a, b []string) []string {
 		}
 	}
 	return both
+}
+
+func serviceAccountGroups(namespace string) []string {
+	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 }
 
 func userNameOf(namespace, account string) string {

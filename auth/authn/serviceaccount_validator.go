@@ -104,7 +104,7 @@ func userOf(content *claims) *authenticationv1.UserInfo {
 	user := &authenticationv1.UserInfo{
 		Username: userNameOf(bound.Namespace, bound.ServiceAccount.Name),
 		UID:      bound.ServiceAccount.UID,
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + bound.Namespace},
+		Groups:   serviceAccountGroups(bound.Namespace),
 		Extra:    map[string]authenticationv1.ExtraValue{},
 	}
 	if content.ID != "" {

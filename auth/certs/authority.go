@@ -1,12 +1,14 @@
 package certs
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -14,16 +16,17 @@ import (
 )
 
 const (
-	// lifetime is the validity of all certificates.
-	lifetime = 365 * 24 * time.Hour
+	// lifetime is the validity of certificates, authorityLifetime of the CAs that sign them.
+	lifetime          = 365 * 24 * time.Hour
+	authorityLifetime = 10 * lifetime
 	// backdate allows for clocks that are behind.
 	backdate = time.Hour
 )
 
-// Authority is a certificate authority in memory. It is safe for concurrent use.
+// Authority is a certificate authority. It is safe for concurrent use.
 type Authority struct {
 	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	key         crypto.Signer
 }
 
 // Pair is a certificate and its key in PEM. The certificate is followed by its chain.
@@ -31,30 +34,45 @@ type Pair struct {
 	Certificate, Key []byte
 }
 
-// NewAuthority creates a CA with a common name.
-func NewAuthority(name string) (*Authority, error) {
+// NewAuthority creates a CA in memory.
+func NewAuthority(commonName string) (*Authority, error) {
+	return Directory("").Authority("", commonName)
+}
+
+func newAuthorityPair(commonName string) (Pair, error) {
 	template := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: name},
+		Subject:               pkix.Name{CommonName: commonName},
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return Pair{}, err
 	}
-	if err := complete(template); err != nil {
-		return nil, err
+	if err := complete(template, authorityLifetime); err != nil {
+		return Pair{}, err
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("create certificate authority %s: %w", name, err)
+		return Pair{}, fmt.Errorf("create certificate authority %s: %w", commonName, err)
 	}
-	certificate, err := x509.ParseCertificate(der)
+	return newPair(encodeCertificate(der), key)
+}
+
+func parseAuthority(pair Pair) (*Authority, error) {
+	parsed, err := pair.TLS()
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{certificate: certificate, key: key}, nil
+	key, ok := parsed.PrivateKey.(crypto.Signer)
+	switch {
+	case !ok || !parsed.Leaf.IsCA:
+		return nil, errors.New("the certificate is not a CA")
+	case time.Now().After(parsed.Leaf.NotAfter):
+		return nil, fmt.Errorf("expired at %s: remove the certificate and its key", parsed.Leaf.NotAfter.Format(time.RFC3339))
+	}
+	return &Authority{certificate: parsed.Leaf, key: key}, nil
 }
 
 // CertificatePEM returns the certificate of the CA.
@@ -97,25 +115,46 @@ func (a *Authority) issue(template *x509.Certificate) (Pair, error) {
 	if err != nil {
 		return Pair{}, err
 	}
-	if err := complete(template); err != nil {
+	if err := complete(template, lifetime); err != nil {
 		return Pair{}, err
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
 		return Pair{}, fmt.Errorf("create certificate of %s: %w", template.Subject.CommonName, err)
 	}
+	return newPair(append(encodeCertificate(der), a.CertificatePEM()...), key)
+}
+
+func newPair(certificate []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	private, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		return Pair{}, err
 	}
 	return Pair{
-		Certificate: append(encodeCertificate(der), a.CertificatePEM()...),
+		Certificate: certificate,
 		Key:         pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
 	}, nil
 }
 
+// usable returns a function that reports whether a stored certificate can be served: it is valid
+// now and for all hosts, or another CA has issued it, so that replacing it is not up to this
+// server.
+func (a *Authority) usable(hosts ...string) func(*x509.Certificate) bool {
+	return func(certificate *x509.Certificate) bool {
+		if certificate.CheckSignatureFrom(a.certificate) != nil {
+			return true
+		}
+		now := time.Now()
+		valid := now.After(certificate.NotBefore) && now.Before(certificate.NotAfter)
+		for _, host := range hosts {
+			valid = valid && certificate.VerifyHostname(host) == nil
+		}
+		return valid
+	}
+}
+
 // complete sets the serial number and the validity.
-func complete(template *x509.Certificate) error {
+func complete(template *x509.Certificate, lifetime time.Duration) error {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return err

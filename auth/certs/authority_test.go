@@ -84,27 +84,9 @@ func mustTLS(t *testing.T, pair Pair) tls.Certificate {
 	return certificate
 }
 
-func TestLoadOrCreate(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "pki")
-	issue := func() (Pair, error) { return newAuthority(t).IssueServing("localhost") }
-	created, err := LoadOrCreate(dir, issue)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(dir, "apiserver.key"))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("key: %v, %v", info, err)
-	}
-	loaded, err := LoadOrCreate(dir, func() (Pair, error) { return Pair{}, errors.New("issued a second pair") })
-	if err != nil || string(loaded.Certificate) != string(created.Certificate) || string(loaded.Key) != string(created.Key) {
-		t.Errorf("the loaded pair differs: %v", err)
-	}
-	if err := os.Remove(filepath.Join(dir, "apiserver.key")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadOrCreate(dir, issue); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing key: %v", err)
-	}
+func loadBundle(path string) error {
+	_, _, err := LoadBundle(path)
+	return err
 }
 
 func TestLoadErrorsNameTheFile(t *testing.T) {
@@ -112,13 +94,13 @@ func TestLoadErrorsNameTheFile(t *testing.T) {
 	if err := os.WriteFile(invalid, []byte("junk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadPool(invalid); err == nil || !strings.Contains(err.Error(), invalid) {
+	if err := loadBundle(invalid); err == nil || !strings.Contains(err.Error(), invalid) {
 		t.Errorf("client CA: %v", err)
 	}
-	if _, err := LoadServing(invalid, invalid); err == nil || !strings.Contains(err.Error(), invalid) {
+	if _, err := LoadPair(invalid, invalid); err == nil || !strings.Contains(err.Error(), invalid) {
 		t.Errorf("serving certificate: %v", err)
 	}
-	if _, err := LoadPool(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if err := loadBundle(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing client CA: %v", err)
 	}
 }

@@ -2,12 +2,30 @@ package certs
 
 import (
 	"crypto/tls"
+	"os"
 	"sync"
 )
 
+// The common names of the certificates that a FrontProxy creates, and the names of their files.
+const (
+	frontProxyCA   = "front-proxy-ca"
+	frontProxyName = "front-proxy-client"
+)
+
+// FrontProxyConfig selects the certificate of a FrontProxy.
+type FrontProxyConfig struct {
+	// CertFile and KeyFile are read if they are set.
+	CertFile, KeyFile string
+	// CAFile has the CA of CertFile.
+	CAFile string
+	// Dir holds front-proxy-client.crt and front-proxy-client.key otherwise, and the CA
+	// front-proxy-ca.crt and front-proxy-ca.key.
+	Dir Directory
+}
+
 // FrontProxy holds the client certificate by which an API server identifies itself to the servers
-// of APIServices, and the CA that signed it. Both are created on first use. Safe for concurrent
-// use.
+// of APIServices, and the CA that signed it. Both are loaded or created on first use. Safe for
+// concurrent use.
 type FrontProxy struct {
 	load func() (*frontProxy, error)
 }
@@ -17,15 +35,27 @@ type frontProxy struct {
 	certificate tls.Certificate
 }
 
-// NewFrontProxy returns a FrontProxy with a CA of its own.
-func NewFrontProxy() *FrontProxy { return &FrontProxy{sync.OnceValues(issueFrontProxy)} }
+// NewFrontProxy returns a FrontProxy. Its methods return the errors of loading the files.
+func NewFrontProxy(config FrontProxyConfig) *FrontProxy {
+	return &FrontProxy{sync.OnceValues(config.load)}
+}
 
-func issueFrontProxy() (*frontProxy, error) {
-	authority, err := NewAuthority("front-proxy-ca")
+func (c FrontProxyConfig) load() (*frontProxy, error) {
+	if c.CertFile != "" {
+		return c.loadFiles()
+	}
+	if c.Dir.external(frontProxyCA) {
+		c.CAFile = c.Dir.path(frontProxyCA + ".crt")
+		c.CertFile, c.KeyFile = c.Dir.path(frontProxyName+".crt"), c.Dir.path(frontProxyName+".key")
+		return c.loadFiles()
+	}
+	authority, err := c.Dir.Authority(frontProxyCA, frontProxyCA)
 	if err != nil {
 		return nil, err
 	}
-	pair, err := authority.IssueClient("front-proxy-client")
+	pair, err := c.Dir.pair(frontProxyName, authority.usable(), func() (Pair, error) {
+		return authority.IssueClient(frontProxyName)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +63,22 @@ func issueFrontProxy() (*frontProxy, error) {
 	return &frontProxy{authority.CertificatePEM(), certificate}, err
 }
 
-// CA returns the CA certificate in PEM.
+func (c FrontProxyConfig) loadFiles() (*frontProxy, error) {
+	pair, err := LoadPair(c.CertFile, c.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	loaded := &frontProxy{}
+	if c.CAFile != "" {
+		if loaded.ca, err = os.ReadFile(c.CAFile); err != nil {
+			return nil, err
+		}
+	}
+	loaded.certificate, err = pair.TLS()
+	return loaded, err
+}
+
+// CA returns the CA certificates in PEM, nothing if CertFile is set without CAFile.
 func (f *FrontProxy) CA() ([]byte, error) {
 	loaded, err := f.load()
 	if err != nil {
@@ -49,4 +94,13 @@ func (f *FrontProxy) Certificate() (*tls.Certificate, error) {
 		return nil, err
 	}
 	return &loaded.certificate, nil
+}
+
+// Name returns the common name of the client certificate.
+func (f *FrontProxy) Name() (string, error) {
+	loaded, err := f.load()
+	if err != nil {
+		return "", err
+	}
+	return loaded.certificate.Leaf.Subject.CommonName, nil
 }

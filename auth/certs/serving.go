@@ -14,9 +14,9 @@ import (
 type ServingConfig struct {
 	// CertFile and KeyFile are read if they are set.
 	CertFile, KeyFile string
-	// Dir holds apiserver.crt and apiserver.key otherwise; they are created if both are absent.
-	// Empty: the certificate is kept in memory.
-	Dir string
+	// Dir holds apiserver.crt and apiserver.key otherwise. A certificate of the authority that has
+	// expired or is not valid for the names below is replaced.
+	Dir Directory
 	// Listen is the HOST:PORT of the server, ServiceIP the address of the Service
 	// default/kubernetes. A new certificate is valid for both.
 	Listen    string
@@ -25,21 +25,14 @@ type ServingConfig struct {
 
 // Serving loads the serving certificate, or issues one.
 func (a *Authority) Serving(config ServingConfig) (Pair, error) {
-	issue := func() (Pair, error) {
-		hosts, err := config.hosts()
-		if err != nil {
-			return Pair{}, err
-		}
-		return a.IssueServing(hosts...)
+	if config.CertFile != "" {
+		return LoadPair(config.CertFile, config.KeyFile)
 	}
-	switch {
-	case config.CertFile != "":
-		return LoadServing(config.CertFile, config.KeyFile)
-	case config.Dir != "":
-		return LoadOrCreate(config.Dir, issue)
-	default:
-		return issue()
+	hosts, err := config.hosts()
+	if err != nil {
+		return Pair{}, err
 	}
+	return config.Dir.pair("apiserver", a.usable(hosts...), func() (Pair, error) { return a.IssueServing(hosts...) })
 }
 
 // hosts returns the names and addresses under which clients may reach the server: those inside a

@@ -9,7 +9,7 @@ import (
 )
 
 // Files with keys, tokens and data are readable by their owner only, whatever the umask is. The
-// serving certificate is readable by all, but its directory is not.
+// certificates are readable by all, but their directory is not.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -28,7 +28,7 @@ func TestFileModes(t *testing.T) {
 			return err
 		}
 		files++
-		if public := filepath.Base(path) == "apiserver.crt"; info.Mode().Perm()&0o077 != 0 && !public {
+		if public := filepath.Ext(path) == ".crt"; info.Mode().Perm()&0o077 != 0 && !public {
 			t.Errorf("%s: %v", path, info.Mode())
 		}
 		return nil

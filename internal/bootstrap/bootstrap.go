@@ -34,8 +34,8 @@ type Config struct {
 	// ServiceRanges are the ranges of cluster IPs, the primary one first. Empty: 10.0.0.0/24. The
 	// Service default/kubernetes gets the first address of the primary range.
 	ServiceRanges []netip.Prefix
-	// AccessRoles adds the RBAC roles of users and their default bindings to mode Minimal. Full
-	// includes them.
+	// AccessRoles adds the RBAC roles of users, of kube-controller-manager and of kube-scheduler,
+	// and their default bindings, to mode Minimal. Full includes them.
 	AccessRoles bool
 	// Port is the port of the server. 0: 443.
 	Port int
@@ -43,6 +43,8 @@ type Config struct {
 	// Endpoints and an EndpointSlice of the Service with it, unless it is invalid or a loopback
 	// address, which validation of endpoints rejects.
 	Advertise netip.Addr
+	// Authentication is the content of AuthenticationConfigMap. Nil: no such ConfigMap.
+	Authentication *Authentication
 	// Now returns the creation time. Nil: time.Now.
 	Now func() time.Time
 }
@@ -68,6 +70,9 @@ func Objects(mode Mode, cfg Config) ([]Object, error) {
 	c := &collector{now: metav1.NewTime(cfg.Now().Truncate(time.Second))}
 	for _, obj := range minimalObjects(address, cfg.Port) {
 		c.add(obj)
+	}
+	if cfg.Authentication != nil {
+		c.add(cfg.Authentication.configMap())
 	}
 	if mode == Full {
 		for _, obj := range networkObjects(c.now, cfg) {

@@ -233,11 +233,23 @@ func TestAccessRoles(t *testing.T) {
 	for _, name := range []string{"cluster-admin", "admin", "edit", "view",
 		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
 		"system:basic-user", "system:discovery", "system:public-info-viewer",
-		"system:service-account-issuer-discovery"} {
+		"system:service-account-issuer-discovery", "system:auth-delegator",
+		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
 		want["/clusterroles/"+name] = recorded["/clusterroles/"+name]
 	}
-	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery"} {
+	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery",
+		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
 		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
+	}
+	for _, key := range []string{
+		"/roles/kube-system/extension-apiserver-authentication-reader",
+		"/roles/kube-system/system::leader-locking-kube-controller-manager",
+		"/roles/kube-system/system::leader-locking-kube-scheduler",
+		"/rolebindings/kube-system/system::extension-apiserver-authentication-reader",
+		"/rolebindings/kube-system/system::leader-locking-kube-controller-manager",
+		"/rolebindings/kube-system/system::leader-locking-kube-scheduler",
+	} {
+		want[key] = recorded[key]
 	}
 	compare(t, want, objects[len(minimal):])
 	second, err := Objects(Minimal, Config{AccessRoles: true})

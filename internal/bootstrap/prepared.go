@@ -62,22 +62,36 @@ var accessRoles = sync.OnceValues(func() ([]runtime.Object, error) {
 	return slices.DeleteFunc(objects, func(obj runtime.Object) bool { return !isAccessRole(obj) }), err
 })
 
+// isAccessRole reports whether an object is a role of users, of kube-controller-manager, of
+// kube-scheduler or of aggregated API servers, or a default binding of such a role.
 func isAccessRole(obj runtime.Object) bool {
-	var name string
 	switch obj := obj.(type) {
 	case *rbacv1.ClusterRole:
-		name = obj.Name
+		return accessRoleNames[obj.Name]
 	case *rbacv1.ClusterRoleBinding:
-		name = obj.Name
+		return accessRoleNames[obj.Name]
+	case *rbacv1.Role:
+		return systemRoleNames[obj.Name]
+	case *rbacv1.RoleBinding:
+		return systemRoleNames[obj.RoleRef.Name]
+	default:
+		return false
 	}
-	switch name {
-	case "cluster-admin", "admin", "edit", "view",
-		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
-		"system:basic-user", "system:discovery", "system:public-info-viewer",
-		"system:service-account-issuer-discovery":
-		return true
-	}
-	return false
+}
+
+var accessRoleNames = map[string]bool{
+	"cluster-admin": true, "admin": true, "edit": true, "view": true,
+	"system:aggregate-to-admin": true, "system:aggregate-to-edit": true, "system:aggregate-to-view": true,
+	"system:basic-user": true, "system:discovery": true, "system:public-info-viewer": true,
+	"system:service-account-issuer-discovery": true, "system:auth-delegator": true,
+	"system:kube-controller-manager": true, "system:kube-scheduler": true, "system:volume-scheduler": true,
+}
+
+// systemRoleNames are the access roles in the namespace kube-system.
+var systemRoleNames = map[string]bool{
+	"extension-apiserver-authentication-reader":      true,
+	"system::leader-locking-kube-controller-manager": true,
+	"system::leader-locking-kube-scheduler":          true,
 }
 
 func unpack(data []byte) ([]runtime.Object, error) {

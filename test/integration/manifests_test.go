@@ -90,7 +90,7 @@ func TestCRDsAreInstalled(t *testing.T) {
 			}}
 			_, err := widgets(t, server).Create(t.Context(), one, metav1.CreateOptions{})
 			check(t, err)
-			configMaps, err := clientset(t, server).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
+			configMaps, err := clientset(t, server).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 			check(t, err)
 			if len(configMaps.Items) > 0 {
 				t.Errorf("other objects were applied: %v", configMaps.Items)
