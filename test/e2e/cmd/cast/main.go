@@ -1,5 +1,4 @@
-// Command cast runs the commands of scene.go with a real server and draws them with their output as
-// a terminal, in SVG: the picture of README.md.
+// Command cast draws the picture of README.md: see package cast.
 //
 //	go -C test/e2e run ./cmd/cast >docs/assets/miniapi.svg
 package main
@@ -11,62 +10,39 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/miniapi/miniapi/test/e2e/cast"
 	"github.com/miniapi/miniapi/test/e2e/command"
 )
 
 func main() {
-	transcript, err := record()
-	if err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "cast:", err)
 		os.Exit(1)
 	}
-	fmt.Print(draw(transcript))
 }
 
-// record runs all parts of the scene and returns what a terminal shows.
-func record() (string, error) {
-	dir, err := os.MkdirTemp("", "miniapi-cast-")
+func run() error {
+	programs, err := os.MkdirTemp("", "miniapi-cast-")
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer os.RemoveAll(dir)
-	if err := command.Use(dir); err != nil {
-		return "", err
+	defer os.RemoveAll(programs)
+	if err := command.Use(programs); err != nil {
+		return err
 	}
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	output, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return "", err
+		return err
 	}
-	root := strings.TrimSpace(string(module))
-	if out, err := exec.Command("go", "build", "-C", root, "-o", filepath.Join(dir, "kubectl"), "-race=false", "./cmd/kubectl").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build kubectl: %w: %s", err, out)
+	module := strings.TrimSpace(string(output))
+	kubectl := exec.Command("go", "build", "-C", module, "-o", filepath.Join(programs, "kubectl"), "./cmd/kubectl")
+	if out, err := kubectl.CombinedOutput(); err != nil {
+		return fmt.Errorf("build kubectl: %w: %s", err, out)
 	}
-	var transcript strings.Builder
-	for _, part := range scene {
-		cmd := exec.Command(part.shell[0], part.shell[1:]...)
-		if cmd.Dir = dir; part.dir != "" {
-			cmd.Dir = filepath.Join(root, part.dir)
-		}
-		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-			"KUBECACHEDIR="+dir, "KUBECTL_KUBERC=false")
-		if cmd.Err != nil { // found in the PATH of the command only
-			cmd.Path, cmd.Err = filepath.Join(dir, part.shell[0]), nil
-		}
-		cmd.Stdin = strings.NewReader(script(part.commands))
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("%v: %w: %s", part.shell, err, out)
-		}
-		transcript.WriteString(part.opening + string(out) + part.ending)
+	transcript, err := cast.Record(programs, module)
+	if err != nil {
+		return err
 	}
-	return transcript.String(), nil
-}
-
-// script returns a shell script that prints each command before it runs the command.
-func script(commands []string) string {
-	script := "exec 2>&1\n"
-	for _, command := range commands {
-		script += "printf '%s\\n' '$ " + strings.ReplaceAll(command, "'", `'\''`) + "'\n" + command + "\n"
-	}
-	return script + "exit 0\n"
+	fmt.Print(cast.Draw(transcript))
+	return nil
 }

@@ -1,8 +1,8 @@
-package main
+package cast
 
 // part is a part of the scene: commands for one shell.
 type part struct {
-	shell    []string
+	server   bool   // the shell is a command of miniapi run
 	dir      string // in this module; empty is a temporary directory
 	commands []string
 	// opening and ending are lines that the shell does not print itself.
@@ -13,7 +13,7 @@ type part struct {
 var scene = []part{
 	{
 		opening: "$ miniapi run -- bash\n",
-		shell:   []string{"miniapi", "run", "--", "bash"},
+		server:  true,
 		commands: []string{
 			"kubectl create deployment web --image=nginx --replicas=2",
 			"kubectl get deployment web -o yaml >web.yaml",
@@ -23,8 +23,7 @@ var scene = []part{
 		ending: "$ exit\n",
 	},
 	{
-		shell: []string{"bash"},
-		dir:   "suite/plain",
+		dir: "suite/plain",
 		commands: []string{
 			"go test -v . | grep PASS:       # an API server for each test",
 		},

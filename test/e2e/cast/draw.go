@@ -1,4 +1,4 @@
-package main
+package cast
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ const (
 // row is a line of the screen.
 type row struct{ class, text string }
 
-// draw returns a terminal with the transcript as SVG. The rows appear one after the other, once.
+// Draw returns a terminal with the transcript as SVG. The rows appear one after the other, once.
 // Programs that show no animations, and readers who prefer none, see all rows.
-func draw(transcript string) string {
+func Draw(transcript string) string {
 	rows := layOut(transcript)
 	width, height := columns*charWidth/10+2*margin, titleBar+len(rows)*lineHeight+margin
 	var svg strings.Builder

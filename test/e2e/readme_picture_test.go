@@ -1,30 +1,31 @@
-package main
+package e2e_test
 
 import (
 	"html"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi/test/e2e/cast"
 )
 
-// TestPicture checks that the picture of the README shows what the commands print.
-func TestPicture(t *testing.T) {
-	picture, err := os.ReadFile("../../../../docs/assets/miniapi.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestReadmePicture checks that the picture of the README shows what the commands print.
+func TestReadmePicture(t *testing.T) {
+	picture, err := os.ReadFile("../../docs/assets/miniapi.svg")
+	check(t, err)
 	shown := regexp.MustCompile(`(?s)<desc[^>]*>(.*)</desc>`).FindSubmatch(picture)
 	if shown == nil {
 		t.Fatal("the picture has no description")
 	}
-	transcript, err := record()
-	if err != nil {
-		t.Fatal(err)
-	}
+	module, err := filepath.Abs(".")
+	check(t, err)
+	transcript, err := cast.Record(programsDir(t), module)
+	check(t, err)
 	if diff := cmp.Diff(withoutTimes(html.UnescapeString(string(shown[1]))), withoutTimes(transcript)); diff != "" {
 		t.Errorf("the picture is out of date, make cast draws it again (-picture +commands):\n%s", diff)
 	}
