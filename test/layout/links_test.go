@@ -36,6 +36,23 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinkReferences checks that each link by a reference, [text][name], has a definition.
+func TestLinkReferences(t *testing.T) {
+	links := 0
+	forEachFile(t, ".md", func(path string, data []byte) {
+		page := withoutCode(string(data))
+		for _, match := range reference.FindAllStringSubmatch(page, -1) {
+			links++
+			if !strings.Contains(page, "\n["+match[1]+"]: http") {
+				t.Errorf("%s does not define [%s]", path, match[1])
+			}
+		}
+	})
+	if links == 0 {
+		t.Error("no document has a link by a reference")
+	}
+}
+
 // TestSite checks that the website and the index of the documentation have all pages.
 func TestSite(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
@@ -57,6 +74,9 @@ func TestSite(t *testing.T) {
 
 // relativeLink matches a Markdown link or picture whose target is not a URL.
 var relativeLink = regexp.MustCompile(`\]\(([^):\s]+)\)`)
+
+// reference matches a link by a reference.
+var reference = regexp.MustCompile(`\[[^\]]+\]\[([^\]]+)\]`)
 
 // fence matches a fenced block.
 var fence = regexp.MustCompile("(?ms)^```.*?^```$")
