@@ -295,13 +295,22 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// drain completes the requests in progress. Its error names those that do not end in time.
+// drain completes the requests in progress. They fail if the etcd cluster is lost, because it may
+// have been stopped before this server. Its error names those that do not end in time.
 func (s *Server) drain(ctx context.Context) error {
 	deadline, _ := ctx.Deadline()
 	left := time.Until(deadline)
 	ctx, cancel := context.WithTimeout(ctx, left-min(closeTimeout, left/2))
-	defer cancel()
+	var loss sync.WaitGroup
+	loss.Go(func() { // ends with ctx
+		if s.datastore.AwaitLoss(ctx) {
+			s.cancel()
+			s.datastore.Disconnect()
+		}
+	})
 	err := s.api.Shutdown(ctx)
+	cancel()
+	loss.Wait()
 	if err == nil {
 		return nil
 	}

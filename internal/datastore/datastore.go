@@ -45,6 +45,8 @@ type Datastore struct {
 	backend  *etcd.Backend
 	cache    *watchcache.Cache
 	metrics  *metered.Recorder
+
+	closeClient func() error // of a cluster; can be called more than once
 }
 
 // Open connects to the cluster or starts the embedded etcd. The caller must call Close.
@@ -157,5 +159,5 @@ func (d *Datastore) Close(ctx context.Context) error {
 	if d.embedded != nil {
 		return d.embedded.Close(ctx)
 	}
-	return d.client.Close()
+	return d.closeClient()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -66,7 +67,7 @@ func (d *Datastore) openCluster(ctx context.Context) error {
 	if err := etcd.CheckVersion(ctx, client); err != nil {
 		return errors.Join(err, client.Close())
 	}
-	d.client = client
+	d.client, d.closeClient = client, sync.OnceValue(client.Close)
 	return nil
 }
 
