@@ -22,8 +22,12 @@ KUBEBUILDER_ASSETS:
   eval "$(miniapi assets DIR)"            in sh, bash and zsh
   miniapi assets DIR | Invoke-Expression  in PowerShell
 
+The same programs are in DIR/k8s/VERSION-OS-ARCH, the layout of setup-envtest:
+"setup-envtest use -i --bin-dir DIR" finds them, and so does envtest with
+BinaryAssetsDirectory DIR/k8s and DownloadBinaryAssets.
+
 kubectl is the file given by --kubectl, else the one on PATH, else one that is built
-with go. Only envtest's own KubeCtl needs it.`
+with go. Only envtest's own KubeCtl and DownloadBinaryAssets need it.`
 
 // newAssets returns the subcommand that writes a directory for KUBEBUILDER_ASSETS.
 func newAssets() *cobra.Command {
@@ -31,6 +35,7 @@ func newAssets() *cobra.Command {
 	flags := pflag.NewFlagSet("assets", pflag.ContinueOnError)
 	flags.StringVar(&a.givenKubectl, "kubectl", "", "kubectl `FILE` to link to (default: kubectl on PATH, else one that is built with go)")
 	flags.StringVar(&a.shell, "shell", defaultShell(), "`SHELL` for which the output is: sh or powershell")
+	flags.StringVar(&a.layoutVersion, "as-version", servedVersion(), "Kubernetes `VERSION` in the name of the layout; it does not change the served API")
 	addConfigFlag(flags, assetsEnvPrefix, "kubectl")
 	flags.BoolP("help", "h", false, "print this help")
 	cmd := &cobra.Command{
@@ -63,15 +68,20 @@ func newAssets() *cobra.Command {
 
 // assets writes the directory.
 type assets struct {
-	dir          string // absolute
-	givenKubectl string
-	shell        string
-	notes        io.Writer
+	dir           string // absolute
+	givenKubectl  string
+	layoutVersion string
+	shell         string
+	notes         io.Writer
 }
 
 // write creates or completes the directory. It replaces binaries of miniapi. It replaces kubectl
 // only if one is given.
 func (a *assets) write(ctx context.Context, dir string) error {
+	layout, err := layoutName(a.layoutVersion)
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -79,11 +89,22 @@ func (a *assets) write(ctx context.Context, dir string) error {
 	if a.dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.dir, 0o755); err != nil {
+	if err := writeServers(a.dir, self); err != nil {
+		return err
+	}
+	if err := a.writeKubectl(ctx); err != nil {
+		return err
+	}
+	return a.writeLayout(filepath.Join(a.dir, layout))
+}
+
+// writeServers writes kube-apiserver and etcd, which are the program self, to a directory.
+func writeServers(dir, self string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, name := range []string{"kube-apiserver", "etcd"} {
-		path := a.path(name)
+		path := programPath(dir, name)
 		if err := checkOwn(path); err != nil {
 			return err
 		}
@@ -92,14 +113,17 @@ func (a *assets) write(ctx context.Context, dir string) error {
 		}
 		self = path // the second file is a link even if the first is a copy
 	}
-	return a.writeKubectl(ctx)
+	return nil
 }
 
-func (a *assets) path(name string) string {
+func (a *assets) path(name string) string { return programPath(a.dir, name) }
+
+// programPath returns the file of a program in a directory.
+func programPath(dir, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return filepath.Join(a.dir, name)
+	return filepath.Join(dir, name)
 }
 
 // checkOwn returns an error if path is another program, such as the real kube-apiserver.

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miniapi/miniapi/internal/tempdir"
 )
@@ -32,10 +34,22 @@ func main() {
 }
 `
 
-// writeKubectl links to a kubectl or builds one. It keeps an existing kubectl unless another one is
-// given. If there is none and none can be built, it prints a note and returns nil.
+// writeKubectl links to a kubectl or builds one, and prints a note with its version. It keeps an
+// existing kubectl unless another one is given. If there is none and none can be built, the note
+// says so.
 func (a *assets) writeKubectl(ctx context.Context) error {
 	path := a.path("kubectl")
+	if err := a.provideKubectl(ctx, path); err != nil {
+		return err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		fmt.Fprintf(a.notes, "miniapi: kubectl %s: %s\n", kubectlVersion(ctx, target), target)
+	}
+	return ctx.Err()
+}
+
+func (a *assets) provideKubectl(ctx context.Context, path string) error {
 	if a.givenKubectl != "" {
 		return linkTo(a.givenKubectl, path)
 	}
@@ -46,9 +60,25 @@ func (a *assets) writeKubectl(ctx context.Context) error {
 		return linkTo(found, path)
 	}
 	if err := a.buildKubectl(ctx, path); err != nil {
-		fmt.Fprintf(a.notes, "miniapi: no kubectl: %v: set --kubectl FILE if the tests use envtest's KubeCtl\n", err)
+		fmt.Fprintf(a.notes, "miniapi: no kubectl: %v: set --kubectl FILE if the tests use envtest's KubeCtl or DownloadBinaryAssets\n", err)
 	}
-	return ctx.Err()
+	return nil
+}
+
+// kubectlTimeout is how long kubectl may take to print its version.
+const kubectlTimeout = 10 * time.Second
+
+var releaseVersion = regexp.MustCompile(`v\d+\.\d+\.\d+[^\s",]*`)
+
+// kubectlVersion returns the version that a kubectl prints.
+func kubectlVersion(ctx context.Context, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, kubectlTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "version", "--client").Output()
+	if version := releaseVersion.Find(out); err == nil && version != nil {
+		return string(version)
+	}
+	return "of unknown version"
 }
 
 // linkTo replaces path by a symbolic link to the target of file, or by a copy if this user may not

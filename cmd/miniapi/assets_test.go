@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -29,12 +30,18 @@ func TestAssetsAreLinksToOneProgram(t *testing.T) {
 		if out, _ := runAssets(t, "", "--kubectl", kubectl, dir); out != "export KUBEBUILDER_ASSETS="+dir+"\n" {
 			t.Errorf("output %s", out)
 		}
-		if got := names(t, dir); got != "etcd kube-apiserver kubectl" {
+		if got := names(t, dir); got != "etcd k8s kube-apiserver kubectl" {
 			t.Errorf("files %s", got)
 		}
 	}
-	if !os.SameFile(stat(t, filepath.Join(dir, "etcd")), stat(t, filepath.Join(dir, "kube-apiserver"))) {
-		t.Error("etcd and kube-apiserver are different files")
+	layout := filepath.Join(dir, "k8s", names(t, filepath.Join(dir, "k8s")))
+	if got := names(t, layout); got != "etcd kube-apiserver kubectl" {
+		t.Errorf("files of the layout %s", got)
+	}
+	for _, path := range []string{filepath.Join(dir, "kube-apiserver"), filepath.Join(layout, "etcd"), filepath.Join(layout, "kube-apiserver")} {
+		if !os.SameFile(stat(t, filepath.Join(dir, "etcd")), stat(t, path)) {
+			t.Errorf("etcd and %s are different files", path)
+		}
 	}
 	out, err := exec.Command(filepath.Join(dir, "etcd"), "--version").Output()
 	check(t, err)
@@ -54,10 +61,13 @@ func TestAssetsOutliveTheirProgram(t *testing.T) {
 	check(t, os.Remove(original))
 	check(t, exec.Command(filepath.Join(dir, "kube-apiserver"), "--version").Run())
 	runAssets(t, "", dir)
-	if !os.SameFile(stat(t, filepath.Join(dir, "etcd")), stat(t, program)) {
-		t.Error("the older program was not replaced")
+	layout := filepath.Join(dir, "k8s", names(t, filepath.Join(dir, "k8s")))
+	for _, path := range []string{filepath.Join(dir, "etcd"), filepath.Join(layout, "etcd")} {
+		if !os.SameFile(stat(t, path), stat(t, program)) {
+			t.Errorf("the older program %s was not replaced", path)
+		}
 	}
-	if got := names(t, dir); got != "etcd kube-apiserver kubectl" {
+	if got := names(t, dir); got != "etcd k8s kube-apiserver kubectl" {
 		t.Errorf("files %s", got)
 	}
 }
@@ -86,13 +96,13 @@ func TestAssetsKubectl(t *testing.T) {
 	t.Parallel()
 	dir, found, given := t.TempDir(), script(t, "kubectl"), script(t, "kubectl")
 	_, notes := runAssets(t, t.TempDir(), dir)
-	if strings.Count(notes, "\n") != 1 || !strings.Contains(notes, "--kubectl FILE") || names(t, dir) != "etcd kube-apiserver" {
+	if strings.Count(notes, "\n") != 1 || !strings.Contains(notes, "--kubectl FILE") || names(t, dir) != "etcd k8s kube-apiserver" {
 		t.Errorf("without kubectl: files %s, notes %s", names(t, dir), notes)
 	}
 	for want, args := range map[string][]string{found: {dir}, given: {dir, "--kubectl", given}} {
 		check(t, os.RemoveAll(filepath.Join(dir, "kubectl")))
 		_, notes := runAssets(t, filepath.Dir(found), args...)
-		if notes != "" || !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, want)) {
+		if notes != "miniapi: kubectl v1.35.1: "+want+"\n" || !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, want)) {
 			t.Errorf("%q did not link to %s: %s", args, want, notes)
 		}
 	}
@@ -100,6 +110,28 @@ func TestAssetsKubectl(t *testing.T) {
 	runAssets(t, filepath.Dir(found), dir)
 	if !os.SameFile(stat(t, filepath.Join(dir, "kubectl")), stat(t, given)) {
 		t.Error("the given kubectl was replaced")
+	}
+}
+
+func TestAssetsKubectlWithoutVersion(t *testing.T) {
+	t.Parallel()
+	kubectl := script(t, "kubectl")
+	check(t, os.WriteFile(kubectl, []byte("#!/bin/sh\nexit 1\n"), 0o700))
+	if _, notes := runAssets(t, "", "--kubectl", kubectl, t.TempDir()); notes != "miniapi: kubectl of unknown version: "+kubectl+"\n" {
+		t.Errorf("notes %s", notes)
+	}
+}
+
+// The name of the layout has the version that a Makefile passes to setup-envtest.
+func TestAssetsAsVersion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, version := range []string{"1.31.0", "v1.30.4"} {
+		runAssets(t, "", "--kubectl", script(t, "kubectl"), "--as-version", version, dir)
+	}
+	platform := "-" + runtime.GOOS + "-" + runtime.GOARCH
+	if got, want := names(t, filepath.Join(dir, "k8s")), "1.30.4"+platform+" 1.31.0"+platform; got != want {
+		t.Errorf("layouts %s, want %s", got, want)
 	}
 }
 
@@ -113,6 +145,7 @@ func TestAssetsErrors(t *testing.T) {
 		`miniapi: --shell "fish" is not one of sh, powershell`:                                              {"assets", "--shell", "fish", taken},
 		"miniapi: unknown flag: --nope (see miniapi assets --help)":                                         {"assets", "--nope"},
 		"miniapi: assets: " + filepath.Join(taken, "etcd") + " exists and is not miniapi: choose another d": {"assets", taken},
+		`miniapi: assets: --as-version "1.31" must have three numbers, such as 1.`:                          {"assets", t.TempDir(), "--as-version", "1.31"},
 		"miniapi: assets: mkdir " + file + ": not a directory":                                              {"assets", file},
 		"/nowhere: no such file or directory":                                                               {"assets", t.TempDir(), "--kubectl", "/nowhere"},
 	} {
@@ -122,11 +155,12 @@ func TestAssetsErrors(t *testing.T) {
 	}
 }
 
-// script writes a program that does nothing to a new directory and returns its path.
+// script writes a program that prints the version of a kubectl to a new directory and returns its
+// path.
 func script(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
+	check(t, os.WriteFile(path, []byte("#!/bin/sh\necho Client Version: v1.35.1\necho Kustomize Version: v5.7.1\n"), 0o700))
 	return path
 }
 

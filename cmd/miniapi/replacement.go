@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,8 +20,15 @@ type replacement struct {
 	sets          []flagSet
 	version       string // printed by --version
 	outliveParent bool
+	dir           *string // the value of the flag for the directory that envtest makes
 	run           func(context.Context) error
 }
+
+// envtestDir begins the name of each temporary directory that envtest makes for a process.
+const envtestDir = "k8s_test_framework_"
+
+// ofEnvtest reports whether envtest has started the process.
+func (s *replacement) ofEnvtest() bool { return strings.HasPrefix(filepath.Base(*s.dir), envtestDir) }
 
 // ignoredFlag is a documented flag without effect.
 type ignoredFlag struct{ name, value, usage string }
@@ -29,7 +37,7 @@ type ignoredFlag struct{ name, value, usage string }
 // ignored with a warning.
 func (s *replacement) command(args []string, ignored []ignoredFlag) *cobra.Command {
 	process := pflag.NewFlagSet("process", pflag.ContinueOnError)
-	process.BoolVar(&s.outliveParent, "outlive-parent", false, "keep running when the parent process ends")
+	process.BoolVar(&s.outliveParent, "outlive-parent", false, "keep running when the parent process ends (default true, except for processes that envtest starts)")
 	s.sets = append(s.sets, flagSet{"Process", process}, ignoredFlags(ignored))
 	s.cmd.Args, s.cmd.Version = noArgs, strings.TrimSpace(s.version)
 	s.cmd.SetVersionTemplate("{{.Version}}\n")
@@ -40,7 +48,7 @@ func (s *replacement) command(args []string, ignored []ignoredFlag) *cobra.Comma
 		if unknown := unknownFlags(cmd.Flags(), args); len(unknown) > 0 {
 			fmt.Fprintf(os.Stderr, "%s: ignored flags: %s\n", cmd.Name(), strings.Join(unknown, ", "))
 		}
-		if s.outliveParent {
+		if s.outliveParent || !cmd.Flags().Changed("outlive-parent") && !s.ofEnvtest() {
 			return s.run(cmd.Context())
 		}
 		ctx, cancel := withParent(cmd.Context(), cmd.Name())
@@ -86,7 +94,7 @@ func unknownFlags(flags *pflag.FlagSet, args []string) []string {
 }
 
 // withParent returns a context that ends with ctx, or soon after the parent process. Without it,
-// the servers of a killed test would run forever.
+// the servers of a killed test would run forever. A shell script expects them to run on.
 func withParent(ctx context.Context, program string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := process.Parent()

@@ -33,6 +33,7 @@ func newEtcdReplacement(args []string) *cobra.Command {
 		sets: opts.flagSets(),
 		version: fmt.Sprintf("etcd Version: %s\nGit SHA: %s\nGo Version: %s\nGo OS/Arch: %s/%s",
 			version.Version, version.GitSHA, runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		dir: &opts.DataDir,
 		run: opts.run,
 	}
 	return program.command(withTwoDashes(args), []ignoredFlag{

@@ -25,6 +25,7 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 		},
 		sets:    opts.kubeAPIServerFlags(),
 		version: "Kubernetes " + miniapi.KubernetesVersion().GitVersion,
+		dir:     &opts.secure.CertDir,
 		run:     func(ctx context.Context) error { return serveOnly(ctx, opts) },
 	}
 	return program.command(args, []ignoredFlag{

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -206,6 +207,46 @@ func TestKubeAPIServerStopsWithoutEtcd(t *testing.T) {
 	server.stop(syscall.SIGTERM)
 }
 
+// Requests in progress do not delay the stop if etcd was stopped first: they get an answer.
+func TestKubeAPIServerAnswersRequestsWithoutEtcd(t *testing.T) {
+	t.Parallel()
+	etcd := runEtcd(t)
+	server, clientset := runKubeAPIServer(t, etcd)
+	etcd.stop(syscall.SIGTERM)
+	client, answers := clientset.CoreV1().RESTClient(), make(chan error, 2)
+	for _, request := range []*rest.Request{
+		client.Post().Body(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}), client.Get(),
+	} {
+		go func() {
+			answers <- request.Namespace("default").Resource("configmaps").MaxRetries(0).Do(t.Context()).Error()
+		}()
+	}
+	awaitMetric(t, clientset, `apiserver_current_inflight_requests{request_kind="mutating"} 1`)
+	awaitMetric(t, clientset, `apiserver_current_inflight_requests{request_kind="readOnly"} 2`) // with the request for metrics
+	server.stop(syscall.SIGTERM)
+	for range cap(answers) {
+		if err := <-answers; apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
+			t.Errorf("answer %v", err)
+		}
+	}
+	if output := server.stderr.String(); strings.Count(output, "\n") != strings.Count(output, `msg="request failed"`) {
+		t.Errorf("other messages than for failed requests:\n%s", output)
+	}
+}
+
+// awaitMetric waits until a line is among the metrics.
+func awaitMetric(t *testing.T, clientset *kubernetes.Clientset, line string) {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
+		metrics, err := clientset.RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+		check(t, err)
+		if strings.Contains(string(metrics), line) {
+			return
+		}
+	}
+	t.Fatalf("no line %s", line)
+}
+
 func TestUnknownFlagsAreIgnoredWithOneWarning(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t, "-name", "one", "--experimental-x", "--max-request-bytes", "99", "--name", "two", "-snapshot-count=7")
@@ -224,46 +265,85 @@ func TestUnknownFlagsAreIgnoredWithOneWarning(t *testing.T) {
 	}
 }
 
-// A killed test leaves no process running.
-func TestReplacementsEndWithTheirParent(t *testing.T) {
+// A killed test leaves no process running. envtest chooses the names of the directories.
+func TestReplacementsOfEnvtestEndWithTheirParent(t *testing.T) {
 	t.Parallel()
 	etcd, address := freeAddress(t), freeAddress(t)
 	for name, tc := range map[string]struct {
 		url  string
 		args []string
 	}{
-		"etcd": {"http://" + etcd + "/health", []string{"--listen-client-urls=http://" + etcd, "--data-dir=" + filepath.Join(t.TempDir(), "data")}},
+		"etcd": {"http://" + etcd + "/health", []string{"--listen-client-urls=http://" + etcd, "--data-dir=" + filepath.Join(t.TempDir(), "k8s_test_framework_1")}},
 		"kube-apiserver": {"https://" + address + "/healthz", []string{
 			"--etcd-servers=" + runEtcd(t).url, "--bind-address=127.0.0.1", "--secure-port=" + portOf(address),
-			"--authorization-mode=RBAC", "--cert-dir=" + t.TempDir(),
+			"--authorization-mode=RBAC", "--cert-dir=" + filepath.Join(t.TempDir(), "k8s_test_framework_2"),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			link := filepath.Join(t.TempDir(), name)
-			check(t, os.Symlink(program, link))
-			parent := exec.Command("sh", append([]string{"-c", `"$@" & echo $! && wait`, "sh", link}, tc.args...)...)
-			output, input, err := os.Pipe() // the child keeps input open
-			check(t, err)
-			defer output.Close()
-			parent.Stdout, parent.Stderr = input, input
-			check(t, parent.Start())
-			check(t, input.Close())
-			awaitOK(t, tc.url)
-			check(t, parent.Process.Kill())
-			_ = parent.Wait()
-			check(t, output.SetReadDeadline(time.Now().Add(timeout)))
-			data, err := io.ReadAll(output)
-			pid, message, _ := strings.Cut(string(data), "\n")
-			if err != nil {
-				_ = exec.Command("kill", "-9", pid).Run()
-				t.Fatalf("still running without its parent: %v", err)
-			}
-			if !strings.HasPrefix(message, name+": stopping, since its parent process ") {
+			if message := runOrphan(t, name, tc.url, tc.args...).awaitEnd(); !strings.HasPrefix(message, name+": stopping, since its parent process ") {
 				t.Errorf("message %q", message)
 			}
 		})
 	}
 }
+
+// A shell script can start the programs and end, as with the real ones.
+func TestReplacementsOfScriptsOutliveThem(t *testing.T) {
+	t.Parallel()
+	etcd, other := freeAddress(t), freeAddress(t)
+	script := runOrphan(t, "etcd", "http://"+etcd+"/health", "--listen-client-urls=http://"+etcd, "--data-dir="+filepath.Join(t.TempDir(), "data"))
+	defer script.kill()
+	// The second process starts after the script has ended, so it notices the end of its parent
+	// later than the first process would.
+	runOrphan(t, "etcd", "http://"+other+"/health", "--outlive-parent=false", "--listen-client-urls=http://"+other,
+		"--data-dir="+filepath.Join(t.TempDir(), "data")).awaitEnd()
+	awaitOK(t, "http://"+etcd+"/health")
+}
+
+// orphan is a replacement whose parent process has ended.
+type orphan struct {
+	t      *testing.T
+	pid    string
+	output *os.File // ends with the process
+}
+
+// runOrphan runs a replacement as the child of a shell, waits until url returns 200, and kills the
+// shell.
+func runOrphan(t *testing.T, name, url string, args ...string) orphan {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), name)
+	check(t, os.Symlink(program, link))
+	parent := exec.Command("sh", append([]string{"-c", `"$@" & echo $! && wait`, "sh", link}, args...)...)
+	output, input, err := os.Pipe() // the child keeps input open
+	check(t, err)
+	t.Cleanup(func() { _ = output.Close() })
+	parent.Stdout, parent.Stderr = input, input
+	check(t, parent.Start())
+	check(t, input.Close())
+	awaitOK(t, url)
+	check(t, parent.Process.Kill())
+	_ = parent.Wait()
+	var pid []byte
+	for one := make([]byte, 1); !bytes.HasSuffix(pid, []byte("\n")); pid = append(pid, one...) {
+		_, err := output.Read(one)
+		check(t, err)
+	}
+	return orphan{t, strings.TrimSpace(string(pid)), output}
+}
+
+// awaitEnd waits until the process has ended and returns its messages.
+func (o orphan) awaitEnd() string {
+	o.t.Helper()
+	check(o.t, o.output.SetReadDeadline(time.Now().Add(timeout)))
+	message, err := io.ReadAll(o.output)
+	if err != nil {
+		o.kill()
+		o.t.Fatalf("still running without its parent: %v", err)
+	}
+	return string(message)
+}
+
+func (o orphan) kill() { _ = exec.Command("kill", "-9", o.pid).Run() }
 
 // freeAddress returns a loopback address with a port that is free at the moment. Replacements do
 // not report the port that they take for port 0.
