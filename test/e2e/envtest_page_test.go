@@ -36,23 +36,29 @@ func TestEnvtestPage(t *testing.T) {
 
 // TestEnvtestPageCommands runs the commands of the page in the suite without references to miniapi.
 func TestEnvtestPageCommands(t *testing.T) {
-	dir, err := filepath.Abs("suite/envtest")
+	suite, err := filepath.Abs("suite/envtest")
 	check(t, err)
+	assets, tools := t.TempDir(), t.TempDir()
+	check(t, buildSetupEnvtest(tools))
+	path := strings.Join([]string{programsDir(t), tools, os.Getenv("PATH")}, string(os.PathListSeparator))
+	shown := 0
 	for _, block := range readEnvtestPage(t) {
 		if block.info != "sh" {
 			continue
 		}
-		script := strings.ReplaceAll(block.text, "./bin/miniapi", t.TempDir())
+		shown++
+		script := strings.ReplaceAll(block.text, "./bin/miniapi", assets)
 		cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+programsDir(t)+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=-v -count=1")
+		cmd.Dir = suite
+		cmd.Env = append(os.Environ(), "PATH="+path, "GOFLAGS=-v -count=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "--- PASS: TestControllers") {
-			t.Errorf("%v: %s", err, out)
+			t.Errorf("%s%v: %s", script, err, out)
 		}
-		return
 	}
-	t.Error("the page has no command")
+	if shown != 3 {
+		t.Errorf("the page has %d commands", shown)
+	}
 }
 
 func readEnvtestPage(t *testing.T) []block {
