@@ -103,19 +103,19 @@ func build(dir, binary, version string, progress func(format string, args ...any
 	return os.Rename(filepath.Join(temp, filepath.Base(binary)), binary)
 }
 
-// Limits of lock.
 const (
-	lockInterval = 200 * time.Millisecond
-	lockStale    = 30 * time.Minute
+	lockInterval = 200 * time.Millisecond // between attempts
+	lockRefresh  = 2 * time.Second        // between signs of life of the process that has the lock
+	lockStale    = 30 * time.Second       // after which a process without a sign of life was killed
 )
 
-// lock creates a lock file, and waits while another process has it. A lock file that is older
-// than a build takes belongs to a process that was killed.
+// lock creates a lock file, and waits while another process has it. If a lock is stale, two
+// processes may get it: then both build, and each moves a whole binary to the same place.
 func lock(path string, progress func(format string, args ...any)) (unlock func(), err error) {
 	for waited := false; ; waited = true {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			return func() { _ = os.Remove(path) }, file.Close()
+			return keepLock(path), file.Close()
 		}
 		if !errors.Is(err, os.ErrExist) {
 			return nil, err
@@ -127,5 +127,28 @@ func lock(path string, progress func(format string, args ...any)) (unlock func()
 			_ = os.Remove(path)
 		}
 		time.Sleep(lockInterval)
+	}
+}
+
+// keepLock updates the time of a lock file until unlock is called, which removes the file.
+func keepLock(path string) (unlock func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() { // ends in unlock
+		defer close(stopped)
+		ticker := time.NewTicker(lockRefresh)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case now := <-ticker.C:
+				_ = os.Chtimes(path, now, now)
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+		_ = os.Remove(path)
 	}
 }

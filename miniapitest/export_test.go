@@ -18,3 +18,6 @@ func (s *Server) HostPID(t testing.TB) int {
 
 // AwaitEnd returns when the server has ended.
 func (s *Server) AwaitEnd() { <-s.done }
+
+// CachedBinary returns the command of a version from the cache directory, where it is built first.
+var CachedBinary = cachedBinary

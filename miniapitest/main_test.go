@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	if os.Getenv(buildingVersion) != "" {
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "miniapitest-")
 	if err != nil {
 		return fail(err)

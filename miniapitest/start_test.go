@@ -136,6 +136,22 @@ func TestHostThatDies(t *testing.T) {
 	}
 }
 
+// Another release of the command has another host.
+func TestEachBinaryHasItsHost(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	other := filepath.Join(t.TempDir(), "miniapi.exe")
+	data, err := os.ReadFile(os.Getenv("MINIAPI_BIN"))
+	check(t, err)
+	check(t, os.WriteFile(other, data, 0o700))
+	first := miniapitest.Start(t, miniapitest.Options{})
+	same := miniapitest.Start(t, miniapitest.Options{})
+	t.Setenv("MINIAPI_BIN", other)
+	second := miniapitest.Start(t, miniapitest.Options{})
+	if first.HostPID(t) != same.HostPID(t) || first.HostPID(t) == second.HostPID(t) {
+		t.Errorf("hosts %d, %d and %d of another binary", first.HostPID(t), same.HostPID(t), second.HostPID(t))
+	}
+}
+
 // killHost kills the host of a server and waits until the server has noticed.
 func killHost(t testing.TB, server *miniapitest.Server) {
 	t.Helper()
