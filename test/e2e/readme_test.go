@@ -115,8 +115,8 @@ func TestReadmeTestCommand(t *testing.T) {
 	}
 }
 
-// TestReadmeExamples checks that the table contains every example, and that each example has a test
-// that compares its output.
+// TestReadmeExamples checks that the table contains every example in Go, and that each of them has a
+// test that compares its output.
 func TestReadmeExamples(t *testing.T) {
 	text, _ := readReadme(t)
 	var named, there []string
@@ -132,10 +132,12 @@ func TestReadmeExamples(t *testing.T) {
 			t.Errorf("%s has no test that runs it and compares its output", dir)
 		}
 	}
-	for _, pattern := range []string{"../../examples/*", "examples/*"} {
-		dirs, err := filepath.Glob(pattern)
+	for _, pattern := range []string{"../../examples/*/main.go", "examples/*/main.go"} {
+		files, err := filepath.Glob(pattern)
 		check(t, err)
-		there = append(there, dirs...)
+		for _, file := range files {
+			there = append(there, filepath.Dir(file))
+		}
 	}
 	slices.Sort(named)
 	slices.Sort(there)
