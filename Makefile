@@ -35,8 +35,8 @@ skew: $(KUBECTLS:%=bin/kubectl-%) ## play the kubectl scripts with older release
 	  go -C test/e2e test -count=1 -run TestKubectl . -kubectl "$(CURDIR)/$$kubectl" $(UPDATE) || status=1; \
 	done; exit $$status
 
-adoption: build ## test miniapitest with older releases of controller-runtime; compiles each of them
-	@for module in test/adoption/*/; do echo $$module; \
+adoption: build ## test miniapitest with Kubernetes libraries v0.29 to v0.37; compiles each of them
+	@for mod in test/adoption/*/go.mod; do module=$$(dirname $$mod); echo $$module; \
 	  MINIAPI_BIN="$(CURDIR)/bin/miniapi" go -C $$module test -count=1 ./... || exit 1; done
 
 race: ## run all tests with the race detector

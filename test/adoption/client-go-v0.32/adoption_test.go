@@ -1,0 +1,1 @@
+../testdata/client-go_test.go

@@ -1,0 +1,156 @@
+// Package release_test uses a release of this repository as a project does that has no miniapi
+// command: the first test builds it. The release is the commit HEAD, served by a module proxy in the
+// file system.
+package release_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+const (
+	repository = "../../.."
+	mainModule = "github.com/miniapi/miniapi"
+	version    = "v0.0.1-adoption.test" // never released, so it collides with nothing in a module cache
+)
+
+const projectTest = `package project_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/miniapi/miniapi/miniapitest"
+)
+
+func TestServer(t *testing.T) {
+	response, err := http.Get(miniapitest.Start(t, miniapitest.Options{}).URL() + "/readyz")
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(response, err)
+	}
+	response.Body.Close()
+}
+`
+
+func TestReleaseBuildsItsCommandOnce(t *testing.T) {
+	proxy := t.TempDir()
+	for path, folder := range map[string]string{mainModule: "", mainModule + "/miniapitest": "miniapitest"} {
+		publish(t, proxy, path, folder)
+	}
+	env := goEnv(t)
+	for name, value := range map[string]string{
+		"GOPROXY":   "file://" + filepath.ToSlash(proxy) + "," + env["GOPROXY"],
+		"GONOSUMDB": mainModule + "," + mainModule + "/*", "GOFLAGS": "-modcacherw",
+		"GOCACHE": env["GOCACHE"], "GOMODCACHE": env["GOMODCACHE"],
+		"PATH": filepath.Join(env["GOROOT"], "bin"), "MINIAPI_BIN": "", "XDG_CACHE_HOME": t.TempDir(),
+	} {
+		t.Setenv(name, value)
+	}
+	t.Cleanup(func() { removeFromCache(t, env["GOMODCACHE"]) })
+	tests := buildProject(t)
+
+	const building, waiting = "once for this version", "waiting for another process"
+	outputs := runTogether(t, tests, tests)
+	all := strings.Join(outputs, "\n")
+	if strings.Count(all, building) != 1 || strings.Count(all, waiting) != 1 {
+		t.Errorf("two test binaries at once:\n%s", all)
+	}
+	if later := runTogether(t, tests)[0]; strings.Contains(later, building) || strings.Contains(later, waiting) {
+		t.Errorf("later:\n%s", later)
+	}
+}
+
+// publish writes the files of a module proxy for a module in a folder of the repository.
+func publish(t *testing.T, proxy, path, folder string) {
+	t.Helper()
+	dir := filepath.Join(proxy, filepath.FromSlash(path), "@v")
+	check(t, os.MkdirAll(dir, 0o700))
+	mod, err := exec.Command("git", "-C", repository, "show", "HEAD:./"+strings.TrimPrefix(folder+"/go.mod", "/")).Output()
+	check(t, err)
+	var archive bytes.Buffer
+	root, err := filepath.Abs(repository)
+	check(t, err)
+	check(t, zip.CreateFromVCS(&archive, module.Version{Path: path, Version: version}, root, "HEAD", folder))
+	for extension, data := range map[string][]byte{".info": []byte(`{"Version": "` + version + `"}`), ".mod": mod, ".zip": archive.Bytes()} {
+		check(t, os.WriteFile(filepath.Join(dir, version+extension), data, 0o600))
+	}
+}
+
+// buildProject returns the test binary of a project that requires the release.
+func buildProject(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/project\n\ngo 1.21\n\nrequire "+mainModule+"/miniapitest "+version+"\n"), 0o600))
+	check(t, os.WriteFile(filepath.Join(dir, "project_test.go"), []byte(projectTest), 0o600))
+	binary := filepath.Join(dir, "project.test")
+	for _, args := range [][]string{{"mod", "tidy"}, {"test", "-c", "-o", binary, "."}} {
+		if out, err := exec.Command("go", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v: %s", args, err, out)
+		}
+	}
+	return binary
+}
+
+// runTogether runs test binaries at the same time and returns their outputs.
+func runTogether(t *testing.T, binaries ...string) []string {
+	t.Helper()
+	outputs := make([]string, len(binaries))
+	var running sync.WaitGroup
+	for i, binary := range binaries {
+		running.Go(func() {
+			out, err := exec.Command(binary, "-test.v").CombinedOutput()
+			outputs[i] = string(out)
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	running.Wait()
+	return outputs
+}
+
+// removeFromCache removes the release from the module cache.
+func removeFromCache(t *testing.T, cache string) {
+	t.Helper()
+	for _, path := range []string{mainModule, mainModule + "/miniapitest"} {
+		dir := filepath.Join(cache, filepath.FromSlash(path)+"@"+version)
+		check(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() {
+				return err
+			}
+			return os.Chmod(path, 0o700) // go install with other flags makes them read-only
+		}))
+		check(t, os.RemoveAll(dir))
+		files, err := filepath.Glob(filepath.Join(cache, "cache/download", filepath.FromSlash(path), "@v", version+".*"))
+		check(t, err)
+		for _, file := range files {
+			check(t, os.Remove(file))
+		}
+	}
+}
+
+func goEnv(t *testing.T) map[string]string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "-json").Output()
+	check(t, err)
+	env := map[string]string{}
+	check(t, json.Unmarshal(out, &env))
+	return env
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
