@@ -42,10 +42,12 @@ func newRelease(t *testing.T, version string) *release {
 	}
 	check(t, writer.Close())
 	started, start := context.WithCancel(context.Background())
-	answers := map[string]string{".info": fmt.Sprintf(`{"Version": %q}`, version), ".mod": module, ".zip": archive.String()}
+	answers := map[string]string{
+		"list": version, version + ".info": fmt.Sprintf(`{"Version": %q}`, version), version + ".mod": module, version + ".zip": archive.String(),
+	}
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		<-started.Done()
-		answer, ok := answers[strings.TrimPrefix(request.URL.Path, "/"+releasedModule+"/@v/"+version)]
+		answer, ok := answers[strings.TrimPrefix(request.URL.Path, "/"+releasedModule+"/@v/")]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
 		}

@@ -115,8 +115,8 @@ func TestReadmeTestCommand(t *testing.T) {
 	}
 }
 
-// TestReadmeExamples checks that the table contains every example in Go, and that each of them has a
-// test that compares its output.
+// TestReadmeExamples checks that the table contains every example in Go, and that each of them has
+// a test that compares its output.
 func TestReadmeExamples(t *testing.T) {
 	text, _ := readReadme(t)
 	var named, there []string

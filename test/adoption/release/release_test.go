@@ -1,6 +1,6 @@
 // Package release_test uses a release of this repository as a project does that has no miniapi
-// command: the first test builds it. The release is the commit HEAD, served by a module proxy in the
-// file system.
+// command: the first test builds it. The release is the commit HEAD, served by a module proxy in
+// the file system.
 package release_test
 
 import (
