@@ -35,7 +35,7 @@ func useAssets(t testing.TB) {
 func TestEnvironment(t *testing.T) {
 	useAssets(t)
 	env := &envtest.Environment{}
-	env.ControlPlane.GetAPIServer().Configure().Append("feature-gates", "Some=true").Append("disable-admission-plugins", "LimitRanger")
+	env.ControlPlane.GetAPIServer().Configure().Append("feature-gates", "CRIListStreaming=true").Append("disable-admission-plugins", "LimitRanger")
 	for range 2 {
 		config, err := env.Start()
 		check(t, err)
