@@ -74,7 +74,7 @@ func (c *Collector) finishForeground(ctx context.Context, obj *item) error {
 	return removeFinalizer(ctx, obj, metav1.FinalizerDeleteDependents)
 }
 
-// orphanDependents removes the references to an object from its dependents, and releases the object.
+// orphanDependents removes the references to an object from its dependents, and then releases it.
 func (c *Collector) orphanDependents(ctx context.Context, obj *item) error {
 	var dependents []dependent
 	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {

@@ -101,8 +101,8 @@ var (
 	startOfJSONText = []byte("{")
 )
 
-// ownership returns the metadata of an object, empty if the object is malformed or the collector has
-// nothing to do with it. Most objects in JSON are not parsed.
+// ownership returns the metadata of an object. It is empty if the collector can ignore the object,
+// or if the object is malformed. Most objects in JSON are not parsed.
 func ownership(data []byte) reconcile.Metadata {
 	if bytes.HasPrefix(data, startOfJSONText) && !bytes.Contains(data, ownersInJSON) && !bytes.Contains(data, deletingInJSON) {
 		return reconcile.Metadata{}
