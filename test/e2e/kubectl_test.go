@@ -62,6 +62,7 @@ func startServerOf(t *testing.T, story string) *miniapi.Server {
 	t.Helper()
 	flags, _, _ := strings.Cut(story, "\n")
 	return startServerWith(t, map[string]miniapi.Config{
+		"# --controllers=-*":                          {Controllers: []string{"-*"}},
 		"# --authorization-mode=RBAC":                 {Authorization: miniapi.RBAC},
 		"# --secure-port=0 --authorization-mode=RBAC": {Authorization: miniapi.RBAC, Secure: &miniapi.Secure{}},
 	}[flags])
