@@ -14,6 +14,7 @@ var unlinked = map[string]string{
 	"k8s.io/client-go/informers":                   "an informer for each kind; use registry/informer",
 	"k8s.io/client-go/listers":                     "a lister for each kind; use registry/informer",
 	"k8s.io/client-go/applyconfigurations":         "a second form of each type; use unstructured objects",
+	"k8s.io/client-go/tools/cache":                 "the informers of client-go; use registry/informer",
 	"k8s.io/client-go/discovery":                   "a client for the documents that the registry has",
 	"k8s.io/client-go/openapi":                     "it links kube-openapi/pkg/handler3",
 	"k8s.io/apiextensions-apiserver/pkg/client":    "a client and informers; use registry/informer",
