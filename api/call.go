@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,9 +54,12 @@ func (c *call) columns() registry.Columns {
 	return c.resource.Columns
 }
 
-// hasColumns reports whether the response can be a Table.
+// hasColumns reports whether the response can be a Table. The answer to a review cannot.
 func (c *call) hasColumns() bool {
-	return c.resourceKind() || c.sub.View != nil && c.sub.View.Columns.Row != nil
+	if c.resourceKind() {
+		return slices.Contains(c.resource.Verbs, "get")
+	}
+	return c.sub.View != nil && c.sub.View.Columns.Row != nil
 }
 
 // newBody returns an empty object of the requested version.

@@ -11,6 +11,7 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -24,17 +25,17 @@ const (
 	acceptV2Pb   = "Accept: application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// newStorelessServer starts a server with the built-in kinds and without storage.
+// newStorelessServer starts a server with the built-in kinds of v1.36 and without storage.
 func newStorelessServer(t *testing.T, configure func(*Config)) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
 	})
-	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
+	if err := catalog.Add(kinds.Resources(feature.At(feature.Oldest))...); err != nil {
 		t.Fatal(err)
 	}
 	config := Config{Catalog: catalog, Scheme: kinds.Scheme()}
-	config.Version.Major, config.Version.Minor, config.Version.GitVersion = "1", "36", "v1.36.3"
+	config.Version = version.Info{Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "36", GitVersion: "v1.37.1"}
 	if configure != nil {
 		configure(&config)
 	}
@@ -129,7 +130,7 @@ func TestDiscoveryFollowsTheCatalog(t *testing.T) {
 	s := newStorelessServer(t, nil)
 	before := s.must(http.StatusOK, s.do("GET", "/apis", "", acceptV2)).header.Get("ETag")
 	openapiBefore := s.must(http.StatusOK, s.do("GET", "/openapi/v3", "")).header.Get("ETag")
-	for _, r := range kinds.Resources(feature.Default()) {
+	for _, r := range kinds.Resources(feature.At(feature.Oldest)) {
 		if r.Group == "coordination.k8s.io" {
 			s.remove(r)
 		}
@@ -229,11 +230,11 @@ func TestServersShareDocuments(t *testing.T) {
 	if a.api.documents.Documents(t.Context()) != b.api.documents.Documents(t.Context()) {
 		t.Error("two servers with the same resources do not share their documents")
 	}
-	other := newStorelessServer(t, func(c *Config) { c.Version.Minor = "35" })
+	other := newStorelessServer(t, func(c *Config) { c.Version.EmulationMinor = "35" })
 	if a.api.documents.Documents(t.Context()) == other.api.documents.Documents(t.Context()) {
 		t.Error("two servers of different releases share their documents")
 	}
-	b.remove(kinds.Resources(feature.Default())[0])
+	b.remove(kinds.Resources(feature.At(feature.Oldest))[0])
 	if a.api.documents.Documents(t.Context()) == b.api.documents.Documents(t.Context()) {
 		t.Error("a server whose catalog changed keeps the old documents")
 	}

@@ -170,6 +170,18 @@ func (c *call) serve() {
 	}
 }
 
+// checkAccept rejects Accept headers as the router of kube-apiserver does. It does not route
+// requests for custom resources, and connections have other content types.
+func (c *call) checkAccept() error {
+	switch {
+	case c.resource.Custom || c.verb == "connect":
+		return nil
+	case c.verb == "watch" || c.verb == "list" && slices.Contains(c.resource.Verbs, "watch"):
+		return c.server.responder.CheckAcceptWatch(c.r)
+	}
+	return c.server.responder.CheckAccept(c.r)
+}
+
 // handle negotiates the format of the response and calls the handler of the verb.
 func (c *call) handle() error {
 	c.warnOfDeprecation()
@@ -179,6 +191,9 @@ func (c *call) handle() error {
 		allowed = encoding.WithoutColumns
 	case c.resource.Custom && c.resourceKind():
 		allowed = encoding.CustomResources
+	}
+	if err := c.checkAccept(); err != nil {
+		return err
 	}
 	negotiate := c.server.responder.Negotiate
 	if c.verb == "watch" {

@@ -33,7 +33,7 @@ func TestVersion(t *testing.T) {
 		r := s.must(http.StatusOK, s.do("GET", path, ""))
 		var got version.Info
 		parseJSON(t, r.body, &got)
-		if got.GitVersion != "v1.36.3" || got.Major != "1" || got.Minor != "36" {
+		if got.GitVersion != "v1.37.1" || got.Major != "1" || got.Minor != "37" {
 			t.Errorf("%s: %s", path, r.body)
 		}
 		if !strings.HasPrefix(r.body, "{\n  \"major\": \"1\",") {

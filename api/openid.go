@@ -23,10 +23,10 @@ func (s *Server) openIDRoutes(r chi.Router) {
 		return
 	}
 	serve := func(contentType string, body []byte) http.HandlerFunc {
-		return s.onlyGet(func(w http.ResponseWriter, r *http.Request) {
+		return s.onlyGet(s.produces(contentType, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "public, max-age=3600")
 			s.responder.WriteResponse(w, r, encoding.Response{ContentType: contentType, Status: http.StatusOK, Body: body})
-		})
+		}))
 	}
 	handleSlash(r, openIDConfigurationPath, serve("application/json", s.config.OpenID.Configuration))
 	handleSlash(r, OpenIDKeysPath, serve("application/jwk-set+json", s.config.OpenID.Keys))

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/openapi"
@@ -70,6 +72,9 @@ func (c *call) patch() error {
 	if err := encoding.CheckDepth(p.data); err != nil {
 		return err
 	}
+	if err := t.checkSyntax(p.data); err != nil {
+		return err
+	}
 	c.recordPatch(p.data)
 	if p.options, err = c.patchOptions(t.contentType); err != nil {
 		return err
@@ -85,6 +90,21 @@ func (c *call) patch() error {
 		Applied:     t.apply,
 		Options:     p.options.WriteOptions,
 	})
+}
+
+// checkSyntax returns a 400 for a body that is not JSON, or for server-side apply not YAML. It comes
+// before the lookup of the object.
+func (t patchType) checkSyntax(data []byte) error {
+	if json.Valid(data) {
+		return nil
+	}
+	if !t.apply {
+		return apierrors.NewBadRequest("invalid JSON patch")
+	}
+	if _, err := yaml.YAMLToJSON(data); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
+	}
+	return nil
 }
 
 // patchType returns the entry for the Content-Type of the request. For a type that the resource

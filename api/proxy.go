@@ -50,7 +50,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote http.Handl
 		remote.ServeHTTP(w, r.WithContext(ctx))
 		return
 	}
-	timeout, err := timeoutOf(r)
+	timeout, err := request.Timeout(r)
 	if err != nil {
 		s.responder.WriteError(w, r, err)
 		return

@@ -26,6 +26,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithPanicRecovery(logger, s.responder),
 		filters.WithHostGuard(s.responder),
 		filters.WithWarnings,
+		filters.WithTimeoutCheck(s.responder),
 		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
 		filters.WithImpersonation(authorizer, s.responder),
 		filters.WithMaxInFlightLimit(limits, s.requests),
@@ -51,7 +52,7 @@ func (s *Server) nonResourceRoutes(r chi.Router) {
 	handleSlash(r, "/openapi/v3", s.serveOpenAPIIndex)
 	r.HandleFunc("/openapi/v3/*", s.serveOpenAPIV3)
 	s.openIDRoutes(r)
-	handleSlash(r, "/version", s.onlyGet(d.Version(s.config.Version)))
+	handleSlash(r, "/version", s.onlyGet(s.produces("application/json", d.Version(s.config.Version))))
 	r.Handle("/metrics", s.metrics.Handler())
 	paths := []string{"/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
 	for _, e := range healthz.Endpoints(s.config.Ready, s.config.ReadyOnly) {
@@ -73,6 +74,17 @@ func (s *Server) onlyGet(handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			s.methodNotAllowed(w, r)
+			return
+		}
+		handler(w, r)
+	}
+}
+
+// produces returns a handler that rejects requests that do not accept a content type.
+func (s *Server) produces(contentType string, handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := encoding.CheckAccept(r, contentType); err != nil {
+			s.responder.WriteError(w, r, err)
 			return
 		}
 		handler(w, r)

@@ -45,6 +45,10 @@ func (h *Handlers) ServeGroups(w http.ResponseWriter, r *http.Request) {
 
 // serveRoot sends the aggregated document if the client accepts it, and otherwise the plain one.
 func (h *Handlers) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *aggregatedDiscovery, plain func() *encoding.CachedObject) {
+	if err := h.responder.CheckAccept(r); err != nil {
+		h.responder.WriteError(w, r, err)
+		return
+	}
 	f, err := h.responder.Negotiate(r, aggregatedOrPlain)
 	if err != nil {
 		h.responder.WriteError(w, r, err)
@@ -66,12 +70,14 @@ func (h *Handlers) serveRoot(w http.ResponseWriter, r *http.Request, aggregated 
 
 // ServeGroup serves /apis/{group}.
 func (h *Handlers) ServeGroup(w http.ResponseWriter, r *http.Request) {
-	group, ok := h.cache.Documents(r.Context()).discovery().groups[chi.URLParam(r, "group")]
+	d := h.cache.Documents(r.Context()).discovery()
+	name := chi.URLParam(r, "group")
+	group, ok := d.groups[name]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	h.servePlain(w, r, group)
+	h.servePlain(w, r, group, d.builtIn[name])
 }
 
 // ServeResources serves /api/{version} and /apis/{group}/{version}.
@@ -79,7 +85,7 @@ func (h *Handlers) ServeResources(w http.ResponseWriter, r *http.Request) {
 	d := h.cache.Documents(r.Context()).discovery()
 	gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
 	if resources, ok := d.resources[gv]; ok {
-		h.servePlain(w, r, resources)
+		h.servePlain(w, r, resources, d.builtIn[gv.Group])
 		return
 	}
 	if !d.builtIn[gv.Group] {
@@ -89,8 +95,17 @@ func (h *Handlers) ServeResources(w http.ResponseWriter, r *http.Request) {
 	h.responder.WriteError(w, r, encoding.GenericError(http.StatusNotFound, ""))
 }
 
-func (h *Handlers) servePlain(w http.ResponseWriter, r *http.Request, document *encoding.CachedObject) {
-	f, err := h.responder.Negotiate(r, encoding.NoTransformation)
+// servePlain sends a document. routed reports whether the router of kube-apiserver has its path,
+// which checks the Accept header.
+func (h *Handlers) servePlain(w http.ResponseWriter, r *http.Request, document *encoding.CachedObject, routed bool) {
+	var err error
+	if routed {
+		err = h.responder.CheckAccept(r)
+	}
+	var f encoding.Format
+	if err == nil {
+		f, err = h.responder.Negotiate(r, encoding.NoTransformation)
+	}
 	if err != nil {
 		h.responder.WriteError(w, r, err)
 		return
