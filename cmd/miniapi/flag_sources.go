@@ -121,32 +121,43 @@ func (s *flagSources) readFile(file string) error {
 	return errors.Join(errs...)
 }
 
-// setFromFile sets a flag to a value of the file: a scalar, or a list for a flag with several
-// values.
+// setFromFile sets a flag to a value of the file: a scalar, a list for a flag with several values,
+// or a map for feature gates.
 func (s *flagSources) setFromFile(name string, value any) error {
-	list, isList := value.([]any)
-	if !isList {
-		return s.setScalar(name, value)
-	}
 	flag := s.flags.Lookup(name)
-	target, ok := flag.Value.(pflag.SliceValue)
-	if !ok {
-		return fmt.Errorf("%q has one value, not a list", name)
-	}
-	items := make([]string, len(list))
-	for i, item := range list {
-		items[i] = fmt.Sprint(item)
-	}
-	flag.Changed = true
-	return target.Replace(items)
-}
-
-func (s *flagSources) setScalar(name string, value any) error {
-	switch value.(type) {
+	switch value := value.(type) {
 	case string, bool, json.Number:
 		return s.flags.Set(name, fmt.Sprint(value))
+	case []any:
+		target, ok := flag.Value.(pflag.SliceValue)
+		if !ok {
+			return fmt.Errorf("%q has one value, not a list", name)
+		}
+		flag.Changed = true
+		return target.Replace(texts(value))
+	case map[string]any:
+		if _, ok := flag.Value.(*featureGates); ok {
+			return s.flags.Set(name, pairs(value))
+		}
 	}
 	return fmt.Errorf("%q needs a value, such as text, a number or true", name)
+}
+
+func texts(values []any) []string {
+	list := make([]string, len(values))
+	for i, value := range values {
+		list[i] = fmt.Sprint(value)
+	}
+	return list
+}
+
+// pairs returns NAME=VALUE for each key, separated by commas.
+func pairs(values map[string]any) string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, fmt.Sprintf("%s=%v", key, values[key]))
+	}
+	return strings.Join(list, ",")
 }
 
 // explain adds the sources of values to the lines of an error that name a flag or its value.

@@ -78,9 +78,14 @@ disable-admission-plugins:
 - LimitRanger
 - ResourceQuota
 enable-admission-plugins: ServiceAccount,NamespaceExists
+feature-gates: {AllAlpha: false, AllBeta: true}
 `)
 	s := serveCommand(t, withEnv(t, nil, "--config", file))
+	get(t, s.url+"/api")
 	check(t, s.stop(syscall.SIGTERM))
+	if !strings.Contains(s.stderr.String(), "msg=request") {
+		t.Errorf("v: 3 has no effect:\n%s", s.stderr)
+	}
 }
 
 func TestErrorsNameTheSourceOfAValue(t *testing.T) {
