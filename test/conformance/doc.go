@@ -1,6 +1,6 @@
 // Package conformance replays requests that were sent to a real kube-apiserver (v1.36.3 and
-// v1.37.1 with etcd 3.7.3, no controllers and no nodes) and compares the responses with the recorded
-// ones. The server emulates the release of the recording.
+// v1.37.1 with etcd 3.7.3, no controllers and no nodes) and compares the responses with the
+// recorded ones. The server emulates the release of the recording.
 //
 // testdata/AREA.jsonl.gz has one request with its response per line. Within a chain of requests
 // (the first two parts of their ids) uids and resourceVersions are numbered in the order of
