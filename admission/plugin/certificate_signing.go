@@ -19,7 +19,8 @@ func CertificateSigning() registry.AdmissionStep {
 
 func checkSigning(ctx context.Context, a *registry.Attributes) error {
 	request, old, ok := updatedBy[*certificatesv1.CertificateSigningRequest](a, "status")
-	if !ok || sameOutcome(&request.Status, &old.Status) || isAuthorizedForSigner(ctx, a, "sign", old.Spec.SignerName) {
+	if !ok || sameOutcome(&request.Status, &old.Status) ||
+		registry.IsAuthorizedForSigner(ctx, a.Catalog.Authorizer(), "sign", old.Spec.SignerName) {
 		return nil
 	}
 	return forbidden(a, fmt.Errorf("user not permitted to sign requests with signerName %q", old.Spec.SignerName))
