@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"time"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/internal/suggest"
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // Mode selects the bootstrap objects.
@@ -37,6 +39,8 @@ type Config struct {
 	// AccessRoles adds the RBAC roles of users, of kube-controller-manager and of kube-scheduler,
 	// and their default bindings, to mode Minimal. Full includes them.
 	AccessRoles bool
+	// Release selects the prepared objects. 0: the latest release.
+	Release feature.Release
 	// Port is the port of the server. 0: 443.
 	Port int
 	// Advertise is the address of the server for clients inside of the cluster. Mode Full creates
@@ -78,9 +82,9 @@ func Objects(mode Mode, cfg Config) ([]Object, error) {
 		for _, obj := range networkObjects(c.now, cfg) {
 			c.add(obj)
 		}
-		c.addPrepared()
+		c.addPrepared(cfg.Release)
 	} else if cfg.AccessRoles {
-		c.addAccessRoles()
+		c.addAccessRoles(cfg.Release)
 	}
 	if c.err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", c.err)
@@ -92,9 +96,8 @@ func (c Config) withDefaults() Config {
 	if len(c.ServiceRanges) == 0 {
 		c.ServiceRanges = []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, 0}), 24)}
 	}
-	if c.Port == 0 {
-		c.Port = 443
-	}
+	c.Release = cmp.Or(c.Release, feature.Latest)
+	c.Port = cmp.Or(c.Port, 443)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

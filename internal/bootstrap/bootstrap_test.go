@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/netip"
 	"os"
 	"slices"
@@ -18,9 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
-var update = flag.Bool("update", false, "write objects.pb.gz from testdata/recorded.json")
+var update = flag.Bool("update", false, "write objects-RELEASE.pb.gz from testdata/recorded-RELEASE.json")
 
 // recordedConfig returns the config of the recorded server.
 func recordedConfig() Config {
@@ -32,22 +34,28 @@ func recordedConfig() Config {
 }
 
 func TestFullMatchesKubeAPIServer(t *testing.T) {
-	recorded := readRecorded(t)
-	if *update {
-		prepared = pack(t, recorded)
-		if err := os.WriteFile("objects.pb.gz", prepared, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	for release := feature.Oldest; release <= feature.Latest; release++ {
+		t.Run(release.String(), func(t *testing.T) {
+			recorded := readRecorded(t, release)
+			if *update {
+				if err := os.WriteFile(preparedFile(release), pack(t, recorded), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				t.Skip("the file is embedded in the next run")
+			}
+			config := recordedConfig()
+			config.Release = release
+			objects, err := Objects(Full, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, recorded, objects)
+		})
 	}
-	objects, err := Objects(Full, recordedConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, recorded, objects)
 }
 
 func TestMinimal(t *testing.T) {
-	recorded := readRecorded(t)
+	recorded := readRecorded(t, feature.Latest)
 	for key := range recorded {
 		if !strings.HasPrefix(key, "/namespaces/") && key != "/services/specs/default/kubernetes" && key != "/ipaddresses/10.0.0.1" {
 			delete(recorded, key)
@@ -185,9 +193,9 @@ func decodeAny(o Object) (runtime.Object, error) {
 }
 
 // readRecorded returns the recorded objects by their keys.
-func readRecorded(t *testing.T) map[string]runtime.Object {
+func readRecorded(t *testing.T, release feature.Release) map[string]runtime.Object {
 	t.Helper()
-	data, err := os.ReadFile("testdata/recorded.json")
+	data, err := os.ReadFile(fmt.Sprintf("testdata/recorded-%s.json", release))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,17 +236,17 @@ func TestAccessRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded := readRecorded(t)
+	recorded := readRecorded(t, feature.Latest)
 	want := map[string]runtime.Object{}
 	for _, name := range []string{"cluster-admin", "admin", "edit", "view",
 		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
 		"system:basic-user", "system:discovery", "system:public-info-viewer",
-		"system:service-account-issuer-discovery", "system:auth-delegator",
+		"system:service-account-issuer-discovery", "system:cluster-trust-bundle-discovery", "system:auth-delegator",
 		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
 		want["/clusterroles/"+name] = recorded["/clusterroles/"+name]
 	}
 	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery",
-		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
+		"system:cluster-trust-bundle-discovery", "system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
 		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
 	}
 	for _, key := range []string{

@@ -3,9 +3,10 @@
 //
 // [Minimal] has the objects that the server itself relies on: the namespaces, and the Service of
 // the API with its address. [Full] has all objects that a new kube-apiserver creates, about 190.
-// The objects that are the same in every cluster, such as the RBAC roles, come from objects.pb.gz:
-// a gzipped metav1.List of stored values, created from testdata/recorded.json, which was recorded
-// from kube-apiserver v1.36.3. To create it again:
+// The objects that are the same in every cluster, such as the RBAC roles, come from
+// objects-RELEASE.pb.gz: a gzipped metav1.List of stored values, created from
+// testdata/recorded-RELEASE.json, which was recorded from kube-apiserver v1.36.3 or v1.37.1. To
+// create them again:
 //
 //	go test ./internal/bootstrap -run TestFull -update
 //

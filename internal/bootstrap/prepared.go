@@ -3,7 +3,7 @@ package bootstrap
 import (
 	"bytes"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"slices"
@@ -17,19 +17,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
-// prepared is a gzipped metav1.List of values in the protobuf envelope.
+// prepared has, for each release, a gzipped metav1.List of values in the protobuf envelope.
 //
-//go:embed objects.pb.gz
-var prepared []byte
+//go:embed objects-*.pb.gz
+var prepared embed.FS
+
+func preparedFile(release feature.Release) string { return fmt.Sprintf("objects-%s.pb.gz", release) }
 
 // addPrepared adds the objects that are the same in every cluster.
-func (c *collector) addPrepared() {
+func (c *collector) addPrepared(release feature.Release) {
 	if c.err != nil {
 		return
 	}
-	objects, err := unpack(prepared)
+	objects, err := unpackPrepared(release)
 	if err != nil {
 		c.err = fmt.Errorf("prepared objects: %w", err)
 		return
@@ -41,11 +45,15 @@ func (c *collector) addPrepared() {
 }
 
 // addAccessRoles adds the prepared objects of Config.AccessRoles.
-func (c *collector) addAccessRoles() {
+func (c *collector) addAccessRoles(release feature.Release) {
 	if c.err != nil {
 		return
 	}
-	objects, err := accessRoles()
+	load, _ := accessRoles.LoadOrStore(release, sync.OnceValues(func() ([]runtime.Object, error) {
+		objects, err := unpackPrepared(release)
+		return slices.DeleteFunc(objects, func(obj runtime.Object) bool { return !isAccessRole(obj) }), err
+	}))
+	objects, err := load.(func() ([]runtime.Object, error))()
 	if err != nil {
 		c.err = fmt.Errorf("prepared objects: %w", err)
 		return
@@ -55,12 +63,9 @@ func (c *collector) addAccessRoles() {
 	}
 }
 
-// accessRoles returns the prepared objects of Config.AccessRoles. The process shares them. They
-// must not be modified.
-var accessRoles = sync.OnceValues(func() ([]runtime.Object, error) {
-	objects, err := unpack(prepared)
-	return slices.DeleteFunc(objects, func(obj runtime.Object) bool { return !isAccessRole(obj) }), err
-})
+// accessRoles has a function for each release that returns the prepared objects of
+// Config.AccessRoles. The process shares them. They must not be modified.
+var accessRoles sync.Map
 
 // isAccessRole reports whether an object is a role of users, of kube-controller-manager, of
 // kube-scheduler or of aggregated API servers, or a default binding of such a role.
@@ -83,7 +88,8 @@ var accessRoleNames = map[string]bool{
 	"cluster-admin": true, "admin": true, "edit": true, "view": true,
 	"system:aggregate-to-admin": true, "system:aggregate-to-edit": true, "system:aggregate-to-view": true,
 	"system:basic-user": true, "system:discovery": true, "system:public-info-viewer": true,
-	"system:service-account-issuer-discovery": true, "system:auth-delegator": true,
+	"system:service-account-issuer-discovery": true, "system:cluster-trust-bundle-discovery": true,
+	"system:auth-delegator":          true,
 	"system:kube-controller-manager": true, "system:kube-scheduler": true, "system:volume-scheduler": true,
 }
 
@@ -92,6 +98,14 @@ var systemRoleNames = map[string]bool{
 	"extension-apiserver-authentication-reader":      true,
 	"system::leader-locking-kube-controller-manager": true,
 	"system::leader-locking-kube-scheduler":          true,
+}
+
+func unpackPrepared(release feature.Release) ([]runtime.Object, error) {
+	data, err := prepared.ReadFile(preparedFile(release))
+	if err != nil {
+		return nil, err
+	}
+	return unpack(data)
 }
 
 func unpack(data []byte) ([]runtime.Object, error) {
