@@ -29,6 +29,7 @@ import (
 	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/certificates"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
@@ -115,6 +116,7 @@ func (s *Server) assemble(ctx context.Context) error {
 		return err
 	}
 	s.bootstrap = bootstrap.Config{
+		Release:        s.features.Release(),
 		ServiceRanges:  ranges,
 		Port:           s.listener.Port(),
 		AccessRoles:    s.config.Authorization.modes().Has(authz.ModeRBAC),
@@ -173,6 +175,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
 	maps.Copy(config.Hooks, s.admission.Hooks())
 	maps.Copy(config.Hooks, resource.Hooks())
+	maps.Copy(config.Hooks, certificates.Hooks())
 
 	s.catalog = registry.NewCatalog(config)
 	s.crds = crd.NewController(crd.Config{Catalog: s.catalog, Resolve: s.resolver(), Logger: s.config.logger("custom resources")})

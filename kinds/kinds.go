@@ -24,6 +24,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -50,6 +51,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/kinds/scheduling"
 	"github.com/miniapi/miniapi/kinds/storage"
+	"github.com/miniapi/miniapi/kinds/storagemigration"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -85,6 +87,7 @@ func groups() []group {
 		{discovery.Resources, schemes{discoveryv1.AddToScheme}},
 		{resource.Resources, schemes{resourcev1.AddToScheme}},
 		{flowcontrol.Resources, schemes{flowcontrolv1.AddToScheme}},
+		{storagemigration.Resources, schemes{storagemigrationv1.AddToScheme}},
 	}
 }
 

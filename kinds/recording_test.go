@@ -87,7 +87,7 @@ func splitPath(path string) (gv schema.GroupVersion, resource string) {
 
 func find(t testing.TB, group, name string) *registry.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources(feature.Default()) {
+	for _, r := range kinds.Resources(feature.At(36)) {
 		if r.Group == group && r.Name == name {
 			return r
 		}
@@ -98,7 +98,7 @@ func find(t testing.TB, group, name string) *registry.Resource {
 
 func findKind(t testing.TB, group, kind string) *registry.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources(feature.Default()) {
+	for _, r := range kinds.Resources(feature.At(36)) {
 		if r.Group == group && r.Kind == kind {
 			return r
 		}

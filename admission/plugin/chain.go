@@ -46,6 +46,7 @@ func (c Config) steps() registry.Chain {
 			RuntimeClass(),
 			CertificateApproval(),
 			CertificateSigning(),
+			ClusterTrustBundleAttest(),
 			CertificateSubjectRestriction(),
 			DefaultIngressClass(),
 			PodTopologyLabels(),

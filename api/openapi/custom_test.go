@@ -47,7 +47,7 @@ func newDocuments(t testing.TB, resources ...*registry.Resource) *openapi.Docume
 	catalog := registry.NewCatalog(registry.CatalogConfig{
 		Storage: func(storage.Codec) storage.Interface { return nil },
 	})
-	resources = append(slices.Clone(kinds.Resources(feature.Default())), resources...)
+	resources = append(slices.Clone(kinds.Resources(feature.At(36))), resources...)
 	if err := catalog.Add(resources...); err != nil {
 		t.Fatal(err)
 	}

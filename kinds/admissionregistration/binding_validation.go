@@ -76,7 +76,7 @@ func validateActions(actions []admissionregistrationv1.ValidationAction, at *fie
 			"(repeating the same validation failure information in the API response and headers serves no purpose)"))
 	}
 	if len(actions) == 0 {
-		errs = append(errs, field.Required(at, "at least one validation action is required"))
+		errs = append(errs, field.Required(at, ""))
 	}
 	return errs
 }

@@ -93,7 +93,7 @@ func TestBindings(t *testing.T) {
 	const actions, params = "spec.validationActions", "spec.paramRef"
 	check := registrytest.Rules(t, valid, validateValidatingBinding)
 	check("an empty binding", func(b *binding) { b.Spec = admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{} },
-		"spec.policyName: Required value", actions+": Required value: at least one validation action is required")
+		"spec.policyName: Required value", actions+": Required value")
 	check("actions are known and unique", func(b *binding) { b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{"x", "x"} },
 		actions+`[0]: Unsupported value: "x": supported values: "Audit", "Deny", "Warn"`,
 		actions+`[1]: Unsupported value: "x": supported values: "Audit", "Deny", "Warn"`, actions+`[1]: Duplicate value: "x"`)

@@ -30,6 +30,7 @@ func definitions(features *feature.Set) *registry.Resource {
 		WarningsOnCreate:      func(definition *apiextensionsv1.CustomResourceDefinition) []string { return warnings(definition, nil) },
 		PrepareForUpdate:      func(definition, _ *apiextensionsv1.CustomResourceDefinition) { recordStoredVersion(definition) },
 		WarningsOnUpdate:      warnings,
+		Columns:               definitionColumns(features),
 		HoldsDeletion:         isLive,
 		MarkDeleted:           markTerminating,
 	}.Build(features)

@@ -25,11 +25,12 @@ func daemonSets(features *feature.Set) *registry.Resource {
 		Status:                   true,
 		Default:                  defaultDaemonSet,
 		Restore:                  defaultDaemonSet,
-		PrepareForCreate:         prepareDaemonSet,
+		GatedFields:              podspec.GatedFieldsOfTemplate(daemonSetTemplate),
+		PrepareForCreate:         startTemplateGeneration,
 		ValidateCreate:           validateDaemonSet,
 		WarningsOnCreate:         warningsForDaemonSet,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         prepareDaemonSetUpdate,
+		PrepareForUpdate:         countTemplateGeneration,
 		ValidateUpdate:           validateDaemonSetUpdate,
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForDaemonSet),
 		PrepareForStatusUpdate:   keepTemplateGeneration,
@@ -37,16 +38,6 @@ func daemonSets(features *feature.Set) *registry.Resource {
 		Columns:                  daemonSetColumns(),
 		Metadata:                 withoutTemplateGeneration,
 	}.Build(features)
-}
-
-func prepareDaemonSet(d *appsv1.DaemonSet) {
-	podspec.DropDisabledOfTemplate(&d.Spec.Template, nil)
-	startTemplateGeneration(d)
-}
-
-func prepareDaemonSetUpdate(d, old *appsv1.DaemonSet) {
-	podspec.DropDisabledOfTemplate(&d.Spec.Template, &old.Spec.Template)
-	countTemplateGeneration(d, old)
 }
 
 func daemonSetColumns() []kind.Column[*appsv1.DaemonSet] {

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -24,18 +25,18 @@ func statefulSets(features *feature.Set) *registry.Resource {
 		Namespaced:               true,
 		Generation:               true,
 		Status:                   true,
-		Default:                  defaultStatefulSet,
-		Restore:                  defaultStatefulSet,
+		Default:                  func(s *appsv1.StatefulSet) { defaultStatefulSet(s, features) },
+		Restore:                  func(s *appsv1.StatefulSet) { defaultStatefulSet(s, features) },
 		ValidateName:             validation.NameIsDNSLabel,
-		PrepareForCreate:         func(s *appsv1.StatefulSet) { dropDisabledOfStatefulSet(s, nil) },
 		ValidateCreate:           validateNewStatefulSet,
 		WarningsOnCreate:         warningsForNewStatefulSet,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         dropDisabledOfStatefulSet,
-		ValidateUpdate:           validateStatefulSetUpdate,
+		ValidateUpdate:           statefulSetUpdateValidation(features),
 		WarningsOnUpdate:         warningsForChangedStatefulSet,
 		ValidateStatusUpdate:     validateStatefulSetStatus,
-		Columns:                  statefulSetColumns(),
+		GatedFields: append(podspec.GatedFieldsOfTemplate(statefulSetTemplate),
+			kind.Gated(feature.MaxUnavailableStatefulSet, maxUnavailable)),
+		Columns: statefulSetColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(s *appsv1.StatefulSet) (kind.Scaling, error) {
 				return scaling(&s.Spec.Replicas, s.Status.Replicas, s.Spec.Selector)
@@ -44,23 +45,11 @@ func statefulSets(features *feature.Set) *registry.Resource {
 	}.Build(features)
 }
 
-// dropDisabledOfStatefulSet drops disabled fields, unless old has them.
-func dropDisabledOfStatefulSet(s, old *appsv1.StatefulSet) {
-	var before *corev1.PodTemplateSpec
-	if old != nil {
-		before = &old.Spec.Template
-	}
-	podspec.DropDisabledOfTemplate(&s.Spec.Template, before)
-	dropMaxUnavailable(s, old)
-}
-
-func dropMaxUnavailable(s, old *appsv1.StatefulSet) {
-	if old != nil && old.Spec.UpdateStrategy.RollingUpdate != nil && old.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable != nil {
-		return
-	}
+func maxUnavailable(s *appsv1.StatefulSet) **intstr.IntOrString {
 	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
-		rolling.MaxUnavailable = nil
+		return &rolling.MaxUnavailable
 	}
+	return nil
 }
 
 func statefulSetColumns() []kind.Column[*appsv1.StatefulSet] {

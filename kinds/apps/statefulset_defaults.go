@@ -3,14 +3,16 @@ package apps
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// defaultStatefulSet sets the partition of a rolling update if the type is unset or parameters are
-// given.
-func defaultStatefulSet(s *appsv1.StatefulSet) {
+// defaultStatefulSet sets the parameters of a rolling update if the type is unset or parameters
+// are given.
+func defaultStatefulSet(s *appsv1.StatefulSet, features *feature.Set) {
 	spec := &s.Spec
 	podspec.DefaultTemplate(&spec.Template)
 	kind.SetDefaultPointer(&spec.Replicas, 1)
@@ -22,6 +24,9 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 	}
 	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil && spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
 		kind.SetDefaultPointer(&rolling.Partition, 0)
+		if features.Enabled(feature.MaxUnavailableStatefulSet) {
+			kind.SetDefaultPointer(&rolling.MaxUnavailable, intstr.FromInt32(1))
+		}
 	}
 	kind.SetDefaultPointer(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
 	kind.SetDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)

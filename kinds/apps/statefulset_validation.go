@@ -5,11 +5,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
@@ -149,27 +149,39 @@ func podsOf(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 	return &pods
 }
 
-// validateStatefulSetUpdate compares the specs without the mutable fields. Immutable fields are not
-// validated again, nor is the template if the rest of the spec has errors: older releases accepted
-// any template.
-func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
-	rest := *s.Spec.DeepCopy()
-	rest.Replicas = old.Spec.Replicas
-	rest.Template = old.Spec.Template
-	rest.UpdateStrategy = old.Spec.UpdateStrategy
-	rest.MinReadySeconds = old.Spec.MinReadySeconds
-	rest.Ordinals = old.Spec.Ordinals
-	rest.RevisionHistoryLimit = old.Spec.RevisionHistoryLimit
-	rest.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
-	pass := skipped{claims: true, service: true}
-	pass.pods = len(validateStatefulSet(old, pass)) > 0
-	errs := validateStatefulSet(s, pass)
-	if equality.Semantic.DeepEqual(rest, old.Spec) {
-		return errs
+// statefulSetUpdateValidation returns the validation of updates. Immutable fields are not validated
+// again, nor is the template if the rest of the spec has errors: older releases accepted any
+// template.
+func statefulSetUpdateValidation(features *feature.Set) func(s, old *appsv1.StatefulSet) field.ErrorList {
+	validateImmutable := validateImmutableSpec
+	if features.Enabled(feature.ImmutableStatefulSetFields) {
+		validateImmutable = validateImmutableFields
 	}
-	return append(errs, field.Forbidden(field.NewPath("spec"),
+	return func(s, old *appsv1.StatefulSet) field.ErrorList {
+		pass := skipped{claims: true, service: true}
+		pass.pods = len(validateStatefulSet(old, pass)) > 0
+		return append(validateStatefulSet(s, pass), validateImmutable(&s.Spec, &old.Spec)...)
+	}
+}
+
+func validateImmutableFields(s, old *appsv1.StatefulSetSpec) field.ErrorList {
+	spec := field.NewPath("spec")
+	return slices.Concat(
+		kind.Immutable(spec.Child("selector"), s.Selector, old.Selector),
+		kind.Immutable(spec.Child("volumeClaimTemplates"), s.VolumeClaimTemplates, old.VolumeClaimTemplates),
+		kind.Immutable(spec.Child("serviceName"), s.ServiceName, old.ServiceName),
+		kind.Immutable(spec.Child("podManagementPolicy"), s.PodManagementPolicy, old.PodManagementPolicy),
+	)
+}
+
+// validateImmutableSpec returns one error for all immutable fields.
+func validateImmutableSpec(s, old *appsv1.StatefulSetSpec) field.ErrorList {
+	if len(validateImmutableFields(s, old)) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec"),
 		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")}
 }
 
 func validateStatefulSetStatus(s, old *appsv1.StatefulSet) field.ErrorList {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -103,7 +104,7 @@ func TestDaemonSets(t *testing.T) {
 }
 
 func TestStatefulSets(t *testing.T) {
-	check := registrytest.Rules(t, newStatefulSet, defaulted(defaultStatefulSet, validateNewStatefulSet))
+	check := registrytest.Rules(t, newStatefulSet, defaulted(func(s *appsv1.StatefulSet) { defaultStatefulSet(s, feature.Default()) }, validateNewStatefulSet))
 	mount := func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	}
@@ -158,9 +159,9 @@ func TestStatefulSetsRatchetErrors(t *testing.T) {
 	update := func(old func() *appsv1.StatefulSet) func(*appsv1.StatefulSet) field.ErrorList {
 		return func(s *appsv1.StatefulSet) field.ErrorList {
 			was := old()
-			defaultStatefulSet(s)
-			defaultStatefulSet(was)
-			return validateStatefulSetUpdate(s, was)
+			defaultStatefulSet(s, feature.Default())
+			defaultStatefulSet(was, feature.Default())
+			return statefulSetUpdateValidation(feature.Default())(s, was)
 		}
 	}
 	registrytest.Rules(t, faulty, update(faulty))("a template that follows an invalid spec is not validated", func(s *appsv1.StatefulSet) {
@@ -169,6 +170,23 @@ func TestStatefulSetsRatchetErrors(t *testing.T) {
 	registrytest.Rules(t, sound, update(sound))("one that follows a sound one is", func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.DNSPolicy = "y"
 	}, `spec.template.spec.dnsPolicy: Unsupported value: "y": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`)
+}
+
+func TestImmutableFieldsOfStatefulSets(t *testing.T) {
+	old := newStatefulSet()
+	changed := newStatefulSet()
+	changed.Spec.ServiceName = "b"
+	for release, want := range map[feature.Release]string{
+		37: `spec.serviceName: Invalid value: "b": field is immutable`,
+		36: "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
+			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+	} {
+		validate := statefulSetUpdateValidation(feature.At(release))
+		texts := registrytest.Texts(validate(changed, old))
+		if len(texts) == 0 || texts[len(texts)-1] != want {
+			t.Errorf("1.%d: %q, want %s", release, texts, want)
+		}
+	}
 }
 
 func TestRevisions(t *testing.T) {

@@ -136,10 +136,10 @@ func TestInvalidReviewsAreRejected(t *testing.T) {
 		message                   string
 	}{
 		{"an empty spec", "subjectaccessreviews", "", &authorizationv1.SubjectAccessReview{}, 422,
-			`.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]`},
+			`.authorization.k8s.io "" is invalid: [spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]`},
 		{"resource and path together", "selfsubjectaccessreviews", "",
 			&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: getPods(""), NonResourceAttributes: nonResource}}, 422,
-			`.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes`},
+			`.authorization.k8s.io "" is invalid: spec: Invalid value: {"Path":"/","Verb":""}: exactly one of nonResourceAttributes or resourceAttributes must be specified`},
 		{"a name", "selfsubjectaccessreviews", "",
 			&authorizationv1.SelfSubjectAccessReview{ObjectMeta: named, Spec: authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: nonResource}}, 422,
 			`.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"n"}: must be empty`},

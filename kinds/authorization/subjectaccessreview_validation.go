@@ -19,16 +19,11 @@ func validateSpec(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 }
 
 func validateAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
-	path := field.NewPath("spec")
-	switch {
-	case resource != nil && other != nil:
-		return field.ErrorList{field.Invalid(path.Child("nonResourceAttributes"), kind.GoJSON(other),
-			"cannot be specified in combination with resourceAttributes")}
-	case resource == nil && other == nil:
-		return field.ErrorList{field.Invalid(path.Child("resourceAttributes"), kind.GoJSON(other),
-			"exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	if (resource == nil) != (other == nil) {
+		return nil
 	}
-	return nil
+	return field.ErrorList{field.Invalid(field.NewPath("spec"), kind.GoJSON(other),
+		"exactly one of nonResourceAttributes or resourceAttributes must be specified")}
 }
 
 func validateLocal(review *authorizationv1.LocalSubjectAccessReview) field.ErrorList {

@@ -20,6 +20,7 @@ func horizontalPodAutoscalers(features *feature.Set) *registry.Resource {
 		ShortNames:               []string{"hpa"},
 		Categories:               []string{"all"},
 		Namespaced:               true,
+		Generation:               features.Enabled(feature.HPAGeneration),
 		Status:                   true,
 		ValidateCreate:           validateAutoscaler,
 		AllowUnconditionalUpdate: true,

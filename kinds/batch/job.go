@@ -29,14 +29,12 @@ func jobs(features *feature.Set) *registry.Resource {
 		Status:       true,
 		Default:      defaultJob,
 		Restore:      defaultJob,
-		PrepareForCreate: func(j *batchv1.Job) {
-			podspec.DropDisabledOfTemplate(jobTemplate(j), nil)
-			selectOwnPods(j)
-		},
+		GatedFields: append(podspec.GatedFieldsOfTemplate(jobTemplate),
+			kind.Gated(feature.WorkloadWithJob, func(j *batchv1.Job) **batchv1.JobSchedulingConfiguration { return &j.Spec.Scheduling })),
+		PrepareForCreate:         selectOwnPods,
 		ValidateCreate:           validateJob,
 		WarningsOnCreate:         warningsForNewJob,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         podspec.PrepareTemplateUpdate(jobTemplate),
 		ValidateUpdate:           validateJobUpdate,
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForJob),
 		WarningsOnDelete:         warningsForOrphans,

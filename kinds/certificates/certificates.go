@@ -9,5 +9,5 @@ import (
 
 // Resources returns the kinds in the order of discovery.
 func Resources(features *feature.Set) []*registry.Resource {
-	return []*registry.Resource{signingRequests(features)}
+	return []*registry.Resource{signingRequests(features), clusterTrustBundles(features), podCertificateRequests(features)}
 }

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 const (
@@ -43,7 +42,7 @@ func validateRequest(csr *certificatesv1.CertificateSigningRequest) field.ErrorL
 	if csr.Spec.SignerName == legacySigner {
 		errs = append(errs, field.Invalid(spec.Child("signerName"), csr.Spec.SignerName, "the legacy signerName is not allowed via this API version"))
 	} else {
-		errs = append(errs, validateSigner(csr.Spec.SignerName, spec.Child("signerName"))...)
+		errs = append(errs, podspec.ValidateSignerName(csr.Spec.SignerName, spec.Child("signerName"))...)
 	}
 	if n := csr.Spec.ExpirationSeconds; n != nil && *n < shortestLife {
 		errs = append(errs, field.Invalid(spec.Child("expirationSeconds"), *n, "may not specify a duration less than 600 seconds (10 minutes)"))
@@ -81,44 +80,6 @@ func validateUsages(list []certificatesv1.KeyUsage, at *field.Path) field.ErrorL
 	return errs
 }
 
-// validateSigner requires the form domain/name.
-func validateSigner(name string, at *field.Path) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(at, "")}
-	}
-	domain, path, ok := strings.Cut(name, "/")
-	if !ok || strings.Contains(path, "/") {
-		return field.ErrorList{field.Invalid(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
-	}
-	var errs field.ErrorList
-	longest := utilvalidation.DNS1123SubdomainMaxLength
-	if len(domain) > longest {
-		errs = append(errs, field.TooLong(at, "", longest))
-	}
-	errs = append(errs, validateLabels(domain, at, utilvalidation.IsDNS1123Label)...)
-	if !strings.Contains(domain, ".") {
-		errs = append(errs, field.Invalid(at, domain, "should be a domain with at least two segments separated by dots"))
-	}
-	errs = append(errs, validateLabels(path, at, utilvalidation.IsDNS1123Subdomain)...)
-	if longest += 1 + longest + 1 + utilvalidation.DNS1123LabelMaxLength; len(name) > longest {
-		errs = append(errs, field.TooLong(at, "", longest))
-	}
-	return errs
-}
-
-// validateLabels stops at the first invalid label: the errors of others would be equal.
-func validateLabels(text string, at *field.Path, form func(string) []string) field.ErrorList {
-	for label := range strings.SplitSeq(text, ".") {
-		if messages := form(label); len(messages) > 0 {
-			for i, message := range messages {
-				messages[i] = fmt.Sprintf("validating label %q: %s", label, message)
-			}
-			return kind.Invalid(at, text, messages)
-		}
-	}
-	return nil
-}
-
 // validateCertificate requires PEM blocks of certificates only.
 func validateCertificate(data []byte) field.ErrorList {
 	if len(data) == 0 {
@@ -134,7 +95,7 @@ func checkCertificates(data []byte) error {
 	found := false
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		found = true
-		if block.Type != "CERTIFICATE" {
+		if block.Type != certificateBlock {
 			return fmt.Errorf("only CERTIFICATE PEM blocks are allowed, found %q", block.Type)
 		}
 		if len(block.Headers) > 0 {

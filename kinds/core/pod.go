@@ -32,7 +32,7 @@ func pods(features *feature.Set) *registry.Resource {
 		PrepareForCreateContext:  preparePod,
 		ValidateCreate:           validateNewPod,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         func(p, old *corev1.Pod) { podspec.DropDisabled(&p.Spec, &old.Spec) },
+		GatedFields:              podspec.GatedFields(func(p *corev1.Pod) *corev1.PodSpec { return &p.Spec }),
 		ValidateUpdate:           validatePodUpdate,
 		GracePeriod:              podGracePeriod,
 		ReturnDeletedObject:      true,
@@ -45,7 +45,7 @@ func pods(features *feature.Set) *registry.Resource {
 		Columns:                  podColumns(),
 		RowConditions:            podRowConditions,
 		Subresources: []registry.Subresource{
-			podBinding(), podEphemeralContainers(), podEviction(), podResize(),
+			podBinding(), podEphemeralContainers(features), podEviction(), podResize(),
 			podExec(), podAttach(), podPortForward(), podLog(), podProxy(),
 		},
 	}.Build(features)

@@ -15,7 +15,6 @@ import (
 // preparePod resets the status, but for the QoS class.
 func preparePod(ctx context.Context, p *corev1.Pod) {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(p.Status.QOSClass, podQOS(p))}
-	podspec.DropDisabled(&p.Spec, nil)
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type:               corev1.PodScheduled,

@@ -34,15 +34,15 @@ func TestPodUpdates(t *testing.T) {
 		{"containers cannot be added", func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
 		}, `Pod "p" is invalid: spec.containers: Forbidden: pod updates may not add or remove containers`},
-		{"other fields are immutable", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -42,7 +42,7 @@
-  "NodeSelector": null,
+		{"other fields are immutable", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -43,7 +43,7 @@
   "ServiceAccountName": "",
+  "DeprecatedServiceAccount": "",
   "AutomountServiceAccountToken": null,
 - "NodeName": "",
 + "NodeName": "n",
-  "SecurityContext": {
-   "HostNetwork": false,
-   "HostPID": false,
+  "HostNetwork": false,
+  "HostPID": false,
+  "HostIPC": false,
 `},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {

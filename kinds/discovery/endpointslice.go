@@ -8,6 +8,7 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -31,7 +32,9 @@ func endpointSlices(features *feature.Set) *registry.Resource {
 		WarningsOnCreate:         warningsForNewSlice,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         prepareUpdate,
-		ValidateUpdate:           validateSliceUpdate,
+		ValidateUpdate: func(s, old *discoveryv1.EndpointSlice) field.ErrorList {
+			return validateSliceUpdate(s, old, features)
+		},
 		Columns: kind.StandardColumns(
 			kind.TextColumn("AddressType", doc["addressType"],
 				func(slice *discoveryv1.EndpointSlice) any { return string(slice.AddressType) }),

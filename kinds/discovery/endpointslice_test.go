@@ -67,9 +67,11 @@ func TestDeprecatedTopologyIsDropped(t *testing.T) {
 func TestAddressTypeIsImmutable(t *testing.T) {
 	changed := slice()
 	changed.AddressType = discoveryv1.AddressTypeIPv6
-	errs := validateSliceUpdate(changed, slice())
-	if len(errs) != 1 || errs[0].Error() != `addressType: Invalid value: "IPv6": field is immutable` {
-		t.Errorf("errors %v", errs)
+	for release, value := range map[feature.Release]string{36: `"IPv6"`, 37: "null"} {
+		errs := validateSliceUpdate(changed, slice(), feature.At(release))
+		if len(errs) != 1 || errs[0].Error() != "addressType: Invalid value: "+value+": field is immutable" {
+			t.Errorf("1.%d: errors %v", release, errs)
+		}
 	}
 }
 

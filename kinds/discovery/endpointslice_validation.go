@@ -14,6 +14,7 @@ import (
 	netutils "k8s.io/utils/net"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -31,12 +32,12 @@ func validateNewSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 }
 
 // validateSliceUpdate accepts unchanged endpoints that are invalid.
-func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
+func validateSliceUpdate(s, old *discoveryv1.EndpointSlice, features *feature.Set) field.ErrorList {
 	errs := validateSlice(s)
 	if !equality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
 		errs = append(errs, validateEndpoints(s, field.NewPath("endpoints"))...)
 	}
-	return append(errs, kind.Immutable(field.NewPath("addressType"), s.AddressType, old.AddressType)...)
+	return append(errs, kind.ImmutableByTag(features, field.NewPath("addressType"), s.AddressType, old.AddressType)...)
 }
 
 func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {

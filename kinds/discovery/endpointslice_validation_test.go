@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -34,7 +35,7 @@ func TestAddresses(t *testing.T) {
 	if got := registrytest.Texts(validateNewSlice(stored)); len(got) != 1 {
 		t.Errorf("leading zeros: %q", got)
 	}
-	if got := registrytest.Texts(validateSliceUpdate(stored, stored)); got != nil {
+	if got := registrytest.Texts(validateSliceUpdate(stored, stored, feature.Default())); got != nil {
 		t.Errorf("leading zeros that were there: %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,6 +92,17 @@ func StandardColumns[T Object](columns ...Column[T]) []Column[T] {
 // MetaDoc returns the documentation of a field of metadata.
 func MetaDoc(name string) string {
 	return metav1.ObjectMeta{}.SwaggerDoc()[name]
+}
+
+// FieldDoc returns the documentation of a field. Older releases have the Go name in it.
+func FieldDoc(features *feature.Set, doc, jsonName, goName string) string {
+	if features.Enabled(feature.FieldNamesInDocs) {
+		return doc
+	}
+	if rest, ok := strings.CutPrefix(doc, jsonName); ok {
+		return goName + rest
+	}
+	return doc
 }
 
 // Age returns the time since t in kubectl's notation.

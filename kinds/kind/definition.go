@@ -56,6 +56,9 @@ type Definition[T Object] struct {
 	// disabled.
 	GatedFields []GatedField[T]
 
+	// StorageVersion is the version that stored objects name, if it is not the hub's. It must have
+	// the protobuf encoding of the hub.
+	StorageVersion string
 	// JSON stores the kind as JSON, not as protobuf.
 	JSON bool
 	// Codec replaces the codec that JSON chooses.
@@ -161,21 +164,22 @@ func (d Definition[T]) Build(features *feature.Set) *registry.Resource {
 	b := newBuilder(&d, features)
 	name := reflect.TypeFor[T]().Elem().Name()
 	r := &registry.Resource{
-		Group:        d.GroupVersion.Group,
-		Name:         d.Resource,
-		Singular:     cmp.Or(d.Singular, strings.ToLower(name)),
-		Kind:         name,
-		Namespaced:   d.Namespaced,
-		ShortNames:   d.ShortNames,
-		Categories:   d.Categories,
-		Verbs:        d.Verbs,
-		Versions:     b.versions(),
-		StoragePath:  cmp.Or(d.StoragePath, d.Resource),
-		Codec:        d.Codec,
-		Strategy:     b.strategy(),
-		Columns:      b.columns(),
-		Metadata:     d.Metadata,
-		Subresources: b.subresources(name),
+		Group:          d.GroupVersion.Group,
+		Name:           d.Resource,
+		Singular:       cmp.Or(d.Singular, strings.ToLower(name)),
+		Kind:           name,
+		Namespaced:     d.Namespaced,
+		ShortNames:     d.ShortNames,
+		Categories:     d.Categories,
+		Verbs:          d.Verbs,
+		Versions:       b.versions(),
+		StoragePath:    cmp.Or(d.StoragePath, d.Resource),
+		StorageVersion: d.StorageVersion,
+		Codec:          d.Codec,
+		Strategy:       b.strategy(),
+		Columns:        b.columns(),
+		Metadata:       d.Metadata,
+		Subresources:   b.subresources(name),
 	}
 	if d.Fields != nil {
 		r.Fields = func(obj runtime.Object) fields.Set { return d.Fields(obj.(T)) }
@@ -184,14 +188,7 @@ func (d Definition[T]) Build(features *feature.Set) *registry.Resource {
 		r.Verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	}
 	if r.Codec == nil {
-		r.Codec = &Codec{
-			Kind:    d.GroupVersion.WithKind(name),
-			New:     d.Object.DeepCopyObject,
-			JSON:    d.JSON,
-			Restore: erase(d.Restore),
-			Default: r.Versions[0].Default,
-			More:    d.MoreVersions,
-		}
+		r.Codec = b.codec(name, r.Versions[0].Default)
 	}
 	return r
 }
@@ -205,6 +202,23 @@ func (d Definition[T]) BuildVirtual(features *feature.Set, virtual registry.Virt
 	r.StoragePath, r.Codec, r.Strategy = "", nil, registry.Strategy{}
 	r.Virtual = &virtual
 	return r
+}
+
+func (b *builder[T]) codec(kind string, setDefaults func(runtime.Object)) *Codec {
+	c := &Codec{
+		Kind:    b.GroupVersion.WithKind(kind),
+		New:     b.Object.DeepCopyObject,
+		JSON:    b.JSON,
+		Restore: erase(b.Restore),
+		Default: setDefaults,
+		More:    b.MoreVersions,
+	}
+	if v := b.StorageVersion; v != "" {
+		same := func(obj runtime.Object) (runtime.Object, error) { return obj, nil }
+		hub := registry.Version{Name: c.Kind.Version, New: c.New, ToHub: same, FromHub: same}
+		c.Kind.Version, c.More = v, append([]registry.Version{hub}, c.More...)
+	}
+	return c
 }
 
 func (b *builder[T]) versions() []registry.Version {

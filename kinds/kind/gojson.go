@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/diff"
 )
 
@@ -27,8 +26,6 @@ func writeGo(b *bytes.Buffer, v reflect.Value) {
 		b.WriteString("null")
 	case v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface:
 		writeGo(b, v.Elem())
-	case v.Type() == reflect.TypeFor[corev1.PodSpec]():
-		writeGo(b, reflect.ValueOf(internalPodSpec(v.Interface().(corev1.PodSpec))))
 	case v.Kind() == reflect.Struct && isOurs(v.Type()):
 		b.WriteByte('{')
 		writeGoFields(b, v)
@@ -51,11 +48,10 @@ func writeGo(b *bytes.Buffer, v reflect.Value) {
 
 // writeGoFields writes the fields of embedded structs without braces.
 func writeGoFields(b *bytes.Buffer, v reflect.Value) {
-	for _, f := range fieldsInside(v.Type()) {
+	for i := range v.NumField() {
 		var one bytes.Buffer
-		value := v.FieldByIndex(f.Index)
+		f, value := v.Type().Field(i), v.Field(i)
 		switch {
-		case newFields[v.Type().Name()+"."+f.Name] && isNil(value):
 		case !f.Anonymous:
 			one.WriteString(`"` + f.Name + `":`)
 			writeGo(&one, value)
@@ -86,8 +82,6 @@ func isNil(v reflect.Value) bool {
 	return false
 }
 
-// isOurs reports whether a type has JSON names inside kube-apiserver too, as the types of
-// apimachinery have.
-func isOurs(t reflect.Type) bool {
-	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == reflect.TypeFor[podSpec]() || t == reflect.TypeFor[podSecurity]()
-}
+// isOurs reports whether kube-apiserver has an internal type for a type. The types of apimachinery
+// have JSON names inside kube-apiserver too.
+func isOurs(t reflect.Type) bool { return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") }

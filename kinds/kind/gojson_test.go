@@ -24,7 +24,7 @@ func TestGoJSON(t *testing.T) {
 		{"metadata with a name", batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "n"}}.ObjectMeta, `{"name":"n"}`},
 		{"quantities and ports are JSON", []any{resource.MustParse("1Gi"), intstr.FromString("http")}, `["1Gi","http"]`},
 		{"nil is null", (*corev1.Pod)(nil), `null`},
-		{"new fields are omitted if unset", []corev1.KeyToPath{{}, {User: new(int64(1))}}, `[{"Key":"","Path":"","Mode":null},{"Key":"","Path":"","Mode":null,"User":1}]`},
+		{"unset fields are null", corev1.KeyToPath{}, `{"Key":"","Path":"","Mode":null,"User":null}`},
 	} {
 		if got := string(GoJSON(tc.value)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.rule, got, tc.want)
@@ -32,19 +32,18 @@ func TestGoJSON(t *testing.T) {
 	}
 }
 
-// Invariant: the host fields of a pod spec are part of its security context.
-func TestGoJSONOfPodSpecs(t *testing.T) {
+func TestGoDiffShowsThreeLinesOfContext(t *testing.T) {
 	got := GoDiff(corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}},
 		corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}, HostNetwork: true})
 	want := `@@ -12,7 +12,7 @@
+  "DeprecatedServiceAccount": "",
   "AutomountServiceAccountToken": null,
   "NodeName": "",
-  "SecurityContext": {
--  "HostNetwork": false,
-+  "HostNetwork": true,
-   "HostPID": false,
-   "HostIPC": false,
-   "ShareProcessNamespace": null,
+- "HostNetwork": false,
++ "HostNetwork": true,
+  "HostPID": false,
+  "HostIPC": false,
+  "ShareProcessNamespace": null,
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

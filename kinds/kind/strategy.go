@@ -3,11 +3,13 @@ package kind
 import (
 	"context"
 	"reflect"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -22,14 +24,18 @@ var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Exc
 type builder[T Object] struct {
 	*Definition[T]
 	disabled []GatedField[T]
+	unique   bool          // errors are reported once
 	layout   func() layout // computed once, on first use
 }
 
 func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
 	d.Columns = enabledColumns(d.Columns, features)
-	return &builder[T]{Definition: d, disabled: disabled(d.GatedFields, features), layout: sync.OnceValue(func() layout {
-		return layoutOf(reflect.TypeFor[T]().Elem())
-	})}
+	return &builder[T]{
+		Definition: d,
+		disabled:   disabled(d.GatedFields, features),
+		unique:     features.Enabled(feature.TagValidation),
+		layout:     sync.OnceValue(func() layout { return layoutOf(reflect.TypeFor[T]().Elem()) }),
+	}
 }
 
 func (b *builder[T]) strategy() registry.Strategy {
@@ -117,7 +123,7 @@ func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) fiel
 		if own != nil {
 			errs = append(errs, own(obj.(T))...)
 		}
-		return errs
+		return b.withoutDuplicates(errs)
 	}
 }
 
@@ -131,8 +137,21 @@ func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime
 		if own != nil {
 			errs = append(errs, own(obj.(T), old.(T))...)
 		}
+		return b.withoutDuplicates(errs)
+	}
+}
+
+// withoutDuplicates removes errors with the same text. Older releases report some errors twice.
+func (b *builder[T]) withoutDuplicates(errs field.ErrorList) field.ErrorList {
+	if len(errs) < 2 || !b.unique {
 		return errs
 	}
+	seen := sets.New[string]()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		text := err.Error()
+		defer seen.Insert(text)
+		return seen.Has(text)
+	})
 }
 
 func (b *builder[T]) validateFinalizers(obj T) field.ErrorList {
@@ -196,7 +215,7 @@ func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
 	if b.ValidateStatusUpdate != nil {
 		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			errs := b.validateFinalizers(obj.(T))
-			return append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...)
+			return b.withoutDuplicates(append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...))
 		}
 	}
 	if b.WarningsOnStatusUpdate != nil {

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // Supported requires one of the given words. The empty string is unsupported. The message lists
@@ -51,6 +53,18 @@ func Immutable(at *field.Path, now, was any) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(at, GoJSON(now), validation.FieldImmutableErrorMsg)}
+}
+
+// ImmutableByTag is Immutable for a field whose type has a tag for it. The error has no value, but
+// older releases show the new one.
+func ImmutableByTag(features *feature.Set, at *field.Path, now, was any) field.ErrorList {
+	errs := Immutable(at, now, was)
+	if features.Enabled(feature.TagValidation) {
+		for _, err := range errs {
+			err.BadValue = nil
+		}
+	}
+	return errs
 }
 
 // Selector validates a label selector. It accepts nil.

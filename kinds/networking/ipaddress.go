@@ -5,6 +5,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -21,11 +22,13 @@ func ipAddresses(features *feature.Set) *registry.Resource {
 		ValidateName:             validateAddressName,
 		ValidateCreate:           validateAddress,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateAddressUpdate,
+		ValidateUpdate: func(a, old *networkingv1.IPAddress) field.ErrorList {
+			return validateAddressUpdate(a, old, features)
+		},
 		// kube-apiserver fills three cells and defines two columns.
 		Columns: []kind.Column[*networkingv1.IPAddress]{
 			kind.NameColumn[*networkingv1.IPAddress](),
-			kind.TextColumn("ParentRef", "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
+			kind.TextColumn("ParentRef", kind.FieldDoc(features, networkingv1.IPAddressSpec{}.SwaggerDoc()["parentRef"], "parentRef", "ParentRef"),
 				func(address *networkingv1.IPAddress) any { return parentCell(address.Spec.ParentRef) }),
 			{Cell: kind.AgeColumn[*networkingv1.IPAddress]().Cell},
 		},

@@ -10,6 +10,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -32,8 +33,9 @@ func validateAddress(a *networkingv1.IPAddress) field.ErrorList {
 	return errs
 }
 
-func validateAddressUpdate(a, old *networkingv1.IPAddress) field.ErrorList {
-	return append(validateAddress(a), kind.Immutable(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)...)
+func validateAddressUpdate(a, old *networkingv1.IPAddress, features *feature.Set) field.ErrorList {
+	return append(validateAddress(a),
+		kind.ImmutableByTag(features, field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)...)
 }
 
 // validateAddressName requires the canonical form of an address, so that no two objects stand for

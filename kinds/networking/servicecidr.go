@@ -10,9 +10,6 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-const cidrsDescription = `CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") ` +
-	"from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable."
-
 func serviceCIDRs(features *feature.Set) *registry.Resource {
 	return kind.Definition[*networkingv1.ServiceCIDR]{
 		GroupVersion:             networkingv1.SchemeGroupVersion,
@@ -25,7 +22,7 @@ func serviceCIDRs(features *feature.Set) *registry.Resource {
 		ValidateUpdate:           validateCIDRsUpdate,
 		StatusKeepsMetadata:      true,
 		Columns: kind.StandardColumns(
-			kind.TextColumn("CIDRs", cidrsDescription,
+			kind.TextColumn("CIDRs", kind.FieldDoc(features, networkingv1.ServiceCIDRSpec{}.SwaggerDoc()["cidrs"], "cidrs", "CIDRs"),
 				func(cidr *networkingv1.ServiceCIDR) any { return strings.Join(cidr.Spec.CIDRs, ",") }),
 		),
 	}.Build(features)

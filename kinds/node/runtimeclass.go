@@ -2,6 +2,7 @@ package node
 
 import (
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -18,7 +19,9 @@ func runtimeClasses(features *feature.Set) *registry.Resource {
 		Warnings:              warningsForSelector,
 		ValidateCreate:        validateRuntimeClass,
 		AllowCreateOnUpdate:   true,
-		ValidateUpdate:        validateRuntimeClassUpdate,
+		ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
+			return validateRuntimeClassUpdate(c, old, features)
+		},
 		Columns: kind.StandardColumns(
 			kind.TextColumn("Handler", "", func(class *nodev1.RuntimeClass) any { return class.Handler }),
 		),

@@ -10,6 +10,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
@@ -45,6 +46,6 @@ func validateDistinct(tolerations []corev1.Toleration, at *field.Path) field.Err
 	return errs
 }
 
-func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass) field.ErrorList {
-	return append(validateRuntimeClass(c), kind.Immutable(field.NewPath("handler"), c.Handler, old.Handler)...)
+func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass, features *feature.Set) field.ErrorList {
+	return append(validateRuntimeClass(c), kind.ImmutableByTag(features, field.NewPath("handler"), c.Handler, old.Handler)...)
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -32,8 +33,12 @@ func TestRuntimeClasses(t *testing.T) {
 	check("tolerations are unique", func(c *class) {
 		c.Scheduling.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Operator: corev1.TolerationOpExists}}
 	}, `scheduling.tolerations[1]: Duplicate value: {"Key":"","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}`)
-	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList { return validateRuntimeClassUpdate(c, newRuntimeClass()) })(
-		"it stays", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: "gvisor": field is immutable`)
+	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList {
+		return validateRuntimeClassUpdate(c, newRuntimeClass(), feature.Default())
+	})("it stays", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: null: field is immutable`)
+	registrytest.Rules(t, newRuntimeClass, func(c *class) field.ErrorList {
+		return validateRuntimeClassUpdate(c, newRuntimeClass(), feature.At(36))
+	})("older releases show the value", func(c *class) { c.Handler = "gvisor" }, `handler: Invalid value: "gvisor": field is immutable`)
 	want := []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`}
 	if diff := cmp.Diff(want, warningsForSelector(newRuntimeClass())); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

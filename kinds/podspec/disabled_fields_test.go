@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
@@ -37,7 +38,7 @@ func TestDisabledFieldsAreDropped(t *testing.T) {
 		{"not from a pod with the field", using(), using()},
 	} {
 		got := using()
-		podspec.DropDisabled(got, tc.old)
+		podspec.DropDisabled(feature.At(36), got, tc.old)
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.rule, diff)
 		}

@@ -53,6 +53,7 @@ func validateSpec(s *scope, at *field.Path) field.ErrorList {
 	errs = append(errs, validatePolicies(s.PodSpec, at)...)
 	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector"))...)
 	errs = append(errs, validatePodSecurity(s.PodSpec, at.Child("securityContext"))...)
+	errs = append(errs, validateShareProcessNamespace(s.PodSpec, at.Child("shareProcessNamespace"))...)
 	errs = append(errs, validateAffinity(s.Affinity, at.Child("affinity"))...)
 	errs = append(errs, validateDNS(s.PodSpec, at.Child("dnsConfig"))...)
 	errs = append(errs, validateGates(s.PodSpec, at)...)

@@ -132,6 +132,9 @@ func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Pat
 		errs = append(errs, validateFileName(b.Path, at.Child("path"))...)
 		errs = append(errs, p.take(b.Path, b.Path)...)
 	}
+	if c := source.PodCertificate; c != nil {
+		errs = append(errs, p.validateCertificate(c, at.Child("podCertificate"))...)
+	}
 	return errs
 }
 

@@ -25,9 +25,6 @@ func validatePodSecurity(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	for i, id := range c.SupplementalGroups {
 		errs = append(errs, kind.Invalid(at.Child("supplementalGroups").Index(i), id, utilvalidation.IsValidGroupID(id))...)
 	}
-	if isTrue(spec.ShareProcessNamespace) && spec.HostPID {
-		errs = append(errs, field.Invalid(at.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
-	}
 	errs = append(errs, validateSysctls(spec, at.Child("sysctls"))...)
 	if p := c.FSGroupChangePolicy; p != nil {
 		errs = append(errs, kind.Supported(at.Child("fsGroupChangePolicy"), *p, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
@@ -39,9 +36,16 @@ func validatePodSecurity(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, kind.Supported(at.Child("supplementalGroupsPolicy"), *p, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)...)
 	}
 	if p := c.SELinuxChangePolicy; p != nil {
-		errs = append(errs, kind.Supported(at.Child("seLinuxChangePolicy"), *p, corev1.SELinuxChangePolicyRecursive)...)
+		errs = append(errs, kind.Supported(at.Child("seLinuxChangePolicy"), *p, corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)...)
 	}
 	return errs
+}
+
+func validateShareProcessNamespace(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+	if !isTrue(spec.ShareProcessNamespace) || !spec.HostPID {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, true, "ShareProcessNamespace and HostPID cannot both be enabled")}
 }
 
 func validateID(id *int64, valid func(int64) []string, at *field.Path, name string) field.ErrorList {

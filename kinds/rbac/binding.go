@@ -9,9 +9,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// unresolved is the end of the description of the column Role.
-const unresolved = "If the RoleRef cannot be resolved, the Authorizer must return an error."
-
 // binding is the part of a binding that its columns show.
 type binding struct {
 	role     rbacv1.RoleRef
@@ -19,11 +16,11 @@ type binding struct {
 }
 
 // bindingColumns returns the columns of both kinds of bindings. name is the kind in their
-// descriptions, and scope describes the roles that a binding can reference.
-func bindingColumns[T kind.Object](name, scope string, of func(obj T) binding) []kind.Column[T] {
+// descriptions, and role describes the column Role.
+func bindingColumns[T kind.Object](name, role string, of func(obj T) binding) []kind.Column[T] {
 	return []kind.Column[T]{
 		kind.NameColumn[T](),
-		kind.TextColumn("Role", scope+unresolved, func(obj T) any { return roleCell(of(obj).role) }),
+		kind.TextColumn("Role", role, func(obj T) any { return roleCell(of(obj).role) }),
 		kind.AgeColumn[T](),
 		kind.WideColumn("Users", "Users in the "+name,
 			func(obj T) any { return subjectsCell(of(obj).subjects, rbacv1.UserKind) }),

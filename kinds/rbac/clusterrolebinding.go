@@ -2,8 +2,10 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -13,7 +15,7 @@ func clusterRoleBindings(features *feature.Set) *registry.Resource {
 	d.ValidateCreate = validateClusterRoleBinding
 	d.ValidateUpdate = validateClusterRoleBindingUpdate
 	d.Columns = bindingColumns(
-		"clusterRoleBinding", "RoleRef can only reference a ClusterRole in the global namespace. ",
+		"clusterRoleBinding", kind.FieldDoc(features, rbacv1beta1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"], "roleRef", "RoleRef"),
 		func(b *rbacv1.ClusterRoleBinding) binding { return binding{b.RoleRef, b.Subjects} })
 	return d.Build(features)
 }

@@ -19,7 +19,7 @@ func validateRules(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 func validateRule(r *rbacv1.PolicyRule, namespaced bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(r.Verbs) == 0 {
-		errs = append(errs, field.Required(at.Child("verbs"), "verbs must contain at least one value"))
+		errs = append(errs, field.Required(at.Child("verbs"), ""))
 	}
 	if len(r.NonResourceURLs) > 0 {
 		urls := at.Child("nonResourceURLs")

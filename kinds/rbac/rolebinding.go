@@ -2,8 +2,10 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -14,7 +16,7 @@ func roleBindings(features *feature.Set) *registry.Resource {
 	d.ValidateCreate = validateRoleBinding
 	d.ValidateUpdate = validateRoleBindingUpdate
 	d.Columns = bindingColumns(
-		"roleBinding", "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. ",
+		"roleBinding", kind.FieldDoc(features, rbacv1beta1.RoleBinding{}.SwaggerDoc()["roleRef"], "roleRef", "RoleRef"),
 		func(b *rbacv1.RoleBinding) binding { return binding{b.RoleRef, b.Subjects} })
 	return d.Build(features)
 }

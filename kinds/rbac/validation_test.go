@@ -22,7 +22,7 @@ func TestRules(t *testing.T) {
 		{"namespaced rules have no paths", rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{"/x"}}, true,
 			[]string{`rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs`}},
 		{"an empty rule", rbacv1.PolicyRule{}, true, []string{
-			"rules[0].verbs: Required value: verbs must contain at least one value",
+			"rules[0].verbs: Required value",
 			"rules[0].apiGroups: Required value: resource rules must supply at least one api group",
 			"rules[0].resources: Required value: resource rules must supply at least one resource",
 		}},

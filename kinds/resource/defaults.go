@@ -50,14 +50,18 @@ func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
 	}
 }
 
-// defaultSlice sets the time of new taints in whole seconds, which is the stored precision.
 func defaultSlice(slice *resourcev1.ResourceSlice) {
 	for i := range slice.Spec.Devices {
 		taints := slice.Spec.Devices[i].Taints
 		for j := range taints {
-			if taints[j].TimeAdded == nil {
-				taints[j].TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
-			}
+			defaultTaint(&taints[j])
 		}
+	}
+}
+
+// defaultTaint sets the time of a new taint in whole seconds, which is the stored precision.
+func defaultTaint(taint *resourcev1.DeviceTaint) {
+	if taint.TimeAdded == nil {
+		taint.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
 	}
 }

@@ -15,6 +15,7 @@ import (
 func Resources(features *feature.Set) []*registry.Resource {
 	return []*registry.Resource{
 		deviceClasses(features),
+		deviceTaintRules(features),
 		resourceClaims(features),
 		resourceClaimTemplates(features),
 		resourceSlices(features),

@@ -75,7 +75,7 @@ func TestClaimStates(t *testing.T) {
 func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 	slice := &resourcev1.ResourceSlice{}
 	slice.Spec.Driver = "GPU.example.com"
-	want := fields.Set{"spec.nodeName": "", "spec.driver": "GPU.example.com"}
+	want := fields.Set{"spec.nodeName": "", "spec.driver": "GPU.example.com", "spec.pool.name": ""}
 	if diff := cmp.Diff(want, resourceSliceFields(slice)); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
@@ -87,10 +87,13 @@ func TestSlicesAreSelectedByNodeAndDriver(t *testing.T) {
 		t.Errorf("node %v", cell)
 	}
 	resource := resourceSlices(feature.Default())
-	for label, known := range map[string]bool{"spec.nodeName": true, "spec.driver": true, "metadata.name": true, "spec.pool.name": false} {
+	for label, known := range map[string]bool{"spec.nodeName": true, "spec.driver": true, "metadata.name": true, "spec.pool.name": true, "spec.x": false} {
 		if _, _, err := resource.Versions[0].FieldLabel(label, "x"); (err == nil) != known {
 			t.Errorf("%s: %v", label, err)
 		}
+	}
+	if _, _, err := resourceSlices(feature.At(36)).Versions[0].FieldLabel("spec.pool.name", "x"); err == nil {
+		t.Error("1.36 selects by pool")
 	}
 	warning := []string{`spec.driver: driver names should be lowercase; "GPU.example.com" contains uppercase characters`}
 	if diff := cmp.Diff(warning, resource.Strategy.Create.Warnings(t.Context(), slice)); diff != "" {

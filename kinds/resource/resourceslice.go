@@ -14,10 +14,6 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-const poolDescription = `Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required.
-
-It must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.`
-
 func resourceSlices(features *feature.Set) *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
@@ -27,10 +23,10 @@ func resourceSlices(features *feature.Set) *registry.Resource {
 	d.PrepareForUpdate = dropDisabledLists
 	d.ValidateUpdate = validateSlice
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
-		"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver)
+		sliceFields(features)...)
 	d.Fields = resourceSliceFields
 	d.Default = defaultSlice
-	d.Columns = resourceSliceColumns()
+	d.Columns = resourceSliceColumns(features)
 	return d.Build(features)
 }
 
@@ -65,20 +61,39 @@ func driverWarnings(slice *resourcev1.ResourceSlice) []string {
 	return []string{fmt.Sprintf("spec.driver: driver names should be lowercase; %q contains uppercase characters", driver)}
 }
 
+// poolDoc returns the description of the column Pool.
+func poolDoc(features *feature.Set) string {
+	doc := kind.FieldDoc(features, resourcev1.ResourcePool{}.SwaggerDoc()["name"], "name", "Name")
+	if !features.Enabled(feature.PoolNameSelector) {
+		doc = strings.Replace(doc, " A field selector can be used to list only ResourceSlice objects belonging to a certain pool.", "", 1)
+	}
+	return doc
+}
+
+// sliceFields returns the labels of field selectors.
+func sliceFields(features *feature.Set) []string {
+	labels := []string{"metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver}
+	if features.Enabled(feature.PoolNameSelector) {
+		labels = append(labels, resourcev1.ResourceSliceSelectorPoolName)
+	}
+	return labels
+}
+
 func resourceSliceFields(slice *resourcev1.ResourceSlice) fields.Set {
 	spec := &slice.Spec
 	return fields.Set{
 		resourcev1.ResourceSliceSelectorNodeName: ptr.Deref(spec.NodeName, ""),
 		resourcev1.ResourceSliceSelectorDriver:   spec.Driver,
+		resourcev1.ResourceSliceSelectorPoolName: spec.Pool.Name,
 	}
 }
 
-func resourceSliceColumns() []kind.Column[*resourcev1.ResourceSlice] {
+func resourceSliceColumns(features *feature.Set) []kind.Column[*resourcev1.ResourceSlice] {
 	doc := resourcev1.ResourceSliceSpec{}.SwaggerDoc()
 	return kind.StandardColumns(
 		kind.TextColumn("Node", doc["nodeName"], nodeCell),
 		kind.TextColumn("Driver", doc["driver"], func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Driver }),
-		kind.TextColumn("Pool", poolDescription, func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name }),
+		kind.TextColumn("Pool", poolDoc(features), func(slice *resourcev1.ResourceSlice) any { return slice.Spec.Pool.Name }),
 	)
 }
 

@@ -208,11 +208,16 @@ func validateDeviceNodes(d *resourcev1.Device, perDevice bool, at *field.Path) f
 }
 
 func validateTaint(t resourcev1.DeviceTaint, at *field.Path) field.ErrorList {
+	return append(validateTaintLabel(t, at), kind.OneOf(at.Child("effect"), t.Effect, taintEffects...)...)
+}
+
+// validateTaintLabel validates the key and the value of a taint.
+func validateTaintLabel(t resourcev1.DeviceTaint, at *field.Path) field.ErrorList {
 	errs := kind.Invalid(at.Child("key"), t.Key, content.IsLabelKey(t.Key))
 	if t.Value != "" {
 		errs = append(errs, kind.Invalid(at.Child("value"), t.Value, content.IsLabelValue(t.Value))...)
 	}
-	return append(errs, kind.OneOf(at.Child("effect"), t.Effect, taintEffects...)...)
+	return errs
 }
 
 func validateCounters(name string, counters map[string]resourcev1.Counter, at *field.Path, nameField string, most int) field.ErrorList {

@@ -19,24 +19,18 @@ func csiDrivers(features *feature.Set) *registry.Resource {
 		Resource:            "csidrivers",
 		Generation:          true,
 		FromZero:            true,
-		Default:             defaultCSIDriver,
-		Restore:             defaultCSIDriver,
-		PrepareForCreate:    func(d *storagev1.CSIDriver) { dropScheduling(d, &storagev1.CSIDriver{}) },
+		Default:             defaultCSIDriver(features),
+		Restore:             defaultCSIDriver(features),
 		ValidateCreate:      validateDriver,
 		WarningsOnCreate:    warningsForNewDriver,
-		PrepareForUpdate:    dropScheduling,
 		ValidateUpdate:      validateDriverUpdate,
 		WarningsOnUpdate:    warningsForChangedDriver,
 		ReturnDeletedObject: true,
-		Columns:             csiDriverColumns(),
+		GatedFields: []kind.GatedField[*storagev1.CSIDriver]{
+			kind.Gated(feature.VolumeLimitScaling, func(d *storagev1.CSIDriver) **bool { return &d.Spec.PreventPodSchedulingIfMissing }),
+		},
+		Columns: csiDriverColumns(),
 	}.Build(features)
-}
-
-// dropScheduling drops a field whose feature gate is disabled, unless old has it.
-func dropScheduling(d, old *storagev1.CSIDriver) {
-	if old.Spec.PreventPodSchedulingIfMissing == nil {
-		d.Spec.PreventPodSchedulingIfMissing = nil
-	}
 }
 
 func csiDriverColumns() []kind.Column[*storagev1.CSIDriver] {

@@ -17,6 +17,12 @@ func csiNodes(features *feature.Set) *registry.Resource {
 		ValidateCreate:      validateNode,
 		ValidateUpdate:      validateNodeUpdate,
 		ReturnDeletedObject: true,
+		GatedFields: []kind.GatedField[*storagev1.CSINode]{
+			kind.Gated(feature.CSIVolumeHealth, func(n *storagev1.CSINode) *[]storagev1.StorageHealth { return &n.Status.StorageHealth }),
+		},
+		Status:               features.Enabled(feature.CSINodeStatus),
+		StatusKeepsMetadata:  true,
+		ValidateStatusUpdate: validateNodeStatus,
 		Columns: kind.StandardColumns(
 			kind.IntegerColumn("Drivers", "Drivers indicates the number of CSI drivers registered on the node",
 				func(node *storagev1.CSINode) any { return int64(len(node.Spec.Drivers)) }),

@@ -1,0 +1,51 @@
+package resource
+
+import (
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
+)
+
+func deviceTaintRules(features *feature.Set) *registry.Resource {
+	d := definition("devicetaintrules", &resourcev1.DeviceTaintRule{}, &resourcev1.DeviceTaintRuleList{})
+	d.StorageVersion = "v1beta2"
+	d.Gate = feature.DRADeviceTaintRules
+	d.AllowUnconditionalUpdate, d.ReturnDeletedObject = false, false
+	d.Generation = true
+	d.Default = func(rule *resourcev1.DeviceTaintRule) { defaultTaint(&rule.Spec.Taint) }
+	d.ValidateCreate = validateTaintRule
+	d.PrepareForUpdate = restartTaint
+	d.ValidateUpdate = validateTaintRuleUpdate
+	d.Status, d.StatusKeepsMetadata = true, true
+	d.ValidateStatusUpdate = validateTaintRuleStatus
+	d.Columns = taintRuleColumns()
+	return d.Build(features)
+}
+
+// restartTaint sets the time of a changed effect, unless the client sets it.
+func restartTaint(rule, old *resourcev1.DeviceTaintRule) {
+	taint, before := &rule.Spec.Taint, &old.Spec.Taint
+	if taint.Effect != before.Effect && taint.TimeAdded.Equal(before.TimeAdded) {
+		taint.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
+	}
+}
+
+func taintRuleColumns() []kind.Column[*resourcev1.DeviceTaintRule] {
+	doc := resourcev1.DeviceTaint{}.SwaggerDoc()
+	return kind.StandardColumns(
+		kind.TextColumn("Key", doc["key"], func(r *resourcev1.DeviceTaintRule) any { return r.Spec.Taint.Key }),
+		kind.TextColumn("Value", doc["value"], func(r *resourcev1.DeviceTaintRule) any { return r.Spec.Taint.Value }),
+		kind.TextColumn("Effect", doc["effect"], func(r *resourcev1.DeviceTaintRule) any { return string(r.Spec.Taint.Effect) }),
+		kind.TextColumn("TimeAdded", doc["timeAdded"], func(r *resourcev1.DeviceTaintRule) any {
+			if added := r.Spec.Taint.TimeAdded; added != nil {
+				return kind.Age(*added)
+			}
+			return ""
+		}),
+	)
+}
