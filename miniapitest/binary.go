@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -38,18 +37,13 @@ func errNoBinary(reason string) error {
 		"or require a release of %s, which builds the command with go install when a test needs it", reason, mainModule, modulePath)
 }
 
-// version returns the version of this module, or "" if it is not a release.
+// version returns the version of this module, or "" if it is not in a module cache. The path of this
+// file has the version, also with -trimpath. Test binaries have no build information about modules.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, dependency := range info.Deps {
-		if dependency.Path == modulePath && dependency.Replace == nil && dependency.Version != "(devel)" {
-			return dependency.Version
-		}
-	}
-	return ""
+	_, file, _, _ := runtime.Caller(0)
+	_, rest, _ := strings.Cut(file, modulePath+"@")
+	version, _, _ := strings.Cut(rest, "/")
+	return version
 }
 
 // cachedBinary returns the command of a version from the cache directory. It builds the command

@@ -43,9 +43,12 @@ func TestServer(t *testing.T) {
 `
 
 func TestReleaseBuildsItsCommandOnce(t *testing.T) {
-	proxy := t.TempDir()
+	proxy, clone := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("git", "clone", "-q", "--shared", repository, clone).CombinedOutput(); err != nil {
+		t.Skipf("not a git repository: %v: %s", err, out)
+	}
 	for path, folder := range map[string]string{mainModule: "", mainModule + "/miniapitest": "miniapitest"} {
-		publish(t, proxy, path, folder)
+		publish(t, proxy, clone, module.Version{Path: path, Version: version}, folder)
 	}
 	env := goEnv(t)
 	for name, value := range map[string]string{
@@ -70,17 +73,15 @@ func TestReleaseBuildsItsCommandOnce(t *testing.T) {
 	}
 }
 
-// publish writes the files of a module proxy for a module in a folder of the repository.
-func publish(t *testing.T, proxy, path, folder string) {
+// publish writes the files of a module proxy for a module in a folder of a clone.
+func publish(t *testing.T, proxy, clone string, release module.Version, folder string) {
 	t.Helper()
-	dir := filepath.Join(proxy, filepath.FromSlash(path), "@v")
+	dir := filepath.Join(proxy, filepath.FromSlash(release.Path), "@v")
 	check(t, os.MkdirAll(dir, 0o700))
-	mod, err := exec.Command("git", "-C", repository, "show", "HEAD:./"+strings.TrimPrefix(folder+"/go.mod", "/")).Output()
+	mod, err := os.ReadFile(filepath.Join(clone, folder, "go.mod"))
 	check(t, err)
 	var archive bytes.Buffer
-	root, err := filepath.Abs(repository)
-	check(t, err)
-	check(t, zip.CreateFromVCS(&archive, module.Version{Path: path, Version: version}, root, "HEAD", folder))
+	check(t, zip.CreateFromVCS(&archive, release, clone, "HEAD", folder))
 	for extension, data := range map[string][]byte{".info": []byte(`{"Version": "` + version + `"}`), ".mod": mod, ".zip": archive.Bytes()} {
 		check(t, os.WriteFile(filepath.Join(dir, version+extension), data, 0o600))
 	}
