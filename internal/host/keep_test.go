@@ -45,7 +45,7 @@ func TestRequestsAndObjectsOfAServer(t *testing.T) {
 	}
 	var log []string
 	e.call("GET", path+"/log", nil, http.StatusOK, &log)
-	if len(log) != 1 || !strings.Contains(log[0], "verb=create resource=configmaps name=default/a code=201") {
+	if !strings.Contains(strings.Join(log, "\n"), "verb=create resource=configmaps name=default/a code=201") {
 		t.Errorf("log %q", log)
 	}
 }
