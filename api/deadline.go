@@ -9,8 +9,8 @@ import (
 	"github.com/miniapi/miniapi/api/request"
 )
 
-// setDeadline sets the deadline of the request: its query parameter timeout, or
-// request.MaxTimeout if that is shorter. It also bounds the time that the client has to read the response.
+// setDeadline sets the deadline of the request: its query parameter timeout, or request.MaxTimeout
+// if that is shorter. It also bounds the time that the client has to read the response.
 func (c *call) setDeadline() (context.CancelFunc, error) {
 	if c.verb == "watch" || c.verb == "connect" {
 		return func() {}, nil

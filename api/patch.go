@@ -92,8 +92,8 @@ func (c *call) patch() error {
 	})
 }
 
-// checkSyntax returns a 400 for a body that is not JSON, or for server-side apply not YAML. It comes
-// before the lookup of the object.
+// checkSyntax returns a 400 for a body that is not JSON, or for server-side apply not YAML. It
+// comes before the lookup of the object.
 func (t patchType) checkSyntax(data []byte) error {
 	if json.Valid(data) {
 		return nil

@@ -37,8 +37,9 @@ func errNoBinary(reason string) error {
 		"or require a release of %s, which builds the command with go install when a test needs it", reason, mainModule, modulePath)
 }
 
-// version returns the version of this module, or "" if it is not in a module cache. The path of this
-// file has the version, also with -trimpath. Test binaries have no build information about modules.
+// version returns the version of this module, or "" if it is not in a module cache. The path of
+// this file has the version, also with -trimpath. Test binaries have no build information about
+// modules.
 func version() string {
 	_, file, _, _ := runtime.Caller(0)
 	_, rest, _ := strings.Cut(file, modulePath+"@")

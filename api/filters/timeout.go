@@ -7,8 +7,8 @@ import (
 	"github.com/miniapi/miniapi/api/request"
 )
 
-// WithTimeoutCheck rejects requests with an invalid query parameter timeout, for all paths. Requests
-// that may stay open for hours ignore the parameter.
+// WithTimeoutCheck rejects requests with an invalid query parameter timeout, for all paths.
+// Requests that may stay open for hours ignore the parameter.
 func WithTimeoutCheck(responder *encoding.Responder) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -30,7 +30,7 @@ func TestSnapshotOfKubeAPIServerIsServed(t *testing.T) {
 	if err := embedded.Restore(t.Context(), snapshot, data); err != nil {
 		t.Fatal(err)
 	}
-	server, err := miniapi.Start(t.Context(), miniapi.Config{DataDir: data, Controllers: []string{"-*"}})
+	server, err := miniapi.Start(t.Context(), miniapi.Config{DataDir: data, Controllers: []string{"-*"}, EmulatedVersion: "1.36"})
 	if err != nil {
 		t.Fatal(err)
 	}
