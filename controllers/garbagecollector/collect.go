@@ -99,8 +99,8 @@ func (c *Collector) orphanDependents(ctx context.Context, obj *item) error {
 	return removeFinalizer(ctx, obj, metav1.FinalizerOrphanDependents)
 }
 
-// remove deletes an object if it and its owner references have not changed. A change of another
-// part of the object does not prevent the deletion.
+// remove deletes an object if its owner references have not changed. After a change of another part
+// of the object it tries once more; the error of a further conflict leads to a later retry.
 func (c *Collector) remove(ctx context.Context, location registry.Location, obj *item, policy metav1.DeletionPropagation) error {
 	version := versioner.Format(obj.revision)
 	preconditions := metav1.Preconditions{UID: &obj.UID, ResourceVersion: &version}
@@ -118,6 +118,6 @@ func (c *Collector) remove(ctx context.Context, location registry.Location, obj 
 	if !equality.Semantic.DeepEqual(latest.OwnerReferences, obj.OwnerReferences) {
 		return err
 	}
-	preconditions.ResourceVersion = nil
+	version = versioner.Format(latest.revision)
 	return ignoreNotFound(deleteObject(ctx, location, policy, preconditions))
 }
