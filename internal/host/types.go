@@ -16,7 +16,7 @@ const (
 )
 
 // ServerOptions is the body of POST /v1/servers. The zero value starts a server on a free
-// loopback port, over plain HTTP, in which every client is the administrator.
+// loopback port, over plain HTTP, where a request without a token is the administrator's.
 type ServerOptions struct {
 	// Name appears in lists and messages, for example the name of a test.
 	Name string `json:"name,omitempty"`
