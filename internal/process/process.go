@@ -51,7 +51,3 @@ func (p *Process) AwaitEnd(done <-chan struct{}) bool {
 	}
 	return true
 }
-
-func always() bool { return true }
-
-func never() bool { return false }

@@ -58,3 +58,7 @@ func created(process *os.Process) int64 {
 	})
 	return creation.Nanoseconds()
 }
+
+func always() bool { return true }
+
+func never() bool { return false }
