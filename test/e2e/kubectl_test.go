@@ -25,6 +25,7 @@ func TestKubectl(t *testing.T) {
 		t.Fatal("no stories", err)
 	}
 	by := releaseOfKubectl(t)
+	programsDir(t) // built before the servers start, since the stories show the ages of objects
 	for _, path := range stories {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			t.Parallel()
