@@ -46,8 +46,6 @@ const (
 	FieldNamesInDocs Gate = "fieldNamesInDocs"
 	// ImmutableStatefulSetFields are separate errors for immutable fields of StatefulSets.
 	ImmutableStatefulSetFields Gate = "immutableStatefulSetFields"
-	// NewestDefaultClass marks the newest default StorageClass of a list instead of all.
-	NewestDefaultClass Gate = "newestDefaultClass"
 	// PoolNameSelector is the field selector spec.pool.name of ResourceSlices.
 	PoolNameSelector Gate = "poolNameSelector"
 	// TagValidation is the validation by tags of the API types, whose errors replace other errors.
