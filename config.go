@@ -241,7 +241,7 @@ func (c Config) validateQuota() error {
 	}
 }
 
-// requestLog returns what is logged and kept of requests.
+// requestLog returns the configuration of the log of requests and the list of recent requests.
 func (c Config) requestLog() requestlog.Config {
 	config := requestlog.Config{Keep: c.RecentRequests}
 	if c.LogRequests || c.Logger.Enabled(context.Background(), slog.LevelDebug) {

@@ -37,7 +37,7 @@ type Config struct {
 	Remote func(gv schema.GroupVersion) (http.Handler, bool)
 	// Logger receives errors and panics. Nil: discarded.
 	Logger *slog.Logger
-	// RequestLog selects what is logged and kept of each request. Default: nothing.
+	// RequestLog configures the log of requests and the list of recent requests. Default: neither.
 	RequestLog requestlog.Config
 	// Ready are the checks of /readyz, /livez and /healthz, in this order.
 	Ready []healthz.Check

@@ -13,8 +13,9 @@ import (
 const None = "-*"
 
 // selected returns the controllers that a list of names selects, in the order of the table. The
-// syntax is that of kube-controller-manager: "*" is all controllers that are on by default, "name"
-// selects and "-name" removes a controller. The first entry about a controller counts. Nil is "*".
+// list has the syntax of kube-controller-manager: "*" selects all controllers that are on by
+// default, "name" selects and "-name" removes a controller. The first entry for a controller
+// counts. Nil is "*".
 func selected(names []string) []controller {
 	if names == nil {
 		names = []string{"*"}

@@ -8,7 +8,7 @@ import (
 
 // controller describes a controller.
 type controller struct {
-	// name and alias are those of kube-controller-manager.
+	// name and alias are the names of the controller in kube-controller-manager.
 	name, alias string
 	// named is set for a controller that "*" does not include.
 	named bool

@@ -90,7 +90,7 @@ type builder struct {
 
 func startBuilder(t *testing.T, version string) builder {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestBuilder$")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), buildingVersion+"="+version)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
@@ -112,15 +112,14 @@ func (b builder) expect(text string) string {
 	return ""
 }
 
-// TestBuilder is the process of a builder.
-func TestBuilder(t *testing.T) {
-	version := os.Getenv(buildingVersion)
-	if version == "" {
-		t.Skip("not a builder")
-	}
+// printBinary is the main function of a builder. It returns the exit code.
+func printBinary(version string) int {
 	binary, err := miniapitest.CachedBinary(version, func(format string, args ...any) { fmt.Printf(format+"\n", args...) })
-	check(t, err)
+	if err != nil {
+		return fail(err)
+	}
 	fmt.Println("binary " + binary)
+	return 0
 }
 
 // TestBinaryIsBuiltOnce needs the binary of a release in two processes at the same time, and again

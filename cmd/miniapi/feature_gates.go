@@ -11,7 +11,7 @@ import (
 // featureGates is the value of --feature-gates. The flag can be repeated.
 type featureGates map[string]bool
 
-// Set adds pairs such as A=true,kube:B=false. The errors are those of kube-apiserver.
+// Set adds pairs such as A=true,kube:B=false. It returns the errors of kube-apiserver.
 func (g *featureGates) Set(text string) error {
 	if *g == nil {
 		*g = featureGates{}

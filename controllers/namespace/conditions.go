@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// healthy are the conditions without a problem, in the order in which they are added. The reasons
-// and texts are those of kube-controller-manager.
+// healthy are the conditions without a problem, in the order in which they are added, with the
+// reasons and messages of kube-controller-manager.
 var healthy = []corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},
 	{Type: corev1.NamespaceDeletionGVParsingFailure, Reason: "ParsedGroupVersions", Message: "All legacy kube types successfully parsed"},

@@ -15,8 +15,9 @@ import (
 
 // content is the result of a pass over the objects in a namespace.
 type content struct {
-	// errs are the errors of the deletions and lists, and undiscovered those of discovery.
-	errs         []error
+	// errs are the errors of deletions and lists.
+	errs []error
+	// undiscovered are the group versions whose discovery failed.
 	undiscovered []schema.GroupVersion
 	// remaining counts the objects by resource, and finalizers the objects by finalizer.
 	remaining  map[schema.GroupVersionResource]int

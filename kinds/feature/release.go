@@ -22,7 +22,7 @@ const (
 func (r Release) String() string { return "1." + strconv.Itoa(int(r)) }
 
 // parseRelease parses the value of --emulated-version: 1.36, v1.36 or kube=1.36. The empty string
-// is the latest release. The errors are those of kube-apiserver.
+// is the latest release. It returns the errors of kube-apiserver.
 func parseRelease(text string) (Release, error) {
 	if text == "" {
 		return Latest, nil

@@ -14,36 +14,52 @@ import (
 
 var recordings = flag.String("recordings", "", "folder with AREA.jsonl.gz of kube-apiserver v1.37; TestRecordings writes the steps that differ from v1.36")
 
-// TestRecordings writes testdata/v1.37 from complete recordings: the steps whose responses are not
-// those of v1.36.
+// TestRecordings checks that testdata/v1.37 has only steps of the recordings of v1.36, and only if
+// their responses differ. With -recordings it first writes these files from complete recordings.
 func TestRecordings(t *testing.T) {
-	if *recordings == "" {
-		t.Skip("-recordings is not set")
-	}
 	files, err := filepath.Glob(filepath.Join("testdata", "*.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(files) == 0 {
+		t.Fatal("no recordings", err)
 	}
+	total := 0
 	for _, file := range files {
 		name := filepath.Base(file)
 		base := map[string]step{}
 		for _, s := range readSteps(t, file) {
 			base[s.ID] = s
 		}
-		var changed []step
-		for _, s := range readSteps(t, filepath.Join(*recordings, name)) {
-			if old, ok := base[s.ID]; ok && !sameResponse(old, s) {
-				if isAbridged(&s) || isCut(&s) {
-					s.Req = old.Req
-				}
-				changed = append(changed, s)
+		overlay := filepath.Join("testdata", "v"+latest, name)
+		if *recordings != "" {
+			if steps := changedSteps(base, readSteps(t, filepath.Join(*recordings, name))); len(steps) > 0 {
+				writeSteps(t, overlay, steps)
 			}
 		}
-		if len(changed) > 0 {
-			writeSteps(t, filepath.Join("testdata", "v"+latest, name), changed)
+		steps := readSteps(t, overlay)
+		total += len(steps)
+		for _, s := range steps {
+			if old, ok := base[s.ID]; !ok || sameResponse(old, s) {
+				t.Errorf("%s: step %s is unknown in v%s or has the same response there", overlay, s.ID, oldest)
+			}
 		}
-		t.Logf("%s: %d steps", strings.TrimSuffix(name, ".jsonl.gz"), len(changed))
 	}
+	if total == 0 {
+		t.Errorf("no step of v%s", latest)
+	}
+}
+
+// changedSteps returns the steps whose responses are not in base. A request that the recording
+// abridges is the request of base.
+func changedSteps(base map[string]step, recorded []step) []step {
+	var changed []step
+	for _, s := range recorded {
+		if old, ok := base[s.ID]; ok && !sameResponse(old, s) {
+			if isAbridged(&s) || isCut(&s) {
+				s.Req = old.Req
+			}
+			changed = append(changed, s)
+		}
+	}
+	return changed
 }
 
 // isCut reports whether the recording has only the beginning of the request body.

@@ -46,7 +46,7 @@ func TestServer(t *testing.T) {
 func TestReleaseBuildsItsCommandOnce(t *testing.T) {
 	proxy, clone := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("git", "clone", "-q", "--shared", repository, clone).CombinedOutput(); err != nil {
-		t.Skipf("not a git repository: %v: %s", err, out)
+		t.Fatalf("a release is built from a git repository: %v: %s", err, out)
 	}
 	for path, folder := range map[string]string{mainModule: "", mainModule + "/miniapitest": "miniapitest"} {
 		publish(t, proxy, clone, module.Version{Path: path, Version: version}, folder)

@@ -50,7 +50,7 @@ func TestNamespaceDeletionDeletesItsContent(t *testing.T) {
 	}
 }
 
-// The texts are those of kube-controller-manager.
+// The messages of the conditions equal the messages of kube-controller-manager.
 func TestFinalizersOfTheContentKeepTheNamespace(t *testing.T) {
 	e := start(t, miniapi.Config{})
 	e.createNamespace("n")
