@@ -6,4 +6,7 @@
 // to queues, and Run processes the queues. It writes through the registry, in a context of [As], so
 // that admission, webhooks and managedFields see the service account and the field manager of
 // kube-controller-manager.
+//
+// Most controllers reconcile the objects of one resource: they are a [Spec], which [New] turns into
+// a Controller, and read and write through [Objects].
 package reconcile

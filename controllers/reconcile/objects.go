@@ -1,0 +1,137 @@
+package reconcile
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+)
+
+// Object is a pointer to a Go type of the hub, such as *corev1.Pod.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Objects reads and writes the objects of a resource. All reads return the latest state, so a
+// controller needs no record of its own writes. Objects that are read must not be modified.
+type Objects[T Object] struct {
+	Catalog  *registry.Catalog
+	Resource schema.GroupResource
+}
+
+func (o Objects[T]) store() (*registry.Store, error) { return registry.Require(o.Catalog, o.Resource) }
+
+// Get returns an object, or a NotFound error.
+func (o Objects[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+	store, err := o.store()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return registry.Read[T](ctx, store, namespace, name, "")
+}
+
+// List returns the selected objects of a namespace. Namespace "" is all namespaces, and a nil
+// selector selects all objects.
+func (o Objects[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
+	store, err := o.store()
+	if err != nil {
+		return nil, err
+	}
+	return registry.ReadAll[T](ctx, store, registry.ListRequest{Namespace: namespace, Label: selector})
+}
+
+// Controlled returns the objects of a namespace whose controller is the owner.
+func (o Objects[T]) Controlled(ctx context.Context, owner metav1.Object) ([]T, error) {
+	all, err := o.List(ctx, owner.GetNamespace(), nil)
+	if err != nil {
+		return nil, err
+	}
+	var controlled []T
+	for _, obj := range all {
+		if metav1.IsControlledBy(obj, owner) {
+			controlled = append(controlled, obj)
+		}
+	}
+	return controlled, nil
+}
+
+// Create creates an object and returns its stored state.
+func (o Objects[T]) Create(ctx context.Context, obj T) (T, error) {
+	var none T
+	store, err := o.store()
+	if err != nil {
+		return none, err
+	}
+	result, err := store.Create(ctx, registry.CreateRequest{
+		Namespace: obj.GetNamespace(), Object: obj,
+		Options: registry.WriteOptions{FieldManager: FieldManager, Sent: &metav1.CreateOptions{}},
+	})
+	if err != nil {
+		return none, err
+	}
+	return registry.As[T](result.Entry)
+}
+
+// Update applies an edit to the latest state of an object with the name and the UID of obj, and
+// returns the stored state. An edit without effect writes nothing. The edit runs again after a lost
+// race. It is a NotFound or Conflict error if the object is gone or replaced.
+func (o Objects[T]) Update(ctx context.Context, obj T, edit func(T)) (T, error) {
+	return o.update(ctx, obj, "", edit)
+}
+
+// UpdateStatus is Update for the status.
+func (o Objects[T]) UpdateStatus(ctx context.Context, obj T, edit func(T)) (T, error) {
+	return o.update(ctx, obj, "status", edit)
+}
+
+func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit func(T)) (T, error) {
+	var none T
+	store, err := o.store()
+	if err != nil {
+		return none, err
+	}
+	result, err := store.Update(ctx, registry.UpdateRequest{
+		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(), Subresource: subresource,
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+			next := current.DeepCopyObject().(T)
+			edit(next)
+			return next, nil
+		},
+		Options: registry.WriteOptions{FieldManager: FieldManager, Sent: &metav1.UpdateOptions{}},
+	})
+	if err != nil {
+		return none, err
+	}
+	return registry.As[T](result.Entry)
+}
+
+// Delete deletes an object if it still has the UID of obj. Dependents are deleted in the
+// background. It is no error if the object is gone.
+func (o Objects[T]) Delete(ctx context.Context, obj T) error {
+	store, err := o.store()
+	if err != nil {
+		return err
+	}
+	uid, policy := obj.GetUID(), metav1.DeletePropagationBackground
+	_, err = store.Delete(ctx, registry.DeleteRequest{
+		Namespace: obj.GetNamespace(), Name: obj.GetName(),
+		Options: &metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}},
+	})
+	return IgnoreGone(err)
+}
+
+// IgnoreGone returns nil for the error of a write to an object that is gone or that has been
+// replaced by another object of the same name.
+func IgnoreGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
