@@ -34,6 +34,7 @@ const (
 	fieldMetadata          protowire.Number = 1
 	fieldUID               protowire.Number = 5
 	fieldDeletionTimestamp protowire.Number = 9
+	fieldLabels            protowire.Number = 11
 	fieldOwnerReferences   protowire.Number = 13
 	fieldFinalizers        protowire.Number = 14
 )
@@ -67,6 +68,17 @@ func parseJSON(data []byte) (Metadata, error) {
 }
 
 func parseProtobuf(unknown []byte) (Metadata, error) {
+	metadata, err := metadataField(unknown)
+	if err != nil {
+		return Metadata{}, err
+	}
+	var m Metadata
+	err = eachField(metadata, m.setField)
+	return m, err
+}
+
+// metadataField returns the encoded metadata of an object in the raw bytes of a runtime.Unknown.
+func metadataField(unknown []byte) ([]byte, error) {
 	var raw []byte
 	err := eachField(unknown, func(number protowire.Number, value []byte) error {
 		if number == fieldRaw {
@@ -75,20 +87,43 @@ func parseProtobuf(unknown []byte) (Metadata, error) {
 		return nil
 	})
 	if err != nil {
-		return Metadata{}, err
+		return nil, err
 	}
 	// The metadata is the first field, so the rest is not read.
 	number, kind, tag := protowire.ConsumeTag(raw)
 	if tag < 0 || number != fieldMetadata || kind != protowire.BytesType {
-		return Metadata{}, errMalformed
+		return nil, errMalformed
 	}
 	metadata, n := protowire.ConsumeBytes(raw[tag:])
 	if n < 0 {
-		return Metadata{}, errMalformed
+		return nil, errMalformed
 	}
-	var m Metadata
-	err = eachField(metadata, m.setField)
-	return m, err
+	return metadata, nil
+}
+
+// encodedLabels returns the labels of a stored object in an encoding that equal labels share. It is
+// empty for an object without labels and for a malformed object.
+func encodedLabels(data []byte) string {
+	message, ok := bytes.CutPrefix(data, protobufEnvelope)
+	if !ok {
+		var obj struct {
+			Metadata struct{ Labels json.RawMessage }
+		}
+		_ = json.Unmarshal(data, &obj) // a malformed object has no labels
+		return string(obj.Metadata.Labels)
+	}
+	metadata, err := metadataField(message)
+	if err != nil {
+		return ""
+	}
+	var labels []byte
+	_ = eachField(metadata, func(number protowire.Number, value []byte) error {
+		if number == fieldLabels {
+			labels = append(labels, value...)
+		}
+		return nil
+	})
+	return string(labels)
 }
 
 func (m *Metadata) setField(number protowire.Number, value []byte) error {

@@ -62,12 +62,16 @@ func (o Objects[T]) Controlled(ctx context.Context, owner metav1.Object) ([]T, e
 	return controlled, nil
 }
 
-// Create creates an object and returns its stored state.
+// Create creates an object, with the defaults of its kind, and returns its stored state. It may
+// modify obj.
 func (o Objects[T]) Create(ctx context.Context, obj T) (T, error) {
 	var none T
 	store, err := o.store()
 	if err != nil {
 		return none, err
+	}
+	if setDefaults := store.Resource().Versions[0].Default; setDefaults != nil {
+		setDefaults(obj)
 	}
 	result, err := store.Create(ctx, registry.CreateRequest{
 		Namespace: obj.GetNamespace(), Object: obj,

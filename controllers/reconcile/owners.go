@@ -41,45 +41,58 @@ func (s keyset) visit(namespace string, visit func(key string)) {
 	}
 }
 
-// owners holds the name of the controller of each dependent, by the key of the dependent in the
-// storage. It is used by one goroutine.
-type owners map[string]string
+// owners holds the last state of each dependent, by the key of the dependent in the storage. It is
+// used by one goroutine.
+type owners map[string]dependent
 
-// update records a change of a dependent, and returns the names of its controllers of a kind before
-// and after the change, in the namespace of the dependent.
-func (o owners) update(change Change, kind schema.GroupKind) []string {
-	var affected []string
-	before, ok := o[change.Key]
-	if ok {
-		affected = append(affected, before)
-	}
-	now, ok := controllerName(change, kind)
-	if !ok {
-		delete(o, change.Key)
-		return affected
-	}
-	o[change.Key] = now
-	if len(affected) == 0 || before != now {
-		affected = append(affected, now)
-	}
-	return affected
+// dependent is the state of an object that has a controller of a kind, or no controller.
+type dependent struct {
+	// controller is the name of the controller, "" for an orphan.
+	controller string
+	// labels are the encoded labels of an orphan.
+	labels string
 }
 
-// controllerName returns the name of the controller of an object, if it has a kind.
-func controllerName(change Change, kind schema.GroupKind) (string, bool) {
+// update records a change of a dependent. It returns the names of its controllers of a kind before
+// and after the change, in the namespace of the dependent. orphan reports whether an object may
+// adopt the dependent that could not adopt it before: the dependent has no controller, and either
+// that or its labels are new.
+func (o owners) update(change Change, kind schema.GroupKind) (affected []string, orphan bool) {
+	before, known := o[change.Key]
+	if before.controller != "" {
+		affected = append(affected, before.controller)
+	}
+	now, ok := parseDependent(change, kind)
+	if !ok {
+		delete(o, change.Key)
+		return affected, false
+	}
+	o[change.Key] = now
+	if now.controller == "" {
+		return affected, !known || before != now
+	}
+	if before.controller != now.controller {
+		affected = append(affected, now.controller)
+	}
+	return affected, false
+}
+
+// parseDependent returns the state of an object that exists and that has no controller of another
+// kind.
+func parseDependent(change Change, kind schema.GroupKind) (dependent, bool) {
 	if change.Deleted {
-		return "", false
+		return dependent{}, false
 	}
 	metadata, err := ParseMetadata(change.Data)
 	if err != nil {
-		return "", false
+		return dependent{}, false
 	}
 	for _, ref := range metadata.OwnerReferences {
 		if ref.Controller != nil && *ref.Controller {
-			return ref.Name, isKind(ref, kind)
+			return dependent{controller: ref.Name}, isKind(ref, kind)
 		}
 	}
-	return "", false
+	return dependent{labels: encodedLabels(change.Data)}, true
 }
 
 func isKind(ref metav1.OwnerReference, kind schema.GroupKind) bool {

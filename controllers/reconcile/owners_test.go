@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/storage"
@@ -31,10 +33,63 @@ func TestOwnersOfAChange(t *testing.T) {
 		{"a controller of another group is ignored", []metav1.OwnerReference{controller("example.com/v1", "ReplicaSet", "a")}, nil},
 	}
 	for _, step := range steps {
-		got := tracked.update(dependent(t, step.refs), kind)
+		got, _ := tracked.update(dependentChange(t, step.refs), kind)
 		if diff := cmp.Diff(step.want, got); diff != "" {
 			t.Errorf("%s: %s", step.rule, diff)
 		}
+	}
+}
+
+// A dependent without a controller is an orphan once, and again when its labels change.
+func TestOrphansOfAChange(t *testing.T) {
+	kind := schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	tracked := owners{}
+	steps := []struct {
+		rule   string
+		labels map[string]string
+		refs   []metav1.OwnerReference
+		want   bool
+	}{
+		{"a new dependent", nil, nil, true},
+		{"no change of the labels", nil, nil, false},
+		{"other labels", map[string]string{"app": "a"}, nil, true},
+		{"the same labels", map[string]string{"app": "a"}, nil, false},
+		{"adoption", map[string]string{"app": "a"}, []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "a")}, false},
+		{"release", map[string]string{"app": "a"}, nil, true},
+		{"adoption by another kind", map[string]string{"app": "a"}, []metav1.OwnerReference{controller("batch/v1", "Job", "a")}, false},
+		{"release by another kind", map[string]string{"app": "a"}, nil, true},
+	}
+	for _, step := range steps {
+		for format, encode := range map[string]func(*corev1.Pod) []byte{"JSON": encodeJSON(t), "protobuf": encodeProtobuf(t)} {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: step.labels, OwnerReferences: step.refs}}
+			if _, got := tracked.update(Change{Change: storage.Change{Key: format, Data: encode(pod)}}, kind); got != step.want {
+				t.Errorf("%s in %s: orphan %v, want %v", step.rule, format, got, step.want)
+			}
+		}
+	}
+}
+
+func encodeJSON(t *testing.T) func(*corev1.Pod) []byte {
+	return func(pod *corev1.Pod) []byte {
+		data, err := json.Marshal(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+}
+
+func encodeProtobuf(t *testing.T) func(*corev1.Pod) []byte {
+	return func(pod *corev1.Pod) []byte {
+		raw, err := pod.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, err := (&runtime.Unknown{Raw: raw}).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]byte("k8s\x00"), message...)
 	}
 }
 
@@ -42,8 +97,8 @@ func controller(apiVersion, kind, name string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, Controller: new(true)}
 }
 
-// dependent returns the change of a Pod to a state with owner references, or its deletion.
-func dependent(t *testing.T, refs []metav1.OwnerReference) Change {
+// dependentChange returns the change of a Pod to a state with owner references, or its deletion.
+func dependentChange(t *testing.T, refs []metav1.OwnerReference) Change {
 	t.Helper()
 	if refs == nil {
 		return Change{Change: storage.Change{Key: "/pods/default/p", Deleted: true}}

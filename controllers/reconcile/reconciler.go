@@ -22,7 +22,9 @@ type Spec[T Object] struct {
 	Account string
 	Objects Objects[T]
 	// Kind is the kind of the objects. With Dependents, objects of these resources cause the
-	// reconciliation of the object that is their controller.
+	// reconciliation of the object that is their controller. A dependent that loses its controller,
+	// or that has none and gets other labels, causes the reconciliation of all objects of its
+	// namespace, which may adopt it.
 	Kind       schema.GroupKind
 	Dependents []schema.GroupResource
 	// Related lists resources whose objects cause the reconciliation of all objects of their
@@ -77,8 +79,12 @@ func (r *reconciler[T]) Handle(change Change) {
 		r.queue.Add(key(change.Location.Namespace, change.Location.Name))
 	}
 	if slices.Contains(r.spec.Dependents, resource) {
-		for _, owner := range r.owners.update(change, r.spec.Kind) {
+		affected, orphan := r.owners.update(change, r.spec.Kind)
+		for _, owner := range affected {
 			r.queue.Add(key(change.Location.Namespace, owner))
+		}
+		if orphan {
+			r.objects.each(change.Location.Namespace, r.queue.Add)
 		}
 	}
 	if slices.Contains(r.spec.Related, resource) {
