@@ -28,6 +28,7 @@ type identity struct {
 type serving struct {
 	authority   *certs.Authority // signs the certificates of AddUser
 	certificate certs.Pair
+	issued      bool // by the authority
 	tls         *tls.Config
 }
 
@@ -78,7 +79,20 @@ func newServing(secure *Secure, dir certs.Directory, serviceIP netip.Addr) (*ser
 		return nil, err
 	}
 	config, err := certificate.ServerConfig()
-	return &serving{authority, certificate, config}, err
+	return &serving{authority, certificate, secure.CertFile == "", config}, err
+}
+
+// servingCA returns the CA of the serving certificate in PEM, nil without HTTPS. A configured
+// certificate is its own CA: clients verify it by its chain.
+func (id *identity) servingCA() []byte {
+	switch {
+	case id.serving == nil:
+		return nil
+	case id.issued:
+		return id.authority.CertificatePEM()
+	default:
+		return id.certificate.Certificate
+	}
 }
 
 // certDir returns the directory of keys and certificates, "" if they are kept in memory.

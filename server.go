@@ -184,7 +184,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	})
 	s.controllers = controllers.New(controllers.Config{
 		Enabled: s.config.Controllers, Catalog: s.catalog, Sync: s.crds.Sync,
-		Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("controllers"),
+		Shared: len(s.config.EtcdServers) > 0, CA: s.identity.servingCA(), Logger: s.config.logger("controllers"),
 	})
 	return s.catalog.Add(kinds.Resources(s.features)...)
 }

@@ -21,6 +21,8 @@ type Config struct {
 	Sync func(ctx context.Context) error
 	// Shared is set if other servers may use the same storage.
 	Shared bool
+	// CA is the certificate authority of the server in PEM, nil without HTTPS.
+	CA []byte
 	// Logger reports failures, which are retried. Nil discards them.
 	Logger *slog.Logger
 }
@@ -42,7 +44,8 @@ func New(config Config) *Controllers {
 	c := &Controllers{catalog: config.Catalog}
 	for _, enabled := range selected(config.Enabled) {
 		c.running = append(c.running, enabled.make(reconcile.Config{
-			Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, Logger: config.Logger,
+			Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, CA: config.CA,
+			Logger: config.Logger,
 		}))
 	}
 	return c

@@ -4,6 +4,8 @@ import (
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/controllers/rootca"
+	"github.com/miniapi/miniapi/controllers/serviceaccount"
 )
 
 // controller describes a controller.
@@ -19,4 +21,6 @@ type controller struct {
 var table = []controller{
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
+	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},
+	{name: "serviceaccount-controller", alias: "serviceaccount", named: true, make: serviceaccount.New},
 }

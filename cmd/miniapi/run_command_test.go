@@ -26,6 +26,17 @@ func TestRunSucceeds(t *testing.T) {
 	}
 }
 
+// The command creates the ServiceAccount default, in the background.
+func TestRunIssuesTokens(t *testing.T) {
+	script := `url=$(sed -n 's/.*server: //p' "$KUBECONFIG")/api/v1/namespaces/default/serviceaccounts/default
+		until curl -sf -o /dev/null "$url"; do :; done
+		curl -s "$url/token" -H 'Content-Type: application/json' -d '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest"}'`
+	out, err := command(t, "run", "--", "sh", "-c", script).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"token":`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestRunInvalid(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                   "run takes a command after --, such as miniapi run -- go test ./...",

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -31,6 +32,8 @@ type Config struct {
 	Sync func(ctx context.Context) error
 	// Shared is set if other servers may use the same storage.
 	Shared bool
+	// CA is the certificate authority of the server in PEM, nil without HTTPS.
+	CA     []byte
 	Logger *slog.Logger
 }
 
@@ -40,6 +43,11 @@ type Change struct {
 	// Location is empty, and Located false, if the catalog does not serve the resource.
 	Location registry.Location
 	Located  bool
+}
+
+// Is reports whether the changed object has a resource and a name.
+func (c Change) Is(resource schema.GroupResource, name string) bool {
+	return c.Located && c.Location.Name == name && c.Location.Store.Resource().GroupResource() == resource
 }
 
 // As returns a context with the user of a service account in kube-system.

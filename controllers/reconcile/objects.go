@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -135,6 +136,15 @@ func (o Objects[T]) Delete(ctx context.Context, obj T) error {
 // replaced by another object of the same name.
 func IgnoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// IgnoreTerminating returns nil for the error of a creation in a namespace that is being deleted or
+// that is gone.
+func IgnoreTerminating(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -97,7 +98,7 @@ func (q *Queue) reconcile(ctx context.Context, keys keys, key string) {
 		return
 	}
 	level := slog.LevelWarn
-	if IgnoreGone(err) == nil { // another writer was faster
+	if IgnoreGone(err) == nil || apierrors.IsAlreadyExists(err) { // another writer was faster
 		level = slog.LevelDebug
 	}
 	q.config.Logger.Log(ctx, level, q.config.Name+": reconciliation failed", "key", key, "retries", keys.NumRequeues(key), "error", err)

@@ -30,6 +30,9 @@ type Spec[T Object] struct {
 	// Related lists resources whose objects cause the reconciliation of all objects of their
 	// namespace, such as the pods of a Service. Objects of cluster scope relate to all namespaces.
 	Related []schema.GroupResource
+	// Affects returns the namespace and the name of the object that a change of another object
+	// affects, and false if it affects none. Nil: none. It must not block.
+	Affects func(change Change) (namespace, name string, ok bool)
 	// Workers is the maximum number of objects that are reconciled at the same time. 0 is 5.
 	Workers int
 	// Reconcile brings an object to the desired state. It must not modify obj, which is the latest
@@ -89,6 +92,11 @@ func (r *reconciler[T]) Handle(change Change) {
 	}
 	if slices.Contains(r.spec.Related, resource) {
 		r.objects.each(change.Location.Namespace, r.queue.Add)
+	}
+	if r.spec.Affects != nil {
+		if namespace, name, ok := r.spec.Affects(change); ok {
+			r.queue.Add(key(namespace, name))
+		}
 	}
 }
 
