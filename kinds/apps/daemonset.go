@@ -25,7 +25,7 @@ func daemonSets(features *feature.Set) *registry.Resource {
 		Status:                   true,
 		Default:                  defaultDaemonSet,
 		Restore:                  defaultDaemonSet,
-		GatedFields:              podspec.GatedFieldsOfTemplate(daemonSetTemplate),
+		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		PrepareForCreate:         startTemplateGeneration,
 		ValidateCreate:           validateDaemonSet,
 		WarningsOnCreate:         warningsForDaemonSet,

@@ -26,7 +26,7 @@ func deployments(features *feature.Set) *registry.Resource {
 		Changed:                  deploymentChanged,
 		Status:                   true,
 		Default:                  defaultDeployment,
-		GatedFields:              podspec.GatedFieldsOfTemplate(deploymentTemplate),
+		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		ValidateCreate:           validateDeployment,
 		WarningsOnCreate:         warningsForNewDeployment,
 		AllowUnconditionalUpdate: true,

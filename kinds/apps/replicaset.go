@@ -23,7 +23,7 @@ func replicaSets(features *feature.Set) *registry.Resource {
 		Generation:               true,
 		Status:                   true,
 		Default:                  defaultReplicaSet,
-		GatedFields:              podspec.GatedFieldsOfTemplate(replicaSetTemplate),
+		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		ValidateCreate:           validateReplicaSet,
 		WarningsOnCreate:         warningsForNewReplicaSet,
 		AllowUnconditionalUpdate: true,

@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -34,8 +33,8 @@ func statefulSets(features *feature.Set) *registry.Resource {
 		ValidateUpdate:           statefulSetUpdateValidation(features),
 		WarningsOnUpdate:         warningsForChangedStatefulSet,
 		ValidateStatusUpdate:     validateStatefulSetStatus,
-		GatedFields: append(podspec.GatedFieldsOfTemplate(statefulSetTemplate),
-			kind.Gated(feature.MaxUnavailableStatefulSet, maxUnavailable)),
+		GatedFields: podspec.GatedFields("spec.template.spec").And(
+			kind.Gated(feature.MaxUnavailableStatefulSet, "spec.updateStrategy.rollingUpdate.maxUnavailable")),
 		Columns: statefulSetColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(s *appsv1.StatefulSet) (kind.Scaling, error) {
@@ -43,13 +42,6 @@ func statefulSets(features *feature.Set) *registry.Resource {
 			}),
 		},
 	}.Build(features)
-}
-
-func maxUnavailable(s *appsv1.StatefulSet) **intstr.IntOrString {
-	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
-		return &rolling.MaxUnavailable
-	}
-	return nil
 }
 
 func statefulSetColumns() []kind.Column[*appsv1.StatefulSet] {

@@ -26,6 +26,7 @@ func horizontalPodAutoscalers(features *feature.Set) *registry.Resource {
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           validateAutoscalerUpdate,
 		ValidateStatusUpdate:     validateStatus,
+		GatedFields:              kind.Gated(feature.HPAConfigurableTolerance, "spec.behavior.scaleUp|scaleDown.tolerance"),
 		Columns:                  columns(),
 		MoreVersions: []registry.Version{kind.Version[*autoscalingv2.HorizontalPodAutoscaler, *autoscalingv1.HorizontalPodAutoscaler]{
 			Name:    autoscalingv1.SchemeGroupVersion.Version,

@@ -24,10 +24,8 @@ func cronJobs(features *feature.Set) *registry.Resource {
 		Generation:   true,
 		Status:       true,
 		Default:      defaultCronJob,
-		GatedFields: append(podspec.GatedFieldsOfTemplate(cronJobTemplate),
-			kind.Gated(feature.WorkloadWithJob, func(c *batchv1.CronJob) **batchv1.JobSchedulingConfiguration {
-				return &c.Spec.JobTemplate.Spec.Scheduling
-			})),
+		GatedFields: podspec.GatedFields("spec.jobTemplate.spec.template.spec").And(
+			kind.Gated(feature.WorkloadWithJob, "spec.jobTemplate.spec.scheduling")),
 		ValidateCreate:           validateNewCronJob,
 		WarningsOnCreate:         warningsForNewCronJob,
 		AllowUnconditionalUpdate: true,

@@ -29,8 +29,8 @@ func jobs(features *feature.Set) *registry.Resource {
 		Status:       true,
 		Default:      defaultJob,
 		Restore:      defaultJob,
-		GatedFields: append(podspec.GatedFieldsOfTemplate(jobTemplate),
-			kind.Gated(feature.WorkloadWithJob, func(j *batchv1.Job) **batchv1.JobSchedulingConfiguration { return &j.Spec.Scheduling })),
+		GatedFields: podspec.GatedFields("spec.template.spec").And(
+			kind.Gated(feature.WorkloadWithJob, "spec.scheduling")),
 		PrepareForCreate:         selectOwnPods,
 		ValidateCreate:           validateJob,
 		WarningsOnCreate:         warningsForNewJob,

@@ -19,11 +19,7 @@ func leases(features *feature.Set) *registry.Resource {
 		Namespaced:            true,
 		Validate:              validateLease,
 		AllowCreateOnUpdate:   true,
-		GatedFields: []kind.GatedField[*coordinationv1.Lease]{
-			kind.Gated(feature.CoordinatedLeaderElection,
-				func(l *coordinationv1.Lease) **coordinationv1.CoordinatedLeaseStrategy { return &l.Spec.Strategy }),
-			kind.Gated(feature.CoordinatedLeaderElection, func(l *coordinationv1.Lease) **string { return &l.Spec.PreferredHolder }),
-		},
+		GatedFields:           kind.Gated(feature.CoordinatedLeaderElection, "spec.strategy|preferredHolder"),
 		Columns: kind.StandardColumns(
 			kind.TextColumn("Holder", coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"],
 				func(lease *coordinationv1.Lease) any { return ptr.Deref(lease.Spec.HolderIdentity, "") }),

@@ -34,7 +34,9 @@ func nodes(features *feature.Set) *registry.Resource {
 		ValidateUpdate:           validateNodeUpdate,
 		PrepareForStatusUpdate:   dropNodeConfig,
 		ValidateStatusUpdate:     validateNodeStatus,
-		FieldLabel:               kind.FieldLabels("metadata.name", "spec.unschedulable"),
+		GatedFields: kind.Gated(feature.InPlacePodVerticalScalingSchedulerPreemption, "spec.podPreemptionPolicy").And(
+			kind.Gated(feature.NodeDeclaredFeatures, "status.declaredFeatures")),
+		FieldLabel: kind.FieldLabels("metadata.name", "spec.unschedulable"),
 		Fields: func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}
 		},

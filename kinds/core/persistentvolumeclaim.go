@@ -21,13 +21,14 @@ func persistentVolumeClaims(features *feature.Set) *registry.Resource {
 		Default:                  podspec.DefaultClaim,
 		Restore:                  restoreClaim,
 		Warnings:                 warningsForClaim,
-		PrepareForCreate:         prepareClaim,
+		PrepareForCreate:         func(c *corev1.PersistentVolumeClaim) { prepareClaim(c, features) },
 		ValidateCreate:           validateClaim,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         prepareClaimUpdate,
+		PrepareForUpdate:         func(c, old *corev1.PersistentVolumeClaim) { prepareClaimUpdate(c, old, features) },
 		ValidateUpdate:           validateClaimUpdate,
 		ReturnDeletedObject:      true,
 		ValidateStatusUpdate:     validateClaimStatus,
+		GatedFields:              kind.Gated(feature.CSIVolumeHealth, "status.healthStatus"),
 		Columns:                  claimColumns(),
 	}.Build(features)
 }

@@ -3,6 +3,7 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
@@ -13,15 +14,15 @@ func restoreClaim(c *corev1.PersistentVolumeClaim) {
 	pairDataSources(&c.Spec)
 }
 
-func prepareClaim(c *corev1.PersistentVolumeClaim) {
-	dropForeignSource(&c.Spec)
+func prepareClaim(c *corev1.PersistentVolumeClaim, features *feature.Set) {
+	dropForeignSource(&c.Spec, features)
 	dropOddSource(&c.Spec)
 	pairDataSources(&c.Spec)
 }
 
-func prepareClaimUpdate(c, old *corev1.PersistentVolumeClaim) {
+func prepareClaimUpdate(c, old *corev1.PersistentVolumeClaim, features *feature.Set) {
 	if old.Spec.DataSourceRef == nil {
-		dropForeignSource(&c.Spec)
+		dropForeignSource(&c.Spec, features)
 	}
 	if old.Spec.DataSource == nil && old.Spec.DataSourceRef == nil {
 		dropOddSource(&c.Spec)
@@ -29,8 +30,11 @@ func prepareClaimUpdate(c, old *corev1.PersistentVolumeClaim) {
 	pairDataSources(&c.Spec)
 }
 
-// dropForeignSource drops a source in another namespace: the feature gate is disabled.
-func dropForeignSource(spec *corev1.PersistentVolumeClaimSpec) {
+// dropForeignSource drops a source in another namespace while the feature gate is disabled.
+func dropForeignSource(spec *corev1.PersistentVolumeClaimSpec, features *feature.Set) {
+	if features.Enabled(feature.CrossNamespaceVolumeDataSource) {
+		return
+	}
 	if ref := spec.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" {
 		spec.DataSourceRef = nil
 	}

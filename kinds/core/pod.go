@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 )
 
 func pods(features *feature.Set) *registry.Resource {
+	disabled := kind.NewDisabledFields[*corev1.Pod](gatedPodFields, features)
 	return kind.Definition[*corev1.Pod]{
 		GroupVersion: corev1.SchemeGroupVersion,
 		Object:       &corev1.Pod{},
@@ -26,29 +28,47 @@ func pods(features *feature.Set) *registry.Resource {
 		Status:       true,
 		// preparePod uses one field of the status that a client sends.
 		StatusOnCreate: true,
-		Default:        defaultPod,
+		Default:        func(p *corev1.Pod) { defaultPod(p, features) },
 
 		WarningsOnCreate:         warningsForPod,
-		PrepareForCreateContext:  preparePod,
+		PrepareForCreateContext:  func(ctx context.Context, p *corev1.Pod) { preparePod(ctx, p, features) },
 		ValidateCreate:           validateNewPod,
 		AllowUnconditionalUpdate: true,
-		GatedFields:              podspec.GatedFields(func(p *corev1.Pod) *corev1.PodSpec { return &p.Spec }),
-		ValidateUpdate:           validatePodUpdate,
-		GracePeriod:              podGracePeriod,
-		ReturnDeletedObject:      true,
-		PrepareForStatusUpdate:   preparePodStatus,
-		ValidateStatusUpdate:     validatePodStatus,
-		WarningsOnStatusUpdate:   warningsForPodStatus,
-		StatusOwns:               kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
-		FieldLabel:               podFieldLabel,
-		Fields:                   podFields,
-		Columns:                  podColumns(),
-		RowConditions:            podRowConditions,
+		PrepareForUpdate: func(p, old *corev1.Pod) {
+			if features.Enabled(feature.PodLevelResourcesFixDefaulting) {
+				keepPodResources(p, old)
+			}
+		},
+		GatedFields:            gatedPodFields,
+		ValidateUpdate:         validatePodUpdate,
+		GracePeriod:            podGracePeriod,
+		ReturnDeletedObject:    true,
+		PrepareForStatusUpdate: preparePodStatus,
+		ValidateStatusUpdate:   validatePodStatus,
+		WarningsOnStatusUpdate: warningsForPodStatus,
+		StatusOwns:             kind.Except("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+		FieldLabel:             podFieldLabel,
+		Fields:                 podFields,
+		Columns:                podColumns(),
+		RowConditions:          podRowConditions,
 		Subresources: []registry.Subresource{
-			podBinding(), podEphemeralContainers(features), podEviction(), podResize(),
+			podBinding(), podEphemeralContainers(disabled), podEviction(), podResize(features, disabled),
 			podExec(), podAttach(), podPortForward(), podLog(), podProxy(),
 		},
 	}.Build(features)
+}
+
+func gatedPodFields() []kind.GatedField {
+	const container = "status.containerStatuses|initContainerStatuses|ephemeralContainerStatuses."
+	return append(podspec.GatedFields("spec")(), []kind.GatedField{
+		{Gate: feature.InPlacePodLevelResourcesVerticalScaling, Paths: []string{"status.resources|allocatedResources"}},
+		{Gate: feature.DRAExtendedResource, Paths: []string{"status.extendedResourceClaimStatus"}},
+		{Gate: feature.DRANodeAllocatableResources, Paths: []string{"status.nodeAllocatableResourceClaimStatuses"}},
+		{Gate: feature.CSIVolumeHealth, Paths: []string{"status.volumeHealth"}},
+		{Gate: feature.ResourceHealthStatus, Paths: []string{container + "allocatedResourcesStatus"}},
+		{Gate: feature.ResourceHealthStatusMessage, Paths: []string{container + "allocatedResourcesStatus.resources.message"}},
+		{Gate: feature.ImageVolumeWithDigest, Paths: []string{container + "volumeMounts.volumeStatus"}},
+	}...)
 }
 
 // podGracePeriod is 0 for a pod without running containers.

@@ -3,15 +3,18 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // defaultPod sets the defaults of a pod and of its spec.
-func defaultPod(p *corev1.Pod) {
+func defaultPod(p *corev1.Pod, features *feature.Set) {
 	requestLimits(p.Spec.InitContainers)
 	requestLimits(p.Spec.Containers)
-	defaultPodResources(&p.Spec)
+	if features.Enabled(feature.PodLevelResources) && !features.Enabled(feature.PodLevelResourcesFixDefaulting) {
+		defaultPodResources(&p.Spec)
+	}
 	kind.SetDefaultPointer(&p.Spec.EnableServiceLinks, true)
 	if p.Spec.HostNetwork {
 		openHostPorts(p.Spec.InitContainers)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,23 +11,74 @@ import (
 
 // defaultPodResources sets resources of a pod that has some: limits of huge pages default to the
 // sum of the containers, requests to the requests of the containers, or else to the limits of the
-// pod.
+// pod. Without limits there are no requests.
 func defaultPodResources(spec *corev1.PodSpec) {
-	r := spec.Resources
-	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {
+	if !hasPodResources(spec) {
 		return
 	}
+	defaultHugePageLimits(spec)
+	if len(spec.Resources.Limits) > 0 {
+		defaultPodRequests(spec)
+	}
+}
+
+// completePodResources is defaultPodResources after mutating admission, which may add containers.
+// It also sets the requests of a pod without limits, and the limits.
+func completePodResources(spec *corev1.PodSpec) {
+	if !hasPodResources(spec) {
+		return
+	}
+	defaultHugePageLimits(spec)
+	defaultPodRequests(spec)
+	defaultPodLimits(spec)
+}
+
+func hasPodResources(spec *corev1.PodSpec) bool {
+	r := spec.Resources
+	return r != nil && (len(r.Limits) > 0 || len(r.Requests) > 0)
+}
+
+func defaultHugePageLimits(spec *corev1.PodSpec) {
+	r := spec.Resources
 	r.Limits = fillSome(r.Limits, podspec.LimitsTogether(spec), func(name corev1.ResourceName) bool {
 		_, requested := r.Requests[name]
 		return isHugePages(name) && !requested
 	})
-	if len(r.Limits) == 0 {
-		return
-	}
+}
+
+func defaultPodRequests(spec *corev1.PodSpec) {
+	r := spec.Resources
 	r.Requests = fillSome(r.Requests, podspec.RequestedTogether(spec), isCPUOrMemory)
 	r.Requests = fillSome(r.Requests, r.Limits, func(name corev1.ResourceName) bool {
 		return isCPUOrMemory(name) || isHugePages(name)
 	})
+}
+
+// defaultPodLimits sets the limits of resources that the pod requests and all containers limit: the
+// sum of the containers, or the request if it is higher.
+func defaultPodLimits(spec *corev1.PodSpec) {
+	r := spec.Resources
+	limits := podspec.LimitsTogether(spec)
+	for name, sum := range limits {
+		if request := r.Requests[name]; request.Cmp(sum) > 0 {
+			limits[name] = request
+		}
+	}
+	r.Limits = fillSome(r.Limits, limits, func(name corev1.ResourceName) bool {
+		_, requested := r.Requests[name]
+		return requested && (isCPUOrMemory(name) || isHugePages(name)) && everyContainerLimits(spec, name)
+	})
+}
+
+func everyContainerLimits(spec *corev1.PodSpec, name corev1.ResourceName) bool {
+	lacks := func(c corev1.Container) bool {
+		_, ok := c.Resources.Limits[name]
+		return !ok
+	}
+	return !slices.ContainsFunc(spec.Containers, lacks) && !slices.ContainsFunc(spec.InitContainers, lacks) &&
+		!slices.ContainsFunc(spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool {
+			return lacks(corev1.Container(c.EphemeralContainerCommon))
+		})
 }
 
 // fillSome copies the missing items that are selected from another list.

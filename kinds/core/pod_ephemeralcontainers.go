@@ -7,21 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // podEphemeralContainers returns the subresource that adds containers to a running pod.
-func podEphemeralContainers(features *feature.Set) registry.Subresource {
+func podEphemeralContainers(disabled kind.DisabledFields[*corev1.Pod]) registry.Subresource {
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
 		Prepare: func(p, old *corev1.Pod) {
 			wanted := p.Spec.EphemeralContainers
 			keepPod(p, old)
 			p.Spec.EphemeralContainers = wanted
-			podspec.DropDisabled(features, &p.Spec, &old.Spec)
+			disabled.Drop(p, old)
 			countPodGeneration(p, old)
 		},
 		Validate: validateEphemeralContainers,

@@ -8,13 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
-// preparePod resets the status, but for the QoS class.
-func preparePod(ctx context.Context, p *corev1.Pod) {
-	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(p.Status.QOSClass, podQOS(p))}
+// preparePod resets the status and completes the spec.
+func preparePod(ctx context.Context, p *corev1.Pod, features *feature.Set) {
+	requested := p.Status.QOSClass
+	if features.Enabled(feature.PodQOSFromSpec) {
+		requested = ""
+	}
+	if features.Enabled(feature.PodLevelResourcesFixDefaulting) {
+		completePodResources(&p.Spec)
+	}
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(requested, podQOS(p))}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type:               corev1.PodScheduled,
@@ -46,37 +54,6 @@ func preparePodStatus(p, old *corev1.Pod) {
 			generations[c.Type] = list[1:]
 		}
 	}
-	dropDisabledStatus(&p.Status, &old.Status)
-}
-
-// dropDisabledStatus drops the disabled fields of a status, unless old has them.
-func dropDisabledStatus(s, old *corev1.PodStatus) {
-	if len(old.NodeAllocatableResourceClaimStatuses) == 0 {
-		s.NodeAllocatableResourceClaimStatuses = nil
-	}
-	if hasImageStatuses(old) {
-		return
-	}
-	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
-		for i := range list {
-			for j := range list[i].VolumeMounts {
-				list[i].VolumeMounts[j].VolumeStatus = nil
-			}
-		}
-	}
-}
-
-func hasImageStatuses(s *corev1.PodStatus) bool {
-	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
-		for i := range list {
-			for j := range list[i].VolumeMounts {
-				if list[i].VolumeMounts[j].VolumeStatus != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // countPodGeneration increments the generation if a subresource changes the spec.

@@ -4,12 +4,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // podResize returns the subresource that changes the resources of containers.
-func podResize() registry.Subresource {
+func podResize(features *feature.Set, disabled kind.DisabledFields[*corev1.Pod]) registry.Subresource {
+	fix := features.Enabled(feature.PodLevelResourcesFixDefaulting)
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
 		Prepare: func(p, old *corev1.Pod) {
@@ -22,12 +24,31 @@ func podResize() registry.Subresource {
 			p.Spec.Resources = resources
 			p.Spec.Containers = resized(containers, old.Spec.Containers)
 			p.Spec.InitContainers = resized(inits, old.Spec.InitContainers)
+			if fix {
+				completeResizedResources(p, old)
+			}
+			disabled.Drop(p, old)
 			countPodGeneration(p, old)
 		},
 		Validate: validateResize,
 		Owns: kind.Only("spec.resources", "spec.containers.*.resources", "spec.containers.*.resizePolicy",
 			"spec.initContainers.*.resources", "spec.initContainers.*.resizePolicy"),
 	}.Subresource("resize")
+}
+
+// completeResizedResources restores resources of the pod that an older client has dropped, and sets
+// their defaults.
+func completeResizedResources(p, old *corev1.Pod) {
+	keepPodResources(p, old)
+	p.Spec.Resources = p.Spec.Resources.DeepCopy()
+	completePodResources(&p.Spec)
+}
+
+// keepPodResources restores resources of the pod that an older client has dropped.
+func keepPodResources(p, old *corev1.Pod) {
+	if p.Spec.Resources == nil {
+		p.Spec.Resources = old.Spec.Resources.DeepCopy()
+	}
 }
 
 // keepPod restores everything of old.

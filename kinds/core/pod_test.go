@@ -34,7 +34,7 @@ func TestPodStartsPending(t *testing.T) {
 	}{
 		{"no resources", func(*corev1.Pod) {}, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
 		{"a client's status is dropped", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
-		{"the QoS class of a client is kept", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed }, corev1.PodStatus{QOSClass: corev1.PodQOSGuaranteed}},
+		{"the QoS class of a client is dropped", func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed }, corev1.PodStatus{QOSClass: corev1.PodQOSBestEffort}},
 		{"a scheduling gate", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}} }, corev1.PodStatus{
 			QOSClass: corev1.PodQOSBestEffort,
 			Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,

@@ -24,7 +24,7 @@ func podTemplates(features *feature.Set) *registry.Resource {
 		},
 		Default:                  defaultPodTemplate,
 		Validate:                 validatePodTemplate,
-		GatedFields:              podspec.GatedFieldsOfTemplate(ownTemplate),
+		GatedFields:              podspec.GatedFields("template.spec"),
 		WarningsOnCreate:         warningsForPodTemplate,
 		AllowUnconditionalUpdate: true,
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForPodTemplate),

@@ -29,7 +29,7 @@ func replicationControllers(features *feature.Set) *registry.Resource {
 		Status:                   true,
 		Default:                  defaultReplicationController,
 		Validate:                 validateReplicationController,
-		GatedFields:              podspec.GatedFieldsOfTemplate(controllerTemplate),
+		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		WarningsOnCreate:         warningsForNewReplicationController,
 		AllowUnconditionalUpdate: true,
 		WarningsOnUpdate:         warningsForReplicationControllerUpdate,

@@ -222,11 +222,8 @@ func TestPodResizes(t *testing.T) {
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable at pod-level`},
 		{"requests of a container cannot be removed", func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) },
 			`Pod "p" is invalid: spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed`},
-		{"requests of sidecars and the pod cannot be removed", func(p *corev1.Pod) {
-			p.Spec.InitContainers[0].Resources.Requests = nil
-			p.Spec.Resources = nil
-		}, `Pod "p" is invalid: [spec.resources: Forbidden: pod-level resources cannot be removed, ` +
-			`spec.initContainers[0].resources.requests: Forbidden: resource requests cannot be removed]`},
+		{"requests of sidecars cannot be removed", func(p *corev1.Pod) { p.Spec.InitContainers[0].Resources.Requests = nil },
+			`Pod "p" is invalid: spec.initContainers[0].resources.requests: Forbidden: resource requests cannot be removed`},
 		{"the resize policy is immutable", func(p *corev1.Pod) {
 			p.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
 		}, `Pod "p" is invalid: spec: Forbidden: only cpu and memory resources are mutable`},
@@ -255,9 +252,7 @@ func TestPodLevelResizes(t *testing.T) {
 		}, ""},
 		{"requests of the pod cannot be removed", func(p *corev1.Pod) { delete(p.Spec.Resources.Requests, corev1.ResourceCPU) },
 			`Pod "p" is invalid: spec.resources.requests: Forbidden: pod-level resource requests cannot be removed`},
-		{"resources of the pod cannot be removed", func(p *corev1.Pod) { p.Spec.Resources = nil },
-			`Pod "p" is invalid: [spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing, ` +
-				`spec.resources: Forbidden: pod-level resources cannot be removed]`},
+		{"resources of the pod that are left out are kept", func(p *corev1.Pod) { p.Spec.Resources = nil }, ""},
 	})
 }
 

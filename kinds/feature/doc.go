@@ -1,6 +1,7 @@
 // Package feature states which features the server has in an emulated release of Kubernetes.
 //
 //   - gates.txt is the table of all feature gates, with the releases in which their states changed.
+//   - dependencies.txt has the gates that a gate requires.
 //   - gate.go names the gates that the server evaluates. The other gates of the table can be set
 //     and have no effect.
 //   - A [Set] is the state of all gates: the defaults of one release, changed by the user. It is

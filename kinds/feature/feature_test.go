@@ -74,7 +74,7 @@ func TestGatesCanBeSet(t *testing.T) {
 		{"enabled", Config{Gates: map[string]bool{"CoordinatedLeaderElection": true}}, CoordinatedLeaderElection, true},
 		{"disabled", Config{Gates: map[string]bool{"HPAGeneration": false}}, HPAGeneration, false},
 		{"all of a stage", Config{Gates: map[string]bool{"AllBeta": false}}, HPAGeneration, false},
-		{"all of another stage", Config{Gates: map[string]bool{"AllAlpha": true}}, CoordinatedLeaderElection, false},
+		{"all of another stage", Config{Gates: map[string]bool{"AllAlpha": true, "GenericWorkload": true}}, CoordinatedLeaderElection, false},
 		{"one, against its stage", Config{Gates: map[string]bool{"AllBeta": false, "HPAGeneration": true}}, HPAGeneration, true},
 		{"the stage of the emulated release", Config{EmulatedVersion: "1.36", Gates: map[string]bool{"AllAlpha": true}}, VolumeLimitScaling, true},
 	} {
@@ -99,11 +99,33 @@ func TestErrorsAreThoseOfKubeAPIServer(t *testing.T) {
 		"unrecognized feature gate: ":                          {Gates: map[string]bool{"": true}},
 		"cannot set feature gate HostnameOverride to false, feature is locked to true": {
 			Gates: map[string]bool{"HostnameOverride": false}},
+		"CompositePodGroup is enabled, but depends on features that are disabled: [GenericWorkload TopologyAwareWorkloadScheduling]": {
+			Gates: map[string]bool{"CompositePodGroup": true}},
+		"ResourceHealthStatusMessage is enabled, but depends on features that are disabled: [ResourceHealthStatus]": {
+			Gates: map[string]bool{"ResourceHealthStatus": false}},
 		"cannot set feature gate HPAGeneration to true, feature is PreAlpha at emulated version 1.36, min compatibility version 1.35": {
 			EmulatedVersion: "1.36", Gates: map[string]bool{"HPAGeneration": true}},
 	} {
 		if err := config.Validate(); err == nil || err.Error() != want {
 			t.Errorf("%+v: got %v, want %s", config, err, want)
+		}
+	}
+}
+
+func TestDependenciesOfGates(t *testing.T) {
+	for line := range strings.Lines(dependenciesText) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, name := range strings.Fields(line) {
+			if _, ok := table()[Gate(name)]; !ok {
+				t.Errorf("%s is not in gates.txt", name)
+			}
+		}
+	}
+	for release := Oldest; release <= Latest; release++ {
+		if err := checkDependencies(At(release).enabled); err != nil {
+			t.Errorf("the defaults of %s: %v", release, err)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func (c Config) Set() (*Set, error) {
 	for name, value := range c.Gates { // a gate that is set itself precedes its group
 		enabled[Gate(name)] = value
 	}
+	if err := checkDependencies(enabled); err != nil {
+		return nil, err
+	}
 	return newSet(release, enabled), nil
 }
 

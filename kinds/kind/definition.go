@@ -54,7 +54,7 @@ type Definition[T Object] struct {
 	Gate feature.Gate
 	// GatedFields are dropped from creates and updates, of the status too, while their gates are
 	// disabled.
-	GatedFields []GatedField[T]
+	GatedFields GatedFields
 
 	// StorageVersion is the version that stored objects name, if it is not the hub's. It must have
 	// the protobuf encoding of the hub.

@@ -2,68 +2,72 @@ package kind
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 )
 
-// GatedField is a field that writes lose while its gate is disabled, unless the stored object has
-// it.
-type GatedField[T Object] struct {
+// GatedField states fields that writes lose while their gate is disabled, unless the stored object
+// has one of them.
+type GatedField struct {
 	Gate feature.Gate
-	// Used reports whether an object has the field.
-	Used func(obj T) bool
-	// Drop removes the field. It is called for objects that have it.
-	Drop func(obj T)
+	// Paths are the JSON names that lead to the fields, joined by dots. A path runs through all items
+	// of lists and maps. A part of a path can have alternatives, as in containers|initContainers. A
+	// part that ends with ? is removed together with its last field.
+	Paths []string
 }
 
-// Gated returns the GatedField at one place of an object. field returns nil if the object does not
-// have the place.
-func Gated[T Object, F any](gate feature.Gate, field func(obj T) *F) GatedField[T] {
-	return GatedField[T]{
-		Gate: gate,
-		Used: func(obj T) bool {
-			f := field(obj)
-			return f != nil && !isEmpty(reflect.ValueOf(f).Elem())
-		},
-		Drop: func(obj T) { *field(obj) = *new(F) },
+// GatedFields returns a list of GatedFields. It is called once, by the first write.
+type GatedFields func() []GatedField
+
+// Gated returns the fields of one gate.
+func Gated(gate feature.Gate, paths ...string) GatedFields {
+	return func() []GatedField { return []GatedField{{Gate: gate, Paths: paths}} }
+}
+
+// And returns the fields of both lists.
+func (f GatedFields) And(more GatedFields) GatedFields {
+	return func() []GatedField { return append(f(), more()...) }
+}
+
+// DisabledFields drops the fields of a type whose gates are disabled. The zero value drops nothing.
+type DisabledFields[T Object] struct {
+	tree func() *fieldTree // nil if no gate is disabled
+}
+
+// NewDisabledFields returns the fields of list whose gates are disabled.
+func NewDisabledFields[T Object](list GatedFields, features *feature.Set) DisabledFields[T] {
+	if list == nil {
+		return DisabledFields[T]{}
 	}
+	return DisabledFields[T]{tree: sync.OnceValue(func() *fieldTree {
+		return newFieldTree(reflect.TypeFor[T](), list(), features)
+	})}
 }
 
-func isEmpty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map:
-		return v.Len() == 0
-	default:
-		return v.IsZero()
+// DropNew drops the fields of a new object.
+func (d DisabledFields[T]) DropNew(obj T) { d.drop(obj, nil) }
+
+// Drop drops the fields of obj that belong to gates of which old has no field.
+func (d DisabledFields[T]) Drop(obj, old T) {
+	d.drop(obj, func(tree *fieldTree) gateBits { return tree.used(reflect.ValueOf(old)) })
+}
+
+func (d DisabledFields[T]) drop(obj T, kept func(*fieldTree) gateBits) {
+	if d.tree == nil {
+		return
 	}
-}
-
-// disabled returns the fields whose gates are disabled.
-func disabled[T Object](fields []GatedField[T], features *feature.Set) []GatedField[T] {
-	var list []GatedField[T]
-	for _, f := range fields {
-		if !features.Enabled(f.Gate) {
-			list = append(list, f)
-		}
+	tree := d.tree()
+	if tree == nil {
+		return
 	}
-	return list
-}
-
-// dropDisabled drops the disabled fields of a new object.
-func (b *builder[T]) dropDisabled(obj T) {
-	for _, f := range b.disabled {
-		if f.Used(obj) {
-			f.Drop(obj)
-		}
+	v := reflect.ValueOf(obj)
+	used := tree.used(v)
+	if used != 0 && kept != nil {
+		used &^= kept(tree)
 	}
-}
-
-// dropNewlyUsed drops the disabled fields that old does not have.
-func (b *builder[T]) dropNewlyUsed(obj, old T) {
-	for _, f := range b.disabled {
-		if f.Used(obj) && !f.Used(old) {
-			f.Drop(obj)
-		}
+	if used != 0 {
+		tree.drop(v, used)
 	}
 }
 

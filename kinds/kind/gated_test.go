@@ -14,10 +14,7 @@ func drivers() kind.Definition[*storagev1.CSIDriver] {
 		GroupVersion: storagev1.SchemeGroupVersion,
 		Object:       &storagev1.CSIDriver{},
 		Resource:     "csidrivers",
-		GatedFields: []kind.GatedField[*storagev1.CSIDriver]{
-			kind.Gated(feature.VolumeLimitScaling, func(d *storagev1.CSIDriver) **bool { return &d.Spec.PreventPodSchedulingIfMissing }),
-			kind.Gated(feature.VolumeLimitScaling, func(d *storagev1.CSIDriver) *[]storagev1.TokenRequest { return &d.Spec.TokenRequests }),
-		},
+		GatedFields:  kind.Gated(feature.VolumeLimitScaling, "spec.preventPodSchedulingIfMissing|tokenRequests"),
 		Columns: kind.StandardColumns(
 			kind.TextColumn("Gated", "", func(*storagev1.CSIDriver) any { return "" }).If(feature.VolumeLimitScaling),
 		),

@@ -23,7 +23,7 @@ var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Exc
 // builder erases the type of a definition. Its methods are the functions of a registry.Strategy.
 type builder[T Object] struct {
 	*Definition[T]
-	disabled []GatedField[T]
+	disabled DisabledFields[T]
 	unique   bool          // errors are reported once
 	layout   func() layout // computed once, on first use
 }
@@ -32,7 +32,7 @@ func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
 	d.Columns = enabledColumns(d.Columns, features)
 	return &builder[T]{
 		Definition: d,
-		disabled:   disabled(d.GatedFields, features),
+		disabled:   NewDisabledFields[T](d.GatedFields, features),
 		unique:     features.Enabled(feature.TagValidation),
 		layout:     sync.OnceValue(func() layout { return layoutOf(reflect.TypeFor[T]().Elem()) }),
 	}
@@ -77,7 +77,7 @@ func (b *builder[T]) prepareCreate(ctx context.Context, obj runtime.Object) {
 	if b.Generation && !b.FromZero {
 		typed.SetGeneration(1)
 	}
-	b.dropDisabled(typed)
+	b.disabled.DropNew(typed)
 	if b.PrepareForCreate != nil {
 		b.PrepareForCreate(typed)
 	}
@@ -90,7 +90,7 @@ func (b *builder[T]) prepareUpdate(_ context.Context, obj, old runtime.Object) {
 	if b.Status {
 		b.layout().copyStatus(obj, old)
 	}
-	b.dropNewlyUsed(obj.(T), old.(T))
+	b.disabled.Drop(obj.(T), old.(T))
 	if b.PrepareForUpdate != nil {
 		b.PrepareForUpdate(obj.(T), old.(T))
 	}
@@ -240,7 +240,7 @@ func (b *builder[T]) prepareStatus(_ context.Context, obj, old runtime.Object) {
 	if b.StatusKeepsMetadata {
 		metav1.ResetObjectMetaForStatus(typed, before)
 	}
-	b.dropNewlyUsed(typed, before)
+	b.disabled.Drop(typed, before)
 	if b.PrepareForStatusUpdate != nil {
 		b.PrepareForStatusUpdate(typed, before)
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
@@ -37,9 +38,14 @@ func TestDisabledFieldsAreDropped(t *testing.T) {
 		{"from a pod without the field", &corev1.PodSpec{}, without},
 		{"not from a pod with the field", using(), using()},
 	} {
-		got := using()
-		podspec.DropDisabled(feature.At(36), got, tc.old)
-		if diff := cmp.Diff(tc.want, got); diff != "" {
+		got := &corev1.Pod{Spec: *using()}
+		disabled := kind.NewDisabledFields[*corev1.Pod](podspec.GatedFields("spec"), feature.At(36))
+		if tc.old == nil {
+			disabled.DropNew(got)
+		} else {
+			disabled.Drop(got, &corev1.Pod{Spec: *tc.old})
+		}
+		if diff := cmp.Diff(tc.want, &got.Spec); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.rule, diff)
 		}
 	}

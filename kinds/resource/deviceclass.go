@@ -13,6 +13,7 @@ func deviceClasses(features *feature.Set) *registry.Resource {
 	d.Generation = true
 	d.ValidateCreate = validateNewClass
 	d.ValidateUpdate = validateClassUpdate
+	d.GatedFields = kind.Gated(feature.DRAExtendedResource, "spec.extendedResourceName")
 	d.Columns = kind.StandardColumns[*resourcev1.DeviceClass]()
 	return d.Build(features)
 }

@@ -16,6 +16,7 @@ func resourceClaims(features *feature.Set) *registry.Resource {
 	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
 	d.Namespaced = true
 	d.Status = true
+	d.GatedFields = gatedClaimFields
 	d.ValidateCreate = validateClaim
 	d.ValidateUpdate = validateClaimUpdate
 	d.StatusKeepsMetadata = true
@@ -27,6 +28,28 @@ func resourceClaims(features *feature.Set) *registry.Resource {
 			func(claim *resourcev1.ResourceClaim) any { return strings.Join(claimStates(claim), ",") }),
 	)
 	return d.Build(features)
+}
+
+func gatedClaimFields() []kind.GatedField {
+	const result = "status.allocation.devices.results."
+	return append(gatedClaimSpecFields("spec."), []kind.GatedField{
+		{Gate: feature.DRAResourceClaimDeviceStatus, Paths: []string{"status.devices"}},
+		{Gate: feature.DRAConsumableCapacity, Paths: []string{result + "shareID|consumedCapacity", "status.devices.shareID"}},
+		{Gate: feature.DRADeviceBindingConditions, Paths: []string{result + bindingFields}},
+		{Gate: feature.DRAOptionalNodeOperations, Paths: []string{result + "skipNodeOperations"}},
+	}...)
+}
+
+// gatedClaimSpecFields returns the gated fields of a claim whose spec is at a path.
+func gatedClaimSpecFields(at string) []kind.GatedField {
+	requests := at + "devices.requests."
+	request := requests + "exactly|firstAvailable."
+	return []kind.GatedField{
+		{Gate: feature.DRAPrioritizedList, Paths: []string{requests + "firstAvailable"}},
+		{Gate: feature.DRADeviceTaints, Paths: []string{request + "tolerations"}},
+		{Gate: feature.DRAConsumableCapacity, Paths: []string{request + "capacity", at + "devices.constraints.distinctAttribute"}},
+		{Gate: feature.DRADerivedAttributes, Paths: []string{request + "derivedAttributes"}},
+	}
 }
 
 // device identifies a device, or a share of one, in a claim's status. Error messages show it as

@@ -13,6 +13,7 @@ func resourceClaimTemplates(features *feature.Set) *registry.Resource {
 	d.Namespaced = true
 	d.ValidateCreate = validateTemplate
 	d.ValidateUpdate = validateTemplateUpdate
+	d.GatedFields = func() []kind.GatedField { return gatedClaimSpecFields("spec.spec.") }
 	d.Default = defaultClaimTemplate
 	d.Columns = kind.StandardColumns[*resourcev1.ResourceClaimTemplate]()
 	return d.Build(features)

@@ -2,7 +2,6 @@ package resource
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -18,9 +17,8 @@ func resourceSlices(features *feature.Set) *registry.Resource {
 	d := definition("resourceslices", &resourcev1.ResourceSlice{}, &resourcev1.ResourceSliceList{})
 	d.Generation = true
 	d.Warnings = driverWarnings
-	d.PrepareForCreate = func(slice *resourcev1.ResourceSlice) { dropDisabledLists(slice, &resourcev1.ResourceSlice{}) }
+	d.GatedFields = gatedSliceFields
 	d.ValidateCreate = validateNewSlice
-	d.PrepareForUpdate = dropDisabledLists
 	d.ValidateUpdate = validateSlice
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
 		sliceFields(features)...)
@@ -30,28 +28,27 @@ func resourceSlices(features *feature.Set) *registry.Resource {
 	return d.Build(features)
 }
 
-// dropDisabledLists drops lists of attribute values, whose feature gate is disabled, unless the
-// old slice has some.
-func dropDisabledLists(slice, old *resourcev1.ResourceSlice) {
-	if slices.ContainsFunc(old.Spec.Devices, hasLists) {
-		return
-	}
-	for _, d := range slice.Spec.Devices {
-		for name, a := range d.Attributes {
-			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
-			d.Attributes[name] = a
-		}
+func gatedSliceFields() []kind.GatedField {
+	return []kind.GatedField{
+		{Gate: feature.DRADeviceTaints, Paths: []string{"spec.devices.taints"}},
+		{Gate: feature.DRAPartitionableDevices, Paths: []string{
+			"spec.sharedCounters|perDeviceNodeSelection", "spec.devices.consumesCounters|nodeName|nodeSelector|allNodes",
+		}},
+		{Gate: feature.DRAPartitionableDevicesType, Paths: []string{"spec.partitionTypeAttribute"}},
+		{Gate: feature.DRADeviceBindingConditions, Paths: []string{"spec.devices." + bindingFields + "|bindsToNode"}},
+		{Gate: feature.DRAResourceClaimDeviceStatus, Paths: []string{"spec.devices." + bindingFields + "|bindsToNode"}},
+		{Gate: feature.DRAConsumableCapacity, Paths: []string{
+			"spec.devices.allowMultipleAllocations", "spec.devices.capacity.requestPolicy",
+		}},
+		{Gate: feature.DRADeviceCompatibilityGroups, Paths: []string{"spec.devices.consumesCounters.compatibilityGroups"}},
+		{Gate: feature.DRANodeAllocatableResources, Paths: []string{"spec.devices.nodeAllocatableResources"}},
+		{Gate: feature.DRAListTypeAttributes, Paths: []string{"spec.devices.attributes.bools|ints|strings|versions"}},
+		{Gate: feature.DRAOptionalNodeOperations, Paths: []string{"spec.skipNodeOperations"}},
 	}
 }
 
-func hasLists(d resourcev1.Device) bool {
-	for _, a := range d.Attributes {
-		if a.BoolValues != nil || a.IntValues != nil || a.StringValues != nil || a.VersionValues != nil {
-			return true
-		}
-	}
-	return false
-}
+// bindingFields are the fields that an allocation copies from its device.
+const bindingFields = "bindingConditions|bindingFailureConditions"
 
 func driverWarnings(slice *resourcev1.ResourceSlice) []string {
 	driver := slice.Spec.Driver

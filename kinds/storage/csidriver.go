@@ -26,10 +26,8 @@ func csiDrivers(features *feature.Set) *registry.Resource {
 		ValidateUpdate:      validateDriverUpdate,
 		WarningsOnUpdate:    warningsForChangedDriver,
 		ReturnDeletedObject: true,
-		GatedFields: []kind.GatedField[*storagev1.CSIDriver]{
-			kind.Gated(feature.VolumeLimitScaling, func(d *storagev1.CSIDriver) **bool { return &d.Spec.PreventPodSchedulingIfMissing }),
-		},
-		Columns: csiDriverColumns(),
+		GatedFields:         kind.Gated(feature.VolumeLimitScaling, "spec.preventPodSchedulingIfMissing"),
+		Columns:             csiDriverColumns(),
 	}.Build(features)
 }
 

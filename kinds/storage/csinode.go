@@ -10,16 +10,14 @@ import (
 
 func csiNodes(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.CSINode]{
-		GroupVersion:        storagev1.SchemeGroupVersion,
-		Object:              &storagev1.CSINode{},
-		List:                &storagev1.CSINodeList{},
-		Resource:            "csinodes",
-		ValidateCreate:      validateNode,
-		ValidateUpdate:      validateNodeUpdate,
-		ReturnDeletedObject: true,
-		GatedFields: []kind.GatedField[*storagev1.CSINode]{
-			kind.Gated(feature.CSIVolumeHealth, func(n *storagev1.CSINode) *[]storagev1.StorageHealth { return &n.Status.StorageHealth }),
-		},
+		GroupVersion:         storagev1.SchemeGroupVersion,
+		Object:               &storagev1.CSINode{},
+		List:                 &storagev1.CSINodeList{},
+		Resource:             "csinodes",
+		ValidateCreate:       validateNode,
+		ValidateUpdate:       validateNodeUpdate,
+		ReturnDeletedObject:  true,
+		GatedFields:          kind.Gated(feature.CSIVolumeHealth, "status.storageHealth"),
 		Status:               features.Enabled(feature.CSINodeStatus),
 		StatusKeepsMetadata:  true,
 		ValidateStatusUpdate: validateNodeStatus,
