@@ -95,6 +95,11 @@ type Config struct {
 	// deleted. Default: none.
 	Manifests string
 
+	// TestAPIs serves the test APIs, see package testapi: a journal of writes, and conflicts that
+	// name the writes that came first and the fields that both sides changed. Default: off,
+	// because answers then have more details than answers of kube-apiserver.
+	TestAPIs bool
+
 	// ResolveService returns the host:port that serves a port of a Service named in a webhook
 	// configuration. Default: its cluster IP or external name.
 	ResolveService func(ctx context.Context, namespace, name string, port int32) (address string, err error)

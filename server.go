@@ -34,6 +34,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/testapi"
 )
 
 const (
@@ -63,6 +64,7 @@ type Server struct {
 	controllers *controllers.Controllers
 	api         *api.Server
 	manifests   *manifests.Loader
+	testAPIs    *testapi.TestAPIs // nil: off
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -171,6 +173,10 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	config.Authorizer = s.authorizer
 	config.Admission = append(s.admission.Chain(), s.authorizer.Admission()...)
 	config.Tokens = s.identity.credentials.Tokens()
+	if s.config.TestAPIs {
+		s.testAPIs = testapi.New()
+		s.testAPIs.Attach(&config)
+	}
 	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports})
 	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
 	maps.Copy(config.Hooks, s.admission.Hooks())
@@ -203,6 +209,7 @@ func (s *Server) buildAPI() error {
 		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
 		Collectors:          s.datastore.Collectors(),
 		Sync:                s.sync,
+		TestAPIs:            s.testAPIs != nil,
 		MaxInFlight:         s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
 	}

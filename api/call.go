@@ -27,6 +27,8 @@ type call struct {
 	format   encoding.Format
 	table    encoding.TableOptions // if the format is a Table
 	record   *request.Record       // nil: the request is not recorded
+	// manager is the field manager of a write, writeVerb the verb of a write if it is not verb.
+	manager, writeVerb string
 }
 
 // kind returns the kind of the bodies of this call: of the resource in the requested version, or of

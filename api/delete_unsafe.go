@@ -33,7 +33,7 @@ func (c *call) unsafeDelete() error {
 	if err := c.authorizeUnsafeDelete(); err != nil {
 		return err
 	}
-	err := c.store.UnsafeDelete(c.r.Context(), registry.DeleteRequest{
+	err := c.store.UnsafeDelete(c.writeContext(), registry.DeleteRequest{
 		Namespace: c.Namespace, Name: c.Name, Version: c.version.Name,
 	})
 	if err != nil {

@@ -57,6 +57,7 @@ func (c *call) writeOptions(dryRun []string, manager, fieldValidation string) wr
 	if fieldValidation == "" {
 		fieldValidation = metav1.FieldValidationWarn
 	}
+	c.manager = manager
 	return writeOptions{
 		WriteOptions:    registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Version: c.version.Name},
 		fieldValidation: fieldValidation,

@@ -76,6 +76,9 @@ func (c *call) patch() error {
 		return err
 	}
 	c.recordPatch(p.data)
+	if t.apply {
+		c.writeVerb = "apply"
+	}
 	if p.options, err = c.patchOptions(t.contentType); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type result[T any] struct {
 // context does not delay the response. Such a write must not use the response. It counts as a
 // request in flight until it returns, and a shutdown waits for it.
 func runWrite[T any](c *call, write func(ctx context.Context) (T, error)) (T, error) {
-	ctx := c.r.Context()
+	ctx := c.writeContext()
 	done := make(chan result[T], 1)
 	go func() { done <- callWrite(ctx, write) }() // tracked by lifecycle.Tracker
 	select {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,6 +27,9 @@ func (op *updateOp) prepare(ctx context.Context, current *storage.Entry) (*pendi
 		return nil, err
 	}
 	obj, err := op.propose(ctx, old)
+	if errors.Is(err, storage.ErrPrecondition) {
+		op.attempt.conflict = op.newConflict(0, current)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +40,7 @@ func (op *updateOp) prepare(ctx context.Context, current *storage.Entry) (*pendi
 	if next.oldMeta, err = meta.Accessor(old); err != nil {
 		return nil, err
 	}
-	if err := op.checkVersion(next, current.Revision); err != nil {
+	if err := op.checkVersion(next, current); err != nil {
 		return nil, err
 	}
 	dropDuplicateOwners(ctx, next.meta, afterAdmission)
@@ -52,7 +56,7 @@ func (op *updateOp) prepare(ctx context.Context, current *storage.Entry) (*pendi
 }
 
 // checkVersion compares the resourceVersion of a proposal with the stored one.
-func (op *updateOp) checkVersion(next *pendingUpdate, current int64) error {
+func (op *updateOp) checkVersion(next *pendingUpdate, current *storage.Entry) error {
 	versioner := op.store.storage.Versioner()
 	proposed, err := versioner.ObjectResourceVersion(next.obj)
 	if err != nil {
@@ -62,10 +66,11 @@ func (op *updateOp) checkVersion(next *pendingUpdate, current int64) error {
 	if op.strategy.AllowUnconditional {
 		policy = versionOptional
 	}
-	switch decideVersion(proposed, current, policy) {
+	switch decideVersion(proposed, current.Revision, policy) {
 	case versionAdopt:
-		return versioner.UpdateObject(next.obj, current)
+		return versioner.UpdateObject(next.obj, current.Revision)
 	case versionConflict:
+		op.attempt.conflict = op.newConflict(proposed, current)
 		return op.call().conflict()
 	case versionMissing:
 		// As in kube-apiserver, the kind in the error is the name of the resource.

@@ -28,6 +28,8 @@ type CatalogConfig struct {
 	Hooks      map[schema.GroupResource]Hooks
 	Authorizer Authorizer // nil: AlwaysAllow
 	Tokens     Tokens     // nil: tokens are not supported
+	// Conflicts explains conflicts. Nil: a conflict has no causes, as in kube-apiserver.
+	Conflicts ConflictExplainer
 	// Types has the schemas of the built-in types. Nil: field managers are not tracked and
 	// server-side apply is not supported.
 	Types managedfields.TypeConverter

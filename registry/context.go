@@ -13,6 +13,7 @@ const (
 	userKey contextKey = iota
 	warningsKey
 	admittedKey
+	originKey
 )
 
 // WithUser returns a context with the user of the request.

@@ -39,7 +39,7 @@ func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (D
 	res, err := s.storage.GuaranteedUpdate(ctx, key, op.step, storage.UpdateOptions{DryRun: op.dryRun()})
 	op.tx.end(ctx, err, op.dryRun())
 	if err != nil {
-		return DeleteResult{}, op.call().interpret(err)
+		return DeleteResult{}, s.explain(ctx, op.conflict, op.call().interpret(err))
 	}
 	return op.finish(ctx, res)
 }
@@ -69,6 +69,8 @@ type deleteOp struct {
 	stored  types.UID // of the object
 	// released is set if the object is removed because the options remove its last finalizer.
 	released bool
+	// conflict is set if the preconditions do not hold.
+	conflict *Conflict
 	tx       *transaction
 }
 
@@ -79,12 +81,12 @@ func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op
 // step decides whether the stored object is kept, marked or removed.
 func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	op.tx.rollback(ctx)
-	op.tx = op.store.begin()
+	op.tx, op.conflict = op.store.begin(), nil
 	old, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
 	}
-	if err := op.allowed(ctx, old); err != nil {
+	if err := op.allowed(ctx, old, current); err != nil {
 		return storage.Proposal{}, err
 	}
 	obj := old.DeepCopyObject()
@@ -110,7 +112,7 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 }
 
 // allowed checks the preconditions, the rules of the kind and admission.
-func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
+func (op *deleteOp) allowed(ctx context.Context, old runtime.Object, current *storage.Entry) error {
 	accessor, err := meta.Accessor(old)
 	if err != nil {
 		return err
@@ -119,6 +121,7 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object) error {
 		return storage.ErrNotFound
 	}
 	if err := op.checkPreconditions(accessor); err != nil {
+		op.conflict = op.newConflict(accessor, current)
 		return err
 	}
 	if forbidden := op.store.resource.Strategy.Delete.Forbidden; forbidden != nil {

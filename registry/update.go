@@ -53,6 +53,8 @@ type attempt struct {
 	tx *transaction
 	// unfinalized is the submitted object, if it removes the last finalizer.
 	unfinalized runtime.Object
+	// conflict is set if the write is based on another state than the stored one.
+	conflict *Conflict
 }
 
 func (s *Store) newUpdateOp(req UpdateRequest) (*updateOp, error) {
@@ -173,7 +175,7 @@ func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err e
 	}
 	op.attempt.tx.end(ctx, err, op.req.Options.DryRun)
 	if err != nil {
-		return Result{}, op.call().interpret(err)
+		return Result{}, op.store.explain(ctx, op.attempt.conflict, op.call().interpret(err))
 	}
 	entry := res.Entry
 	if res.Outcome == storage.Deleted {

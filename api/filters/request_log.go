@@ -22,7 +22,7 @@ func WithRequestLog(log *requestlog.Log) Filter {
 			info.Record = record
 			defer func() {
 				record.Duration, record.Code = time.Since(record.Time), recorder.Status
-				record.AuditID = w.Header().Get(auditIDHeader)
+				record.AuditID = w.Header().Get(AuditIDHeader)
 				log.Add(r.Context(), record)
 			}()
 			next.ServeHTTP(recorder, r)

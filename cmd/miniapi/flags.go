@@ -39,9 +39,11 @@ type options struct {
 	manifests      string
 	verbosity      int
 	logRequests    bool
+	testAPIs       bool
 
 	secure  secureOptions
 	serving *pflag.FlagSet
+	general *pflag.FlagSet
 }
 
 // flagSet is a group of flags in the help.
@@ -85,6 +87,8 @@ func (o *options) flagSets() []flagSet {
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
 	general.IntVarP(&o.verbosity, "v", "v", 0, verbosityUsage)
 	general.BoolVar(&o.logRequests, "log-requests", false, "log a line for each request when it ends, also without -v")
+	general.BoolVar(&o.testAPIs, "enable-test-apis", false, "serve the group miniapi.dev: explained conflicts, history and a journal of writes (default: on if all addresses are on loopback)")
+	o.general = general
 	addConfigFlag(general, envPrefix, "listen")
 	general.BoolP("help", "h", false, "print this help")
 	general.Bool("version", false, "print the versions of miniapi and of the Kubernetes API")
@@ -117,8 +121,12 @@ func (o *options) config() (miniapi.Config, error) {
 		LogRequests:                       o.logRequests || o.verbosity >= requestVerbosity,
 		EmulatedVersion:                   o.emulated,
 		FeatureGates:                      o.featureGates,
+		TestAPIs:                          o.testAPIs,
 	}
 	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))
+	if !o.general.Changed("enable-test-apis") {
+		config.TestAPIs = onLoopback(config)
+	}
 	var tlsErr, compactionErr error
 	config.EtcdTLS, tlsErr = o.etcdTLSConfig()
 	switch {

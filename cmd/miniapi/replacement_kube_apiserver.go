@@ -38,7 +38,7 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 // miniapiFlags are the flags that kube-apiserver does not have.
 var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
-	"bootstrap", "controllers", "crds", "manifests", "log-requests", "config",
+	"bootstrap", "controllers", "crds", "manifests", "log-requests", "config", "enable-test-apis",
 }
 
 // kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.
@@ -63,6 +63,8 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 		flag.DefValue, flag.Changed = value, true
 		_ = flag.Value.Set(value) // cannot fail: the value is valid
 	}
+	o.general.Lookup("enable-test-apis").Changed = true
+	o.testAPIs = os.Getenv(testAPIsEnv) == "true"
 	o.bootstrap = string(bootstrap.Full)
 	o.controllers = environmentControllers()
 	return sets
@@ -71,6 +73,10 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 // controllersEnv lists the controllers of the replacement in the syntax of --controllers, because
 // kube-apiserver has no such flag.
 const controllersEnv = "MINIAPI_CONTROLLERS"
+
+// testAPIsEnv enables the test APIs of the replacement. They are off by default: test suites for
+// envtest may compare whole answers.
+const testAPIsEnv = "MINIAPI_ENABLE_TEST_APIS"
 
 // environmentControllers returns the controllers of controllersEnv, none by default: test suites
 // for envtest expect that nothing reacts to deletions.

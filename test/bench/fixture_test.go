@@ -27,9 +27,12 @@ type fixture struct {
 	etcd   *clientv3.Client
 }
 
-func newFixture(b *testing.B) *fixture {
+func newFixture(b *testing.B) *fixture { return newFixtureWith(b, miniapi.Config{}) }
+
+func newFixtureWith(b *testing.B, config miniapi.Config) *fixture {
 	b.Helper()
-	server, err := miniapi.Start(b.Context(), miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	config.EtcdListenClientURLs = []string{"http://127.0.0.1:0"}
+	server, err := miniapi.Start(b.Context(), config)
 	if err != nil {
 		b.Fatal(err)
 	}

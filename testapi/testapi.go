@@ -1,0 +1,32 @@
+package testapi
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/testapi/conflicts"
+	"github.com/miniapi/miniapi/testapi/journal"
+)
+
+// TestAPIs are the test APIs of one server.
+type TestAPIs struct {
+	journal *journal.Journal
+}
+
+// New returns the test APIs of a server. It starts nothing.
+func New() *TestAPIs {
+	return &TestAPIs{journal: journal.New(journal.Config{})}
+}
+
+// Attach adds the test APIs to the configuration of a catalog.
+func (t *TestAPIs) Attach(config *registry.CatalogConfig) {
+	wrap := config.Wrap
+	config.Wrap = func(s storage.Interface, resource schema.GroupResource) storage.Interface {
+		if wrap != nil {
+			s = wrap(s, resource)
+		}
+		return t.journal.Wrap(s, resource)
+	}
+	config.Conflicts = conflicts.NewExplainer(t.journal)
+}
