@@ -46,6 +46,8 @@ type Config struct {
 	// one. []string{"-*"} runs none. Default (nil): "*", the namespace controller and the garbage
 	// collector, so that deletions have the same effect as in a cluster.
 	Controllers []string
+	// Pods selects the lifecycle of pods, which have no kubelet. Default: PodsManual.
+	Pods PodsMode
 	// MaxRequestsInFlight and MaxMutatingRequestsInFlight limit the reads and writes that are in
 	// progress. Administrators are exempt over HTTPS, where they are authenticated. Default: 400
 	// and 200; negative: no limit.
@@ -134,6 +136,17 @@ const (
 	Node AuthorizationMode = authz.ModeNode
 )
 
+// PodsMode selects the lifecycle of pods.
+type PodsMode = controllers.PodsMode
+
+const (
+	// PodsManual leaves pods as they are: a client binds them and writes their status.
+	PodsManual = controllers.PodsManual
+	// PodsInstant binds pods to nodes, and makes them ready, completed or terminated at once. No
+	// container is executed.
+	PodsInstant = controllers.PodsInstant
+)
+
 func (c Config) features() feature.Config {
 	return feature.Config{EmulatedVersion: c.EmulatedVersion, Gates: c.FeatureGates}
 }
@@ -170,7 +183,7 @@ func (c Config) Validate() error {
 		c.Secure.validate(),
 		c.Authorization.modes().Validate(),
 		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
-		controllers.Config{Enabled: c.Controllers}.Validate(),
+		controllers.Config{Enabled: c.Controllers, Pods: c.Pods}.Validate(),
 		c.features().Validate(),
 		c.validateEtcd(),
 		rangeErr,

@@ -189,7 +189,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 		Catalog: s.catalog, Certificate: s.identity.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
 	})
 	s.controllers = controllers.New(controllers.Config{
-		Enabled: s.config.Controllers, Catalog: s.catalog, Sync: s.crds.Sync,
+		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Sync: s.crds.Sync,
 		Shared: len(s.config.EtcdServers) > 0, CA: s.identity.servingCA(), Logger: s.config.logger("controllers"),
 	})
 	return s.catalog.Add(kinds.Resources(s.features)...)

@@ -2,11 +2,15 @@ package controllers
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/miniapi/miniapi/controllers/kubelet"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/internal/suggest"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -16,6 +20,8 @@ type Config struct {
 	// Enabled lists the controllers to run in the syntax of kube-controller-manager, such as
 	// "*,-garbagecollector". Nil: "*", all that are on by default.
 	Enabled []string
+	// Pods selects the lifecycle of pods. Default: PodsManual.
+	Pods    PodsMode
 	Catalog *registry.Catalog
 	// Sync blocks until the catalog serves every kind that was defined before the call.
 	Sync func(ctx context.Context) error
@@ -27,8 +33,27 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names the unknown controllers.
-func (c Config) Validate() error { return validate(c.Enabled) }
+// PodsMode selects the lifecycle of pods.
+type PodsMode string
+
+const (
+	// PodsManual leaves pods as they are: a client binds them and writes their status.
+	PodsManual PodsMode = "manual"
+	// PodsInstant binds pods to nodes, and makes them ready, completed or terminated at once. No
+	// container is executed.
+	PodsInstant PodsMode = "instant"
+)
+
+func (m PodsMode) validate() error {
+	switch m {
+	case "", PodsManual, PodsInstant:
+		return nil
+	}
+	return fmt.Errorf("pods %q is unknown: use manual or instant (--pods)%s", m, suggest.DidYouMean(string(m), []string{string(PodsManual), string(PodsInstant)}))
+}
+
+// Validate returns an error for unknown controllers and for an unknown mode of pods.
+func (c Config) Validate() error { return errors.Join(validate(c.Enabled), c.Pods.validate()) }
 
 // Controllers are the controllers of a server.
 type Controllers struct {
@@ -42,11 +67,14 @@ func New(config Config) *Controllers {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Controllers{catalog: config.Catalog}
+	shared := reconcile.Config{
+		Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, CA: config.CA, Logger: config.Logger,
+	}
 	for _, enabled := range selected(config.Enabled) {
-		c.running = append(c.running, enabled.make(reconcile.Config{
-			Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, CA: config.CA,
-			Logger: config.Logger,
-		}))
+		c.running = append(c.running, enabled.make(shared))
+	}
+	if config.Pods == PodsInstant {
+		c.running = append(c.running, kubelet.New(shared)...)
 	}
 	return c
 }

@@ -2,6 +2,8 @@
 // that react to changes of objects. Each is a package below this one and a line in the table of
 // table.go; [Config.Enabled] selects them by the names of kube-controller-manager.
 //
+// Package kubelet, below this one too, runs pods in the mode [PodsInstant].
+//
 // All controllers share one feed of the changes of all stored objects, which the watch cache
 // provides without a watch per resource (registry.Catalog.Follow). One goroutine passes the changes
 // to the controllers, which add keys to their queues (package reconcile) and reconcile these in the

@@ -31,6 +31,9 @@ type Options struct {
 	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
 	// one, "-*" alone runs none. Default: "*".
 	Controllers []string
+	// Pods is manual (the default) or instant: pods are bound to a node, and become ready,
+	// completed or terminated at once. No container is executed.
+	Pods string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins are as in kube-apiserver.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// ServiceClusterIPRange and ServiceNodePortRange are as in kube-apiserver.
@@ -125,7 +128,7 @@ func (o Options) request(name string) (serverOptions, error) {
 		Name: name, Lease: "connection",
 		EmulatedVersion: o.EmulatedVersion, FeatureGates: o.FeatureGates,
 		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
-		Controllers:            o.Controllers,
+		Controllers: o.Controllers, Pods: o.Pods,
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
 		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
 		LogRequests: o.LogRequests,

@@ -20,6 +20,7 @@ type serverOptions struct {
 	ServiceNodePortRange    string          `json:"serviceNodePortRange,omitempty"`
 	LogLevel                string          `json:"logLevel,omitempty"`
 	Controllers             []string        `json:"controllers,omitempty"`
+	Pods                    string          `json:"pods,omitempty"`
 	LogRequests             bool            `json:"logRequests,omitempty"`
 }
 

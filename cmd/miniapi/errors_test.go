@@ -32,6 +32,7 @@ func TestErrors(t *testing.T) {
 		"an unknown flag":              {[]string{"--nope"}, "unknown flag: --nope (see miniapi --help)"},
 		"a misspelled flag":            {[]string{"--lisen", "x"}, `unknown flag: --lisen: did you mean --listen? (see miniapi --help)`},
 		"a misspelled bootstrap mode":  {[]string{"--bootstrap", "minmal"}, `bootstrap "minmal" is neither "minimal" nor "full": did you mean "minimal"?`},
+		"a misspelled mode of pods":    {[]string{"--pods", "instan"}, `(--pods): did you mean "instant"?`},
 		"a misspelled controller":      {[]string{"--controllers", "*,-namespce"}, `(--controllers): did you mean "namespace"?`},
 		"a misspelled plugin":          {[]string{"--enable-admission-plugins", "ServiceAcount"}, `plugin "ServiceAcount" is unknown: did you mean "ServiceAccount"?`},
 		"a misspelled mode":            {[]string{"--authorization-mode", "RABC"}, `mode "RABC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`},

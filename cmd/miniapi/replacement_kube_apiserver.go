@@ -38,7 +38,7 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 // miniapiFlags are the flags that kube-apiserver does not have.
 var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
-	"bootstrap", "controllers", "crds", "manifests", "log-requests", "config", "enable-test-apis",
+	"bootstrap", "controllers", "pods", "crds", "manifests", "log-requests", "config", "enable-test-apis",
 }
 
 // kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.

@@ -7,12 +7,13 @@ import (
 )
 
 // IsActive reports whether a pod has neither ended nor is being deleted.
-func IsActive(pod *corev1.Pod) bool { return !hasEnded(pod) && pod.DeletionTimestamp == nil }
+func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp == nil }
 
 // IsTerminating reports whether a pod is being deleted and has not ended.
-func IsTerminating(pod *corev1.Pod) bool { return !hasEnded(pod) && pod.DeletionTimestamp != nil }
+func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
 
-func hasEnded(pod *corev1.Pod) bool {
+// HasEnded reports whether the containers of a pod have ended for good.
+func HasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,11 @@ type Object interface {
 type Objects[T Object] struct {
 	Catalog  *registry.Catalog
 	Resource schema.GroupResource
+	// Manager is the manager of the fields that are written. Empty: FieldManager.
+	Manager string
 }
+
+func (o Objects[T]) manager() string { return cmp.Or(o.Manager, FieldManager) }
 
 func (o Objects[T]) store() (*registry.Store, error) { return registry.Require(o.Catalog, o.Resource) }
 
@@ -76,7 +81,7 @@ func (o Objects[T]) Create(ctx context.Context, obj T) (T, error) {
 	}
 	result, err := store.Create(ctx, registry.CreateRequest{
 		Namespace: obj.GetNamespace(), Object: obj,
-		Options: registry.WriteOptions{FieldManager: FieldManager, Sent: &metav1.CreateOptions{}},
+		Options: registry.WriteOptions{FieldManager: o.manager(), Sent: &metav1.CreateOptions{}},
 	})
 	if err != nil {
 		return none, err
@@ -109,7 +114,7 @@ func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit 
 			edit(next)
 			return next, nil
 		},
-		Options: registry.WriteOptions{FieldManager: FieldManager, Sent: &metav1.UpdateOptions{}},
+		Options: registry.WriteOptions{FieldManager: o.manager(), Sent: &metav1.UpdateOptions{}},
 	})
 	if err != nil {
 		return none, err
@@ -120,15 +125,21 @@ func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit 
 // Delete deletes an object if it still has the UID of obj. Dependents are deleted in the
 // background. It is no error if the object is gone.
 func (o Objects[T]) Delete(ctx context.Context, obj T) error {
+	return o.delete(ctx, obj, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+}
+
+// DeleteNow is Delete without a grace period.
+func (o Objects[T]) DeleteNow(ctx context.Context, obj T) error {
+	return o.delete(ctx, obj, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+}
+
+func (o Objects[T]) delete(ctx context.Context, obj T, options metav1.DeleteOptions) error {
 	store, err := o.store()
 	if err != nil {
 		return err
 	}
-	uid, policy := obj.GetUID(), metav1.DeletePropagationBackground
-	_, err = store.Delete(ctx, registry.DeleteRequest{
-		Namespace: obj.GetNamespace(), Name: obj.GetName(),
-		Options: &metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}},
-	})
+	options.Preconditions = &metav1.Preconditions{UID: new(obj.GetUID())}
+	_, err = store.Delete(ctx, registry.DeleteRequest{Namespace: obj.GetNamespace(), Name: obj.GetName(), Options: &options})
 	return IgnoreGone(err)
 }
 

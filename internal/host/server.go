@@ -111,6 +111,7 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		EnableAdmissionPlugins:  o.EnableAdmissionPlugins,
 		DisableAdmissionPlugins: o.DisableAdmissionPlugins,
 		Controllers:             o.Controllers,
+		Pods:                    miniapi.PodsMode(o.Pods),
 		ServiceClusterIPRange:   o.ServiceClusterIPRange,
 		ServiceNodePortRange:    o.ServiceNodePortRange,
 		EmulatedVersion:         o.EmulatedVersion,

@@ -47,9 +47,11 @@ type ServerOptions struct {
 	DisableAdmissionPlugins []string `json:"disableAdmissionPlugins,omitempty"`
 	// Controllers lists the built-in controllers to run, in the syntax of --controllers. Empty:
 	// "*", the controllers that are on by default.
-	Controllers           []string `json:"controllers,omitempty"`
-	ServiceClusterIPRange string   `json:"serviceClusterIPRange,omitempty"`
-	ServiceNodePortRange  string   `json:"serviceNodePortRange,omitempty"`
+	Controllers []string `json:"controllers,omitempty"`
+	// Pods is manual (the default) or instant.
+	Pods                  string `json:"pods,omitempty"`
+	ServiceClusterIPRange string `json:"serviceClusterIPRange,omitempty"`
+	ServiceNodePortRange  string `json:"serviceNodePortRange,omitempty"`
 
 	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
 	LogLevel string `json:"logLevel,omitempty"`
