@@ -6,17 +6,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // resolveStatus sets the accepted names and the conditions in the status of a definition.
 func resolveStatus(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNames) {
-	names, condition := taken.accept(crd.Spec.Names, crd.Status.AcceptedNames)
-	crd.Status.AcceptedNames = names
-	apihelpers.SetCRDCondition(crd, condition)
-	if !isEstablished(crd) {
-		apihelpers.SetCRDCondition(crd, establishedCondition(condition.Status == apiextensionsv1.ConditionTrue))
-	}
+	resolveNames(crd, taken)
 	if approval := approvalCondition(crd); approval != nil {
 		apihelpers.SetCRDCondition(crd, *approval)
 	}
@@ -24,6 +20,23 @@ func resolveStatus(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNa
 		apihelpers.SetCRDCondition(crd, *unstructured)
 	} else {
 		apihelpers.RemoveCRDCondition(crd, apiextensionsv1.NonStructuralSchema)
+	}
+}
+
+// resolveNames sets the accepted names and the conditions NamesAccepted and Established. If all
+// names have been accepted, a NamesAccepted condition that a client has removed stays removed, and
+// the definition is not established again, as in kube-apiserver.
+func resolveNames(crd *apiextensionsv1.CustomResourceDefinition, taken *takenNames) {
+	if !equality.Semantic.DeepEqual(crd.Spec.Names, crd.Status.AcceptedNames) {
+		names, condition := taken.accept(crd.Spec.Names, crd.Status.AcceptedNames)
+		crd.Status.AcceptedNames = names
+		apihelpers.SetCRDCondition(crd, condition)
+		if !isEstablished(crd) {
+			apihelpers.SetCRDCondition(crd, establishedCondition(false))
+		}
+	}
+	if !isEstablished(crd) && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) {
+		apihelpers.SetCRDCondition(crd, establishedCondition(true))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi"
@@ -93,6 +94,24 @@ func TestServedResourceKeepsItsNamesAfterAConflict(t *testing.T) {
 			condition(d, apiextensionsv1.Established) == "True InitialNamesAccepted: the initial names have been accepted"
 	})
 	e.widget("w", "")
+}
+
+func TestConditionsThatAClientRemovesStayRemoved(t *testing.T) {
+	e := start(t)
+	e.create(define(preserveUnknownFields))
+	e.widget("w", "")
+	patch := []byte(`{"status":{"conditions":[{"type":"Ours","status":"True","lastTransitionTime":"2024-01-01T00:00:00Z"}]}}`)
+	if _, err := e.definitions.Patch(e.Context(), "widgets."+group, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	// The answer to the next write of a definition shows that the removal has been processed.
+	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Gadget")))
+	e.awaitDefinition("widgets", func(d *definition) bool {
+		return len(d.Status.Conditions) == 1 && condition(d, "Ours") == "True : "
+	})
+	if _, err := e.widgets("v1").Get(e.Context(), "w", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a definition without accepted names is served: %v", err)
+	}
 }
 
 func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {

@@ -97,11 +97,28 @@ func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation
 	if err != nil {
 		return nil, call, err
 	}
+	version := creation.meta.GetResourceVersion()
 	if err := s.rejectVersion(creation.meta, req.Options); err != nil {
 		return nil, call, err
 	}
 	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
+	if err == nil && version != "" && req.Options.DryRun {
+		entry, err = withVersion(entry, version)
+	}
 	return entry, call, err
+}
+
+// withVersion returns the entry of the same object with a resourceVersion.
+func withVersion(entry *storage.Entry, version string) (*storage.Entry, error) {
+	obj, err := entry.Object()
+	if err != nil {
+		return nil, err
+	}
+	obj = obj.DeepCopyObject()
+	if err := meta.NewAccessor().SetResourceVersion(obj, version); err != nil {
+		return nil, err
+	}
+	return computedEntry(obj), nil
 }
 
 // creation is a new object that is ready to be stored.
@@ -179,7 +196,7 @@ func (s *Store) timeToLive(obj runtime.Object) int64 {
 	return s.resource.Strategy.TTL(obj, false)
 }
 
-// rejectVersion rejects a new object with a resourceVersion. A dry run ignores the
+// rejectVersion rejects a new object with a resourceVersion. A dry run accepts and returns the
 // resourceVersion, as in kube-apiserver.
 func (s *Store) rejectVersion(obj metav1.Object, opts WriteOptions) error {
 	revision, err := s.storage.Versioner().ParseResourceVersion(obj.GetResourceVersion())

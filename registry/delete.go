@@ -186,7 +186,11 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 	switch {
 	case op.dryRun() && op.released:
 		// As in kube-apiserver, the response is an empty object of the kind.
-		result.Entry = computedEntry(op.store.resource.newHub())
+		empty, err := op.store.resource.emptyObject()
+		if err != nil {
+			return DeleteResult{}, err
+		}
+		result.Entry = computedEntry(empty)
 		return result, nil
 	case op.verdict == deleteMarkAndRemove && !op.dryRun():
 		var err error

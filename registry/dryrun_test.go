@@ -31,6 +31,14 @@ func TestDryRunWritesNothing(t *testing.T) {
 			}
 			return err
 		},
+		"a create returns the resourceVersion of the request": func(e *registrytest.Env) error {
+			sent := registrytest.Change(registrytest.NewConfigMap("new"), func(c *corev1.ConfigMap) { c.ResourceVersion = "99" })
+			result, err := e.Store("configmaps").Create(e.Context(), postDryRun(sent))
+			if err == nil && registrytest.Meta(registrytest.Object(result.Entry)).GetResourceVersion() != "99" {
+				e.Errorf("got %v", registrytest.Object(result.Entry))
+			}
+			return err
+		},
 		"an update keeps the resourceVersion": func(e *registrytest.Env) error {
 			got := update[*corev1.ConfigMap](e, "configmaps", withDryRun(patch(c, func(c *corev1.ConfigMap) { c.Data = map[string]string{"a": "b"} })))
 			if got.Data["a"] != "b" || got.ResourceVersion != c.ResourceVersion {

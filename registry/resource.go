@@ -158,14 +158,16 @@ func (r *Resource) hubKind() schema.GroupKind {
 	return r.GroupKind()
 }
 
-// newHub returns a zero object of the hub type, nil if no served version is the hub.
-func (r *Resource) newHub() runtime.Object {
-	for _, v := range r.Versions {
-		if v.ToHub == nil {
-			return v.New()
-		}
+// emptyObject returns an empty object of the hub type.
+func (r *Resource) emptyObject() (runtime.Object, error) {
+	if empty := r.Strategy.Delete.Empty; empty != nil {
+		return empty(), nil
 	}
-	return nil
+	v := r.Versions[0]
+	if v.ToHub == nil {
+		return v.New(), nil
+	}
+	return v.ToHub(v.New())
 }
 
 // Version returns a served version by name.

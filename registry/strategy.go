@@ -74,4 +74,7 @@ type DeleteStrategy struct {
 	NoDependents bool
 	// Forbidden may reject the deletion of an object. Nil allows it.
 	Forbidden func(obj runtime.Object) error
+	// Empty returns the object in the response to a dry run that would remove the last finalizer.
+	// Nil: a zero object.
+	Empty func() runtime.Object
 }

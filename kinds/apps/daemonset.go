@@ -35,6 +35,7 @@ func daemonSets(features *feature.Set) *registry.Resource {
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForDaemonSet),
 		PrepareForStatusUpdate:   keepTemplateGeneration,
 		ValidateStatusUpdate:     validateDaemonSetStatus,
+		Empty:                    emptyDaemonSet,
 		Columns:                  daemonSetColumns(),
 		Metadata:                 withoutTemplateGeneration,
 	}.Build(features)

@@ -27,6 +27,12 @@ func setTemplateGeneration(d *appsv1.DaemonSet, generation int64) {
 	}
 }
 
+func emptyDaemonSet() *appsv1.DaemonSet {
+	d := &appsv1.DaemonSet{}
+	setTemplateGeneration(d, 0)
+	return d
+}
+
 func startTemplateGeneration(d *appsv1.DaemonSet) {
 	setTemplateGeneration(d, max(templateGeneration(d), 1))
 }

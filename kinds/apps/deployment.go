@@ -34,8 +34,11 @@ func deployments(features *feature.Set) *registry.Resource {
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForDeployment),
 		PrepareForStatusUpdate:   func(d, old *appsv1.Deployment) { d.Labels = old.Labels },
 		ValidateStatusUpdate:     validateDeploymentStatus,
-		StatusOwns:               kind.Except("spec", "metadata.labels"),
-		Columns:                  deploymentColumns(),
+		Empty: func() *appsv1.Deployment {
+			return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}
+		},
+		StatusOwns: kind.Except("spec", "metadata.labels"),
+		Columns:    deploymentColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(d *appsv1.Deployment) (kind.Scaling, error) {
 				return scaling(&d.Spec.Replicas, d.Status.Replicas, d.Spec.Selector)

@@ -30,7 +30,10 @@ func replicaSets(features *feature.Set) *registry.Resource {
 		ValidateUpdate:           validateReplicaSetUpdate,
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForReplicaSet),
 		ValidateStatusUpdate:     validateReplicaSetStatus,
-		Columns:                  replicaSetColumns(),
+		Empty: func() *appsv1.ReplicaSet {
+			return &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: new(int32)}}
+		},
+		Columns: replicaSetColumns(),
 		Subresources: []registry.Subresource{
 			kind.ScaleSubresource(func(r *appsv1.ReplicaSet) (kind.Scaling, error) {
 				return scaling(&r.Spec.Replicas, r.Status.Replicas, r.Spec.Selector)

@@ -33,6 +33,9 @@ func statefulSets(features *feature.Set) *registry.Resource {
 		ValidateUpdate:           statefulSetUpdateValidation(features),
 		WarningsOnUpdate:         warningsForChangedStatefulSet,
 		ValidateStatusUpdate:     validateStatefulSetStatus,
+		Empty: func() *appsv1.StatefulSet {
+			return &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: new(int32)}}
+		},
 		GatedFields: podspec.GatedFields("spec.template.spec").And(
 			kind.Gated(feature.MaxUnavailableStatefulSet, "spec.updateStrategy.rollingUpdate.maxUnavailable")),
 		Columns: statefulSetColumns(),

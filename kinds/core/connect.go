@@ -36,10 +36,6 @@ func nodeProxy() registry.Subresource {
 	return proxySubresource(&corev1.NodeProxyOptions{}, "NodeProxyOptions", connectNode)
 }
 
-func serviceProxy() registry.Subresource {
-	return proxySubresource(&corev1.ServiceProxyOptions{}, "ServiceProxyOptions", connectService)
-}
-
 func connectNode(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
 	_, name, port, ok := utilnet.SplitSchemeNamePort(req.Name)
 	if !ok {
@@ -84,56 +80,4 @@ func unreachable(address string) error {
 
 func refused(address string) string {
 	return fmt.Sprintf("dial tcp %s: connect: connection refused", address)
-}
-
-func connectService(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
-	_, name, port, ok := utilnet.SplitSchemeNamePort(req.Name)
-	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("invalid service request %q", req.Name))
-	}
-	service, err := registry.Read[*corev1.Service](ctx, store, req.Namespace, name, "")
-	if err != nil {
-		return err
-	}
-	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
-		if port, err = portName(service, number); err != nil {
-			return err
-		}
-	}
-	all, err := registry.Require(store.Catalog(), corev1.Resource("endpoints"))
-	if err != nil {
-		return err
-	}
-	list, err := registry.Read[*corev1.Endpoints](ctx, all, req.Namespace, name, "")
-	if apierrors.IsNotFound(err) {
-		// The error names the service, as the request does.
-		return apierrors.NewNotFound(corev1.Resource("services"), name)
-	}
-	if err != nil {
-		return err
-	}
-	if len(list.Subsets) == 0 {
-		return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", name))
-	}
-	return unreachableEndpoint(list, port, req.Name)
-}
-
-func portName(service *corev1.Service, number int64) (string, error) {
-	for _, p := range service.Spec.Ports {
-		if int64(p.Port) == number {
-			return p.Name, nil
-		}
-	}
-	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", number, service.Name))
-}
-
-func unreachableEndpoint(list *corev1.Endpoints, port, id string) error {
-	for _, subset := range list.Subsets {
-		for _, p := range subset.Ports {
-			if p.Name == port && len(subset.Addresses) > 0 {
-				return unreachable(net.JoinHostPort(subset.Addresses[0].IP, strconv.Itoa(int(p.Port))))
-			}
-		}
-	}
-	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", id))
 }

@@ -5,8 +5,12 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 // connectable creates objects in each state that Connect distinguishes.
@@ -34,11 +38,36 @@ func connectable(e env) {
 	mustPut(e, "pods", "addressed", "status", func(p *corev1.Pod) { p.Status.PodIP = "10.9.9.9" })
 	e.Create("services", &corev1.Service{ObjectMeta: named("s"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}})
 	e.Create("services", &corev1.Service{ObjectMeta: named("empty"), Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}})
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: named("s-1"), AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints: []discoveryv1.Endpoint{
+			{Addresses: []string{"10.9.9.8"}, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}},
+			{Addresses: []string{"10.9.9.9"}},
+		},
+		Ports: []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(8080))}},
+	}
+	slice.Labels = map[string]string{discoveryv1.LabelServiceName: "s"}
+	e.Create("endpointslices.discovery.k8s.io", slice)
+}
+
+func TestServiceProxyOfOlderReleasesUsesEndpoints(t *testing.T) {
+	e := env{registrytest.New(t, nil, kinds.Resources(feature.At(36))...)}
 	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("empty")})
 	e.Create("endpoints", &corev1.Endpoints{ObjectMeta: named("s"), Subsets: []corev1.EndpointSubset{{
 		Addresses: []corev1.EndpointAddress{{IP: "10.9.9.9"}},
 		Ports:     []corev1.EndpointPort{{Name: "http", Port: 8080}},
 	}}})
+	for name, want := range map[string]string{
+		"absent":  `services "absent" not found`,
+		"empty":   `no endpoints available for service "empty"`,
+		"s:http":  `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`,
+		"s:other": `no endpoints available for service "s:other"`,
+	} {
+		err := e.Store("services").Connect(t.Context(), "proxy", registry.ConnectRequest{Namespace: "default", Name: name, Method: "GET"})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
 }
 
 func TestConnectWithoutKubelet(t *testing.T) {
@@ -65,12 +94,13 @@ func TestConnectWithoutKubelet(t *testing.T) {
 		{"nodes", "n", "proxy", nil, `error trying to reach service: dial tcp 10.3.3.3:10250: connect: connection refused`},
 		{"nodes", "bare", "proxy", nil, `no preferred addresses found; known addresses: []`},
 		{"nodes", "absent", "proxy", nil, `nodes "absent" not found`},
-		{"services", "absent", "proxy", nil, `services "absent" not found`},
+		{"services", "absent", "proxy", nil, `no endpoints available for service "absent"`},
+		{"services", "absent:80", "proxy", nil, `services "absent" not found`},
 		{"services", "empty", "proxy", nil, `no endpoints available for service "empty"`},
 		{"services", "s:http", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`},
 		{"services", "s:80", "proxy", nil, `error trying to reach service: dial tcp 10.9.9.9:8080: connect: connection refused`},
 		{"services", "s:81", "proxy", nil, `no service port 81 found for service "s"`},
-		{"services", "s:other", "proxy", nil, `no endpoints available for service "s:other"`},
+		{"services", "s:other", "proxy", nil, `no endpoints available for service "s"`},
 	} {
 		err := e.Store(tc.resource).Connect(t.Context(), tc.subresource, registry.ConnectRequest{
 			Namespace: namespaceOf(e, tc.resource), Name: tc.name, Query: tc.query, Method: "GET",

@@ -46,7 +46,7 @@ func services(features *feature.Set) *registry.Resource {
 			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
 		},
 		Columns:      serviceColumns(),
-		Subresources: []registry.Subresource{serviceProxy()},
+		Subresources: []registry.Subresource{serviceProxy(features)},
 	}.Build(features)
 }
 

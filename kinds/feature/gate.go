@@ -75,6 +75,9 @@ const (
 	PodQOSFromSpec Gate = "podQOSFromSpec"
 	// PoolNameSelector is the field selector spec.pool.name of ResourceSlices.
 	PoolNameSelector Gate = "poolNameSelector"
+	// ProxyToEndpointSlices finds the endpoints of a proxied service in its EndpointSlices instead
+	// of its Endpoints.
+	ProxyToEndpointSlices Gate = "proxyToEndpointSlices"
 	// TagValidation is the validation by tags of the API types, whose errors replace other errors.
 	// It also removes duplicate errors.
 	TagValidation Gate = "tagValidation"

@@ -129,10 +129,13 @@ type Definition[T Object] struct {
 
 	// GracePeriod, HoldsDeletion and MarkDeleted are the members GracePeriod, Holds and Mark of
 	// registry.DeleteStrategy.
-	GracePeriod         func(obj T, opts *metav1.DeleteOptions) *int64
-	HoldsDeletion       func(obj T) bool
-	MarkDeleted         func(obj T, opts *metav1.DeleteOptions)
-	ForbidDelete        func(obj T) error
+	GracePeriod   func(obj T, opts *metav1.DeleteOptions) *int64
+	HoldsDeletion func(obj T) bool
+	MarkDeleted   func(obj T, opts *metav1.DeleteOptions)
+	ForbidDelete  func(obj T) error
+	// Empty returns the empty object that kube-apiserver converts from its internal type, for kinds
+	// whose internal type cannot represent unset fields. Nil: Object.
+	Empty               func() T
 	WarningsOnDelete    func(opts *metav1.DeleteOptions) []string
 	ReturnDeletedObject bool
 	// DefaultPropagation is Background if empty.

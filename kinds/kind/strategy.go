@@ -203,6 +203,9 @@ func (b *builder[T]) deleteStrategy() registry.DeleteStrategy {
 	if b.ForbidDelete != nil {
 		s.Forbidden = func(obj runtime.Object) error { return b.ForbidDelete(obj.(T)) }
 	}
+	if b.Empty != nil {
+		s.Empty = func() runtime.Object { return b.Empty() }
+	}
 	return s
 }
 

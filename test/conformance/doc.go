@@ -15,12 +15,16 @@
 // watches. Its answers are in short form, see TestReplayOptions, and are replayed
 // with the watch cache and without it.
 //
+// The requests are sent as the administrator of the recording. Parts of requests that the recorder
+// has lost are restored (restore_test.go), and times that a request repeats from a response are
+// those of this run (times_test.go). Steps without a complete request are left out.
+//
 // testdata/v1.37/AREA.jsonl.gz has the steps whose responses differ in v1.37. TestRecordings writes
 // these files from complete recordings: go test -run TestRecordings -recordings FOLDER.
 //
 // differences.txt lists every response that differs from the recorded one in both releases, and the
-// reason; differences-1.36.txt and differences-1.37.txt list those of one release. A
-// response that differs and is not listed fails the test, and so does a listed response that no
-// longer differs. The order of managedFields is not compared, because it depends on the second
+// reason; differences-1.36.txt, or 1.37, lists the responses that differ in one release. A response
+// that differs and is not listed fails the test, and so does a listed response that no longer
+// differs. The order of managedFields is not compared, because it depends on the second
 // of each write.
 package conformance

@@ -66,6 +66,11 @@ func removeController(r *replay) {
 	r.must("DELETE", "/api/v1/namespaces/x-manifests/replicationcontrollers/test-rc?propagationPolicy=Background", "", "")
 }
 
+// removeBinding deletes the RoleBinding of an earlier chain.
+func removeBinding(r *replay) {
+	r.must("DELETE", "/apis/rbac.authorization.k8s.io/v1/namespaces/x-lifecycle/rolebindings/rb-one", "", "")
+}
+
 // setUpDeletions defines the custom resource whose objects are deleted.
 func setUpDeletions(r *replay) {
 	r.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{
@@ -76,4 +81,9 @@ func setUpDeletions(r *replay) {
 			"names": {"plural": "parts", "singular": "part", "kind": "Part", "listKind": "PartList"},
 			"versions": [{"name": "v1", "served": true, "storage": true, "schema": {
 				"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`)
+}
+
+// removeJob removes the finalizer of a deleted Job, as a controller of the recorded server did.
+func removeJob(r *replay, name string) {
+	r.must("PATCH", "/apis/batch/v1/namespaces/x-lifecycle/jobs/"+name, "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
 }
