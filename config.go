@@ -89,6 +89,9 @@ type Config struct {
 	// Bootstrap selects the objects that every server starts with. Default: bootstrap.Minimal, the
 	// namespaces and the Service default/kubernetes.
 	Bootstrap bootstrap.Mode
+	// Snapshot is the initial state, instead of the bootstrap objects. The storage must be empty:
+	// DataDir and EtcdServers cannot be set. Default: none.
+	Snapshot *Snapshot
 	// CRDs are files and folders of CustomResourceDefinitions to install before Start returns; see
 	// InstallCRDs.
 	CRDs []string
@@ -226,6 +229,9 @@ func (c Config) validateEtcd() error {
 	}
 	if cluster && len(c.EtcdListenClientURLs) > 0 {
 		errs = append(errs, errors.New("--etcd-listen-client-url is for the embedded etcd: remove it, or remove --etcd-servers"))
+	}
+	if c.Snapshot != nil && (cluster || c.DataDir != "") {
+		errs = append(errs, errors.New("Config.Snapshot is for an empty etcd: remove DataDir and EtcdServers"))
 	}
 	if c.EtcdPrefix == "/" {
 		errs = append(errs, errors.New("etcd prefix \"/\" is empty: use a path such as /registry"))

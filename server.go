@@ -65,6 +65,7 @@ type Server struct {
 	api         *api.Server
 	manifests   *manifests.Loader
 	testAPIs    *testapi.TestAPIs // nil: off
+	initial     initialState
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -90,10 +91,21 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
 	s.run()
-	if err := s.manifests.Load(ctx); err != nil {
+	if err := s.complete(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
+}
+
+// complete loads the objects of the configuration and records the initial state.
+func (s *Server) complete(ctx context.Context) error {
+	if s.config.Snapshot != nil {
+		s.sync(ctx)
+	}
+	if err := s.manifests.Load(ctx); err != nil {
+		return err
+	}
+	return s.initial.record(ctx, s)
 }
 
 // assemble opens the ports and the datastore and builds all parts of the server. The ports come
@@ -124,6 +136,10 @@ func (s *Server) assemble(ctx context.Context) error {
 		AccessRoles:    s.config.Authorization.modes().Has(authz.ModeRBAC),
 		Authentication: authentication,
 	}
+	if snapshot := s.config.Snapshot; snapshot != nil {
+		_, err := s.datastore.Backend().Restore(ctx, snapshot.state)
+		return err
+	}
 	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, s.bootstrap, s.config.Logger)
 }
 
@@ -146,9 +162,10 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 			ListenClientURLs: s.config.EtcdListenClientURLs,
 			QuotaBytes:       s.config.EtcdQuotaBackendBytes,
 		},
-		Prefix:    s.config.EtcdPrefix,
-		Retention: s.config.CompactionInterval,
-		Logger:    s.config.Logger,
+		Prefix:           s.config.EtcdPrefix,
+		Retention:        s.config.CompactionInterval,
+		BeforeCompaction: s.initial.keep,
+		Logger:           s.config.Logger,
 	})
 	if err != nil {
 		return err

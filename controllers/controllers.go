@@ -57,8 +57,8 @@ func (c Config) Validate() error { return errors.Join(validate(c.Enabled), c.Pod
 
 // Controllers are the controllers of a server.
 type Controllers struct {
-	catalog *registry.Catalog
-	running []reconcile.Controller
+	config     Config
+	suspension suspension
 }
 
 // New returns the enabled controllers. It starts nothing.
@@ -66,44 +66,69 @@ func New(config Config) *Controllers {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Controllers{catalog: config.Catalog}
-	shared := reconcile.Config{
-		Catalog: config.Catalog, Sync: config.Sync, Shared: config.Shared, CA: config.CA, Logger: config.Logger,
-	}
-	for _, enabled := range selected(config.Enabled) {
-		c.running = append(c.running, enabled.make(shared))
-	}
-	if config.Pods == PodsInstant {
-		c.running = append(c.running, kubelet.New(shared)...)
-	}
-	return c
+	return &Controllers{config: config}
 }
 
 // Run runs the controllers until ctx ends, and returns nil then. Without controllers it returns at
 // once.
 func (c *Controllers) Run(ctx context.Context) error {
-	if len(c.running) == 0 {
-		return nil
+	for {
+		r := running{catalog: c.config.Catalog, controllers: c.config.controllers()}
+		if len(r.controllers) == 0 {
+			return nil
+		}
+		run, end, ok := c.suspension.begin(ctx)
+		if !ok {
+			return nil
+		}
+		err := r.run(run)
+		end()
+		if err != nil {
+			return err
+		}
 	}
+}
+
+// controllers returns new controllers.
+func (c Config) controllers() []reconcile.Controller {
+	config := reconcile.Config{Catalog: c.Catalog, Sync: c.Sync, Shared: c.Shared, CA: c.CA, Logger: c.Logger}
+	var all []reconcile.Controller
+	for _, enabled := range selected(c.Enabled) {
+		all = append(all, enabled.make(config))
+	}
+	if c.Pods == PodsInstant {
+		all = append(all, kubelet.New(config)...)
+	}
+	return all
+}
+
+// running holds running controllers.
+type running struct {
+	catalog     *registry.Catalog
+	controllers []reconcile.Controller
+}
+
+// run runs the controllers until ctx ends.
+func (r *running) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.catalog.Follow(ctx, c.report) })
-	for _, controller := range c.running {
+	group.Go(func() error { return r.catalog.Follow(ctx, r.report) })
+	for _, controller := range r.controllers {
 		group.Go(func() error { return controller.Run(ctx) })
 	}
 	return group.Wait()
 }
 
 // report passes changes to the controllers.
-func (c *Controllers) report(changes []storage.Change, complete bool) {
+func (r *running) report(changes []storage.Change, complete bool) {
 	if complete {
-		for _, controller := range c.running {
+		for _, controller := range r.controllers {
 			controller.Reset()
 		}
 	}
-	snapshot := c.catalog.Snapshot()
+	snapshot := r.catalog.Snapshot()
 	for _, change := range changes {
 		location, located := snapshot.Locate(change.Key)
-		for _, controller := range c.running {
+		for _, controller := range r.controllers {
 			controller.Handle(reconcile.Change{Change: change, Location: location, Located: located})
 		}
 	}

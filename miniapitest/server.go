@@ -17,6 +17,7 @@ import (
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
 	host        *host
+	options     Options
 	description serverDescription
 	events      *eventStream
 	done        chan struct{} // closed when events has ended
@@ -112,6 +113,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.stopping.Store(true)
 		s.stopErr = s.call(ctx, http.MethodDelete, "", nil, nil)
+		if s.events == nil { // the server of a template
+			return
+		}
 		if s.stopErr != nil { // the host may not end the stream
 			s.events.close()
 		}

@@ -52,14 +52,23 @@ type Options struct {
 // start, Start calls t.Fatal, so it must be called on the goroutine of the test.
 func Start(t testing.TB, options Options) *Server {
 	t.Helper()
-	keepFailed, err := keepsFailed()
+	request, err := options.request()
+	return startFor(t, options, request, err)
+}
+
+// startFor returns a server that ends with the test. It fails the test for an error of the request.
+func startFor(t testing.TB, options Options, request serverOptions, err error) *Server {
+	t.Helper()
+	keepFailed, keepErr := keepsFailed()
 	var server *Server
-	if err == nil {
-		server, err = start(t, options)
+	if err = errors.Join(err, keepErr); err == nil {
+		request.Name, request.Lease = t.Name(), "connection"
+		server, err = start(t, request)
 	}
 	if err != nil {
 		t.Fatalf("miniapitest: the server of %s did not start: %v", t.Name(), err)
 	}
+	server.options = options
 	t.Cleanup(func() {
 		t.Helper()
 		failed := t.Failed()
@@ -77,12 +86,12 @@ func Start(t testing.TB, options Options) *Server {
 	return server
 }
 
-func start(t testing.TB, options Options) (*Server, error) {
-	request, err := options.request(t.Name())
-	if err != nil {
-		return nil, err
-	}
-	host, events, err := startServer(request, func(format string, args ...any) { t.Logf("miniapitest: "+format, args...) })
+func start(t testing.TB, request serverOptions) (*Server, error) {
+	var events *eventStream
+	host, err := inHost(logTo(t), func(host *host) (err error) {
+		events, err = host.startServer(request)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -101,31 +110,35 @@ func start(t testing.TB, options Options) (*Server, error) {
 	return server, nil
 }
 
-// Limits of startServer.
+// logTo returns a function that logs progress to a test.
+func logTo(t testing.TB) func(format string, args ...any) {
+	return func(format string, args ...any) { t.Logf("miniapitest: "+format, args...) }
+}
+
+// Limits of inHost.
 const (
 	joinAttempts = 20
 	joinInterval = 25 * time.Millisecond
 )
 
-// startServer starts a server in a host. If the host is ending, it joins or starts another one.
-func startServer(request serverOptions, progress func(format string, args ...any)) (*host, *eventStream, error) {
+// inHost calls send with a host. If the host is ending, it joins or starts another one.
+func inHost(progress func(format string, args ...any), send func(*host) error) (*host, error) {
 	for attempt := 1; ; attempt++ {
 		host, err := joinHost(progress)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		events, err := host.startServer(request)
+		err = send(host)
 		if err == nil || attempt == joinAttempts || !errors.Is(err, errNotServed) {
-			return host, events, err
+			return host, err
 		}
 		time.Sleep(joinInterval)
 	}
 }
 
-// request returns the options as the control API takes them.
-func (o Options) request(name string) (serverOptions, error) {
+// request returns the options in the form of the control API.
+func (o Options) request() (serverOptions, error) {
 	request := serverOptions{
-		Name: name, Lease: "connection",
 		EmulatedVersion: o.EmulatedVersion, FeatureGates: o.FeatureGates,
 		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
 		Controllers: o.Controllers, Pods: o.Pods,

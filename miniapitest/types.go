@@ -7,6 +7,8 @@ import "time"
 type serverOptions struct {
 	Name                    string          `json:"name,omitempty"`
 	Lease                   string          `json:"lease,omitempty"`
+	PID                     int             `json:"pid,omitempty"`
+	Fork                    string          `json:"fork,omitempty"`
 	TLS                     bool            `json:"tls,omitempty"`
 	Authorization           string          `json:"authorization,omitempty"`
 	CRDs                    []string        `json:"crds,omitempty"`
@@ -54,6 +56,17 @@ type event struct {
 	Stopped *struct {
 		Error string `json:"error"`
 	} `json:"stopped"`
+}
+
+// ResetOptions are the options of Server.Reset.
+type ResetOptions struct {
+	// KeepCRDs keeps the CustomResourceDefinitions that are installed now. Their objects are
+	// deleted. CustomResourceDefinitions of Options.CRDs are always kept.
+	KeepCRDs bool `json:"keepCRDs,omitempty"`
+}
+
+type snapshotDescription struct {
+	ID string `json:"id"`
 }
 
 type keptServer struct {

@@ -34,7 +34,9 @@ type Config struct {
 	Prefix string
 	// Retention is how long history is kept. Negative: forever.
 	Retention time.Duration
-	Logger    *slog.Logger
+	// BeforeCompaction is called before history is removed. Nil: nothing is called.
+	BeforeCompaction func(ctx context.Context)
+	Logger           *slog.Logger
 }
 
 // Datastore is an open etcd with the storage layers over it.
@@ -135,7 +137,8 @@ func (d *Datastore) Run(ctx context.Context) error {
 	group.Go(func() error { return d.awaitEmbedded(ctx) })
 	if d.config.Retention > 0 {
 		compactor := etcd.NewCompactor(etcd.CompactorConfig{
-			Client: d.client, Retention: d.config.Retention, Logger: d.config.Logger,
+			Client: d.client, Retention: d.config.Retention, BeforeCompaction: d.config.BeforeCompaction,
+			Logger: d.config.Logger,
 		})
 		group.Go(func() error { return compactor.Run(ctx) })
 	}

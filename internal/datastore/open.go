@@ -24,6 +24,7 @@ const connectTimeout = 5 * time.Second
 
 func (d *Datastore) openEmbedded(ctx context.Context) error {
 	config := d.config.Embedded
+	config.BeforeCompaction = d.config.BeforeCompaction
 	config.Logger = slog.New(demotingHandler{d.config.Logger.Handler()}).With("component", "etcd")
 	server, err := embedded.Start(ctx, config)
 	if err != nil {

@@ -25,9 +25,12 @@ type server struct {
 	name    string
 	created time.Time
 	log     *logBuffer
+	options ServerOptions
 	running *miniapi.Server
 	users   []User // the users in the options
 	kept    kept
+	// snapshots are the snapshots of clients.
+	snapshots snapshots
 
 	// stop stops the server, once, and returns the error of its end.
 	stop func() error
@@ -35,16 +38,22 @@ type server struct {
 
 // start starts a server and adds it to the host. The server is independent of ctx.
 func (h *Host) start(ctx context.Context, options ServerOptions) (*server, error) {
+	options, initial, err := h.fork(ctx, options)
+	if err != nil {
+		return nil, err
+	}
 	config, err := options.config()
 	if err != nil {
 		return nil, err
 	}
+	config.Snapshot = initial
 	h.idle.add()
 	s, err := h.add(options.Name)
 	if err != nil {
 		h.idle.remove()
 		return nil, err
 	}
+	s.options = options
 	config.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: options.level()}))
 	if s.running, err = miniapi.Start(ctx, config); err != nil {
 		h.remove(s)

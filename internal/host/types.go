@@ -24,6 +24,9 @@ type ServerOptions struct {
 	Lease string `json:"lease,omitempty"`
 	// PID is the process of LeasePID.
 	PID int `json:"pid,omitempty"`
+	// Fork is the ID of a server whose objects and options the new server begins with. Only Name,
+	// Lease, PID, LogLevel and LogRequests can be set beside it.
+	Fork string `json:"fork,omitempty"`
 
 	// TLS serves HTTPS to clients with credentials instead of plain HTTP.
 	TLS bool `json:"tls,omitempty"`
@@ -100,6 +103,18 @@ type User struct {
 type CRDOptions struct {
 	// Paths are absolute paths of files and folders.
 	Paths []string `json:"paths"`
+}
+
+// ResetOptions is the body of POST /v1/servers/{id}/reset.
+type ResetOptions struct {
+	// KeepCRDs keeps the CustomResourceDefinitions that are installed now.
+	KeepCRDs bool `json:"keepCRDs,omitempty"`
+}
+
+// Snapshot is the answer of POST /v1/servers/{id}/snapshots.
+type Snapshot struct {
+	// ID identifies the snapshot among the snapshots of the server.
+	ID string `json:"id"`
 }
 
 // Kept is the answer of POST /v1/servers/{id}/keep.

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,9 @@ type Config struct {
 	// QuotaBytes limits the size of the database; writes beyond it fail. A value other than 0 is
 	// mapped as address space from the start. 0: etcd's default, 2 GiB.
 	QuotaBytes int64
+	// BeforeCompaction is called before history is removed to keep the quota. Nil: nothing is
+	// called.
+	BeforeCompaction func(ctx context.Context)
 	// Logger receives etcd's log. Nil discards it.
 	Logger *slog.Logger
 }

@@ -53,7 +53,7 @@ func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
 	if err := i.awaitReady(ctx); err != nil {
 		return err
 	}
-	i.space = newSpaceQuota(i.etcd, cfg.Logger)
+	i.space = newSpaceQuota(i.etcd, cfg)
 	i.purger = newWALPurger(datadir.ToWALDir(dir.path), cfg.Logger)
 	i.client = newClient(i.etcd, i.space, i.purger)
 	i.maintain()

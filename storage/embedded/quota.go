@@ -40,6 +40,9 @@ type spaceQuota struct {
 	quota  int64
 	limit  int64 // of the file's size, up to which writes are admitted
 	logger *slog.Logger
+	// beforeCompaction may be nil.
+	beforeCompaction func(ctx context.Context)
+
 	wakeUp chan struct{} // capacity 1
 	ended  chan struct{} // closed by run at its end
 
@@ -66,13 +69,14 @@ type round struct {
 
 func newRound() *round { return &round{done: make(chan struct{})} }
 
-func newSpaceQuota(etcd *etcdserver.EtcdServer, logger *slog.Logger) *spaceQuota {
+func newSpaceQuota(etcd *etcdserver.EtcdServer, cfg Config) *spaceQuota {
 	quota := etcd.Cfg.QuotaBackendBytes
 	if quota == 0 {
 		quota = serverstorage.DefaultQuotaBytes
 	}
 	return &spaceQuota{
-		etcd: etcd, db: etcd.Backend(), quota: quota, limit: limitOf(quota), logger: logger,
+		etcd: etcd, db: etcd.Backend(), quota: quota, limit: limitOf(quota),
+		logger: cfg.Logger, beforeCompaction: cfg.BeforeCompaction,
 		wakeUp: make(chan struct{}, 1), ended: make(chan struct{}), next: newRound(),
 		history: history{step: quota / keptPart / 8},
 	}

@@ -140,6 +140,9 @@ func (s *spaceQuota) compactBySize(ctx context.Context) error {
 
 // compact returns when the history before revision is removed from the database.
 func (s *spaceQuota) compact(ctx context.Context, revision int64) error {
+	if s.beforeCompaction != nil {
+		s.beforeCompaction(ctx)
+	}
 	_, err := s.etcd.Compact(ctx, &etcdserverpb.CompactionRequest{Revision: revision})
 	if err != nil && !errors.Is(err, mvcc.ErrCompacted) && !errors.Is(rpctypes.Error(err), rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact to revision %d: %w", revision, err)

@@ -26,6 +26,8 @@ type CompactorConfig struct {
 	// Retention is the minimum age of history that is compacted. The maximum age of history is
 	// twice as long. Default: 5m.
 	Retention time.Duration
+	// BeforeCompaction is called before history is removed. Nil: nothing is called.
+	BeforeCompaction func(ctx context.Context)
 	// Logger logs failed compactions, which are retried. Default: no logs.
 	Logger *slog.Logger
 }
@@ -115,6 +117,9 @@ func (c *Compactor) compactFull(ctx context.Context) error {
 func (c *Compactor) compactTo(ctx context.Context, revision int64) error {
 	if revision == 0 {
 		return nil // the first round has no previous one
+	}
+	if c.cfg.BeforeCompaction != nil {
+		c.cfg.BeforeCompaction(ctx)
 	}
 	if _, err := c.cfg.Client.Compact(ctx, revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact to revision %d: %w", revision, err)

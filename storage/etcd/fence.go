@@ -8,11 +8,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// fenceKey is the key of the fence, below the prefix. It belongs to no resource.
-const fenceKey = "/miniapi.io/fence"
+// internalKeys is the prefix of the keys of the Backend itself, which belong to no resource.
+const internalKeys = "/miniapi.io/"
+
+// fenceKey is the key of the fence, below the prefix.
+const fenceKey = internalKeys + "fence"
 
 // receiptKey is the key of the receipt. Each write that leaves a receipt gives it a new value.
-const receiptKey = "/miniapi.io/receipt"
+const receiptKey = internalKeys + "receipt"
 
 // fence prevents a write from happening after its outcome was resolved. A transaction without an
 // answer may be delayed in a connection or in a member that stalls, and be committed at any later

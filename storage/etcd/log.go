@@ -21,25 +21,11 @@ var (
 
 // State implements storage.Log.
 func (b *Backend) State(ctx context.Context, visit func(storage.Change)) (revision int64, err error) {
-	root := b.cfg.Prefix + "/"
-	opts := b.consistent(clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
-	page := pageSize{min(firstPage, b.cfg.PageSize), b.cfg.PageSize}
-	for from := root; ; {
-		resp, err := page.fetch(ctx, b.client, from, append(opts, clientv3.WithRev(revision)))
-		if err != nil {
-			return 0, readError("list", "/", err)
-		}
-		if revision == 0 {
-			revision = resp.Header.Revision
-		}
-		for _, kv := range resp.Kvs {
-			visit(b.change(ctx, kv))
-		}
-		if !resp.More {
-			return revision, nil
-		}
-		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	revision, err = b.eachValue(ctx, 0, func(kv *mvccpb.KeyValue) { visit(b.change(ctx, kv)) })
+	if err != nil {
+		return 0, readError("list", "/", err)
 	}
+	return revision, nil
 }
 
 // Follow implements storage.Log.

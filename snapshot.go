@@ -1,0 +1,167 @@
+package miniapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/etcd"
+)
+
+// Snapshot is the state of all objects of a server at one revision. It is immutable, and can be
+// restored any number of times, also after the end of the server.
+type Snapshot struct{ state *etcd.Snapshot }
+
+// Snapshot returns the present state of all objects.
+func (s *Server) Snapshot(ctx context.Context) (*Snapshot, error) {
+	state, err := s.datastore.Backend().Snapshot(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{state}, nil
+}
+
+// Restore brings all objects to the state of a snapshot of this server or of another server with
+// the same configuration. Objects that differ are written or deleted, without admission, and
+// finalizers are ignored. Each write has a new resourceVersion, so resourceVersions never decrease,
+// and watches and informers see the changes as events. The built-in controllers are suspended. When
+// Restore returns, the server serves the CustomResourceDefinitions of the snapshot.
+//
+// A write of a client during the call may be lost or may remain. After an error the state is
+// between the present state and the snapshot, and Restore can be repeated.
+func (s *Server) Restore(ctx context.Context, snapshot *Snapshot) error {
+	return s.restore(ctx, snapshot.state)
+}
+
+func (s *Server) restore(ctx context.Context, state *etcd.Snapshot) error {
+	defer s.controllers.Suspend()() // they could delete restored objects
+	if _, err := s.datastore.Backend().Restore(ctx, state); err != nil {
+		return err
+	}
+	s.sync(ctx)
+	return nil
+}
+
+// ResetOptions are the options of Reset.
+type ResetOptions struct {
+	// KeepCRDs keeps the CustomResourceDefinitions that are installed now. Their objects are
+	// deleted. CustomResourceDefinitions of Config.CRDs are always kept.
+	KeepCRDs bool
+}
+
+// errNoReset is returned by Reset.
+var errNoReset = errors.New("a server with an etcd cluster cannot be reset: other servers may use it")
+
+// Reset restores the state at the end of Start, see Restore. A server with Config.DataDir can be
+// reset as long as it has the history since its start, see Config.CompactionInterval.
+func (s *Server) Reset(ctx context.Context, options ResetOptions) error {
+	if len(s.config.EtcdServers) > 0 {
+		return errNoReset
+	}
+	state, err := s.initial.load(ctx)
+	if errors.Is(err, storage.ErrCompacted) {
+		return fmt.Errorf("the history since the start of the server was compacted, so it cannot be reset: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if options.KeepCRDs {
+		present, err := s.datastore.Backend().Snapshot(ctx, 0)
+		if err != nil {
+			return err
+		}
+		state = state.Replace(s.definitionsKey(), present)
+	}
+	return s.restore(ctx, state)
+}
+
+// definitionsKey returns the prefix of the keys of CustomResourceDefinitions.
+func (s *Server) definitionsKey() string {
+	store, _ := s.store(schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"})
+	return "/" + store.Resource().StoragePath + "/"
+}
+
+// Fork starts a server with the present objects of s and the configuration of s. It is independent
+// of s: it has its own temporary directory, free loopback ports, and, unless files are configured,
+// its own keys and certificates. ResourceVersions of s mean nothing to it. Files of CRDs and
+// manifests are not read again.
+func (s *Server) Fork(ctx context.Context) (*Server, error) {
+	snapshot, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := s.config
+	config.Snapshot = snapshot
+	config.CRDs, config.Manifests = nil, ""
+	config.DataDir, config.EtcdListenClientURLs = "", nil
+	config.EtcdServers, config.EtcdTLS = nil, nil
+	if config.Listen != "" {
+		config.Listen = freePort
+	}
+	if config.Secure != nil {
+		secure := *config.Secure
+		secure.Listen = freePort
+		config.Secure = &secure
+	}
+	return Start(ctx, config)
+}
+
+// freePort is the address of a free loopback port.
+const freePort = "127.0.0.1:0"
+
+// initialState is the state at the end of the start. It is read from the history when it is needed
+// for the first time: by Reset, or before a compaction of a server with a temporary directory.
+type initialState struct {
+	mu       sync.Mutex // guards the fields below
+	backend  *etcd.Backend
+	revision int64
+	// temporary is set if the state is kept when the history is compacted. In a data directory the
+	// state may be too large for memory.
+	temporary bool
+	state     *etcd.Snapshot
+}
+
+// record records the present revision as the initial one.
+func (i *initialState) record(ctx context.Context, s *Server) error {
+	if len(s.config.EtcdServers) > 0 {
+		return nil
+	}
+	backend := s.datastore.Backend()
+	revision, err := backend.CurrentRevision(ctx)
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.backend, i.revision, i.temporary = backend, revision, s.config.DataDir == ""
+	return nil
+}
+
+// load returns the initial state. The error wraps ErrCompacted if the history is gone.
+func (i *initialState) load(ctx context.Context) (*etcd.Snapshot, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.state != nil {
+		return i.state, nil
+	}
+	state, err := i.backend.Snapshot(ctx, i.revision)
+	if err != nil {
+		return nil, err
+	}
+	i.state = state
+	return state, nil
+}
+
+// keep loads the initial state before a compaction.
+func (i *initialState) keep(ctx context.Context) {
+	i.mu.Lock()
+	temporary := i.temporary
+	i.mu.Unlock()
+	if temporary {
+		_, _ = i.load(ctx) // Reset returns the error
+	}
+}

@@ -1,0 +1,122 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
+)
+
+const (
+	// restoreOps and restoreBytes limit a transaction of Restore. They stay below etcd's limits of
+	// 128 operations and 1.5 MiB.
+	restoreOps   = 120
+	restoreBytes = 1 << 20
+	// restorePasses is the maximum number of comparisons with the current state. Without other
+	// writers two or three are sufficient.
+	restorePasses = 20
+)
+
+var errBusy = errors.New("other clients write all the time: stop them, or try again")
+
+// Restore brings all keys to the state of a snapshot, and returns a revision at which they had it.
+// It writes only the differences, as new revisions, so watchers see them as events. A key that was
+// deleted and created again since the snapshot is first deleted. Writes of other clients during the
+// call may be lost or remain. After an error Restore can be repeated.
+func (b *Backend) Restore(ctx context.Context, snapshot *Snapshot) (revision int64, err error) {
+	for range restorePasses {
+		current, err := b.Snapshot(ctx, 0)
+		if err != nil {
+			return 0, err
+		}
+		differences := current.differences(snapshot)
+		if len(differences) == 0 {
+			return current.revision, nil
+		}
+		if err := b.writeAll(ctx, differences); err != nil {
+			return 0, err
+		}
+	}
+	return 0, failed("restore", "/", snapshot.revision, storage.ErrUnavailable, errBusy)
+}
+
+// difference is a key to delete, if deleted is set, or a value to write.
+type difference struct {
+	value
+	deleted bool
+}
+
+// differences returns the writes that lead from s to a target, in the order of keys. Both are
+// ordered by key.
+func (s *Snapshot) differences(target *Snapshot) []difference {
+	var writes []difference
+	have, want := s.values, target.values
+	for len(have) > 0 || len(want) > 0 {
+		switch {
+		case len(want) == 0 || len(have) > 0 && have[0].key < want[0].key:
+			writes = append(writes, difference{have[0], true})
+			have = have[1:]
+		case len(have) == 0 || want[0].key < have[0].key:
+			writes = append(writes, difference{want[0], false})
+			want = want[1:]
+		default:
+			if !bytes.Equal(have[0].data, want[0].data) {
+				writes = append(writes, difference{want[0], have[0].created != want[0].created})
+			}
+			have, want = have[1:], want[1:]
+		}
+	}
+	return writes
+}
+
+// writeAll makes writes in as few transactions as the limits of etcd allow.
+func (b *Backend) writeAll(ctx context.Context, writes []difference) error {
+	for len(writes) > 0 {
+		n, size := 0, 0
+		for n < len(writes) && n < restoreOps && (n == 0 || size+len(writes[n].data) <= restoreBytes) {
+			size += len(writes[n].data)
+			n++
+		}
+		if err := b.writeTogether(ctx, writes[:n]); err != nil {
+			return err
+		}
+		writes = writes[n:]
+	}
+	return nil
+}
+
+// writeTogether makes writes in one transaction.
+func (b *Backend) writeTogether(ctx context.Context, writes []difference) error {
+	ops := make([]clientv3.Op, len(writes))
+	for i, w := range writes {
+		path := b.cfg.Prefix + w.key
+		if w.deleted {
+			ops[i] = clientv3.OpDelete(path)
+			continue
+		}
+		var opts []clientv3.OpOption
+		if w.ttl > 0 {
+			lease, err := b.leases.acquire(ctx, w.ttl)
+			if err != nil {
+				return writeError("restore", w.key, err)
+			}
+			opts = append(opts, clientv3.WithLease(lease))
+		}
+		put := clientv3.OpPut(path, "", opts...)
+		put.WithValueBytes(w.data)
+		ops[i] = put
+	}
+	resp, err := b.client.Do(ctx, clientv3.OpTxn(nil, ops, nil))
+	switch {
+	case err == nil:
+		b.learnRevision(resp.Txn().Header.Revision)
+		return nil
+	case isNoSpace(err): // Restore can be repeated
+		return noSpaceError("restore", writes[0].key, err)
+	default:
+		return writeError("restore", writes[0].key, err)
+	}
+}

@@ -1,0 +1,117 @@
+package etcd
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Snapshot is the state of all keys of a Backend at one revision. It is immutable, and can be
+// restored in another etcd with the same prefix and transformer.
+type Snapshot struct {
+	revision int64
+	values   []value // ordered by key
+}
+
+// value is a key with its stored bytes.
+type value struct {
+	key  string // without the prefix
+	data []byte
+	// created is the revision at which the key was created.
+	created int64
+	// ttl is the remaining time to live in seconds, 0 for keys that do not expire.
+	ttl int64
+}
+
+// Revision returns the revision of the snapshot in the etcd from which it was taken.
+func (s *Snapshot) Revision() int64 { return s.revision }
+
+// Len returns the number of keys.
+func (s *Snapshot) Len() int { return len(s.values) }
+
+// Snapshot returns the state at a revision, or the latest state for revision 0. It returns
+// ErrCompacted if the history of the revision is gone. Keys whose lease has expired since then are
+// not included.
+func (b *Backend) Snapshot(ctx context.Context, revision int64) (*Snapshot, error) {
+	snapshot := &Snapshot{}
+	leases := map[int64]int64{}
+	var leaseErr error
+	revision, err := b.eachValue(ctx, revision, func(kv *mvccpb.KeyValue) {
+		v := value{key: b.key(kv.Key), data: kv.Value, created: kv.CreateRevision}
+		if strings.HasPrefix(v.key, internalKeys) || leaseErr != nil {
+			return
+		}
+		if kv.Lease != 0 {
+			if v.ttl, leaseErr = b.timeToLive(ctx, kv.Lease, leases); v.ttl <= 0 {
+				return
+			}
+		}
+		snapshot.values = append(snapshot.values, v)
+	})
+	if err != nil {
+		return nil, readError("snapshot", "/", err)
+	}
+	if leaseErr != nil {
+		return nil, readError("snapshot", "/", leaseErr)
+	}
+	snapshot.revision = revision
+	return snapshot, nil
+}
+
+// timeToLive returns the remaining seconds of a lease, which is not positive if it has expired.
+// known holds the leases that were requested before.
+func (b *Backend) timeToLive(ctx context.Context, lease int64, known map[int64]int64) (int64, error) {
+	if ttl, ok := known[lease]; ok {
+		return ttl, nil
+	}
+	resp, err := b.client.TimeToLive(ctx, clientv3.LeaseID(lease))
+	if err != nil {
+		return 0, err
+	}
+	known[lease] = resp.TTL
+	return resp.TTL, nil
+}
+
+// eachValue calls visit with all keys below the prefix at a revision, in the order of keys, and
+// returns the revision. Revision 0 is the latest one.
+func (b *Backend) eachValue(ctx context.Context, revision int64, visit func(*mvccpb.KeyValue)) (int64, error) {
+	root := b.cfg.Prefix + "/"
+	opts := b.consistent(clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
+	page := pageSize{min(firstPage, b.cfg.PageSize), b.cfg.PageSize}
+	for from := root; ; {
+		resp, err := page.fetch(ctx, b.client, from, append(opts, clientv3.WithRev(revision)))
+		if err != nil {
+			return 0, err
+		}
+		if revision == 0 {
+			revision = resp.Header.Revision
+		}
+		for _, kv := range resp.Kvs {
+			visit(kv)
+		}
+		if !resp.More {
+			return revision, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// Replace returns a snapshot whose keys with a prefix are those of another snapshot.
+func (s *Snapshot) Replace(prefix string, other *Snapshot) *Snapshot {
+	replaced := &Snapshot{revision: s.revision}
+	for _, v := range s.values {
+		if !strings.HasPrefix(v.key, prefix) {
+			replaced.values = append(replaced.values, v)
+		}
+	}
+	for _, v := range other.values {
+		if strings.HasPrefix(v.key, prefix) {
+			replaced.values = append(replaced.values, v)
+		}
+	}
+	slices.SortFunc(replaced.values, func(a, b value) int { return strings.Compare(a.key, b.key) })
+	return replaced
+}
