@@ -43,8 +43,8 @@ type Config struct {
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of
 	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
-	// one. []string{"-*"} runs none. Default (nil): "*", the namespace controller and the garbage
-	// collector, so that deletions have the same effect as in a cluster.
+	// one. []string{"-*"} runs none. Default (nil): "*", the deletion of namespaces, garbage
+	// collection and expiry, so that deletions have the same effect as in a cluster.
 	Controllers []string
 	// Pods selects the lifecycle of pods, which have no kubelet. Default: PodsManual.
 	Pods PodsMode

@@ -6,18 +6,19 @@ import (
 )
 
 func TestSelection(t *testing.T) {
+	const byDefault = "certificatesigningrequest-cleaner-controller garbage-collector-controller namespace-controller ttl-after-finished-controller"
 	for name, c := range map[string]struct {
 		names []string
 		want  string
 	}{
-		"nil is the default":              {nil, "garbage-collector-controller namespace-controller"},
+		"nil is the default":              {nil, byDefault},
 		"an empty list is none":           {[]string{}, ""},
-		"a star is the default":           {[]string{"*"}, "garbage-collector-controller namespace-controller"},
-		"minus and a name removes":        {[]string{"*", "-garbage-collector-controller"}, "namespace-controller"},
-		"aliases":                         {[]string{"*", "-garbagecollector"}, "namespace-controller"},
+		"a star is the default":           {[]string{"*"}, byDefault},
+		"minus and a name removes":        {[]string{"*", "-ttl-after-finished-controller"}, strings.TrimSuffix(byDefault, " ttl-after-finished-controller")},
+		"aliases":                         {[]string{"*", "-ttl-after-finished"}, strings.TrimSuffix(byDefault, " ttl-after-finished-controller")},
 		"names without a star":            {[]string{"namespace"}, "namespace-controller"},
 		"the first entry about it counts": {[]string{"-namespace", "namespace"}, ""},
-		"a star and a named one":          {[]string{"*", "serviceaccount"}, "garbage-collector-controller namespace-controller serviceaccount-controller"},
+		"a controller that * excludes":    {[]string{"namespace", "serviceaccount"}, "namespace-controller serviceaccount-controller"},
 		"minus and a star is none":        {[]string{None}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,11 +1,13 @@
 package controllers
 
 import (
+	"github.com/miniapi/miniapi/controllers/csrcleaner"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/controllers/rootca"
 	"github.com/miniapi/miniapi/controllers/serviceaccount"
+	"github.com/miniapi/miniapi/controllers/ttlafterfinished"
 )
 
 // controller describes a controller.
@@ -19,8 +21,10 @@ type controller struct {
 
 // table holds all controllers in alphabetical order.
 var table = []controller{
+	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},
 	{name: "serviceaccount-controller", alias: "serviceaccount", named: true, make: serviceaccount.New},
+	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", make: ttlafterfinished.New},
 }

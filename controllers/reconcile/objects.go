@@ -128,17 +128,31 @@ func (o Objects[T]) Delete(ctx context.Context, obj T) error {
 	return o.delete(ctx, obj, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 }
 
-// DeleteNow is Delete without a grace period.
+// DeleteNow is Delete without a grace period, for a kubelet.
 func (o Objects[T]) DeleteNow(ctx context.Context, obj T) error {
 	return o.delete(ctx, obj, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 }
 
+// DeleteUnchanged is Delete if the object has not changed since obj was read. The object stays
+// until its dependents are deleted.
+func (o Objects[T]) DeleteUnchanged(ctx context.Context, obj T) error {
+	return o.delete(ctx, obj, metav1.DeleteOptions{
+		PropagationPolicy: new(metav1.DeletePropagationForeground),
+		Preconditions:     &metav1.Preconditions{ResourceVersion: new(obj.GetResourceVersion())},
+	})
+}
+
+// delete deletes an object if it still has the UID of obj.
 func (o Objects[T]) delete(ctx context.Context, obj T, options metav1.DeleteOptions) error {
 	store, err := o.store()
 	if err != nil {
 		return err
 	}
-	options.Preconditions = &metav1.Preconditions{UID: new(obj.GetUID())}
+	preconditions := metav1.Preconditions{UID: new(obj.GetUID())}
+	if options.Preconditions != nil {
+		preconditions.ResourceVersion = options.Preconditions.ResourceVersion
+	}
+	options.Preconditions = &preconditions
 	_, err = store.Delete(ctx, registry.DeleteRequest{Namespace: obj.GetNamespace(), Name: obj.GetName(), Options: &options})
 	return IgnoreGone(err)
 }
