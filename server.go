@@ -183,7 +183,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Logger: s.config.logger("rbac")})
 	s.admission = admission.New(admission.Config{
 		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
-		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Logger: s.config.Logger,
+		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Features: s.features, Logger: s.config.Logger,
 	})
 	config := s.datastore.Catalog()
 	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")

@@ -11,6 +11,7 @@ import (
 	"github.com/miniapi/miniapi/admission/policy"
 	"github.com/miniapi/miniapi/admission/webhook"
 	"github.com/miniapi/miniapi/internal/webhooks"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -22,6 +23,8 @@ type Config struct {
 	Store func(schema.GroupResource) (*registry.Store, bool)
 	// Resolve finds the Services of webhooks.
 	Resolve webhooks.ResolveFunc
+	// Features decides whether webhooks are called for reviews.
+	Features *feature.Set
 	// Sync blocks until the catalog serves every kind that was defined before the call.
 	Sync   func(ctx context.Context)
 	Logger *slog.Logger
@@ -48,6 +51,7 @@ func New(config Config) *Admission {
 		}),
 		webhooks: webhook.New(webhook.Config{
 			Store: config.Store, Resolve: config.Resolve, Logger: config.Logger.With("component", "webhooks"),
+			ExcludeReviews: config.Features.Enabled(feature.ExcludeAdmissionWebhookVirtualResources),
 		}),
 	}
 }

@@ -19,7 +19,6 @@ import (
 var ungatedFields = map[string][]string{
 	"kube-apiserver keeps the field": {
 		"v1.ContainerStatus.StopSignal",
-		"v1.NodeSystemInfo.RunningInUserNamespace",
 		"v1.AllocationResult.AllocationTimestamp",
 		"v1.DeviceRequestAllocationResult.Tolerations",
 	},

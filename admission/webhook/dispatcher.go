@@ -23,6 +23,8 @@ type Config struct {
 	// Resolve returns the host:port of a port of a Service. Nil: only webhooks with URLs can be
 	// called.
 	Resolve webhooks.ResolveFunc
+	// ExcludeReviews excludes the reviews of authentication and authorization from webhooks.
+	ExcludeReviews bool
 	// Logger logs failed webhooks, and audit annotations at debug level. Nil: no logs.
 	Logger *slog.Logger
 }
@@ -33,6 +35,8 @@ type Dispatcher struct {
 	clients    *webhooks.Clients
 	mutating   *source.Source[[]*hook]
 	validating *source.Source[[]*hook]
+	// excludeReviews is Config.ExcludeReviews.
+	excludeReviews bool
 }
 
 // New returns a dispatcher. It starts no goroutine. Close closes its connections.
@@ -40,6 +44,8 @@ func New(config Config) *Dispatcher {
 	d := &Dispatcher{
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		clients: webhooks.NewClients(config.Resolve),
+
+		excludeReviews: config.ExcludeReviews,
 	}
 	d.mutating = source.New(config.informer("mutatingwebhookconfigurations"), d.mutatingHooks)
 	d.validating = source.New(config.informer("validatingwebhookconfigurations"), d.validatingHooks)
@@ -60,7 +66,10 @@ func (d *Dispatcher) Close() { d.clients.Close() }
 
 // hooksFor returns the request and the webhooks of all configurations, in order. Both are nil
 // without configurations and for requests that are exempt from webhooks.
-func hooksFor(ctx context.Context, from *source.Source[[]*hook], a *registry.Attributes) (*match.Request, []*hook, error) {
+func (d *Dispatcher) hooksFor(ctx context.Context, from *source.Source[[]*hook], a *registry.Attributes) (*match.Request, []*hook, error) {
+	if d.excludeReviews && isReview(a.Resource) {
+		return nil, nil, nil
+	}
 	configurations, err := from.Current(ctx)
 	if err != nil || len(configurations) == 0 {
 		return nil, nil, err
@@ -74,6 +83,10 @@ func hooksFor(ctx context.Context, from *source.Source[[]*hook], a *registry.Att
 		hooks = append(hooks, configuration...)
 	}
 	return request, hooks, nil
+}
+
+func isReview(r *registry.Resource) bool {
+	return r.Virtual != nil && (r.Group == "authentication.k8s.io" || r.Group == "authorization.k8s.io")
 }
 
 func (d *Dispatcher) mutatingHooks(obj runtime.Object) []*hook {

@@ -26,7 +26,7 @@ func (d *Dispatcher) Mutating() registry.AdmissionStep {
 // mutate calls the webhooks one after the other. Each receives the object as the webhooks before
 // it left it.
 func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes) error {
-	request, hooks, err := hooksFor(ctx, d.mutating, attributes)
+	request, hooks, err := d.hooksFor(ctx, d.mutating, attributes)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}

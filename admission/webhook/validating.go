@@ -19,7 +19,7 @@ func (d *Dispatcher) Validating() registry.AdmissionStep {
 // validate calls all webhooks concurrently. If several of them deny the request, the error of
 // the first in order is returned.
 func (d *Dispatcher) validate(ctx context.Context, attributes *registry.Attributes) error {
-	request, hooks, err := hooksFor(ctx, d.validating, attributes)
+	request, hooks, err := d.hooksFor(ctx, d.validating, attributes)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}

@@ -6,9 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi"
 )
 
 func TestConfigurationsTakeEffectAtOnce(t *testing.T) {
@@ -25,6 +28,19 @@ func TestConfigurationsTakeEffectAtOnce(t *testing.T) {
 		}
 		if err := e.client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestReviewsAreExcluded(t *testing.T) {
+	for release, want := range map[string][]string{"1.36": {"/all"}, "1.37": nil} {
+		e := startWith(t, miniapi.Config{EmulatedVersion: release})
+		e.validating("all", func(w *admissionregistrationv1.ValidatingWebhook) { w.Rules = rules("*", "*", "*", "*") })
+		must(t, e.client.AuthorizationV1().SelfSubjectAccessReviews().Create, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/", Verb: "get"}},
+		})
+		if diff := cmp.Diff(want, e.calls()); diff != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", release, diff)
 		}
 	}
 }

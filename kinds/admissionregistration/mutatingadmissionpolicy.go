@@ -23,5 +23,5 @@ func mutatingAdmissionPolicies(features *feature.Set) *registry.Resource {
 			return policy.Spec.ParamKind
 		}),
 	)
-	return withExpressions(d, mutatingPolicyExpressions).Build(features)
+	return withReservedNames(withExpressions(d, mutatingPolicyExpressions), features).Build(features)
 }

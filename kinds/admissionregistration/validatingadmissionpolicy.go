@@ -26,5 +26,5 @@ func validatingAdmissionPolicies(features *feature.Set) *registry.Resource {
 			return policy.Spec.ParamKind
 		}),
 	)
-	return withExpressions(d, validatingPolicyExpressions).Build(features)
+	return withReservedNames(withExpressions(d, validatingPolicyExpressions), features).Build(features)
 }

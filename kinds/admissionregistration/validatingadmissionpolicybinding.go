@@ -16,5 +16,5 @@ func validatingAdmissionPolicyBindings(features *feature.Set) *registry.Resource
 	d.Columns = bindingColumns(func(binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) boundPolicy {
 		return boundPolicy{binding.Spec.PolicyName, binding.Spec.ParamRef}
 	})
-	return d.Build(features)
+	return withReservedNames(d, features).Build(features)
 }

@@ -17,11 +17,20 @@ func validatingWebhookConfigurations(features *feature.Set) *registry.Resource {
 	d.Default = defaultValidatingWebhooks
 	d.ValidateCreate = validateValidatingWebhooks
 	d.ValidateUpdate = validateValidatingWebhooksUpdate
+	d.Warnings = webhookWarnings(features, validatingRules)
 	d.Columns = webhookColumns(func(config *admissionregistrationv1.ValidatingWebhookConfiguration) int { return len(config.Webhooks) })
-	return withExpressions(d, validatingWebhookExpressions).Build(features)
+	return withReservedNames(withExpressions(d, validatingWebhookExpressions), features).Build(features)
 }
 
 // validatingWebhooksChanged distinguishes a nil list from an empty one, as kube-apiserver does.
 func validatingWebhooksChanged(config, old *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
 	return !reflect.DeepEqual(config.Webhooks, old.Webhooks)
+}
+
+func validatingRules(config *admissionregistrationv1.ValidatingWebhookConfiguration) [][]admissionregistrationv1.RuleWithOperations {
+	rules := make([][]admissionregistrationv1.RuleWithOperations, len(config.Webhooks))
+	for i, w := range config.Webhooks {
+		rules[i] = w.Rules
+	}
+	return rules
 }

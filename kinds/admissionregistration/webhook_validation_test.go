@@ -1,11 +1,14 @@
 package admissionregistration
 
 import (
+	"slices"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -131,5 +134,45 @@ func TestReinvocationPolicy(t *testing.T) {
 	want := `webhooks[0].reinvocationPolicy: Unsupported value: "x": supported values: "IfNeeded", "Never"`
 	if len(got) == 0 || got[len(got)-1] != want {
 		t.Errorf("got %q, want %s at last", got, want)
+	}
+}
+
+func TestReservedNames(t *testing.T) {
+	config := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "a.static.k8s.io"}}
+	for release, want := range map[feature.Release]string{
+		36: "",
+		37: `metadata.name: Invalid value: "a.static.k8s.io": ` + manifestName,
+	} {
+		strategy := validatingWebhookConfigurations(feature.At(release)).Strategy
+		got := ""
+		if err := strategy.Create.Validate(t.Context(), config).ToAggregate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: a create: got %s, want %s", release, got, want)
+		}
+		warnings := strategy.Update.Warnings(t.Context(), config, config)
+		if len(warnings) != 1 || warnings[0] != "metadata.name: "+manifestName {
+			t.Errorf("%s: an update: got the warnings %q", release, warnings)
+		}
+	}
+}
+
+func TestWarningsOfRulesForReviews(t *testing.T) {
+	rule := func(group string, resources ...string) admissionregistrationv1.RuleWithOperations {
+		return admissionregistrationv1.RuleWithOperations{Rule: admissionregistrationv1.Rule{APIGroups: []string{group}, Resources: resources}}
+	}
+	config := &admissionregistrationv1.MutatingWebhookConfiguration{Webhooks: []admissionregistrationv1.MutatingWebhook{{
+		Rules: []admissionregistrationv1.RuleWithOperations{
+			rule("authorization.k8s.io", "*"), rule("authentication.k8s.io", "tokenreviews", "tokenreviews"), rule("*", "tokenreviews"), rule("", "tokenreviews"),
+		},
+	}}}
+	strategy := mutatingWebhookConfigurations(feature.Default()).Strategy
+	want := []string{"webhooks[0].rules[1]: tokenreviews.authentication.k8s.io is excluded from admission webhooks; this rule will have no effect"}
+	if got := strategy.Create.Warnings(t.Context(), config); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := mutatingWebhookConfigurations(feature.At(36)).Strategy.Create.Warnings(t.Context(), config); len(got) > 0 {
+		t.Errorf("1.36: got %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package autoscaling
 import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -22,12 +23,16 @@ func horizontalPodAutoscalers(features *feature.Set) *registry.Resource {
 		Namespaced:               true,
 		Generation:               features.Enabled(feature.HPAGeneration),
 		Status:                   true,
-		ValidateCreate:           validateAutoscaler,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateAutoscalerUpdate,
-		ValidateStatusUpdate:     validateStatus,
-		GatedFields:              kind.Gated(feature.HPAConfigurableTolerance, "spec.behavior.scaleUp|scaleDown.tolerance"),
-		Columns:                  columns(),
+		ValidateCreate: func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+			return validateAutoscaler(a, features)
+		},
+		ValidateUpdate: func(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+			return validateAutoscalerUpdate(a, old, features)
+		},
+		ValidateStatusUpdate: validateStatus,
+		GatedFields:          kind.Gated(feature.HPAConfigurableTolerance, "spec.behavior.scaleUp|scaleDown.tolerance"),
+		Columns:              columns(),
 		MoreVersions: []registry.Version{kind.Version[*autoscalingv2.HorizontalPodAutoscaler, *autoscalingv1.HorizontalPodAutoscaler]{
 			Name:    autoscalingv1.SchemeGroupVersion.Version,
 			Object:  &autoscalingv1.HorizontalPodAutoscaler{},

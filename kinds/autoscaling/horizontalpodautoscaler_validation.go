@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -35,8 +36,15 @@ const (
 	anything               // and malformed groups
 )
 
-func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	return validateSpec(&a.Spec, options{least: 1, target: targetGroups(a), described: anyGroup})
+func validateAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler, features *feature.Set) field.ErrorList {
+	return validateSpec(&a.Spec, options{least: leastReplicas(features), target: targetGroups(a), described: anyGroup})
+}
+
+func leastReplicas(features *feature.Set) int32 {
+	if features.Enabled(feature.HPAScaleToZero) {
+		return 0
+	}
+	return 1
 }
 
 // targetGroups returns the groups that the target of a kind may be in: ReplicationControllers are
@@ -50,8 +58,8 @@ func targetGroups(a *autoscalingv2.HorizontalPodAutoscaler) groups {
 
 // validateAutoscalerUpdate accepts existing values that a create does not: zero replicas, which a
 // feature gate enables, and groups that older releases accepted.
-func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	t := options{least: 1, target: targetGroups(a), described: anyGroup}
+func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler, features *feature.Set) field.ErrorList {
+	t := options{least: leastReplicas(features), target: targetGroups(a), described: anyGroup}
 	if n := old.Spec.MinReplicas; n != nil && *n == 0 {
 		t.least = 0
 	}
@@ -69,10 +77,14 @@ func validateAutoscalerUpdate(a, old *autoscalingv2.HorizontalPodAutoscaler) fie
 
 func validateStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	at := field.NewPath("status")
-	return slices.Concat(
-		kind.NonNegative(at.Child("currentReplicas"), &a.Status.CurrentReplicas),
-		kind.NonNegative(at.Child("desiredReplicas"), &a.Status.DesiredReplicas),
+	errs := slices.Concat(
+		kind.ByTag(kind.NonNegative(at.Child("currentReplicas"), &a.Status.CurrentReplicas)),
+		kind.ByTag(kind.NonNegative(at.Child("desiredReplicas"), &a.Status.DesiredReplicas)),
 	)
+	for i, c := range a.Status.Conditions {
+		errs = append(errs, kind.NonNegative(at.Child("conditions").Index(i).Child("observedGeneration"), c.ObservedGeneration)...)
+	}
+	return errs
 }
 
 func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, t options) field.ErrorList {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -16,15 +17,39 @@ func newAutoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	}}
 }
 
+func validateNewest(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+	return validateAutoscaler(a, feature.Default())
+}
+
+func TestAutoscalersScaleToZero(t *testing.T) {
+	external := newAutoscaler()
+	external.Spec.MinReplicas = new(int32(0))
+	external.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "m"},
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: new(resource.MustParse("1"))},
+	}}}
+	for release, want := range map[feature.Release]string{
+		36: "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+		37: "",
+	} {
+		got := ""
+		if err := validateAutoscaler(external, feature.At(release)).ToAggregate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", release, got, want)
+		}
+	}
+}
+
 func TestAutoscalers(t *testing.T) {
-	check := registrytest.Rules(t, newAutoscaler, validateAutoscaler)
+	check := registrytest.Rules(t, newAutoscaler, validateNewest)
 	check("maxReplicas is not less than minReplicas", func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec.MinReplicas, a.Spec.MaxReplicas = new(int32(3)), 2
 	}, "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`")
 	check("replicas are positive and the target is required", func(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(0))}
 	},
-		"spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
 		"spec.maxReplicas: Required value: must be set and greater than 0",
 		"spec.scaleTargetRef.kind: Required value",
 		"spec.scaleTargetRef.name: Required value",
@@ -49,7 +74,7 @@ func TestAutoscalersKeepTheirTarget(t *testing.T) {
 		return a
 	}
 	check := registrytest.Rules(t, without, func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-		return validateAutoscalerUpdate(a, without())
+		return validateAutoscalerUpdate(a, without(), feature.Default())
 	})
 	check("the target name is mutable", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Name = "e" })
 	check("the target kind is immutable if it is not scalable", func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.ScaleTargetRef.Kind = "ReplicaSet" },
@@ -63,10 +88,10 @@ func TestAutoscalersKeepZeroMinReplicas(t *testing.T) {
 		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
 		Target: autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("5"))},
 	}}}
-	if got := registrytest.Texts(validateAutoscalerUpdate(none, none)); got != nil {
+	if got := registrytest.Texts(validateAutoscalerUpdate(none, none, feature.At(36))); got != nil {
 		t.Errorf("one that did already: %q", got)
 	}
-	if got := registrytest.Texts(validateAutoscalerUpdate(none, newAutoscaler())); len(got) != 1 {
+	if got := registrytest.Texts(validateAutoscalerUpdate(none, newAutoscaler(), feature.At(36))); len(got) != 1 {
 		t.Errorf("one that did not: %q", got)
 	}
 }
@@ -84,7 +109,7 @@ func TestBehavior(t *testing.T) {
 		return func(a *autoscalingv2.HorizontalPodAutoscaler) { change(a.Spec.Behavior.ScaleDown) }
 	}
 	const at = "spec.behavior.scaleDown."
-	check := registrytest.Rules(t, valid, validateAutoscaler)
+	check := registrytest.Rules(t, valid, validateNewest)
 	check("stabilization windows have a maximum", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(3601)) }),
 		at+"stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600")
 	check("stabilization windows are not negative", down(func(r *autoscalingv2.HPAScalingRules) { r.StabilizationWindowSeconds = new(int32(-1)) }),
@@ -108,7 +133,7 @@ func TestMetrics(t *testing.T) {
 	validate := func(m *autoscalingv2.MetricSpec) field.ErrorList {
 		a := newAutoscaler()
 		a.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
-		return validateAutoscaler(a)
+		return validateNewest(a)
 	}
 	valid := func() *autoscalingv2.MetricSpec {
 		return &autoscalingv2.MetricSpec{Type: "Resource", Resource: &autoscalingv2.ResourceMetricSource{

@@ -35,7 +35,8 @@ func nodes(features *feature.Set) *registry.Resource {
 		PrepareForStatusUpdate:   dropNodeConfig,
 		ValidateStatusUpdate:     validateNodeStatus,
 		GatedFields: kind.Gated(feature.InPlacePodVerticalScalingSchedulerPreemption, "spec.podPreemptionPolicy").And(
-			kind.Gated(feature.NodeDeclaredFeatures, "status.declaredFeatures")),
+			kind.Gated(feature.NodeDeclaredFeatures, "status.declaredFeatures")).And(
+			kind.Gated(feature.KubeletInUserNamespace, "status.nodeInfo.runningInUserNamespace")),
 		FieldLabel: kind.FieldLabels("metadata.name", "spec.unschedulable"),
 		Fields: func(n *corev1.Node) fields.Set {
 			return fields.Set{"spec.unschedulable": strconv.FormatBool(n.Spec.Unschedulable)}

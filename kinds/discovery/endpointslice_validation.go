@@ -85,7 +85,7 @@ func validateAddresses(addresses []string, typ discoveryv1.AddressType, at *fiel
 	var errs field.ErrorList
 	switch n := len(addresses); {
 	case n == 0:
-		errs = append(errs, field.Required(at, "must contain at least 1 address"))
+		errs = append(errs, kind.ByTag(field.ErrorList{field.Required(at, "must contain at least 1 address")})...)
 	case n > mostAddresses:
 		errs = append(errs, field.TooMany(at, n, mostAddresses))
 	}

@@ -27,12 +27,12 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 	switch l.Spec.Type {
 	case flowcontrolv1.PriorityLevelEnablementExempt:
 		if l.Spec.Limited != nil {
-			errs = append(errs, field.Forbidden(spec.Child("limited"), "must be nil if the type is not Limited"))
+			errs = append(errs, kind.ByTag(field.ErrorList{field.Forbidden(spec.Child("limited"), "must be nil if the type is not Limited")})...)
 		}
 		errs = append(errs, validateExempt(l.Spec.Exempt, spec.Child("exempt"))...)
 	case flowcontrolv1.PriorityLevelEnablementLimited:
 		if l.Spec.Exempt != nil {
-			errs = append(errs, field.Forbidden(spec.Child("exempt"), "must be nil if the type is Limited"))
+			errs = append(errs, kind.ByTag(field.ErrorList{field.Forbidden(spec.Child("exempt"), "must be nil if the type is Limited")})...)
 		}
 		errs = append(errs, validateLimited(l.Spec.Limited, spec.Child("limited"))...)
 	case "":
@@ -87,9 +87,9 @@ func validateResponse(r *flowcontrolv1.LimitResponse, at *field.Path) field.Erro
 	queuing := at.Child("queuing")
 	switch {
 	case r.Type == flowcontrolv1.LimitResponseTypeReject && r.Queuing != nil:
-		return field.ErrorList{field.Forbidden(queuing, "must be nil if limited.limitResponse.type is not Limited")}
+		return kind.ByTag(field.ErrorList{field.Forbidden(queuing, "must be nil if limited.limitResponse.type is not Limited")})
 	case r.Type == flowcontrolv1.LimitResponseTypeQueue && r.Queuing == nil:
-		return field.ErrorList{field.Required(queuing, "must not be empty if limited.limitResponse.type is Limited")}
+		return kind.ByTag(field.ErrorList{field.Required(queuing, "must not be empty if limited.limitResponse.type is Limited")})
 	case r.Type == flowcontrolv1.LimitResponseTypeQueue:
 		return validateQueuing(r.Queuing, queuing)
 	case r.Type == "":

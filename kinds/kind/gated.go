@@ -11,9 +11,9 @@ import (
 // has one of them.
 type GatedField struct {
 	Gate feature.Gate
-	// Paths are the JSON names that lead to the fields, joined by dots. A path runs through all items
-	// of lists and maps. A part of a path can have alternatives, as in containers|initContainers. A
-	// part that ends with ? is removed together with its last field.
+	// Paths are the JSON names that lead to the fields, joined by dots. A path runs through all
+	// items of lists and maps. A part of a path can have alternatives, as in a|b. A part that
+	// ends with ? is removed together with its last field.
 	Paths []string
 }
 

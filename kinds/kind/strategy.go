@@ -24,7 +24,7 @@ var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Exc
 type builder[T Object] struct {
 	*Definition[T]
 	disabled DisabledFields[T]
-	unique   bool          // errors are reported once
+	byTags   bool          // the gate TagValidation
 	layout   func() layout // computed once, on first use
 }
 
@@ -33,7 +33,7 @@ func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
 	return &builder[T]{
 		Definition: d,
 		disabled:   NewDisabledFields[T](d.GatedFields, features),
-		unique:     features.Enabled(feature.TagValidation),
+		byTags:     features.Enabled(feature.TagValidation),
 		layout:     sync.OnceValue(func() layout { return layoutOf(reflect.TypeFor[T]().Elem()) }),
 	}
 }
@@ -123,7 +123,7 @@ func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) fiel
 		if own != nil {
 			errs = append(errs, own(obj.(T))...)
 		}
-		return b.withoutDuplicates(errs)
+		return b.arrange(errs)
 	}
 }
 
@@ -137,15 +137,17 @@ func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime
 		if own != nil {
 			errs = append(errs, own(obj.(T), old.(T))...)
 		}
-		return b.withoutDuplicates(errs)
+		return b.arrange(errs)
 	}
 }
 
-// withoutDuplicates removes errors with the same text. Older releases report some errors twice.
-func (b *builder[T]) withoutDuplicates(errs field.ErrorList) field.ErrorList {
-	if len(errs) < 2 || !b.unique {
+// arrange sorts the errors of tags and removes errors with the same text. Older releases report some
+// errors twice.
+func (b *builder[T]) arrange(errs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 || !b.byTags {
 		return errs
 	}
+	sortTags(errs)
 	seen := sets.New[string]()
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		text := err.Error()
@@ -218,7 +220,7 @@ func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
 	if b.ValidateStatusUpdate != nil {
 		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			errs := b.validateFinalizers(obj.(T))
-			return b.withoutDuplicates(append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...))
+			return b.arrange(append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...))
 		}
 	}
 	if b.WarningsOnStatusUpdate != nil {

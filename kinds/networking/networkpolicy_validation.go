@@ -82,8 +82,8 @@ func validatePortRange(port *intstr.IntOrString, end *int32, at *field.Path) fie
 		if end == nil {
 			return errs
 		}
-		if *end < port.IntVal { // The error shows the port.
-			errs = append(errs, field.Invalid(at.Child("endPort"), port.IntVal, "must be greater than or equal to `port`"))
+		if *end < port.IntVal {
+			errs = append(errs, field.Invalid(at.Child("endPort"), *end, "must be greater than or equal to `port`"))
 		}
 		errs = append(errs, kind.Invalid(at.Child("endPort"), *end, utilvalidation.IsValidPortNum(int(*end)))...)
 	}

@@ -83,7 +83,7 @@ func TestPortsOfNetworkPolicies(t *testing.T) {
 	check("endPort needs a numeric port", func(p *port) { p.Port = new(intstr.FromString("http")) },
 		at+"endPort: Invalid value: 90: may not be specified when `port` is non-numeric")
 	check("endPort is not less than the port", func(p *port) { p.EndPort = new(int32(79)) },
-		at+"endPort: Invalid value: 80: must be greater than or equal to `port`")
+		at+"endPort: Invalid value: 79: must be greater than or equal to `port`")
 	check("ports are in range", func(p *port) { p.Port = new(intstr.FromInt32(70000)); p.EndPort = nil },
 		at+"port: Invalid value: 70000: must be between 1 and 65535, inclusive")
 	check("protocols are known", func(p *port) { p.Protocol = new(corev1.Protocol("x")) },

@@ -16,7 +16,7 @@ import (
 )
 
 func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
-	errs := kind.Formatted(field.NewPath("handler"), c.Handler, utilvalidation.IsDNS1123Label)
+	errs := kind.ByTag(kind.Formatted(field.NewPath("handler"), c.Handler, utilvalidation.IsDNS1123Label))
 	if c.Overhead != nil {
 		errs = append(errs, podspec.ValidateOverhead(c.Overhead.PodFixed, field.NewPath("overhead"))...)
 	}

@@ -20,7 +20,7 @@ func TestRoleRefIsImmutable(t *testing.T) {
 	}
 	raised := old.DeepCopy()
 	raised.RoleRef.Name = "admin"
-	want := `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"admin"}: cannot change roleRef`
+	want := `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"admin"}: field is immutable`
 	if errs := validate(t.Context(), raised, old); len(errs) != 1 || errs[0].Error() != want {
 		t.Errorf("errors %v, want %s", errs, want)
 	}

@@ -2,10 +2,12 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -34,7 +36,7 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 	var errs field.ErrorList
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)
-		errs = append(errs, kind.Required(at.Child("name"), s.Name)...)
+		errs = append(errs, kind.ByTag(kind.Required(at.Child("name"), s.Name))...)
 		group := rbacv1.GroupName
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
@@ -59,17 +61,21 @@ func validateSubjects(subjects []rbacv1.Subject, namespaced bool) field.ErrorLis
 
 // immutableRoleRef rejects a change of the role: a user who may change subjects may lack the
 // permission to grant another role.
-func immutableRoleRef(ref, old rbacv1.RoleRef) field.ErrorList {
+func immutableRoleRef(ref, old rbacv1.RoleRef, features *feature.Set) field.ErrorList {
 	if ref == old {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), kind.GoJSON(ref), "cannot change roleRef")}
+	message := "cannot change roleRef"
+	if features.Enabled(feature.TagValidation) {
+		message = validation.FieldImmutableErrorMsg
+	}
+	return kind.ByTag(field.ErrorList{field.Invalid(field.NewPath("roleRef"), kind.GoJSON(ref), message)})
 }
 
-func validateRoleBindingUpdate(b, old *rbacv1.RoleBinding) field.ErrorList {
-	return append(validateRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
+func validateRoleBindingUpdate(b, old *rbacv1.RoleBinding, features *feature.Set) field.ErrorList {
+	return append(validateRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef, features)...)
 }
 
-func validateClusterRoleBindingUpdate(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
-	return append(validateClusterRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef)...)
+func validateClusterRoleBindingUpdate(b, old *rbacv1.ClusterRoleBinding, features *feature.Set) field.ErrorList {
+	return append(validateClusterRoleBinding(b), immutableRoleRef(b.RoleRef, old.RoleRef, features)...)
 }

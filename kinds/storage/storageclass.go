@@ -3,6 +3,7 @@ package storage
 import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -22,8 +23,10 @@ func storageClasses(features *feature.Set) *registry.Resource {
 		Warnings:                 warningsForTopologies,
 		ValidateCreate:           validateStorageClass,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateStorageClassUpdate,
 		ReturnDeletedObject:      true,
+		ValidateUpdate: func(c, old *storagev1.StorageClass) field.ErrorList {
+			return validateStorageClassUpdate(c, old, features)
+		},
 		Columns: []kind.Column[*storagev1.StorageClass]{
 			classNameColumn[*storagev1.StorageClass]("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
 			kind.TextColumn("Provisioner", doc["provisioner"],

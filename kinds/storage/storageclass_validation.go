@@ -12,6 +12,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -33,13 +34,13 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 }
 
 // validateStorageClassUpdate rejects changes of the fields that volumes are created from.
-func validateStorageClassUpdate(c, old *storagev1.StorageClass) field.ErrorList {
+func validateStorageClassUpdate(c, old *storagev1.StorageClass, features *feature.Set) field.ErrorList {
 	return slices.Concat(
 		validateStorageClass(c),
-		kind.Immutable(field.NewPath("parameters"), c.Parameters, old.Parameters),
-		kind.Immutable(field.NewPath("provisioner"), c.Provisioner, old.Provisioner),
-		kind.Immutable(field.NewPath("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy),
-		kind.Immutable(field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode),
+		kind.ImmutableByTag(features, field.NewPath("parameters"), c.Parameters, old.Parameters),
+		kind.ImmutableByTag(features, field.NewPath("provisioner"), c.Provisioner, old.Provisioner),
+		kind.ImmutableByTag(features, field.NewPath("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy),
+		kind.ImmutableByTag(features, field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode),
 	)
 }
 

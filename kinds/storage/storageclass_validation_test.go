@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -41,15 +42,15 @@ func TestStorageClasses(t *testing.T) {
 
 func TestStorageClassUpdates(t *testing.T) {
 	type class = storagev1.StorageClass
-	check := registrytest.Rules(t, newStorageClass, func(c *class) field.ErrorList { return validateStorageClassUpdate(c, newStorageClass()) })
+	check := registrytest.Rules(t, newStorageClass, func(c *class) field.ErrorList { return validateStorageClassUpdate(c, newStorageClass(), feature.Default()) })
 	check("labels are mutable", func(c *class) { c.Labels = map[string]string{"a": "b"} })
 	check("provisioner, parameters and policies are immutable", func(c *class) {
 		c.Parameters, c.Provisioner, c.VolumeBindingMode = map[string]string{"a": "b"}, "", new(storagev1.VolumeBindingWaitForFirstConsumer)
 	},
 		`provisioner: Required value`,
-		`parameters: Invalid value: {"a":"b"}: field is immutable`,
-		`provisioner: Invalid value: "": field is immutable`,
-		`volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable`)
+		`parameters: Invalid value: null: field is immutable`,
+		`provisioner: Invalid value: null: field is immutable`,
+		`volumeBindingMode: Invalid value: null: field is immutable`)
 }
 
 func TestVolumeAttributesClasses(t *testing.T) {

@@ -1,0 +1,38 @@
+package kind
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// tagOrigin marks the errors of ByTag.
+const tagOrigin = "tag"
+
+// ByTag marks the errors of a rule that a tag of the API type states. With TagValidation they come
+// after all other errors, and missing and forbidden fields have no further explanation.
+func ByTag(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		err.Origin = tagOrigin
+	}
+	return errs
+}
+
+// sortTags moves the errors of tags behind the others.
+func sortTags(errs field.ErrorList) {
+	for _, err := range errs {
+		if err.Origin == tagOrigin && (err.Type == field.ErrorTypeRequired || err.Type == field.ErrorTypeForbidden) {
+			err.Detail = ""
+		}
+	}
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		switch aTag, bTag := a.Origin == tagOrigin, b.Origin == tagOrigin; {
+		case aTag == bTag:
+			return 0
+		case aTag:
+			return 1
+		default:
+			return -1
+		}
+	})
+}
