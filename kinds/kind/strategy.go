@@ -141,8 +141,8 @@ func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime
 	}
 }
 
-// arrange sorts the errors of tags and removes errors with the same text. Older releases report some
-// errors twice.
+// arrange sorts the errors of tags and removes errors with the same text. Older releases report
+// some errors twice.
 func (b *builder[T]) arrange(errs field.ErrorList) field.ErrorList {
 	if len(errs) == 0 || !b.byTags {
 		return errs

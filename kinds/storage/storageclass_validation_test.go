@@ -42,7 +42,9 @@ func TestStorageClasses(t *testing.T) {
 
 func TestStorageClassUpdates(t *testing.T) {
 	type class = storagev1.StorageClass
-	check := registrytest.Rules(t, newStorageClass, func(c *class) field.ErrorList { return validateStorageClassUpdate(c, newStorageClass(), feature.Default()) })
+	check := registrytest.Rules(t, newStorageClass, func(c *class) field.ErrorList {
+		return validateStorageClassUpdate(c, newStorageClass(), feature.Default())
+	})
 	check("labels are mutable", func(c *class) { c.Labels = map[string]string{"a": "b"} })
 	check("provisioner, parameters and policies are immutable", func(c *class) {
 		c.Parameters, c.Provisioner, c.VolumeBindingMode = map[string]string{"a": "b"}, "", new(storagev1.VolumeBindingWaitForFirstConsumer)
