@@ -22,7 +22,6 @@ import (
 const (
 	repository = "../../.."
 	mainModule = "github.com/miniapi/miniapi"
-	version    = "v0.0.1-adoption.test" // never released, so it collides with nothing in a module cache
 )
 
 const projectTest = `package project_test
@@ -45,9 +44,10 @@ func TestServer(t *testing.T) {
 
 func TestReleaseBuildsItsCommandOnce(t *testing.T) {
 	proxy, clone := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("git", "clone", "-q", "--shared", repository, clone).CombinedOutput(); err != nil {
-		t.Fatalf("a release is built from a git repository: %v: %s", err, out)
-	}
+	git(t, "clone", "-q", "--shared", repository, clone)
+	// The go command keeps an index of each version that it has seen, so another commit needs
+	// another version. It is never released.
+	version := "v0.0.1-adoption.g" + git(t, "-C", clone, "rev-parse", "--short=12", "HEAD")
 	for path, folder := range map[string]string{mainModule: "", mainModule + "/miniapitest": "miniapitest"} {
 		publish(t, proxy, clone, module.Version{Path: path, Version: version}, folder)
 	}
@@ -60,8 +60,8 @@ func TestReleaseBuildsItsCommandOnce(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	t.Cleanup(func() { removeFromCache(t, env["GOMODCACHE"]) })
-	tests := buildProject(t)
+	t.Cleanup(func() { removeFromCache(t, env["GOMODCACHE"], version) })
+	tests := buildProject(t, version)
 
 	const building, waiting = "once for this version", "waiting for another process"
 	outputs := runTogether(t, tests, tests)
@@ -84,15 +84,15 @@ func publish(t *testing.T, proxy, clone string, release module.Version, folder s
 	var archive bytes.Buffer
 	check(t, zip.CreateFromVCS(&archive, release, clone, "HEAD", folder))
 	for name, data := range map[string][]byte{
-		"list": []byte(version + "\n"), version + ".info": []byte(`{"Version": "` + version + `"}`),
-		version + ".mod": mod, version + ".zip": archive.Bytes(),
+		"list": []byte(release.Version + "\n"), release.Version + ".info": []byte(`{"Version": "` + release.Version + `"}`),
+		release.Version + ".mod": mod, release.Version + ".zip": archive.Bytes(),
 	} {
 		check(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 }
 
 // buildProject returns the test binary of a project that requires the release.
-func buildProject(t *testing.T) string {
+func buildProject(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/project\n\ngo 1.21\n\nrequire "+mainModule+"/miniapitest "+version+"\n"), 0o600))
@@ -125,7 +125,7 @@ func runTogether(t *testing.T, binaries ...string) []string {
 }
 
 // removeFromCache removes the release from the module cache.
-func removeFromCache(t *testing.T, cache string) {
+func removeFromCache(t *testing.T, cache, version string) {
 	t.Helper()
 	for _, path := range []string{mainModule, mainModule + "/miniapitest"} {
 		dir := filepath.Join(cache, filepath.FromSlash(path)+"@"+version)
@@ -145,6 +145,16 @@ func removeFromCache(t *testing.T, cache string) {
 			check(t, os.Remove(file))
 		}
 	}
+}
+
+// git returns the output of a git command.
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("a release is built from a git repository: git %s: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func goEnv(t *testing.T) map[string]string {
