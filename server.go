@@ -312,8 +312,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		defer cancel()
 		defer close(s.done)
 		s.crds.Close()
+		s.listener.DisableKeepAlive()
 		drainErr := s.drain(ctx)
-		s.listener.Drain(ctx)
 		closeErr := s.listener.Close()
 		s.cancel()
 		s.stopErr = errors.Join(s.group.Wait(), drainErr, closeErr, s.release(ctx))
@@ -322,8 +322,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// drain completes the requests in progress. They fail if the etcd cluster is lost, because it may
-// have been stopped before this server. Its error names those that do not end in time.
+// drain completes the requests in progress and sends their responses. The requests fail if the
+// etcd cluster is lost, because it may have been stopped before this server. The error names the
+// requests that do not end in time.
 func (s *Server) drain(ctx context.Context) error {
 	deadline, _ := ctx.Deadline()
 	left := time.Until(deadline)
@@ -336,6 +337,9 @@ func (s *Server) drain(ctx context.Context) error {
 		}
 	})
 	err := s.api.Shutdown(ctx)
+	if err == nil {
+		err = s.listener.Drain(ctx)
+	}
 	cancel()
 	loss.Wait()
 	if err == nil {

@@ -33,6 +33,7 @@ type Listener struct {
 func Open(ctx context.Context, config Config) (*Listener, error) {
 	l := &Listener{connections: newConnections()}
 	l.http = &http.Server{
+		ConnContext:       l.connections.add,
 		ConnState:         l.connections.track,
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
@@ -63,15 +64,21 @@ func listen(ctx context.Context, address, freePort string) (net.Listener, error)
 }
 
 // Serve answers requests on all ports until Close, which is no error. It is called once. config is
-// for the secure port.
+// for the secure port; its NextProtos must include h2 to serve HTTP/2.
 func (l *Listener) Serve(handler http.Handler, config *tls.Config) error {
-	l.http.Handler, l.http.TLSConfig = handler, config
+	l.http.Handler = l.connections.handler(handler)
+	if config != nil {
+		l.http.TLSConfig = config.Clone()
+		l.http.TLSConfig.DynamicRecordSizingDisabled = true // one write for a flush: see writer
+	}
 	var group errgroup.Group
 	if l.plain != nil {
 		group.Go(func() error { return serveError(l.plain, l.http.Serve(l.plain)) })
 	}
 	if l.secure != nil {
-		group.Go(func() error { return serveError(l.secure, l.http.ServeTLS(l.secure, "", "")) })
+		group.Go(func() error {
+			return serveError(l.secure, l.http.ServeTLS(writers{l.secure, l.connections}, "", ""))
+		})
 	}
 	return group.Wait()
 }
@@ -83,9 +90,16 @@ func serveError(listener net.Listener, err error) error {
 	return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 }
 
-// Drain waits until all responses have been sent, for 100 milliseconds at most. It is called after
-// the handlers have returned and before Close.
-func (l *Listener) Drain(ctx context.Context) { l.connections.drain(ctx) }
+// DisableKeepAlive closes idle connections, and lets the others close after their responses. New
+// connections are accepted.
+func (l *Listener) DisableKeepAlive() {
+	l.http.SetKeepAlivesEnabled(false)
+	l.connections.startDraining()
+}
+
+// Drain waits until all responses have been sent. It is called after DisableKeepAlive, after the
+// handlers have returned, and before Close. It returns an error if ctx ends first.
+func (l *Listener) Drain(ctx context.Context) error { return l.connections.drain(ctx) }
 
 // Close closes the ports and all connections. It can be called more than once.
 func (l *Listener) Close() error {
