@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
 )
 
 // lossTimeout is how long no member of a cluster can be reached before the cluster counts as lost.
@@ -52,4 +54,15 @@ func (d *Datastore) Disconnect() {
 	if d.embedded == nil {
 		_ = d.closeClient() // Close returns the error
 	}
+}
+
+// failWhenClosed is an interceptor that fails the requests of a closed client. clientv3 repeats
+// them for 2.5 seconds, because their error has the code Canceled, while their context has not
+// ended.
+func failWhenClosed(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, req, reply, cc, opts...)
+	if status.Code(err) == codes.Canceled && cc.GetState() == connectivity.Shutdown {
+		return status.Error(codes.Aborted, "the connection to etcd is closed")
+	}
+	return err
 }

@@ -53,6 +53,7 @@ func (d *Datastore) openCluster(ctx context.Context) error {
 		TLS:       d.config.TLS,
 		Logger:    zap.NewNop(),
 		DialOptions: []grpc.DialOption{
+			grpc.WithChainUnaryInterceptor(failWhenClosed), // around AtMostOnce
 			etcd.AtMostOnce(),
 			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 		},
