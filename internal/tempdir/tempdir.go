@@ -1,5 +1,6 @@
-// Package tempdir creates temporary directories that do not outlive their process for long: each
-// is locked by its process, so that a later process can remove those of processes that were killed.
+// Package tempdir creates temporary directories, and files with fixed names, that do not outlive
+// their process for long: each is locked by its process, so that a later process can remove those
+// of processes that were killed.
 package tempdir
 
 import (
@@ -38,7 +39,7 @@ func New(kind string) (*Dir, error) {
 			return nil, err
 		}
 		dir := &Dir{path: path}
-		if dir.lock, err = lock(path); err == nil {
+		if dir.lock, err = lock(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE); err == nil {
 			return dir, nil
 		}
 		if err = errors.Join(fmt.Errorf("lock %s: %w", path, err), os.RemoveAll(path)); attempt == attempts {
@@ -47,11 +48,11 @@ func New(kind string) (*Dir, error) {
 	}
 }
 
-// lock creates and locks the lock file. It returns an error if RemoveAbandoned of another process
-// has locked the file before, which is then removed or still locked.
-func lock(dir string) (*os.File, error) {
-	path := filepath.Join(dir, lockName)
-	file, err := filelock.TryLockFile(path, os.O_RDWR|os.O_CREATE)
+// lock opens and locks a lock file with the flags of os.OpenFile. It returns filelock.ErrLocked if
+// another process has locked the file, and fs.ErrNotExist if another process has removed it in
+// between.
+func lock(path string, flag int) (*os.File, error) {
+	file, err := filelock.TryLockFile(path, flag)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func RemoveAbandoned(ctx context.Context) error {
 
 // removeUnlocked removes a directory with a lock file that no process has locked.
 func removeUnlocked(dir string) error {
-	lock, err := filelock.TryLockFile(filepath.Join(dir, lockName), os.O_RDWR)
+	lock, err := lock(filepath.Join(dir, lockName), os.O_RDWR)
 	if errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

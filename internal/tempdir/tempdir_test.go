@@ -11,18 +11,30 @@ import (
 	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
-const childEnv = "TEMPDIR_TEST_CHILD"
+const (
+	childEnv = "TEMPDIR_TEST_CHILD" // newDir, or the path of a file to claim
+	newDir   = "new"
+)
 
 // TestMain is also the main function of the process that a test kills.
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) == "" {
+	var err error
+	switch claimed := os.Getenv(childEnv); claimed {
+	case "":
 		os.Exit(m.Run())
+	case newDir:
+		var dir *tempdir.Dir
+		if dir, err = tempdir.New("killed"); err == nil {
+			_, err = os.Stdout.WriteString(dir.Path() + "\n")
+		}
+	default:
+		if _, err = tempdir.Claim(claimed); err == nil {
+			_, err = os.Stdout.WriteString(claimed + "\n")
+		}
 	}
-	dir, err := tempdir.New("killed")
 	if err != nil {
 		panic(err)
 	}
-	_, _ = os.Stdout.WriteString(dir.Path() + "\n")
 	select {}
 }
 
@@ -33,12 +45,12 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// process starts a process with a directory. It returns the directory and a function that kills the
-// process.
-func process(t *testing.T) (dir string, kill func()) {
+// process starts a process with a new directory, or a claimed file. It returns the path and a
+// function that kills the process.
+func process(t *testing.T, claimed string) (path string, kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.Env = append(os.Environ(), childEnv+"="+claimed)
 	out, err := cmd.StdoutPipe()
 	check(t, err)
 	check(t, cmd.Start())
@@ -58,7 +70,7 @@ func exists(path string) bool {
 
 func TestDirectoriesOfKilledProcessesAreRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	dir, kill := process(t)
+	dir, kill := process(t, newDir)
 	check(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	check(t, tempdir.RemoveAbandoned(t.Context()))
 	if !exists(dir) {
@@ -96,7 +108,7 @@ func TestOtherDirectoriesStay(t *testing.T) {
 
 func TestRemoveAbandonedEndsWithItsContext(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	dir, kill := process(t)
+	dir, kill := process(t, newDir)
 	kill()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
