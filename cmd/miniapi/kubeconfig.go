@@ -1,60 +1,73 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 // kubeconfigFile is a written kubeconfig.
 type kubeconfigFile struct {
-	path      string
-	temporary bool // removed on exit, since the user did not choose the path
+	path  string
+	owned *tempdir.File // removed on exit; nil: the user chose the path
 }
 
 // writeKubeconfig writes the kubeconfig of the server to path, or to a temporary file if path is
 // empty. It writes the whole file or none.
 func writeKubeconfig(server *miniapi.Server, path string) (kubeconfigFile, error) {
 	file := kubeconfigFile{path: path}
-	if path == "" {
-		var err error
-		if file, err = defaultKubeconfig(server); err != nil {
-			return file, err
-		}
-	}
 	data, err := server.Kubeconfig()
 	if err != nil {
 		return file, err
 	}
+	if path == "" {
+		if file, err = defaultKubeconfig(server); err != nil {
+			return file, fmt.Errorf("no file for the kubeconfig: %w: choose one with --write-kubeconfig FILE", err)
+		}
+	}
 	if err := replaceFile(file.path, data); err != nil {
+		file.remove()
 		return file, fmt.Errorf("cannot write the kubeconfig %s: %w: choose another file with --write-kubeconfig FILE", file.path, err)
 	}
 	return file, nil
 }
 
+// kubeconfigPrefix begins the names of the files in cacheDir.
+const kubeconfigPrefix = "kubeconfig-"
+
 // defaultKubeconfig returns a path that contains the port, so that several servers do not overwrite
 // each other's files.
 func defaultKubeconfig(server *miniapi.Server) (kubeconfigFile, error) {
-	cache, err := os.UserCacheDir()
+	dir, err := cacheDir()
 	if err != nil {
-		return kubeconfigFile{}, fmt.Errorf("no cache directory for the kubeconfig: %w: choose a file with --write-kubeconfig FILE", err)
+		return kubeconfigFile{}, err
 	}
-	dir := filepath.Join(cache, "miniapi")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return kubeconfigFile{}, fmt.Errorf("no cache directory for the kubeconfig: %w: choose a file with --write-kubeconfig FILE", err)
+		return kubeconfigFile{}, err
 	}
 	u, err := url.Parse(server.URL())
 	if err != nil {
 		return kubeconfigFile{}, err
 	}
-	name := "kubeconfig-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(u.Host)
-	return kubeconfigFile{path: filepath.Join(dir, name), temporary: true}, nil
+	name := kubeconfigPrefix + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(u.Host)
+	owned, err := tempdir.Claim(filepath.Join(dir, name))
+	if err != nil {
+		return kubeconfigFile{}, err
+	}
+	return kubeconfigFile{path: owned.Path(), owned: owned}, nil
+}
+
+// cacheDir returns the directory of miniapi in the user's cache directory. It may not exist.
+func cacheDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "miniapi"), err
 }
 
 // replaceFile writes a file with mode 0600.
@@ -75,10 +88,19 @@ func replaceFile(path string, data []byte) error {
 }
 
 func (f kubeconfigFile) remove() {
-	if !f.temporary {
+	if f.owned == nil {
 		return
 	}
-	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.owned.Remove(); err != nil {
 		fmt.Fprintln(os.Stderr, "miniapi:", err)
 	}
+}
+
+// removeAbandonedKubeconfigs removes the kubeconfigs of servers that were killed.
+func removeAbandonedKubeconfigs(ctx context.Context) error {
+	dir, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	return tempdir.RemoveAbandonedFiles(ctx, dir, kubeconfigPrefix)
 }

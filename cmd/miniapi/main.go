@@ -28,13 +28,18 @@ func main() {
 	defer stop()
 	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		if exit, ok := err.(exitError); ok { // the command that ran has said why
+		if exit, ok := err.(exitError); ok { // the command that ran has printed why
 			os.Exit(exit.code)
 		}
-		for _, line := range strings.Split(err.Error(), "\n") {
-			fmt.Fprintln(os.Stderr, cmd.Name()+": "+line)
-		}
+		printError(cmd.Name(), err)
 		os.Exit(1)
+	}
+}
+
+// printError prints the lines of an error to standard error.
+func printError(program string, err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(os.Stderr, program+": "+line)
 	}
 }
 
@@ -141,15 +146,16 @@ func (o *options) start(ctx context.Context) (*miniapi.Server, error) {
 	return miniapi.Start(ctx, config)
 }
 
-// removeAbandoned removes, in the background, the temporary directories of servers that were
-// killed. It is called when a server is ready, so that it does not delay the start. The result
-// waits for its end.
+// removeAbandoned removes, in the background, the temporary directories and the kubeconfigs of
+// servers that were killed. It is called when a server is ready, so that it does not delay the
+// start. The result waits for its end.
 func removeAbandoned(ctx context.Context) (wait func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { // ends with wait
 		defer close(done)
 		_ = tempdir.RemoveAbandoned(ctx) // a later server tries again
+		_ = removeAbandonedKubeconfigs(ctx)
 	}()
 	return func() {
 		cancel()

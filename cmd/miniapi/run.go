@@ -84,7 +84,7 @@ func runCommand(ctx context.Context, opts *options, args []string) error {
 		err = exitOf(command.Run())
 	}
 	if stopErr := server.Stop(context.WithoutCancel(ctx)); stopErr != nil {
-		return errors.Join(err, stopErr)
+		printError("miniapi", stopErr) // the exit code is the command's
 	}
 	return err
 }

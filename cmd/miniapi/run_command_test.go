@@ -1,7 +1,13 @@
 package main_test
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
@@ -19,6 +25,57 @@ func TestRunCommand(t *testing.T) {
 		t.Errorf("output:\n%s", out)
 	}
 }
+
+// A request that waits for a webhook delays the end of the server until its time limit.
+func TestRunExitsWithTheCodeOfTheCommandIfTheServerDoesNotStop(t *testing.T) {
+	t.Parallel()
+	webhook, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer webhook.Close()
+	cmd := command(t, "run", "--", "sh", "-c", `cat "$KUBECONFIG"; read line; exit 7`)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdin, err := cmd.StdinPipe()
+	check(t, err)
+	stdout, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	url := ""
+	for lines := bufio.NewScanner(stdout); url == "" && lines.Scan(); {
+		_, url, _ = strings.Cut(lines.Text(), "server: ")
+	}
+	answer, err := http.Post(url+"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "application/json",
+		strings.NewReader(fmt.Sprintf(silentWebhook, webhook.Addr())))
+	check(t, err)
+	check(t, answer.Body.Close())
+	go func() { // ends with the server
+		if answer, err := http.Post(url+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`)); err == nil {
+			_ = answer.Body.Close()
+		}
+	}()
+	conn, err := webhook.Accept()
+	check(t, err)
+	defer conn.Close()
+	check(t, stdin.Close())
+	_, _ = io.Copy(io.Discard, stdout)
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("the exit code of the command is lost: %v", err)
+	}
+	for _, want := range []string{"miniapi: the server stopped while requests were open: ", "miniapi: create: POST /api/v1/namespaces/default/configmaps "} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no line %q: %s", want, &stderr)
+		}
+	}
+}
+
+const silentWebhook = `{
+	"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "silent"},
+	"webhooks": [{
+		"name": "silent.example.com", "clientConfig": {"url": "https://%s/"}, "timeoutSeconds": 30, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+		"rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}]
+	}]
+}`
 
 func TestRunSucceeds(t *testing.T) {
 	if out, err := command(t, "run", "--", "true").CombinedOutput(); err != nil || len(out) > 0 {

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -44,6 +45,30 @@ func TestBanner(t *testing.T) {
 	check(t, s.stop(syscall.SIGINT))
 	if s.stderr.Len() > 0 {
 		t.Errorf("messages on standard error:\n%s", s.stderr)
+	}
+}
+
+func TestKubeconfigOfAKilledServerIsRemovedByTheNext(t *testing.T) {
+	killed := serve(t)
+	check(t, killed.cmd.Process.Kill())
+	_ = killed.wait()
+	next := command(t, "--listen", "127.0.0.1:0")
+	next.Env = killed.cmd.Env // the same home
+	s := serveCommand(t, next)
+	for deadline := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(killed.kubeconfig); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is left", killed.kubeconfig)
+		}
+	}
+	if _, err := os.Stat(s.kubeconfig); err != nil {
+		t.Errorf("the kubeconfig of the running server: %v", err)
+	}
+	check(t, s.stop(syscall.SIGTERM))
+	if left, err := os.ReadDir(filepath.Dir(s.kubeconfig)); err != nil || len(left) > 0 {
+		t.Errorf("remaining files: %v, %v", left, err)
 	}
 }
 
