@@ -39,6 +39,7 @@ type hostOptions struct {
 	listen      string
 	tokenFile   string
 	idleTimeout time.Duration
+	maxServers  int
 	background  bool
 	verbosity   int
 }
@@ -52,6 +53,7 @@ func newHost() *cobra.Command {
 	flags.StringVar(&o.listen, "listen", "", "loopback `HOST:PORT` to listen on instead of a unix socket; port 0 takes a free one")
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the bearer token of --listen; it is written if it does not exist")
 	flags.DurationVar(&o.idleTimeout, "idle-timeout", host.DefaultIdleTimeout, "`DURATION` without a server after which the host ends; 0 means never")
+	flags.IntVar(&o.maxServers, "max-servers", host.DefaultMaxServers, "`NUMBER` of servers that run at the same time; 0 means without limit")
 	flags.BoolVar(&o.background, "background", false, "start the host as a process of its own, unless it runs already, and return when it serves")
 	flags.IntVarP(&o.verbosity, "v", "v", 2, "log `LEVEL`: 0 warnings, 2 starts and stops of servers, 4 debugging")
 	addConfigFlag(flags, hostEnvPrefix, "idle-timeout")
@@ -80,6 +82,8 @@ func newHost() *cobra.Command {
 // complete sets the default of --socket and checks the flags.
 func (o *hostOptions) complete() error {
 	switch {
+	case o.maxServers < 0:
+		return fmt.Errorf("--max-servers %d is negative: use 0 for a host without limit", o.maxServers)
 	case o.listen == "" && o.tokenFile != "":
 		return errors.New("--token-file is used with --listen only: a unix socket needs no token")
 	case o.listen != "" && o.socket != "":
@@ -95,11 +99,11 @@ func (o *hostOptions) complete() error {
 		o.socket, err = filepath.Abs(o.socket)
 		return err
 	}
-	cache, err := os.UserCacheDir()
+	dir, err := cacheDir()
 	if err != nil {
 		return fmt.Errorf("no directory for the socket, use --socket: %w", err)
 	}
-	o.socket = filepath.Join(cache, "miniapi", "host.sock")
+	o.socket = filepath.Join(dir, "host.sock")
 	return nil
 }
 
@@ -120,9 +124,12 @@ func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config := host.Config{Token: token, IdleTimeout: o.idleTimeout, Logger: newLogger(o.verbosity)}
+	config := host.Config{Token: token, IdleTimeout: o.idleTimeout, MaxServers: o.maxServers, Logger: newLogger(o.verbosity)}
 	if o.idleTimeout == 0 {
 		config.IdleTimeout = -1
+	}
+	if o.maxServers == 0 {
+		config.MaxServers = -1
 	}
 	if o.socket != "" {
 		config.Reachable = func() bool { return host.Serves(o.socket) }
@@ -189,7 +196,7 @@ func (o *hostOptions) startInBackground(ctx context.Context) error {
 		return err
 	}
 	child := exec.Command(self, "host", "--socket", o.socket,
-		"--idle-timeout", o.idleTimeout.String(), fmt.Sprintf("--v=%d", o.verbosity))
+		"--idle-timeout", o.idleTimeout.String(), fmt.Sprintf("--max-servers=%d", o.maxServers), fmt.Sprintf("--v=%d", o.verbosity))
 	child.Stdout, child.Stderr, child.SysProcAttr = logFile, logFile, detached()
 	if err := child.Start(); err != nil {
 		return err

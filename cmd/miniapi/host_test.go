@@ -110,7 +110,8 @@ func TestInvalidHostFlags(t *testing.T) {
 		"--listen 0.0.0.0:0 --token-file x":                `--listen "0.0.0.0:0" is not on loopback: use 127.0.0.1`,
 		"--listen 8080 --token-file x":                     `--listen "8080" is not HOST:PORT, such as 127.0.0.1:0`,
 		"--listen 127.0.0.1:0 --token-file " + empty:       "--token-file " + empty + ": it is empty",
-		"x": `unexpected argument "x"`,
+		"--max-servers -1":                                 "--max-servers -1 is negative: use 0 for a host without limit",
+		"x":                                                `unexpected argument "x"`,
 	} {
 		lines := failingRun(t, append([]string{"host"}, strings.Fields(args)...)...)
 		if len(lines) != 1 || !strings.Contains(lines[0], want) {

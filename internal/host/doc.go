@@ -27,5 +27,6 @@
 // ended. Without a lease, a server lives until it is deleted. A kept server ends when it has had no
 // request for Config.KeptIdleTimeout, or when it is deleted.
 //
-// A host without servers ends after its idle timeout.
+// A host without servers ends after its idle timeout. A host with Config.MaxServers servers rejects
+// new ones with the code 429.
 package host

@@ -28,6 +28,12 @@ func notFound(id string) error {
 	return &statusError{http.StatusNotFound, fmt.Errorf("server %q not found", id)}
 }
 
+// full returns the error for a host that has its maximum of servers.
+func full(servers int) error {
+	return &statusError{http.StatusTooManyRequests, fmt.Errorf(
+		"this host has %d servers, its maximum: stop servers that are no longer used, or start a host with a higher --max-servers", servers)}
+}
+
 // errClosed is returned for requests that a host receives while it ends.
 var errClosed error = &statusError{http.StatusServiceUnavailable, errors.New("this host is ending: start another one")}
 

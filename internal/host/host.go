@@ -18,6 +18,9 @@ const DefaultIdleTimeout = 5 * time.Minute
 // DefaultKeptIdleTimeout is how long a kept server lives without requests.
 const DefaultKeptIdleTimeout = 30 * time.Minute
 
+// DefaultMaxServers is the number of servers that a host runs at the same time.
+const DefaultMaxServers = 1000
+
 // shutdownTimeout bounds the end of the control API after the servers have stopped.
 const shutdownTimeout = 2 * time.Second
 
@@ -34,6 +37,9 @@ type Config struct {
 	// KeptIdleTimeout is how long a kept server lives without requests. Default:
 	// DefaultKeptIdleTimeout.
 	KeptIdleTimeout time.Duration
+	// MaxServers is the number of servers that run at the same time. Default: DefaultMaxServers;
+	// negative: without limit.
+	MaxServers int
 	// Reachable reports whether clients can still connect. A host without servers ends when it
 	// returns false, for example because its socket was removed. Default: true.
 	Reachable func() bool
@@ -48,6 +54,7 @@ type Host struct {
 
 	mu      sync.Mutex // guards the fields below
 	servers map[string]*server
+	added   int // number of servers, those that start or stop included
 	nextID  int
 	closed  bool // no server can be added any more
 }
@@ -59,6 +66,9 @@ func New(config Config) *Host {
 	}
 	if config.KeptIdleTimeout == 0 {
 		config.KeptIdleTimeout = DefaultKeptIdleTimeout
+	}
+	if config.MaxServers == 0 {
+		config.MaxServers = DefaultMaxServers
 	}
 	if config.Reachable == nil {
 		config.Reachable = func() bool { return true }

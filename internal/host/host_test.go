@@ -210,6 +210,25 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+func TestServersAreLimited(t *testing.T) {
+	e := newEnv(t, host.Config{MaxServers: 2})
+	e.call("POST", "/v1/servers", host.ServerOptions{Authorization: "None"}, http.StatusUnprocessableEntity, nil) // counts no longer
+	first := e.create(host.ServerOptions{})
+	_, leased := e.createLeased(host.ServerOptions{})
+	var rejected host.Error
+	e.call("POST", "/v1/servers", host.ServerOptions{Lease: host.LeaseConnection}, http.StatusTooManyRequests, &rejected)
+	if !strings.HasPrefix(rejected.Error, "this host has 2 servers, its maximum: stop servers") {
+		t.Error(rejected.Error)
+	}
+	e.call("DELETE", "/v1/servers/"+first.ID, nil, http.StatusNoContent, nil)
+	e.create(host.ServerOptions{})
+	leased.close()
+	for len(e.ids()) > 1 && e.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	e.create(host.ServerOptions{})
+}
+
 const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -95,13 +95,17 @@ func (h *Host) complete(ctx context.Context, s *server, options ServerOptions) e
 	return nil
 }
 
-// add reserves an ID. The caller must have added a user to the idle timer.
+// add reserves an ID until remove. The caller must have added a user to the idle timer.
 func (h *Host) add(name string) (*server, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, errClosed
 	}
+	if h.config.MaxServers >= 0 && h.added >= h.config.MaxServers {
+		return nil, full(h.added)
+	}
+	h.added++
 	h.nextID++
 	return &server{id: strconv.Itoa(h.nextID), name: name, created: time.Now(), log: newLogBuffer()}, nil
 }
@@ -109,6 +113,7 @@ func (h *Host) add(name string) (*server, error) {
 func (h *Host) remove(s *server) {
 	h.mu.Lock()
 	delete(h.servers, s.id)
+	h.added--
 	h.mu.Unlock()
 	h.idle.remove()
 }
