@@ -87,10 +87,22 @@ func environmentControllers() []string {
 	return []string{controllers.None}
 }
 
+// checkEnvironmentControllers returns an error for each unknown name in controllersEnv.
+func (o *options) checkEnvironmentControllers() error {
+	err := controllers.Config{Enabled: o.controllers}.Validate()
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "--controllers", "environment variable "+controllersEnv))
+}
+
 // serveOnly runs a server until ctx ends or the server fails. It prints nothing.
 func serveOnly(ctx context.Context, opts *options) error {
 	if len(opts.etcdServers) == 0 {
 		return errors.New("--etcd-servers is required: set it to the URL of etcd, such as http://127.0.0.1:2379")
+	}
+	if err := opts.checkEnvironmentControllers(); err != nil {
+		return err
 	}
 	server, err := opts.start(ctx)
 	if err != nil {
