@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -190,6 +191,45 @@ func TestUsersOfRBAC(t *testing.T) {
 		if hasCA := len(server.FrontProxyCA()) > 0; hasCA != tls {
 			t.Errorf("TLS %v: front proxy CA: %v", tls, hasCA)
 		}
+	}
+}
+
+// A deleted namespace goes away only if its controller runs.
+func TestControllers(t *testing.T) {
+	const namespaces = "/api/v1/namespaces"
+	deleteNamespace := func(controllers ...string) *rest.Config {
+		config := miniapitest.Start(t, miniapitest.Options{Controllers: controllers}).RESTConfig()
+		if code, body := send(t, config, "POST", namespaces, `{"metadata":{"name":"a"}}`); code != 201 {
+			t.Fatalf("%d: %s", code, body)
+		}
+		if code, body := send(t, config, "DELETE", namespaces+"/a", ""); code != 200 {
+			t.Fatalf("%d: %s", code, body)
+		}
+		return config
+	}
+	without := []*rest.Config{deleteNamespace("-*"), deleteNamespace("*", "-namespace"), deleteNamespace("garbagecollector")}
+	for _, with := range []*rest.Config{deleteNamespace(), deleteNamespace("*"), deleteNamespace("namespace-controller")} {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			code, body := send(t, with, "GET", namespaces+"/a", "")
+			if code == 404 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d: %s", code, body)
+			}
+		}
+	}
+	for i, config := range without {
+		if code, body := send(t, config, "GET", namespaces+"/a", ""); code != 200 || !strings.Contains(body, `"phase":"Terminating"`) {
+			t.Errorf("server %d without the controller: %d: %s", i, code, body)
+		}
+	}
+}
+
+func TestUnknownController(t *testing.T) {
+	got := runTest(func(t testing.TB) { miniapitest.Start(t, miniapitest.Options{Controllers: []string{"namespaces"}}) })
+	if !got.failed || strings.Count(got.log.String(), "\n") != 1 || !strings.Contains(got.log.String(), `controller "namespaces" is unknown: use *, or `) {
+		t.Errorf("failed %v: %s", got.failed, &got.log)
 	}
 }
 
