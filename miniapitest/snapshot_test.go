@@ -101,3 +101,20 @@ func TestFailedTemplate(t *testing.T) {
 		}
 	}
 }
+
+func TestRestartWithDataDirectory(t *testing.T) {
+	options := miniapitest.Options{TLS: true, DataDir: t.TempDir()}
+	first := miniapitest.Start(t, options)
+	createConfigMap(t, first, "a")
+	check(t, first.Stop(context.Background()))
+	second := miniapitest.Start(t, options)
+	if !exists(t, second, "a") {
+		t.Error("an object is lost by the restart")
+	}
+	if first.RESTConfig().BearerToken != second.RESTConfig().BearerToken {
+		t.Error("the credentials have changed")
+	}
+	if fork := second.Fork(t); !exists(t, fork, "a") {
+		t.Error("the fork has no object")
+	}
+}

@@ -16,6 +16,9 @@ type Options struct {
 	TLS bool
 	// Authorization is AlwaysAllow (the default) or RBAC.
 	Authorization string
+	// DataDir is a directory that keeps the objects, the keys and the certificates after the end of
+	// the server, so that a test can stop a server and start it again. Default: none.
+	DataDir string
 	// CRDs are files and folders of CustomResourceDefinitions that the server serves from the
 	// start. Example: "../config/crd/bases".
 	CRDs []string
@@ -153,13 +156,23 @@ func (o Options) request() (serverOptions, error) {
 	if request.CRDs, err = absolute(o.CRDs); err != nil {
 		return request, err
 	}
-	if o.Manifests != "" {
-		request.Manifests, err = filepath.Abs(o.Manifests)
+	if request.Manifests, err = absolutePath(o.Manifests); err != nil {
+		return request, err
 	}
+	request.DataDir, err = absolutePath(o.DataDir)
 	return request, err
 }
 
-// absolute returns the absolute paths, because the host has another working directory.
+// absolutePath returns the absolute path, because the host has another working directory. An empty
+// path stays empty.
+func absolutePath(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
+}
+
+// absolute returns the absolute paths.
 func absolute(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

@@ -11,6 +11,7 @@ type serverOptions struct {
 	Fork                    string          `json:"fork,omitempty"`
 	TLS                     bool            `json:"tls,omitempty"`
 	Authorization           string          `json:"authorization,omitempty"`
+	DataDir                 string          `json:"dataDir,omitempty"`
 	CRDs                    []string        `json:"crds,omitempty"`
 	Manifests               string          `json:"manifests,omitempty"`
 	EmulatedVersion         string          `json:"emulatedVersion,omitempty"`

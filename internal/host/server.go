@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -131,6 +132,7 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		EmulatedVersion:         o.EmulatedVersion,
 		FeatureGates:            o.FeatureGates,
 		Bootstrap:               bootstrap.Mode(o.Bootstrap),
+		DataDir:                 o.DataDir,
 		CRDs:                    o.CRDs,
 		Manifests:               o.Manifests,
 		LogRequests:             o.LogRequests,
@@ -164,10 +166,13 @@ func (o ServerOptions) validate() error {
 		return fmt.Errorf("logLevel %q is not one of debug, info, warn, error%s", o.LogLevel,
 			suggest.DidYouMean(o.LogLevel, []string{"debug", "info", "warn", "error"}))
 	}
-	if o.Manifests != "" {
-		return validatePaths(append([]string{o.Manifests}, o.CRDs...))
+	paths := slices.Clone(o.CRDs)
+	for _, path := range []string{o.Manifests, o.DataDir} {
+		if path != "" {
+			paths = append(paths, path)
+		}
 	}
-	return validatePaths(o.CRDs)
+	return validatePaths(paths)
 }
 
 func (o ServerOptions) level() slog.Level {

@@ -35,6 +35,9 @@ type ServerOptions struct {
 	// Users are added before the answer.
 	Users []UserOptions `json:"users,omitempty"`
 
+	// DataDir is the absolute path of a directory that keeps the objects, the keys and the
+	// certificates after the end of the server. Default: a temporary directory.
+	DataDir string `json:"dataDir,omitempty"`
 	// CRDs are absolute paths of files and folders of CustomResourceDefinitions.
 	CRDs []string `json:"crds,omitempty"`
 	// Manifests is the absolute path of a folder of objects to apply.
