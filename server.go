@@ -218,7 +218,8 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	})
 	s.controllers = controllers.New(controllers.Config{
 		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Sync: s.crds.Sync,
-		Shared: s.shared(), CA: s.identity.servingCA(), Logger: s.config.logger("controllers"),
+		Shared: s.shared(), CA: s.identity.servingCA(), Remote: s.aggregator.Transport,
+		Logger: s.config.logger("controllers"),
 	})
 	return s.catalog.Add(kinds.Resources(s.features)...)
 }

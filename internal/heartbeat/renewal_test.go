@@ -34,7 +34,7 @@ func TestRunRenews(t *testing.T) {
 	})
 	seen := map[time.Time]bool{}
 	for len(seen) < 3 {
-		stored, err := registry.Read[*coordinationv1.Lease](t.Context(), env.Store("leases"), "kube-system", lease.name, "")
+		stored, err := registry.Read[*coordinationv1.Lease](t.Context(), env.Store("leases.coordination.k8s.io"), "kube-system", lease.name, "")
 		if err == nil {
 			seen[stored.Spec.RenewTime.Time] = true
 		}
