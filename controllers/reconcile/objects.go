@@ -5,6 +5,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -90,8 +91,8 @@ func (o Objects[T]) Create(ctx context.Context, obj T) (T, error) {
 }
 
 // Update applies an edit to the latest state of an object with the name and the UID of obj, and
-// returns the stored state. An edit without effect writes nothing. The edit runs again after a lost
-// race. It is a NotFound or Conflict error if the object is gone or replaced.
+// returns the stored state. An edit without effect on obj requests nothing. The edit runs again
+// after a lost race. It is a NotFound or Conflict error if the object is gone or replaced.
 func (o Objects[T]) Update(ctx context.Context, obj T, edit func(T)) (T, error) {
 	return o.update(ctx, obj, "", edit)
 }
@@ -102,6 +103,28 @@ func (o Objects[T]) UpdateStatus(ctx context.Context, obj T, edit func(T)) (T, e
 }
 
 func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit func(T)) (T, error) {
+	edited := func(current runtime.Object) T {
+		next := current.DeepCopyObject().(T)
+		edit(next)
+		return next
+	}
+	if equality.Semantic.DeepEqual(edited(obj), obj) {
+		return obj, nil
+	}
+	return o.propose(ctx, obj, subresource, func(current runtime.Object) runtime.Object { return edited(current) })
+}
+
+// PutStatus replaces the status of an object, and returns the stored state. It is a Conflict error
+// if the object has changed since obj was read. Without a difference it requests nothing.
+func (o Objects[T]) PutStatus(ctx context.Context, obj, desired T) (T, error) {
+	if equality.Semantic.DeepEqual(obj, desired) {
+		return obj, nil
+	}
+	return o.propose(ctx, obj, "status", func(runtime.Object) runtime.Object { return desired })
+}
+
+// propose replaces an object that has the UID of obj, or a subresource, by a new state.
+func (o Objects[T]) propose(ctx context.Context, obj T, subresource string, next func(current runtime.Object) runtime.Object) (T, error) {
 	var none T
 	store, err := o.store()
 	if err != nil {
@@ -109,11 +132,7 @@ func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit 
 	}
 	result, err := store.Update(ctx, registry.UpdateRequest{
 		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(), Subresource: subresource,
-		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
-			next := current.DeepCopyObject().(T)
-			edit(next)
-			return next, nil
-		},
+		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) { return next(current), nil },
 		Options: registry.WriteOptions{FieldManager: o.manager(), Sent: &metav1.UpdateOptions{}},
 	})
 	if err != nil {

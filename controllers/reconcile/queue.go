@@ -98,9 +98,14 @@ func (q *Queue) reconcile(ctx context.Context, keys keys, key string) {
 		return
 	}
 	level := slog.LevelWarn
-	if IgnoreGone(err) == nil || apierrors.IsAlreadyExists(err) { // another writer was faster
+	if isExpected(err) {
 		level = slog.LevelDebug
 	}
 	q.config.Logger.Log(ctx, level, q.config.Name+": reconciliation failed", "key", key, "retries", keys.NumRequeues(key), "error", err)
 	keys.AddRateLimited(key)
+}
+
+// isExpected reports whether another writer was faster, or the namespace is being deleted.
+func isExpected(err error) bool {
+	return IgnoreGone(err) == nil || apierrors.IsAlreadyExists(err) || IgnoreTerminating(err) == nil
 }
