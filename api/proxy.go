@@ -79,5 +79,6 @@ type proxyResponse struct {
 // Hijack implements http.Hijacker.
 func (w *proxyResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.deadline.Stop()
-	return w.Recorder.Hijack()
+	w.Status = http.StatusSwitchingProtocols
+	return http.NewResponseController(w.Recorder).Hijack()
 }

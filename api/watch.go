@@ -37,25 +37,16 @@ func (c *call) watch() error {
 	if err != nil && !isVersionError(err) {
 		return err
 	}
-	serve := func(out watchOutput) {
-		stream := c.newWatchStream(out, options.AllowWatchBookmarks, timeout)
-		defer stream.close()
-		if err != nil {
-			stream.sendError(err)
-			return
-		}
-		stream.initial = sendsInitialEvents(options)
-		stream.endsInitial = options.AllowWatchBookmarks && options.SendInitialEvents != nil && *options.SendInitialEvents
-		stream.run(ctx, watcher.Events())
+	stream := c.newWatchStream(options.AllowWatchBookmarks, timeout)
+	defer stream.close()
+	if err != nil {
+		stream.sendError(err)
+		return nil
 	}
-	if err == nil {
-		defer watcher.Stop()
-	}
-	if isWebSocket(c.r) {
-		c.watchOverWebSocket(cancel, serve)
-	} else {
-		serve(c.newHTTPOutput())
-	}
+	defer watcher.Stop()
+	stream.initial = sendsInitialEvents(options)
+	stream.endsInitial = options.AllowWatchBookmarks && options.SendInitialEvents != nil && *options.SendInitialEvents
+	stream.run(ctx, watcher.Events())
 	return nil
 }
 

@@ -2,9 +2,11 @@ package controllers
 
 import (
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
+	"github.com/miniapi/miniapi/controllers/deployment"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/controllers/replicaset"
 	"github.com/miniapi/miniapi/controllers/rootca"
 	"github.com/miniapi/miniapi/controllers/serviceaccount"
 	"github.com/miniapi/miniapi/controllers/ttlafterfinished"
@@ -22,8 +24,10 @@ type controller struct {
 // table holds all controllers in alphabetical order.
 var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
+	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
+	{name: "replicaset-controller", alias: "replicaset", named: true, make: replicaset.New},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},
 	{name: "serviceaccount-controller", alias: "serviceaccount", named: true, make: serviceaccount.New},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", make: ttlafterfinished.New},

@@ -67,13 +67,12 @@ func NewCredentials(config Config) (*Credentials, error) {
 	}
 	c.tokens = Tokens{ServiceAccounts: accounts, Any: AnyOf(users.Identify, accounts.Identify)}
 	bearer := Bearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
-	webSocket := WebSocketBearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
 	if config.Authority == nil {
-		c.authenticate = Chain(bearer, webSocket)
+		c.authenticate = Chain(bearer)
 		return c, nil
 	}
 	chain, err := c.certificateAuthenticators(config)
-	c.authenticate = Chain(append(chain, bearer, webSocket)...)
+	c.authenticate = Chain(append(chain, bearer)...)
 	return c, err
 }
 

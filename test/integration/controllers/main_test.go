@@ -3,7 +3,6 @@ package controllers_test
 import (
 	"context"
 	"log/slog"
-	"os"
 	"testing"
 	"time"
 
@@ -17,33 +16,25 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(dataDirEnv); dir != "" {
-		if err := serve(dir); err != nil {
-			panic(err)
-		}
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // env is a server with clients.
 type env struct {
-	*testing.T
+	testing.TB
 	server  *miniapi.Server
 	client  *kubernetes.Clientset
 	dynamic *dynamic.DynamicClient
 }
 
 // start returns the environment of a server that ends with the test.
-func start(t *testing.T, config miniapi.Config) *env {
+func start(t testing.TB, config miniapi.Config) *env {
 	t.Helper()
 	config.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	server, err := miniapi.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{T: t, server: server, client: kubernetes.NewForConfigOrDie(server.RESTConfig()), dynamic: dynamic.NewForConfigOrDie(server.RESTConfig())}
+	e := &env{TB: t, server: server, client: kubernetes.NewForConfigOrDie(server.RESTConfig()), dynamic: dynamic.NewForConfigOrDie(server.RESTConfig())}
 	t.Cleanup(e.stop)
 	return e
 }
