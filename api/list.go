@@ -81,6 +81,9 @@ func (c *call) respondTable(page *storage.Page, meta metav1.ListMeta) error {
 	if columns.Compare != nil {
 		slices.SortStableFunc(objects, columns.Compare)
 	}
+	if columns.InList != nil {
+		columns = columns.InList(objects)
+	}
 	table, err := encoding.NewTable(columns, objects, options)
 	if err != nil {
 		return err

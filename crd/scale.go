@@ -41,28 +41,57 @@ func (v *version) scaleSubresource() registry.Subresource {
 		Kind:  autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
 		New:   func() runtime.Object { return &autoscalingv1.Scale{} },
 		View: &registry.View{
-			FromObject: func(obj runtime.Object) (runtime.Object, error) {
-				return scaleOf(obj.(*unstructured.Unstructured), paths)
-			},
+			FromObject: scaleView(paths, func(*autoscalingv1.Scale) error { return nil }),
+			Read: scaleView(paths, func(*autoscalingv1.Scale) error {
+				return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.SpecReplicasPath))
+			}),
+			Base: scaleView(paths, func(scale *autoscalingv1.Scale) error {
+				scale.Spec.Replicas = unsetReplicas
+				return nil
+			}),
 			ToObject: func(view, obj runtime.Object) error { return writeScale(view, content(obj), paths) },
-			Validate: kind.ValidateScale,
+			Validate: func(view runtime.Object) error { return validateScaleView(view, paths) },
 			Replicas: replicas,
 			Columns:  kind.ScaleColumns(),
 		},
 	}
 }
 
-func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResourceSubresourceScale) (*autoscalingv1.Scale, error) {
-	replicas, found, err := unstructured.NestedInt64(u.Object, parts(paths.SpecReplicasPath)...)
-	if err == nil && !found {
-		err = fmt.Errorf("the spec replicas field %q does not exist", paths.SpecReplicasPath)
+// unsetReplicas are the replicas of the scale that the proposal of a write starts from, if the
+// object has none. The proposal must set them.
+const unsetReplicas = math.MinInt32
+
+// scaleView returns a function that returns the scale of an object. It calls unset if the object
+// has no replicas.
+func scaleView(paths *apiextensionsv1.CustomResourceSubresourceScale, unset func(*autoscalingv1.Scale) error) func(runtime.Object) (runtime.Object, error) {
+	return func(obj runtime.Object) (runtime.Object, error) {
+		scale, found, err := scaleOf(obj.(*unstructured.Unstructured), paths)
+		if err == nil && !found {
+			err = unset(scale)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return scale, nil
 	}
+}
+
+func validateScaleView(view runtime.Object, paths *apiextensionsv1.CustomResourceSubresourceScale) error {
+	if view.(*autoscalingv1.Scale).Spec.Replicas == unsetReplicas {
+		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.SpecReplicasPath))
+	}
+	return kind.ValidateScale(view)
+}
+
+// scaleOf returns the scale of an object, and whether the object has replicas.
+func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResourceSubresourceScale) (*autoscalingv1.Scale, bool, error) {
+	replicas, found, err := unstructured.NestedInt64(u.Object, parts(paths.SpecReplicasPath)...)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, false, apierrors.NewInternalError(err)
 	}
 	current, _, err := unstructured.NestedInt64(u.Object, parts(paths.StatusReplicasPath)...)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, false, apierrors.NewInternalError(err)
 	}
 	scale := &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{
@@ -75,7 +104,7 @@ func scaleOf(u *unstructured.Unstructured, paths *apiextensionsv1.CustomResource
 	if paths.LabelSelectorPath != nil && *paths.LabelSelectorPath != "" {
 		scale.Status.Selector, _, err = unstructured.NestedString(u.Object, parts(*paths.LabelSelectorPath)...)
 	}
-	return scale, err
+	return scale, found, err
 }
 
 func writeScale(view runtime.Object, object map[string]any, paths *apiextensionsv1.CustomResourceSubresourceScale) error {

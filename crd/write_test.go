@@ -164,6 +164,32 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 	}
 }
 
+func TestScaleOfAnObjectWithoutReplicas(t *testing.T) {
+	e := start(t)
+	e.create(define("spec: {type: object, properties: {size: {type: integer}}}", withStatus, func(d *definition) {
+		d.Spec.Versions[0].Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{
+			SpecReplicasPath: ".spec.size", StatusReplicasPath: ".status.size",
+		}
+	}))
+	e.widget("w", "")
+	scales, resource := e.scales(), schema.GroupResource{Group: group, Resource: "widgets"}
+	_, err := scales.Get(t.Context(), resource, "w", metav1.GetOptions{})
+	wantStatus(t, err, 500, metav1.StatusReasonInternalError,
+		`Internal error occurred: the spec replicas field ".spec.size" does not exist`)
+	patch := func(body string) error {
+		_, err := scales.Patch(t.Context(), resource.WithVersion("v1"), "w", types.MergePatchType, []byte(body), metav1.PatchOptions{})
+		return err
+	}
+	wantStatus(t, patch(`{"metadata":{"name":"w"}}`), 400, metav1.StatusReasonBadRequest,
+		`the spec replicas field ".spec.size" cannot be empty`)
+	if err := patch(`{"spec":{"replicas":2}}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := spec(e.get("v1", "w")); got != `{"size":2}` {
+		t.Errorf("stored %s", got)
+	}
+}
+
 func TestProtobufIsNotAcceptable(t *testing.T) {
 	e := start(t)
 	e.create(define(preserveUnknownFields))

@@ -73,7 +73,7 @@ func (op *updateOp) submit(ctx context.Context, base runtime.Object) (runtime.Ob
 	if op.view == nil {
 		return op.req.Propose(ctx, base)
 	}
-	view, err := op.view.FromObject(base)
+	view, err := op.view.base(base)
 	if err != nil {
 		return nil, err
 	}

@@ -33,16 +33,19 @@ func (s *Store) GetSubresource(ctx context.Context, namespace, name, subresource
 	if err != nil || sub.View == nil {
 		return entry, err
 	}
-	return sub.View.entry(entry)
+	if sub.View.Read != nil {
+		return viewEntry(entry, sub.View.Read)
+	}
+	return viewEntry(entry, sub.View.FromObject)
 }
 
-// entry returns the view of a stored object.
-func (v *View) entry(stored *storage.Entry) (*storage.Entry, error) {
+// viewEntry returns the view of a stored object.
+func viewEntry(stored *storage.Entry, view func(runtime.Object) (runtime.Object, error)) (*storage.Entry, error) {
 	obj, err := stored.Object()
 	if err != nil {
 		return nil, CorruptError(err)
 	}
-	shown, err := v.FromObject(obj)
+	shown, err := view(obj)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	if op.view == nil {
 		return op.proposal(ctx, old)
 	}
-	view, err := op.view.FromObject(old)
+	view, err := op.view.base(old)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,14 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 		return nil, err
 	}
 	return obj, adoptViewVersion(obj, proposed)
+}
+
+// base returns the view that a proposal starts from.
+func (v *View) base(obj runtime.Object) (runtime.Object, error) {
+	if v.Base != nil {
+		return v.Base(obj)
+	}
+	return v.FromObject(obj)
 }
 
 // checkView validates the proposed view and its UID.

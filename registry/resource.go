@@ -96,6 +96,9 @@ type Columns struct {
 	Row func(obj runtime.Object) (cells []any, conditions []metav1.TableRowCondition)
 	// Compare orders the rows of a list. Nil: the order of the list.
 	Compare func(a, b runtime.Object) int
+	// InList returns the columns of a list, whose cells depend on the other objects. Nil: the same
+	// columns.
+	InList func(list []runtime.Object) Columns
 }
 
 // Subresource is a part or an action of a resource. Exactly one of Update, View, Create and
@@ -123,6 +126,8 @@ type Subresource struct {
 // View is a projection of an object that can be written back.
 type View struct {
 	FromObject func(obj runtime.Object) (runtime.Object, error)
+	// Read is FromObject for a read, and Base for the proposal of a write. Nil: FromObject.
+	Read, Base func(obj runtime.Object) (runtime.Object, error)
 	// ToObject writes the view to obj, which is a copy.
 	ToObject func(view, obj runtime.Object) error
 	// Validate validates the view of a request. Nil: all views are valid.

@@ -188,7 +188,7 @@ func (op *updateOp) result(entry *storage.Entry, created bool) (Result, error) {
 	if op.view == nil {
 		return Result{Entry: entry, Created: created}, nil
 	}
-	shown, err := op.view.entry(entry)
+	shown, err := viewEntry(entry, op.view.FromObject)
 	return Result{Entry: shown}, err
 }
 

@@ -79,6 +79,9 @@ const (
 	PodQOSFromSpec Gate = "podQOSFromSpec"
 	// PoolNameSelector is the field selector spec.pool.name of ResourceSlices.
 	PoolNameSelector Gate = "poolNameSelector"
+	// DefaultClassOfList marks only the newest default StorageClass of a Table, and no class in a
+	// Table of one class.
+	DefaultClassOfList Gate = "defaultClassOfList"
 	// ProxyToEndpointSlices finds the endpoints of a proxied service in its EndpointSlices instead
 	// of its Endpoints.
 	ProxyToEndpointSlices Gate = "proxyToEndpointSlices"

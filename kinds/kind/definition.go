@@ -151,6 +151,9 @@ type Definition[T Object] struct {
 	// Columns of the kind's Table. None: the name and the time of creation.
 	Columns       []Column[T]
 	RowConditions func(obj T) []metav1.TableRowCondition
+	// ColumnsInList returns the columns of a list with other cells, which depend on all objects of
+	// the list. Nil: Columns.
+	ColumnsInList func(list []T) []Column[T]
 	// CompareRows orders the rows of a list. Nil: the order of the list.
 	CompareRows func(a, b T) int
 
@@ -246,6 +249,15 @@ func (b *builder[T]) columns() registry.Columns {
 	}
 	if compare := b.CompareRows; compare != nil {
 		columns.Compare = func(x, y runtime.Object) int { return compare(x.(T), y.(T)) }
+	}
+	if inList := b.ColumnsInList; inList != nil {
+		columns.InList = func(objs []runtime.Object) registry.Columns {
+			list := make([]T, len(objs))
+			for i, obj := range objs {
+				list[i] = obj.(T)
+			}
+			return tableColumns(inList(list))
+		}
 	}
 	return columns
 }

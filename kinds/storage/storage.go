@@ -3,6 +3,8 @@
 package storage
 
 import (
+	"slices"
+
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/registry"
@@ -20,17 +22,21 @@ func Resources(features *feature.Set) []*registry.Resource {
 	}
 }
 
+const defaultMark = " (default)"
+
 // classNameColumn returns the column of a class's name, with a mark on a default class, which has
 // one of the annotations.
 func classNameColumn[T kind.Object](annotations ...string) kind.Column[T] {
 	column := kind.NameColumn[T]()
 	column.Cell = func(class T) any {
-		for _, annotation := range annotations {
-			if class.GetAnnotations()[annotation] == "true" {
-				return class.GetName() + " (default)"
-			}
+		if isDefaultClass(class, annotations) {
+			return class.GetName() + defaultMark
 		}
 		return class.GetName()
 	}
 	return column
+}
+
+func isDefaultClass(class kind.Object, annotations []string) bool {
+	return slices.ContainsFunc(annotations, func(name string) bool { return class.GetAnnotations()[name] == "true" })
 }
