@@ -4,6 +4,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
 	"github.com/miniapi/miniapi/controllers/deployment"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
+	"github.com/miniapi/miniapi/controllers/job"
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/controllers/replicaset"
@@ -26,6 +27,7 @@ var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
+	{name: "job-controller", alias: "job", named: true, make: job.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
 	{name: "replicaset-controller", alias: "replicaset", named: true, make: replicaset.New},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},

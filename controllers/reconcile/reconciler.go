@@ -40,6 +40,8 @@ type Spec[T Object] struct {
 	// after an error, and again after a delay that is not 0. A Conflict or NotFound error means
 	// that an object has changed meanwhile; it is retried and logged at debug level.
 	Reconcile func(ctx context.Context, obj T) (again time.Duration, err error)
+	// Gone is called instead of Reconcile if the object does not exist. Nil: nothing is left to do.
+	Gone func(ctx context.Context, namespace, name string) error
 }
 
 // reconciler implements Controller for a Spec.
@@ -103,10 +105,12 @@ func (r *reconciler[T]) Handle(change Change) {
 func (r *reconciler[T]) reconcile(ctx context.Context, key string) error {
 	namespace, name, _ := strings.Cut(key, "/")
 	obj, err := r.spec.Objects.Get(ctx, namespace, name)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err) && r.spec.Gone != nil:
+		return r.spec.Gone(ctx, namespace, name)
+	case apierrors.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	again, err := r.spec.Reconcile(ctx, obj)
