@@ -11,6 +11,7 @@ import (
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/internal/kubeconfig"
 	"github.com/miniapi/miniapi/internal/manifests"
+	"github.com/miniapi/miniapi/testapi/conflicts"
 )
 
 // URL returns the address of the server, such as http://127.0.0.1:8080, or with Config.Secure
@@ -88,6 +89,13 @@ type OpenRequest = lifecycle.OpenRequest
 // OpenRequests returns the requests in progress, watches included, in order of arrival. At the end
 // of a test they belong to clients that were not stopped.
 func (s *Server) OpenRequests() []OpenRequest { return s.api.OpenRequests() }
+
+// Conflict is a write that was answered with a conflict, and its explanation.
+type Conflict = conflicts.Conflict
+
+// Conflicts returns the last 512 conflicts, the oldest first: an object of the resource
+// conflicts.miniapi.dev for each. It returns none without Config.TestAPIs.
+func (s *Server) Conflicts() []Conflict { return s.testAPIs.Conflicts() }
 
 // Request describes a request and its response.
 type Request = request.Record

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -209,7 +210,11 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Sync: s.crds.Sync,
 		Shared: len(s.config.EtcdServers) > 0, CA: s.identity.servingCA(), Logger: s.config.logger("controllers"),
 	})
-	return s.catalog.Add(kinds.Resources(s.features)...)
+	resources := kinds.Resources(s.features)
+	if s.testAPIs != nil {
+		resources = slices.Concat(resources, s.testAPIs.Resources())
+	}
+	return s.catalog.Add(resources...)
 }
 
 // buildAPI builds the HTTP API and the client of it that loads manifests.

@@ -28,12 +28,16 @@ func (s *Server) reportFailure(t testing.TB) {
 	if err != nil { // Stop reports a host that has ended
 		return
 	}
+	conflicts, err := s.Conflicts(ctx)
+	if err != nil { // an older host
+		conflicts = nil
+	}
 	var objects []objectNames
 	if err := s.call(ctx, http.MethodGet, "/objects", nil, &objects); err != nil {
 		t.Logf("miniapitest: the objects of %s are unknown: %v", s.URL(), err)
 	}
-	t.Logf("miniapitest: %s failed. The last requests to its server %s, in the order in which they ended:%s\nIts objects:%s",
-		t.Name(), s.URL(), requestTable(requests), objectTable(objects))
+	t.Logf("miniapitest: %s failed. The last requests to its server %s, in the order in which they ended:%s\nIts objects:%s%s",
+		t.Name(), s.URL(), requestTable(requests), objectTable(objects), conflictTable(conflicts))
 }
 
 // requestTable returns a line for each request.

@@ -35,6 +35,9 @@ func TestFailedTestsHaveTheLastRequestsAndObjects(t *testing.T) {
 	\d\d:\d\d:\d\d\.\d{3} +\S+s +200 +- +get +/version +- +- +system:admin +Go-http-client/1.1
 Its objects:
 	configmaps +default/settings
+Its conflicts:
+	TIME +OBJECT +LOSER +WINNER +FIELDS +RETRIED
+	\d\d:\d\d:\d\d\.\d{3} +configmaps default/settings +Go-http-client +Go-http-client +<none> +no
 $`)
 	if got := test(true); !want.MatchString(got) {
 		t.Errorf("a test that failed:\n%s", got)

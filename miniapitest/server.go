@@ -102,6 +102,15 @@ func (s *Server) Requests(ctx context.Context) ([]Request, error) {
 	return requests, err
 }
 
+// Conflicts returns the last 512 writes that were answered with a conflict, the latest last, so
+// that a test can require that a controller causes none. There are none with
+// Options.DisableTestAPIs.
+func (s *Server) Conflicts(ctx context.Context) ([]Conflict, error) {
+	var conflicts []Conflict
+	err := s.call(ctx, http.MethodGet, "/conflicts", nil, &conflicts)
+	return conflicts, err
+}
+
 // call sends a request about the server to the host.
 func (s *Server) call(ctx context.Context, method, path string, body, into any) error {
 	return s.host.call(ctx, method, "/v1/servers/"+s.description.ID+path, body, into)

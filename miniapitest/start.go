@@ -47,6 +47,9 @@ type Options struct {
 	// LogRequests logs a line to the test for each request, when it ends. With LogLevel
 	// slog.LevelDebug, requests are always logged.
 	LogRequests bool
+	// DisableTestAPIs switches off what the server has beyond the Kubernetes API: the group
+	// miniapi.dev and the explanation of conflicts.
+	DisableTestAPIs bool
 	// FailOnLeak fails the test if requests are open at its end. By default they are only logged.
 	FailOnLeak bool
 }
@@ -146,6 +149,7 @@ func (o Options) request() (serverOptions, error) {
 		TLS: o.TLS, Authorization: o.Authorization, Bootstrap: o.Bootstrap,
 		Controllers: o.Controllers, Pods: o.Pods,
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
+		DisableTestAPIs:       o.DisableTestAPIs,
 		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
 		LogRequests: o.LogRequests,
 	}

@@ -25,6 +25,7 @@ type serverOptions struct {
 	Controllers             []string        `json:"controllers,omitempty"`
 	Pods                    string          `json:"pods,omitempty"`
 	LogRequests             bool            `json:"logRequests,omitempty"`
+	DisableTestAPIs         bool            `json:"disableTestAPIs,omitempty"`
 }
 
 type serverDescription struct {
@@ -110,6 +111,54 @@ type Request struct {
 	Code int `json:"code"`
 	// Reason is the reason of the Status that the client received.
 	Reason string `json:"reason"`
+}
+
+// Conflict is a write that was answered with a conflict, and its explanation: an object of the
+// resource conflicts.miniapi.dev.
+type Conflict struct {
+	Name   string         `json:"name"`
+	Time   time.Time      `json:"time"`
+	Object ConflictObject `json:"object"`
+	// Base is the revision that the rejected write is based on, Current the stored one.
+	Base    int64 `json:"base"`
+	Current int64 `json:"current"`
+	// Loser made the rejected write, Winner the write that came first. Between are all writes that
+	// came first, the oldest first.
+	Loser   ConflictWrite   `json:"loser"`
+	Winner  ConflictWrite   `json:"winner"`
+	Between []ConflictWrite `json:"between"`
+	// Clashing are the fields that both sides changed, such as .metadata.labels.version.
+	Clashing []string `json:"clashing"`
+	// Explanation is the conflict in one sentence.
+	Explanation string `json:"explanation"`
+	// Attempt is the number of the try that lost. Retried is set if the loser tried again.
+	Attempt int  `json:"attempt"`
+	Retried bool `json:"retried"`
+	// SucceededAfter is the number of tries after which the loser succeeded, 0 if it has not.
+	SucceededAfter int `json:"succeededAfter"`
+}
+
+// ConflictObject names the object of a conflict.
+type ConflictObject struct {
+	// Resource is the resource as RBAC names it, such as deployments.apps.
+	Resource    string `json:"resource"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	Subresource string `json:"subresource"`
+}
+
+// ConflictWrite is a write and who made it.
+type ConflictWrite struct {
+	// Revision is the revision that the write made, 0 for a rejected write.
+	Revision     int64  `json:"revision"`
+	Verb         string `json:"verb"`
+	User         string `json:"user"`
+	UserAgent    string `json:"userAgent"`
+	FieldManager string `json:"fieldManager"`
+	// RequestID is the header Audit-Id of the request.
+	RequestID string `json:"requestID"`
+	// Fields are the fields that the write changed.
+	Fields []string `json:"fields"`
 }
 
 // OpenRequest is a request that has not been answered to its end, such as a watch.

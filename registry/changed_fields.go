@@ -59,3 +59,17 @@ func (s *Store) Writable(version, subresource string, set *fieldpath.Set) *field
 	}
 	return m.owns.Filter(set)
 }
+
+// Content returns the fields of an object of the hub version, in a version, "" for the first one.
+// They may share memory with the object.
+func (s *Store) Content(version string, obj runtime.Object) (any, error) {
+	m, err := s.fieldManager(version, "")
+	if err != nil {
+		return nil, err
+	}
+	value, err := m.typed(obj)
+	if err != nil {
+		return nil, err
+	}
+	return value.AsValue().Unstructured(), nil
+}

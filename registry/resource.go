@@ -143,6 +143,8 @@ type Virtual struct {
 	Create func(ctx context.Context, catalog *Catalog, req CreateRequest) (runtime.Object, error)
 	Get    func(ctx context.Context, catalog *Catalog, name string) (runtime.Object, error)
 	List   func(ctx context.Context, catalog *Catalog) ([]runtime.Object, error)
+	// Feed serves get, list and watch. Get and List are then unused.
+	Feed Feed
 }
 
 // GroupResource returns the group and the name of the resource.

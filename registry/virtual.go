@@ -22,6 +22,9 @@ func newVirtualStore(r *Resource, c *Catalog) *virtualStore {
 
 // Get implements Reader. It ignores the namespace and the resourceVersion.
 func (s *virtualStore) Get(ctx context.Context, _, name, _ string) (*storage.Entry, error) {
+	if s.virtual.Feed != nil {
+		return s.feedEntry(name)
+	}
 	if s.virtual.Get == nil {
 		return nil, s.unsupported("get")
 	}
@@ -32,8 +35,11 @@ func (s *virtualStore) Get(ctx context.Context, _, name, _ string) (*storage.Ent
 	return computedEntry(obj), nil
 }
 
-// List implements Reader. The page has no revision.
+// List implements Reader. The page has a revision only if the resource has a feed.
 func (s *virtualStore) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
+	if s.virtual.Feed != nil {
+		return s.listFeed(ctx, req)
+	}
 	if s.virtual.List == nil {
 		return nil, s.unsupported("list")
 	}
@@ -41,7 +47,7 @@ func (s *virtualStore) List(ctx context.Context, req ListRequest) (*storage.Page
 	if err != nil {
 		return nil, err
 	}
-	predicate := storage.Predicate{Label: req.Label, Field: req.Field, Attrs: s.resource.attributes}
+	predicate := s.predicate(req)
 	page := &storage.Page{}
 	for _, obj := range objs {
 		ok, err := predicate.Matches(obj)
@@ -79,7 +85,10 @@ func (s *virtualStore) GetSubresource(context.Context, string, string, string) (
 }
 
 // Watch implements Reader.
-func (s *virtualStore) Watch(context.Context, ListRequest) (storage.Watcher, error) {
+func (s *virtualStore) Watch(ctx context.Context, req ListRequest) (storage.Watcher, error) {
+	if s.virtual.Feed != nil {
+		return s.watchFeed(ctx, req)
+	}
 	return nil, s.unsupported("watch")
 }
 

@@ -11,12 +11,14 @@ import (
 
 // TestAPIs are the test APIs of one server.
 type TestAPIs struct {
-	journal *journal.Journal
+	journal   *journal.Journal
+	conflicts *conflicts.Log
 }
 
 // New returns the test APIs of a server. It starts nothing.
 func New() *TestAPIs {
-	return &TestAPIs{journal: journal.New(journal.Config{})}
+	log := conflicts.NewLog()
+	return &TestAPIs{journal: journal.New(journal.Config{Observe: log.Observe}), conflicts: log}
 }
 
 // Attach adds the test APIs to the configuration of a catalog.
@@ -28,5 +30,18 @@ func (t *TestAPIs) Attach(config *registry.CatalogConfig) {
 		}
 		return t.journal.Wrap(s, resource)
 	}
-	config.Conflicts = conflicts.NewExplainer(t.journal)
+	config.Conflicts = conflicts.NewExplainer(t.journal, t.conflicts)
+}
+
+// Resources returns the resources of the group miniapi.dev.
+func (t *TestAPIs) Resources() []*registry.Resource {
+	return []*registry.Resource{conflicts.Resource(t.conflicts)}
+}
+
+// Conflicts returns the last conflicts, the oldest first. A nil TestAPIs has none.
+func (t *TestAPIs) Conflicts() []conflicts.Conflict {
+	if t == nil {
+		return nil
+	}
+	return t.conflicts.List()
 }

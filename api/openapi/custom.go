@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -51,7 +52,24 @@ func (b resourceRoutes) buildCustom() []route {
 		all.params = b.params(listParameters(), false, "")
 		routes = append(routes, route{b.root() + "/" + b.resource.Name, []operation{all}})
 	}
-	return routes
+	return b.supported(routes)
+}
+
+// customVerbs has the verb of each operation of a custom resource whose action is another word.
+var customVerbs = map[string]string{"post": "create", "put": "update"}
+
+// supported removes the operations whose verbs the resource does not have. Only a custom resource
+// that is virtual lacks verbs.
+func (b resourceRoutes) supported(routes []route) []route {
+	if b.resource.Virtual == nil {
+		return routes
+	}
+	for i := range routes {
+		routes[i].operations = slices.DeleteFunc(routes[i].operations, func(o operation) bool {
+			return !b.has(cmp.Or(customVerbs[o.action], o.action))
+		})
+	}
+	return slices.DeleteFunc(routes, func(r route) bool { return len(r.operations) == 0 })
 }
 
 // customOperation returns an operation whose response is an object of the resource.

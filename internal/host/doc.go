@@ -13,6 +13,7 @@
 //	POST   /v1/servers/{id}/users           add a user: UserOptions, answered by a User
 //	POST   /v1/servers/{id}/crds            install CustomResourceDefinitions: CRDOptions
 //	GET    /v1/servers/{id}/requests        the last requests that ended
+//	GET    /v1/servers/{id}/conflicts       the last conflicts, explained
 //	GET    /v1/servers/{id}/requests/open   the open requests; with ?wait=1s, those open after 1s
 //	GET    /v1/servers/{id}/objects         the names of the objects, without bootstrap objects
 //	POST   /v1/servers/{id}/keep            let the server outlive its lease, answered by a Kept

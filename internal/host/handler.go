@@ -36,6 +36,7 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("DELETE /v1/servers/{id}/snapshots/{snapshot}", h.withServer((*server).deleteSnapshot))
 	mux.Handle("GET /v1/servers/{id}/requests", h.withServer((*server).recentRequests))
 	mux.Handle("GET /v1/servers/{id}/requests/open", h.withServer((*server).openRequests))
+	mux.Handle("GET /v1/servers/{id}/conflicts", h.withServer((*server).conflicts))
 	mux.Handle("GET /v1/servers/{id}/objects", h.withServer((*server).objects))
 	mux.Handle("POST /v1/servers/{id}/keep", h.withServer((*server).keep))
 	mux.Handle("GET /v1/servers/{id}/log", h.withServer((*server).lastLines))
@@ -176,6 +177,15 @@ func (s *server) installCRDs(r *http.Request) (any, error) {
 // recentRequests returns the last requests that ended, the latest last.
 func (s *server) recentRequests(*http.Request) (any, error) {
 	return append([]miniapi.Request{}, s.running.Requests()...), nil
+}
+
+// conflicts returns the last conflicts, the latest last.
+func (s *server) conflicts(*http.Request) (any, error) {
+	conflicts := []Conflict{}
+	for _, c := range s.running.Conflicts() {
+		conflicts = append(conflicts, Conflict{Name: c.Name, Time: c.Time, Conflict: c})
+	}
+	return conflicts, nil
 }
 
 // objects returns the names of the objects by resource.

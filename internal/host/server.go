@@ -137,6 +137,7 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		Manifests:               o.Manifests,
 		LogRequests:             o.LogRequests,
 		RecentRequests:          recentRequests,
+		TestAPIs:                !o.DisableTestAPIs,
 	}
 	if o.TLS {
 		config.Secure = &miniapi.Secure{}

@@ -1,6 +1,10 @@
 package host
 
-import "time"
+import (
+	"time"
+
+	"github.com/miniapi/miniapi"
+)
 
 // Info is the answer of GET /v1.
 type Info struct {
@@ -58,6 +62,9 @@ type ServerOptions struct {
 	Pods                  string `json:"pods,omitempty"`
 	ServiceClusterIPRange string `json:"serviceClusterIPRange,omitempty"`
 	ServiceNodePortRange  string `json:"serviceNodePortRange,omitempty"`
+
+	// DisableTestAPIs switches off the group miniapi.dev and explained conflicts.
+	DisableTestAPIs bool `json:"disableTestAPIs,omitempty"`
 
 	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
 	LogLevel string `json:"logLevel,omitempty"`
@@ -136,6 +143,13 @@ type OpenRequest struct {
 	URI       string    `json:"uri"`
 	UserAgent string    `json:"userAgent"`
 	Since     time.Time `json:"since"`
+}
+
+// Conflict is a write that was answered with a conflict: an object of conflicts.miniapi.dev.
+type Conflict struct {
+	Name string    `json:"name"`
+	Time time.Time `json:"time"`
+	miniapi.Conflict
 }
 
 // Event is a line of the stream that a server with LeaseConnection is answered with. Exactly one

@@ -66,6 +66,7 @@ func startServerOf(t *testing.T, story string) *miniapi.Server {
 		"# --controllers=-*":                          {Controllers: []string{"-*"}},
 		"# --authorization-mode=RBAC":                 {Authorization: miniapi.RBAC},
 		"# --secure-port=0 --authorization-mode=RBAC": {Authorization: miniapi.RBAC, Secure: &miniapi.Secure{}},
+		"# --enable-test-apis":                        {TestAPIs: true},
 	}[flags])
 }
 

@@ -31,8 +31,9 @@ type analysis struct {
 	writes []intervening
 	// truncated is set if there are more writes than maxSteps, earlier than writes.
 	truncated bool
-	// compacted is set if the base is compacted, foreign if it is newer than the stored object.
-	compacted, foreign bool
+	// compacted is set if the base is compacted, foreign if it is newer than the stored object,
+	// early if it is older than the object.
+	compacted, foreign, early bool
 	// submitted is the object that the write would have stored over base, nil if it is not known.
 	submitted runtime.Object
 	// ours are the fields that the rejected write changes, theirs the fields that changed since
@@ -83,7 +84,9 @@ func (a *analysis) walk(ctx context.Context) []*storage.Entry {
 		entry, err := a.Store.GetAt(ctx, a.Namespace, a.Name, last.Revision-1)
 		switch {
 		case apierrors.IsNotFound(err):
-			a.Replaced = true
+			_, err := a.Store.GetAt(ctx, a.Namespace, a.Name, a.Base)
+			a.early = apierrors.IsNotFound(err)
+			a.Replaced = !a.early
 			return states
 		case err != nil:
 			a.compacted = apierrors.IsResourceExpired(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -36,17 +37,29 @@ const (
 // Explainer implements registry.ConflictExplainer.
 type Explainer struct {
 	journal *journal.Journal
+	log     *Log
 }
 
-// NewExplainer returns an Explainer that finds writers in a journal.
-func NewExplainer(j *journal.Journal) *Explainer { return &Explainer{journal: j} }
+// NewExplainer returns an Explainer that finds writers in a journal and records conflicts in a log.
+func NewExplainer(j *journal.Journal, l *Log) *Explainer { return &Explainer{journal: j, log: l} }
 
 // Explain implements registry.ConflictExplainer. Neither the causes nor the warning contain values
 // of fields, because the client may not be allowed to read the object.
 func (e *Explainer) Explain(ctx context.Context, c *registry.Conflict) []metav1.StatusCause {
 	a := analyze(ctx, c, e.journal)
 	registry.AddWarning(ctx, a.warning())
+	writer := journal.WriterFrom(ctx)
+	e.log.add(a.record(loser(ctx, writer), time.Now()), c.Key, writer)
 	return a.causes()
+}
+
+// loser returns the rejected write of a request.
+func loser(ctx context.Context, writer journal.Writer) Write {
+	w := Write{User: writer.User, UserAgent: writer.UserAgent, FieldManager: writer.FieldManager}
+	if origin := registry.OriginFrom(ctx); origin != nil {
+		w.Verb, w.RequestID = origin.Verb, origin.RequestID
+	}
+	return w
 }
 
 // causes returns the explanation as causes of a Status.
@@ -79,6 +92,8 @@ func (a *analysis) problem() string {
 	switch {
 	case a.foreign:
 		return fmt.Sprintf("revision %d is newer than the stored object, which is at revision %d: it does not come from this object", a.Base, a.Current.Revision)
+	case a.early:
+		return fmt.Sprintf("the object did not exist at revision %d: the revision does not come from this object", a.Base)
 	case a.Replaced:
 		return "the object was deleted and created again since it was read"
 	case a.compacted:

@@ -3,6 +3,7 @@ package testapis_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -13,9 +14,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi"
@@ -227,6 +232,20 @@ func TestConflictOfDeletionWithPreconditions(t *testing.T) {
 	}
 }
 
+// A resourceVersion that no state of the object had is named as the cause.
+func TestConflictWithForeignVersion(t *testing.T) {
+	w := newWorld(t, withTestAPIs, bump)
+	for version, want := range map[string]string{
+		"1":       "the object did not exist at revision 1",
+		"1000000": "revision 1000000 is newer than the stored object",
+	} {
+		err := w.update(t, func(d *appsv1.Deployment) { bump(d); d.ResourceVersion = version })
+		if problem := causesOf(t, err, conflicts.CauseUnknownBase); len(problem) != 1 || !strings.HasPrefix(problem[0].Message, want) {
+			t.Errorf("resourceVersion %s: %v", version, problem)
+		}
+	}
+}
+
 // The base is read from etcd, so it is not known after a compaction; the writers still are.
 func TestConflictAfterCompaction(t *testing.T) {
 	server := start(t, withTestAPIs)
@@ -272,6 +291,7 @@ func TestConcurrentConflictsNameTheWinner(t *testing.T) {
 		})
 	}
 	group.Wait()
+	checkConflicts(t, server, errs)
 	winner := slices.Index(errs, nil)
 	for i, err := range errs {
 		if i == winner {
@@ -284,6 +304,95 @@ func TestConcurrentConflictsNameTheWinner(t *testing.T) {
 		if got := fieldsOf(causesOf(t, err, conflicts.CauseFieldChangedByBoth)); !slices.Equal(got, []string{".metadata.labels.biz-version"}) {
 			t.Errorf("fields changed by both: %v", got)
 		}
+	}
+}
+
+// checkConflicts compares the recorded conflicts with the errors that the workers received.
+func checkConflicts(t *testing.T, server *miniapi.Server, errs []error) {
+	t.Helper()
+	var want, got []string
+	for i, err := range errs {
+		if err != nil {
+			want = append(want, fmt.Sprintf("deployments.apps default/web: worker-%d after worker-%d, .metadata.labels.biz-version",
+				i+1, slices.Index(errs, nil)+1))
+		}
+	}
+	for _, c := range server.Conflicts() {
+		got = append(got, fmt.Sprintf("%s: %s after %s, %s", c.Object, c.Loser.Who(), c.Winner.Who(), strings.Join(c.Clashing, " ")))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != 4 {
+		t.Errorf("conflicts (-want +got):\n%s", diff)
+	}
+}
+
+// The recorded conflict of a Secret has its fields without their values.
+func TestRecordedConflictHidesSecrets(t *testing.T) {
+	server := start(t, withTestAPIs)
+	c, _ := client(t, server, "first")
+	secrets := c.CoreV1().Secrets("default")
+	stale, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
+	check(t, err)
+	_, err = secrets.Patch(t.Context(), "s", types.MergePatchType, []byte(`{"stringData":{"k":"a"}}`), metav1.PatchOptions{})
+	check(t, err)
+	stale.StringData = map[string]string{"k": "b"}
+	_, err = secrets.Update(t.Context(), stale, metav1.UpdateOptions{})
+	causesOf(t, err, conflicts.CauseFieldChangedByBoth)
+	recorded := server.Conflicts()
+	if len(recorded) != 1 || len(recorded[0].Fields) == 0 {
+		t.Fatalf("recorded %+v", recorded)
+	}
+	for _, field := range recorded[0].Fields {
+		if field.Theirs != "" && field.Theirs != "(hidden)" || field.Ours != "" && field.Ours != "(hidden)" {
+			t.Errorf("field %+v", field)
+		}
+	}
+}
+
+// retry.RetryOnConflict succeeds, and the conflict says so. The resource is watched by a dynamic
+// informer, as any other one.
+func TestConflictsResource(t *testing.T) {
+	server := start(t, withTestAPIs)
+	c, _ := client(t, server, "retrier")
+	other, _ := client(t, server, "other")
+	dynamicClient, err := dynamic.NewForConfig(server.RESTConfig())
+	check(t, err)
+	resource := schema.GroupVersionResource{Group: "miniapi.dev", Version: "v1alpha1", Resource: "conflicts"}
+	list, err := dynamicClient.Resource(resource).List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	watcher, err := dynamicClient.Resource(resource).Watch(t.Context(), metav1.ListOptions{
+		ResourceVersion: list.GetResourceVersion(), FieldSelector: "loser.fieldManager=retrier"})
+	check(t, err)
+	defer watcher.Stop()
+	_, err = c.AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{})
+	check(t, err)
+	tries := 0
+	check(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		read, err := c.AppsV1().Deployments("default").Get(t.Context(), "web", metav1.GetOptions{})
+		check(t, err)
+		if tries++; tries == 1 {
+			_, err = other.AppsV1().Deployments("default").Patch(t.Context(), "web", types.MergePatchType,
+				[]byte(`{"metadata":{"labels":{"biz-version":"2"}}}`), metav1.PatchOptions{})
+			check(t, err)
+		}
+		bump(read)
+		read.Labels["retried"] = "yes"
+		_, err = c.AppsV1().Deployments("default").Update(t.Context(), read, metav1.UpdateOptions{})
+		return err
+	}))
+	var got []string
+	for range 2 {
+		event := <-watcher.ResultChan()
+		object := event.Object.(*unstructured.Unstructured)
+		after, _, _ := unstructured.NestedInt64(object.Object, "succeededAfter")
+		got = append(got, fmt.Sprintf("%s %s %d", event.Type, object.GetName(), after))
+	}
+	if diff := cmp.Diff([]string{"ADDED web-1 0", "MODIFIED web-1 2"}, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	_, err = dynamicClient.Resource(resource).List(t.Context(), metav1.ListOptions{FieldSelector: "loser.nobody=x"})
+	if !apierrors.IsBadRequest(err) {
+		t.Errorf("unknown field selector: %v", err)
 	}
 }
 
