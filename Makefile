@@ -1,6 +1,7 @@
 .DEFAULT_GOAL := help
 PKG ?= ./...
 REF ?= HEAD
+RELEASE ?= 1.37
 # The modules with tests, except the main one.
 MODULES := $(shell cat .ci/modules)
 
@@ -16,7 +17,7 @@ PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 GORELEASER := v2.15.1
 
-.PHONY: help build test suites skew adoption race lint cross fix bench bench-compare compare cast site golden fuzz run release-check release
+.PHONY: help build test suites skew adoption controlplane race lint cross fix bench bench-compare compare cast site golden fuzz run release-check release
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,6 +39,9 @@ skew: $(KUBECTLS:%=bin/kubectl-%) ## play the kubectl scripts with older release
 adoption: build ## test miniapitest with Kubernetes libraries v0.29 to v0.37; compiles each of them
 	@for mod in test/adoption/*/go.mod; do module=$$(dirname $$mod); echo $$module; \
 	  MINIAPI_BIN="$(CURDIR)/bin/miniapi" go -C $$module test -count=1 ./... || exit 1; done
+
+controlplane: build bin/controlplane-$(RELEASE) ## run kube-controller-manager, kube-scheduler, kwok and sample-apiserver (RELEASE=1.36)
+	go -C test/controlplane test -count=1 ./... -programs "$(CURDIR)/bin/controlplane-$(RELEASE)"
 
 race: ## run all tests with the race detector
 	go test -race $(PKG)$(MODULES:%= && go -C % test -race ./...)
@@ -100,6 +104,16 @@ bin/kubectl-%:
 	@mkdir -p bin
 	printf 'module github.com/miniapi/miniapi/test/e2e\n\ngo 1.26.0\n\nrequire k8s.io/kubectl v%s\n' 0.$(*:1.%=%) >$@.mod
 	go build -C test/e2e -modfile=../../$@.mod -mod=mod -ldflags '-X k8s.io/component-base/version.gitVersion=v$*' -o ../../$@ ./cmd/kubectl
+
+# The programs of test/controlplane, and the stages of kwok.
+STAGES := node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease \
+	pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete
+bin/controlplane-%: test/controlplane/v%/go.mod
+	@mkdir -p $@
+	go build -C $(<D) -o "$(CURDIR)/$@/" tool
+	kwok=$$(go -C $(<D) list -m -f '{{.Dir}}' sigs.k8s.io/kwok) && for stage in $(STAGES); do \
+	  echo --- && cat "$$kwok/kustomize/stage/$$stage.yaml" && echo || exit 1; done >$@/kwok-stages.yaml
+	@touch $@
 
 # Not in tools/go.mod, whose module graph it would multiply.
 bin/goreleaser: Makefile

@@ -111,7 +111,7 @@ func (c Config) certDir() certs.Directory {
 // start. Errors are logged, because only aggregated API servers and components of a control plane
 // use the CAs.
 func (s *Server) publishAuthentication(ctx context.Context) error {
-	persistent := s.config.DataDir != "" || len(s.config.EtcdServers) > 0
+	persistent := s.config.DataDir != "" || s.shared()
 	configMaps, served := s.store(corev1.Resource("configmaps"))
 	if s.identity.serving == nil || !persistent || !served {
 		return nil

@@ -80,8 +80,8 @@ func inEveryNamespace(resource, name string) bool {
 		resource == "configmaps" && path.Base(name) == "kube-root-ca.crt"
 }
 
-// bootstrapKeys returns the keys of the bootstrap objects, among them the APIServices of the group
-// versions that this server serves.
+// bootstrapKeys returns the keys of the bootstrap objects, among them the identity lease and the
+// APIServices of the group versions that this server serves.
 func (s *Server) bootstrapKeys() (map[string]bool, error) {
 	objects, err := bootstrap.Objects(s.config.Bootstrap, s.bootstrap)
 	if err != nil {
@@ -90,6 +90,9 @@ func (s *Server) bootstrapKeys() (map[string]bool, error) {
 	keys := map[string]bool{}
 	for _, object := range objects {
 		keys[object.Key] = true
+	}
+	if s.identityLease != nil {
+		keys[s.identityLease.Key()] = true
 	}
 	snapshot := s.catalog.Snapshot()
 	for _, group := range snapshot.Groups {

@@ -25,6 +25,7 @@ import (
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/datastore"
+	"github.com/miniapi/miniapi/internal/heartbeat"
 	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/internal/serviceip"
@@ -67,6 +68,8 @@ type Server struct {
 	manifests   *manifests.Loader
 	testAPIs    *testapi.TestAPIs // nil: off
 	initial     initialState
+	// identityLease is nil except in the full bootstrap.
+	identityLease *heartbeat.Lease
 
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
@@ -136,6 +139,11 @@ func (s *Server) assemble(ctx context.Context) error {
 		Port:           s.listener.Port(),
 		AccessRoles:    s.config.Authorization.modes().Has(authz.ModeRBAC),
 		Authentication: authentication,
+		Advertise:      s.advertised(),
+		Shared:         s.shared(),
+	}
+	if s.identityLease, err = s.newIdentityLease(); err != nil {
+		return err
 	}
 	if snapshot := s.config.Snapshot; snapshot != nil {
 		_, err := s.datastore.Backend().Restore(ctx, snapshot.state)
@@ -175,6 +183,9 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 	return err
 }
 
+// shared reports whether other servers may use the same storage.
+func (s *Server) shared() bool { return len(s.config.EtcdServers) > 0 }
+
 // buildCatalog builds the catalog with the built-in kinds, and the parts that add to it.
 func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	ports, err := serviceip.ParseNodePorts(s.config.ServiceNodePortRange)
@@ -208,7 +219,8 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	})
 	s.controllers = controllers.New(controllers.Config{
 		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Sync: s.crds.Sync,
-		Shared: len(s.config.EtcdServers) > 0, CA: s.identity.servingCA(), Logger: s.config.logger("controllers"),
+		Shared: s.shared(), CA: s.identity.servingCA(), Remote: s.aggregator.Transport,
+		Logger: s.config.logger("controllers"),
 	})
 	resources := kinds.Resources(s.features)
 	if s.testAPIs != nil {
@@ -286,8 +298,8 @@ func (s *Server) run() {
 		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
 		s.controllers.Run, s.publishAuthentication,
 	}
-	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices
-		parts = append(parts, s.aggregator.Register)
+	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices and Endpoints
+		parts = append(parts, s.aggregator.Register, s.advertise)
 	}
 	for _, run := range parts {
 		s.group.Go(func() error { return run(ctx) })

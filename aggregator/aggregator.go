@@ -73,6 +73,15 @@ func (a *Aggregator) Handler(gv schema.GroupVersion) (http.Handler, bool) {
 	return server, ok
 }
 
+// Transport returns the connection to the server of a remote group version, and false if there is
+// none. Requests need a path only. Their user is in their context; see [registry.WithUser].
+func (a *Aggregator) Transport(gv schema.GroupVersion) (http.RoundTripper, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	server, ok := a.servers[gv.Version+"."+gv.Group]
+	return server, ok
+}
+
 func (a *Aggregator) newInformer(resource schema.GroupResource, selection registry.ListRequest, handle func(context.Context, informer.Change)) *informer.Informer {
 	return informer.New(informer.Config{
 		Resource: resource, Lookup: a.config.Catalog.Store, Selection: selection, Handle: handle, Logger: a.config.Logger,

@@ -67,6 +67,23 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
+// RoundTrip implements http.RoundTripper for requests of this server. It does not follow redirects.
+func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+	address, problem := s.resolve(r.Context())
+	switch {
+	case problem != nil:
+		return nil, errors.New(problem.Message)
+	case s.transportErr != nil:
+		return nil, s.transportErr
+	case !s.available.Load():
+		return nil, fmt.Errorf("APIService %s is not available", s.service.Name)
+	}
+	out := r.Clone(r.Context())
+	out.URL.Scheme, out.URL.Host = "https", address
+	setUserHeaders(out, registry.UserFrom(r.Context()))
+	return s.transport.RoundTrip(out)
+}
+
 // refusedAnswer is the error for an answer of another server that the proxy does not forward.
 type refusedAnswer string
 

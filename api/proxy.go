@@ -79,6 +79,5 @@ type proxyResponse struct {
 // Hijack implements http.Hijacker.
 func (w *proxyResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.deadline.Stop()
-	w.Status = http.StatusSwitchingProtocols
-	return http.NewResponseController(w.Recorder).Hijack()
+	return w.Recorder.Hijack()
 }

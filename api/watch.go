@@ -37,16 +37,25 @@ func (c *call) watch() error {
 	if err != nil && !isVersionError(err) {
 		return err
 	}
-	stream := c.newWatchStream(options.AllowWatchBookmarks, timeout)
-	defer stream.close()
-	if err != nil {
-		stream.sendError(err)
-		return nil
+	serve := func(out watchOutput) {
+		stream := c.newWatchStream(out, options.AllowWatchBookmarks, timeout)
+		defer stream.close()
+		if err != nil {
+			stream.sendError(err)
+			return
+		}
+		stream.initial = sendsInitialEvents(options)
+		stream.endsInitial = options.AllowWatchBookmarks && options.SendInitialEvents != nil && *options.SendInitialEvents
+		stream.run(ctx, watcher.Events())
 	}
-	defer watcher.Stop()
-	stream.initial = sendsInitialEvents(options)
-	stream.endsInitial = options.AllowWatchBookmarks && options.SendInitialEvents != nil && *options.SendInitialEvents
-	stream.run(ctx, watcher.Events())
+	if err == nil {
+		defer watcher.Stop()
+	}
+	if isWebSocket(c.r) {
+		c.watchOverWebSocket(cancel, serve)
+	} else {
+		serve(c.newHTTPOutput())
+	}
 	return nil
 }
 

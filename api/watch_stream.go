@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"net/http"
@@ -15,9 +14,6 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// watchBufferSize is the size of the buffer that joins frames to larger writes.
-const watchBufferSize = 16 << 10
-
 // finalEventTimeout is the time that a client has to read an event after the shutdown began.
 const finalEventTimeout = 100 * time.Millisecond
 
@@ -27,9 +23,8 @@ type watchStream struct {
 	call      *call
 	encoder   *encoding.EntryEncoder // nil: events are encoded from objects, as for Tables
 	frames    encoding.FrameEncoder
-	out       *bufio.Writer
+	out       watchOutput
 	count     func(bytes int) // counts a frame in the metrics
-	control   *http.ResponseController
 	bookmarks *bookmarks
 	// initial is set while the initial events are sent. Frames are flushed only when the buffer is
 	// full.
@@ -39,41 +34,30 @@ type watchStream struct {
 	release     func()
 }
 
-// newWatchStream sends the header of the response. The timeout of the watch is also the deadline
-// for a client that does not read.
-func (c *call) newWatchStream(allowBookmarks bool, timeout time.Duration) *watchStream {
-	c.w.Header().Set("Content-Type", c.format.MediaType.Stream)
-	c.w.WriteHeader(http.StatusOK)
+// newWatchStream returns the stream of a watch. The timeout of the watch is also the deadline for a
+// client that does not read.
+func (c *call) newWatchStream(out watchOutput, allowBookmarks bool, timeout time.Duration) *watchStream {
 	s := &watchStream{
 		call:      c,
-		frames:    c.format.FrameEncoder(),
-		out:       bufio.NewWriterSize(c.w, watchBufferSize),
+		frames:    out.frames(),
+		out:       out,
 		count:     c.server.metrics.WatchEvents(c.Target),
-		control:   http.NewResponseController(c.w),
 		bookmarks: newBookmarks(allowBookmarks, timeout),
 	}
 	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
 		s.encoder = &encoder
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(timeout + finalEventTimeout))
-	s.release = c.server.responder.LimitOnShutdown(s.control.SetWriteDeadline, finalEventTimeout)
-	_ = s.flush()
+	_ = out.SetWriteDeadline(time.Now().Add(timeout + finalEventTimeout))
+	s.release = c.server.responder.LimitOnShutdown(out.SetWriteDeadline, finalEventTimeout)
+	_ = out.flush()
 	return s
 }
 
 // close flushes the buffer and releases the resources of the stream.
 func (s *watchStream) close() {
-	_ = s.flush()
+	_ = s.out.flush()
 	s.bookmarks.stop()
 	s.release()
-}
-
-// flush sends the buffered frames. It fails if the client has closed the connection.
-func (s *watchStream) flush() error {
-	if err := s.out.Flush(); err != nil {
-		return err
-	}
-	return s.control.Flush()
 }
 
 // run sends events until the channel or ctx ends. Events that are ready at the same time are
@@ -88,7 +72,7 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 			continue
 		default:
 		}
-		if !s.initial && s.flush() != nil {
+		if !s.initial && s.out.flush() != nil {
 			return
 		}
 		select {
@@ -188,9 +172,9 @@ func (s *watchStream) sendError(err error) {
 	}
 }
 
-// write buffers a frame. The body, which watches share, is copied only into the buffer.
+// write writes the frame of an event.
 func (s *watchStream) write(eventType watch.EventType, header metav1.TypeMeta, body encoding.Body) bool {
 	frame := s.frames.Frame(string(eventType), header, body)
 	s.count(frame.Size())
-	return frame.Write(s.out) == nil
+	return s.out.write(frame) == nil
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/controllers/kubelet"
 	"github.com/miniapi/miniapi/controllers/reconcile"
@@ -27,6 +29,9 @@ type Config struct {
 	Sync func(ctx context.Context) error
 	// Shared is set if other servers may use the same storage.
 	Shared bool
+	// Remote returns the connection to the server of an aggregated group version, and false if
+	// there is none. Nil: there are no aggregated APIs.
+	Remote func(schema.GroupVersion) (http.RoundTripper, bool)
 	// CA is the certificate authority of the server in PEM, nil without HTTPS.
 	CA []byte
 	// Logger reports failures, which are retried. Nil discards them.
@@ -91,7 +96,9 @@ func (c *Controllers) Run(ctx context.Context) error {
 
 // controllers returns new controllers.
 func (c Config) controllers() []reconcile.Controller {
-	config := reconcile.Config{Catalog: c.Catalog, Sync: c.Sync, Shared: c.Shared, CA: c.CA, Logger: c.Logger}
+	config := reconcile.Config{
+		Catalog: c.Catalog, Sync: c.Sync, Shared: c.Shared, Remote: c.Remote, CA: c.CA, Logger: c.Logger,
+	}
 	var all []reconcile.Controller
 	for _, enabled := range selected(c.Enabled) {
 		all = append(all, enabled.make(config))

@@ -98,16 +98,24 @@ func (f Format) convert(d Document) ([]byte, error) {
 
 // FrameEncoder makes the frames of one watch. It is not safe for concurrent use.
 type FrameEncoder struct {
-	mediaType *MediaType
-	start     []byte // reused by every frame
+	frame frameFunc
+	start []byte // reused by every frame
 }
 
 // FrameEncoder returns the frame encoder of a format that NegotiateWatch returned.
-func (f Format) FrameEncoder() FrameEncoder { return FrameEncoder{mediaType: f.MediaType} }
+func (f Format) FrameEncoder() FrameEncoder { return FrameEncoder{frame: f.MediaType.frame} }
+
+// MessageEncoder is FrameEncoder for connections that keep messages apart.
+func (f Format) MessageEncoder() FrameEncoder {
+	if f.MediaType.message != nil {
+		return FrameEncoder{frame: f.MediaType.message}
+	}
+	return f.FrameEncoder()
+}
 
 // Frame returns the frame of an event, which is valid until the next call. The body is not copied.
 func (e *FrameEncoder) Frame(eventType string, header metav1.TypeMeta, b Body) Document {
-	frame := e.mediaType.frame(e.start[:0], eventType, header, b)
+	frame := e.frame(e.start[:0], eventType, header, b)
 	e.start = frame.start
 	return frame
 }

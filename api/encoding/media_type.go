@@ -15,6 +15,8 @@ import (
 type MediaType struct {
 	// Type is the name in Accept and Content-Type headers.
 	Type string
+	// Text reports whether documents are text.
+	Text bool
 	// Stream is the content type of a watch, "" if the media type has no watch frames.
 	Stream string
 	// tables reports whether Tables can be sent in this media type.
@@ -29,8 +31,9 @@ type MediaType struct {
 	wrap func(dst []byte, header metav1.TypeMeta, b Body) Document
 	// list writes a list item by item; rewrite is applied to its output.
 	list func(w io.Writer, l List) error
-	// frame makes one frame of a watch, as wrap makes a document.
-	frame func(dst []byte, eventType string, header metav1.TypeMeta, b Body) Document
+	// frame makes one frame of a watch, as wrap makes a document. message makes the content of a
+	// frame without its length. Nil: frame has no length.
+	frame, message frameFunc
 	// rewrite converts a whole document to the media type. Nil: documents are sent as they are.
 	rewrite func(document []byte) ([]byte, error)
 	// indent returns a writer that indents documents and writes them to w. Nil: the media type
@@ -40,6 +43,9 @@ type MediaType struct {
 	lax, strict runtime.Serializer
 }
 
+// frameFunc appends the start of an event to dst.
+type frameFunc = func(dst []byte, eventType string, header metav1.TypeMeta, b Body) Document
+
 // encodeFunc encodes an object without apiVersion and kind.
 type encodeFunc = func(obj runtime.Object) ([]byte, error)
 
@@ -47,17 +53,17 @@ type encodeFunc = func(obj runtime.Object) ([]byte, error)
 func newMediaTypes(scheme *runtime.Scheme) []MediaType {
 	table := []MediaType{
 		{
-			Type: runtime.ContentTypeJSON, Stream: runtime.ContentTypeJSON, tables: true,
+			Type: runtime.ContentTypeJSON, Stream: runtime.ContentTypeJSON, Text: true, tables: true,
 			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, frame: jsonFrame, indent: newIndenter,
 		},
 		{
-			Type: runtime.ContentTypeYAML, tables: true,
+			Type: runtime.ContentTypeYAML, Text: true, tables: true,
 			form: "json", encode: jsonBody, wrap: jsonWrap, list: jsonList, rewrite: yaml.JSONToYAML,
 		},
 		{
 			Type: runtime.ContentTypeProtobuf, Stream: runtime.ContentTypeProtobuf + ";stream=watch",
 			form: "protobuf", encode: protobufBody, stamped: true,
-			wrap: protobufWrap, list: protobufList, frame: protobufFrame,
+			wrap: protobufWrap, list: protobufList, frame: protobufFrame, message: protobufEvent,
 		},
 	}
 	decoders := serializer.NewCodecFactory(scheme).SupportedMediaTypes()

@@ -121,12 +121,17 @@ func protobufList(w io.Writer, l List) error {
 	return Document{start: buf, end: envelopeEnd}.Write(w)
 }
 
-// protobufFrame makes a frame of a watch: the length in four bytes, then a metav1.WatchEvent
-// without an envelope, whose object has one.
+// protobufFrame makes a frame of a watch: the length in four bytes, then the event.
 func protobufFrame(dst []byte, kind string, header metav1.TypeMeta, b Body) Document {
+	raw := fieldSize(rawExtensionRaw, envelopeSize(header, b.size()))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(fieldSize(eventType, len(kind))+fieldSize(eventObject, raw)))
+	return protobufEvent(dst, kind, header, b)
+}
+
+// protobufEvent makes a metav1.WatchEvent without an envelope, whose object has one.
+func protobufEvent(dst []byte, kind string, header metav1.TypeMeta, b Body) Document {
 	object := envelopeSize(header, b.size())
 	raw := fieldSize(rawExtensionRaw, object)
-	dst = binary.BigEndian.AppendUint32(dst, uint32(fieldSize(eventType, len(kind))+fieldSize(eventObject, raw)))
 	dst = append(appendLength(dst, eventType, len(kind)), kind...)
 	dst = appendLength(dst, eventObject, raw)
 	dst = appendLength(dst, rawExtensionRaw, object)

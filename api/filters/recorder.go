@@ -1,6 +1,10 @@
 package filters
 
-import "net/http"
+import (
+	"bufio"
+	"net"
+	"net/http"
+)
 
 // Recorder is a ResponseWriter that records the status code and the size of the response.
 type Recorder struct {
@@ -38,6 +42,15 @@ func (w *Recorder) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	w.Bytes += int64(n)
 	return n, err
+}
+
+// Hijack implements http.Hijacker.
+func (w *Recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffer, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.Status = http.StatusSwitchingProtocols
+	}
+	return conn, buffer, err
 }
 
 // Unwrap returns the wrapped ResponseWriter, for http.ResponseController.

@@ -67,12 +67,13 @@ func NewCredentials(config Config) (*Credentials, error) {
 	}
 	c.tokens = Tokens{ServiceAccounts: accounts, Any: AnyOf(users.Identify, accounts.Identify)}
 	bearer := Bearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
+	webSocket := WebSocketBearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
 	if config.Authority == nil {
-		c.authenticate = Chain(bearer)
+		c.authenticate = Chain(bearer, webSocket)
 		return c, nil
 	}
 	chain, err := c.certificateAuthenticators(config)
-	c.authenticate = Chain(append(chain, bearer)...)
+	c.authenticate = Chain(append(chain, bearer, webSocket)...)
 	return c, err
 }
 

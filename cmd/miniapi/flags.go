@@ -82,7 +82,7 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringVar(&o.pods, "pods", string(miniapi.PodsManual), "`MODE` of pods: manual (a client binds them and writes their status) or instant (bound, and ready, completed or terminated at once)")
 	cluster.StringVar(&o.emulated, "emulated-version", "", "`RELEASE` of Kubernetes whose API is served, 1.36 or 1.37 (default 1.37)")
 	cluster.Var(&o.featureGates, "feature-gates", "comma-separated `NAME=BOOL` pairs of feature gates of kube-apiserver; gates that miniapi does not implement have no effect")
-	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of the initial objects: minimal (namespaces, Service default/kubernetes) or full (all objects that kube-apiserver creates)")
+	cluster.StringVar(&o.bootstrap, "bootstrap", string(bootstrap.Minimal), "`MODE` of the initial objects: minimal (namespaces, Service default/kubernetes) or full (all objects that kube-apiserver creates; Endpoints of default/kubernetes only if --bind-address is not a loopback address)")
 	cluster.StringSliceVar(&o.crds, "crds", nil, "comma-separated `PATHS` of files and folders with CustomResourceDefinitions to install at start")
 	cluster.StringVar(&o.manifests, "manifests", "", "`DIR` of manifests to apply at start and whenever a file changes")
 

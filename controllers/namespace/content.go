@@ -24,7 +24,8 @@ type content struct {
 	finalizers map[string]int
 	// partial is set if the pass ended with the pods.
 	partial bool
-	// recheck is the time after which the remaining pods should be gone.
+	// recheck is the time after which the remaining objects should be gone, 0 if their changes are
+	// reported.
 	recheck time.Duration
 }
 
@@ -65,6 +66,9 @@ func (c *Controller) deleteContent(ctx context.Context, ns *corev1.Namespace) *c
 		if isDeletable(store.Resource()) && store.Resource().GroupResource() != corev1.Resource("pods") {
 			c.deleteKind(ctx, store, ns, result, 0)
 		}
+	}
+	for _, resource := range remoteResources(snapshot) {
+		c.deleteRemote(ctx, resource, ns, result)
 	}
 	return result
 }
@@ -142,11 +146,19 @@ func (c *Controller) deleteKind(ctx context.Context, store *registry.Store, ns *
 		return
 	}
 	resource := store.Resource().GroupResource().WithVersion(store.Resource().Versions[0].Name)
-	result.remaining[resource] = count
-	for finalizer, n := range finalizers {
-		result.finalizers[finalizer] += n
-	}
+	result.addRemaining(resource, count, finalizers)
 	if grace == 0 && len(finalizers) == 0 {
-		result.add(fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v", ns.Name, resource))
+		result.add(unexpectedItems(ns.Name, resource))
 	}
+}
+
+func (c *content) addRemaining(resource schema.GroupVersionResource, count int, finalizers map[string]int) {
+	c.remaining[resource] = count
+	for finalizer, n := range finalizers {
+		c.finalizers[finalizer] += n
+	}
+}
+
+func unexpectedItems(namespace string, resource schema.GroupVersionResource) error {
+	return fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v", namespace, resource)
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,6 +33,9 @@ type Config struct {
 	Sync func(ctx context.Context) error
 	// Shared is set if other servers may use the same storage.
 	Shared bool
+	// Remote returns the connection to the server of an aggregated group version, and false if
+	// there is none. Requests need a path only; their user is in the context.
+	Remote func(schema.GroupVersion) (http.RoundTripper, bool)
 	// CA is the certificate authority of the server in PEM, nil without HTTPS.
 	CA     []byte
 	Logger *slog.Logger

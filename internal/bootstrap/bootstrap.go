@@ -44,9 +44,11 @@ type Config struct {
 	// Port is the port of the server. 0: 443.
 	Port int
 	// Advertise is the address of the server for clients inside of the cluster. Mode Full creates
-	// Endpoints and an EndpointSlice of the Service with it, unless it is invalid or a loopback
-	// address, which validation of endpoints rejects.
+	// Endpoints and an EndpointSlice of the Service with it, unless it is invalid, or a loopback or
+	// link-local address, which validation of endpoints rejects.
 	Advertise netip.Addr
+	// Shared is set if other servers may use the same storage.
+	Shared bool
 	// Authentication is the content of AuthenticationConfigMap. Nil: no such ConfigMap.
 	Authentication *Authentication
 	// Now returns the creation time. Nil: time.Now.

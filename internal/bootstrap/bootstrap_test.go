@@ -242,11 +242,11 @@ func TestAccessRoles(t *testing.T) {
 		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
 		"system:basic-user", "system:discovery", "system:public-info-viewer",
 		"system:service-account-issuer-discovery", "system:cluster-trust-bundle-discovery", "system:auth-delegator",
-		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
+		"system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler", "system:controller:namespace-controller"} {
 		want["/clusterroles/"+name] = recorded["/clusterroles/"+name]
 	}
 	for _, name := range []string{"cluster-admin", "system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery",
-		"system:cluster-trust-bundle-discovery", "system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler"} {
+		"system:cluster-trust-bundle-discovery", "system:kube-controller-manager", "system:kube-scheduler", "system:volume-scheduler", "system:controller:namespace-controller"} {
 		want["/clusterrolebindings/"+name] = recorded["/clusterrolebindings/"+name]
 	}
 	for _, key := range []string{

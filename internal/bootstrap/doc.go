@@ -11,5 +11,5 @@
 //	go test ./internal/bootstrap -run TestFull -update
 //
 // The objects that depend on the addresses of the server are created here. The identity lease of
-// kube-apiserver is omitted, because no controller renews it.
+// kube-apiserver is kept by package heartbeat.
 package bootstrap

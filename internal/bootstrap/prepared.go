@@ -91,6 +91,8 @@ var accessRoleNames = map[string]bool{
 	"system:service-account-issuer-discovery": true, "system:cluster-trust-bundle-discovery": true,
 	"system:auth-delegator":          true,
 	"system:kube-controller-manager": true, "system:kube-scheduler": true, "system:volume-scheduler": true,
+	// The built-in controller sends requests to aggregated API servers, which ask this server.
+	"system:controller:namespace-controller": true,
 }
 
 // systemRoleNames are the access roles in the namespace kube-system.

@@ -123,6 +123,14 @@ func (l *Listener) Port() int {
 	return portOf(l.plain)
 }
 
+// SecureAddr returns the IP address of the secure port, an invalid one if there is no secure port.
+func (l *Listener) SecureAddr() netip.Addr {
+	if l.secure == nil {
+		return netip.Addr{}
+	}
+	return l.secure.Addr().(*net.TCPAddr).AddrPort().Addr().Unmap()
+}
+
 func portOf(listener net.Listener) int { return listener.Addr().(*net.TCPAddr).Port }
 
 // URL returns the address for clients: https if there is a secure port, else http.

@@ -13,6 +13,7 @@ func (g Gate) fixed() bool { return g == Always || unicode.IsLower(rune(g[0])) }
 
 // The feature gates of kube-apiserver that the server evaluates.
 const (
+	APIServerIdentity                            Gate = "APIServerIdentity"
 	AtomicWriteVolumeUserFields                  Gate = "AtomicWriteVolumeUserFields"
 	CSIVolumeHealth                              Gate = "CSIVolumeHealth"
 	ClusterTrustBundle                           Gate = "ClusterTrustBundle"

@@ -3,9 +3,11 @@ package bench
 import (
 	"fmt"
 	"net/http"
+	"runtime/metrics"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -89,4 +91,63 @@ func (f *fixture) awaitDeletion(events watch.Interface) {
 		}
 	}
 	f.b.Fatal("the watch has ended")
+}
+
+// BenchmarkLargeNamespaceDeletion measures the deletion of a namespace with 100,000 objects, and by
+// how much the heap grows meanwhile: etcd keeps the history of the deletions, and the watch cache
+// its window of events, but no list of the objects is held.
+func BenchmarkLargeNamespaceDeletion(b *testing.B) {
+	const objects, writers = 100_000, 4
+	f := newFixture(b)
+	client := kubernetes.NewForConfigOrDie(f.server.RESTConfig())
+	namespaces := client.CoreV1().Namespaces()
+	for b.Loop() {
+		_, err := namespaces.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "large"}}, metav1.CreateOptions{})
+		f.check(err)
+		var group errgroup.Group
+		for w := range writers {
+			group.Go(func() error {
+				for i := range objects / writers {
+					if err := f.send(http.MethodPost, f.server.URL()+"/api/v1/namespaces/large/configmaps", configMap(fmt.Sprintf("m%d-%d", w, i), "")); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		f.check(group.Wait())
+		events, err := namespaces.Watch(b.Context(), metav1.ListOptions{FieldSelector: "metadata.name=large"})
+		f.check(err)
+		stop := samplePeak()
+		before, began := liveHeap(), time.Now()
+		f.check(namespaces.Delete(b.Context(), "large", metav1.DeleteOptions{}))
+		f.awaitDeletion(events)
+		b.ReportMetric(milliseconds(time.Since(began)), "ms/deletion")
+		b.ReportMetric(float64(before)/(1<<20), "MiB-before")
+		b.ReportMetric((float64(stop())-float64(before))/(1<<20), "MiB-growth")
+	}
+}
+
+// samplePeak samples the live heap until stop, which returns the greatest sample.
+func samplePeak() (stop func() uint64) {
+	end, peak := make(chan struct{}), make(chan uint64)
+	go func() { // ends with stop
+		var greatest uint64
+		for tick := time.NewTicker(20 * time.Millisecond); ; {
+			select {
+			case <-tick.C:
+				sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+				metrics.Read(sample)
+				greatest = max(greatest, sample[0].Value.Uint64())
+			case <-end:
+				tick.Stop()
+				peak <- greatest
+				return
+			}
+		}
+	}()
+	return func() uint64 {
+		close(end)
+		return <-peak
+	}
 }

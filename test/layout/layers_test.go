@@ -39,6 +39,7 @@ var layers = map[string][]string{
 	"crd":                 {"internal/webhooks", "kinds/kind", "kinds/typed", "registry", "registry/informer", "storage", "versioner"},
 	"internal/serviceip":  {"kinds/core", "kinds/kind", "registry", "storage", "versioner"},
 	"internal/bootstrap":  {"internal/serviceip", "internal/suggest", "kinds/...", "registry", "storage", "storage/etcd"},
+	"internal/heartbeat":  {"registry"},
 	"internal/datastore":  {"internal/listener", "registry", "storage/..."},
 	"internal/listener":   {},
 	"api":                 {"registry", "storage", "versioner"},

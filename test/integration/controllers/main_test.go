@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -16,7 +17,15 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(dataDirEnv); dir != "" {
+		if err := serve(dir); err != nil {
+			panic(err)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // env is a server with clients.
 type env struct {

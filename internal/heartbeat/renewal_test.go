@@ -1,0 +1,44 @@
+package heartbeat
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/miniapi/miniapi/kinds/coordination"
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A running server renews its lease again and again.
+func TestRunRenews(t *testing.T) {
+	env := registrytest.New(t, nil, coordination.Resources(feature.Default())...)
+	lease, err := New(Config{Catalog: env.Catalog, Port: 6443, RenewInterval: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := lease.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	seen := map[time.Time]bool{}
+	for len(seen) < 3 {
+		stored, err := registry.Read[*coordinationv1.Lease](t.Context(), env.Store("leases.coordination.k8s.io"), "kube-system", lease.name, "")
+		if err == nil {
+			seen[stored.Spec.RenewTime.Time] = true
+		}
+	}
+	cancel()
+	running.Wait()
+}
