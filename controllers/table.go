@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"github.com/miniapi/miniapi/controllers/cronjob"
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
 	"github.com/miniapi/miniapi/controllers/deployment"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
@@ -25,6 +26,7 @@ type controller struct {
 // table holds all controllers in alphabetical order.
 var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
+	{name: "cronjob-controller", alias: "cronjob", named: true, make: cronjob.New},
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "job-controller", alias: "job", named: true, make: job.New},
