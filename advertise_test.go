@@ -13,9 +13,11 @@ func TestIdentityLeaseIsOptional(t *testing.T) {
 		config Config
 		want   bool
 	}{
-		"full":             {Config{Bootstrap: bootstrap.Full}, true},
-		"minimal":          {Config{}, false},
-		"gate is disabled": {Config{Bootstrap: bootstrap.Full, FeatureGates: map[string]bool{"APIServerIdentity": false}}, false},
+		"full":    {Config{Bootstrap: bootstrap.Full}, true},
+		"minimal": {Config{}, false},
+		"gate is disabled": {Config{Bootstrap: bootstrap.Full, FeatureGates: map[string]bool{
+			"APIServerIdentity": false, "UnknownVersionInteroperabilityProxy": false, // the second requires the first
+		}}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

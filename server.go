@@ -250,8 +250,9 @@ func (s *Server) buildAPI() error {
 	documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
 	if err != nil {
 		s.config.Logger.Warn("OpenID discovery is not served", "error", err)
+	} else {
+		config.OpenID = documents
 	}
-	config.OpenID = (*api.OpenID)(documents)
 	if s.api, err = api.New(config); err != nil {
 		return err
 	}

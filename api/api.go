@@ -50,7 +50,7 @@ type Config struct {
 	// Authenticator determines the user of a request. Nil: every user is the local administrator.
 	Authenticator filters.Authenticator
 	// OpenID holds the documents for verifiers of the server's tokens. Nil: they are not served.
-	OpenID *OpenID
+	OpenID OpenID
 	// MaxInFlight limits the read requests in flight, MaxMutatingInFlight all others. Long-running
 	// requests do not count. 0: no limit.
 	MaxInFlight, MaxMutatingInFlight int

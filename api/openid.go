@@ -13,17 +13,23 @@ const OpenIDKeysPath = "/openid/v1/jwks"
 
 const openIDConfigurationPath = "/.well-known/openid-configuration"
 
-// OpenID holds the JSON documents for verifiers of the tokens that the server issues.
-type OpenID struct {
-	Configuration, Keys []byte
+// OpenID has the JSON documents for verifiers of the tokens that the server issues.
+type OpenID interface {
+	Configuration() ([]byte, error)
+	Keys() ([]byte, error)
 }
 
 func (s *Server) openIDRoutes(r chi.Router) {
 	if s.config.OpenID == nil {
 		return
 	}
-	serve := func(contentType string, body []byte) http.HandlerFunc {
+	serve := func(contentType string, document func() ([]byte, error)) http.HandlerFunc {
 		return s.onlyGet(s.produces(contentType, func(w http.ResponseWriter, r *http.Request) {
+			body, err := document()
+			if err != nil {
+				s.responder.WriteError(w, r, err)
+				return
+			}
 			w.Header().Set("Cache-Control", "public, max-age=3600")
 			s.responder.WriteResponse(w, r, encoding.Response{ContentType: contentType, Status: http.StatusOK, Body: body})
 		}))

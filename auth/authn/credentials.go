@@ -28,7 +28,7 @@ type Config struct {
 	AllowAnonymous bool
 	// Dir keeps the administrator's token, and the signing key without SigningKeyFile.
 	Dir certs.Directory
-	// SigningKeyFile holds the key of issued tokens. Empty: sa.key in Dir.
+	// SigningKeyFile holds the key of issued tokens. Empty: sa.key in Dir, or without Dir a new key.
 	SigningKeyFile string
 	// KeyFiles hold the keys of accepted tokens. Empty: the signing key.
 	KeyFiles []string
@@ -109,9 +109,10 @@ func newToken() ([]byte, error) {
 func loadServiceAccounts(config Config) (*ServiceAccounts, error) {
 	accounts := config.ServiceAccounts
 	var err error
-	if config.SigningKeyFile != "" {
+	switch {
+	case config.SigningKeyFile != "":
 		accounts.SigningKey, err = LoadSigningKey(config.SigningKeyFile)
-	} else {
+	case config.Dir != "":
 		accounts.SigningKey, err = loadOrCreateKey(config.Dir)
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func (c *legacyClaims) check() error {
 // identifyLegacy returns the service account of a token in a Secret.
 func (s *ServiceAccounts) identifyLegacy(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
 	var content legacyClaims
-	if _, err := s.parser.ParseWithClaims(token, &content, func(*jwt.Token) (any, error) { return s.keys, nil }); err != nil {
+	if _, err := s.parser.ParseWithClaims(token, &content, s.verification); err != nil {
 		return nil, fmt.Errorf("service account token: %w", err)
 	}
 	if err := content.check(); err != nil {

@@ -29,9 +29,13 @@ func (a *accounts) legacyToken(changes map[string]any) string {
 	}
 	maps.Copy(claims, changes)
 	maps.DeleteFunc(claims, func(_ string, value any) bool { return value == nil })
-	token := jwt.NewWithClaims(a.method, claims)
-	token.Header["kid"] = a.keyID
-	signed, err := token.SignedString(a.config.SigningKey)
+	keys, err := a.keys()
+	if err != nil {
+		a.Fatal(err)
+	}
+	token := jwt.NewWithClaims(keys.method, claims)
+	token.Header["kid"] = keys.id
+	signed, err := token.SignedString(keys.signer)
 	if err != nil {
 		a.Fatal(err)
 	}

@@ -12,10 +12,11 @@ import (
 	"slices"
 )
 
-// OpenID holds the JSON documents of OpenID Connect Discovery 1.0, with which other parties verify
-// service account tokens.
+// OpenID has the JSON documents of OpenID Connect Discovery 1.0, with which other parties verify
+// service account tokens. The documents are made on demand, because they need the keys.
 type OpenID struct {
-	Configuration, Keys []byte
+	accounts *ServiceAccounts
+	keysURL  string
 }
 
 // OpenID returns the documents. keysURL is the URL at which Keys is served. It fails unless the
@@ -28,31 +29,55 @@ func (s *ServiceAccounts) OpenID(keysURL string) (*OpenID, error) {
 	if issuer.Scheme != "https" || issuer.RawQuery != "" || issuer.Fragment != "" {
 		return nil, fmt.Errorf("token issuer %q is not an https URL without query and fragment", issuer)
 	}
-	var set struct {
-		Keys []jsonWebKey `json:"keys"`
+	return &OpenID{accounts: s, keysURL: keysURL}, nil
+}
+
+// Configuration returns the document that names the issuer and the address of the keys.
+func (o *OpenID) Configuration() ([]byte, error) {
+	set, err := o.keySet()
+	if err != nil {
+		return nil, err
 	}
 	var algorithms []string
-	for _, key := range s.config.VerificationKeys {
-		encoded, err := encodeKey(key)
-		if err != nil {
-			return nil, err
-		}
-		set.Keys = append(set.Keys, encoded)
-		algorithms = append(algorithms, encoded.Algorithm)
+	for _, key := range set.Keys {
+		algorithms = append(algorithms, key.Algorithm)
 	}
 	slices.Sort(algorithms)
-	configuration, err := json.Marshal(openIDConfiguration{
-		Issuer:        s.config.Issuers[0],
-		KeysURL:       keysURL,
+	return json.Marshal(openIDConfiguration{
+		Issuer:        o.accounts.config.Issuers[0],
+		KeysURL:       o.keysURL,
 		ResponseTypes: []string{"id_token"},
 		SubjectTypes:  []string{"public"},
 		Algorithms:    slices.Compact(algorithms),
 	})
+}
+
+// Keys returns the set of the keys that verify tokens.
+func (o *OpenID) Keys() ([]byte, error) {
+	set, err := o.keySet()
 	if err != nil {
 		return nil, err
 	}
-	keys, err := json.Marshal(set)
-	return &OpenID{configuration, keys}, err
+	return json.Marshal(set)
+}
+
+type jsonWebKeySet struct {
+	Keys []jsonWebKey `json:"keys"`
+}
+
+func (o *OpenID) keySet() (set jsonWebKeySet, err error) {
+	keys, err := o.accounts.keys()
+	if err != nil {
+		return set, err
+	}
+	for _, key := range keys.public {
+		encoded, err := encodeKey(key)
+		if err != nil {
+			return set, err
+		}
+		set.Keys = append(set.Keys, encoded)
+	}
+	return set, nil
 }
 
 type openIDConfiguration struct {

@@ -36,16 +36,25 @@ func TestOpenIDDocumentsVerifyTokens(t *testing.T) {
 			}
 			want := `{"issuer":"` + audience + `","jwks_uri":"https://127.0.0.1/keys","response_types_supported":["id_token"],` +
 				`"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["` + algorithm + `"]}`
-			if diff := cmp.Diff(want, string(documents.Configuration)); diff != "" {
+			if diff := cmp.Diff(want, documentOf(t, documents.Configuration)); diff != "" {
 				t.Error(diff)
 			}
 			if _, err := jwt.Parse(a.issue(), func(token *jwt.Token) (any, error) {
-				return publishedKey(t, documents.Keys, token.Header["kid"]), nil
+				return publishedKey(t, []byte(documentOf(t, documents.Keys)), token.Header["kid"]), nil
 			}, jwt.WithValidMethods([]string{algorithm})); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+func documentOf(t *testing.T, document func() ([]byte, error)) string {
+	t.Helper()
+	text, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // publishedKey returns the key with an id from a key set.
@@ -90,8 +99,9 @@ func TestOpenIDPublishesAllVerificationKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(documents.Configuration), `["ES256","RS256"]`) || strings.Count(string(documents.Keys), `"kid"`) != 2 {
-		t.Errorf("%s\n%s", documents.Configuration, documents.Keys)
+	configuration, keys := documentOf(t, documents.Configuration), documentOf(t, documents.Keys)
+	if !strings.Contains(configuration, `["ES256","RS256"]`) || strings.Count(keys, `"kid"`) != 2 {
+		t.Errorf("%s\n%s", configuration, keys)
 	}
 }
 
@@ -104,5 +114,20 @@ func TestOpenIDRejectsInvalidIssuers(t *testing.T) {
 		if _, err := accounts.OpenID("https://127.0.0.1/keys"); err == nil {
 			t.Errorf("issuer %s was accepted", issuer)
 		}
+	}
+}
+
+// Without a configured key, the first token or document generates one, and all use it.
+func TestTheSigningKeyIsGeneratedOnDemand(t *testing.T) {
+	a := newAccounts(t, nil)
+	token := a.issue()
+	documents, err := a.OpenID("https://127.0.0.1/keys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jwt.Parse(token, func(token *jwt.Token) (any, error) {
+		return publishedKey(t, []byte(documentOf(t, documents.Keys)), token.Header["kid"]), nil
+	}); err != nil {
+		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -25,7 +26,8 @@ const leeway = time.Minute
 type ServiceAccountConfig struct {
 	// Issuers are the accepted issuers of tokens. The first one is the issuer of new tokens.
 	Issuers []string
-	// SigningKey is the RSA or ECDSA key that signs tokens.
+	// SigningKey is the RSA or ECDSA key that signs tokens. Nil: a new key, which is generated when
+	// it is needed for the first time.
 	SigningKey crypto.Signer
 	// VerificationKeys verify tokens. Empty: the public part of SigningKey.
 	VerificationKeys []crypto.PublicKey
@@ -43,35 +45,24 @@ type ServiceAccountConfig struct {
 // ServiceAccounts issues and verifies service account tokens. It is safe for concurrent use.
 type ServiceAccounts struct {
 	config ServiceAccountConfig
-	method jwt.SigningMethod
-	keyID  string
-	keys   jwt.VerificationKeySet
+	keys   func() (*tokenKeys, error)
 	parser *jwt.Parser
 }
 
 // NewServiceAccounts returns an error without an issuer, or if the signing key is not supported.
 func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
-	if len(config.Issuers) == 0 || config.SigningKey == nil {
-		return nil, errors.New("service account tokens need an issuer and a signing key")
+	if len(config.Issuers) == 0 {
+		return nil, errors.New("service account tokens need an issuer")
 	}
 	if config.Now == nil {
 		config.Now = time.Now
 	}
 	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
-	if len(config.VerificationKeys) == 0 {
-		config.VerificationKeys = []crypto.PublicKey{config.SigningKey.Public()}
-	}
-	method, err := signingMethodOf(config.SigningKey.Public())
-	if err != nil {
-		return nil, fmt.Errorf("signing key: %w", err)
-	}
-	id, err := keyID(config.SigningKey.Public())
-	if err != nil {
-		return nil, fmt.Errorf("signing key: %w", err)
-	}
-	s := &ServiceAccounts{config: config, method: method, keyID: id}
-	for _, key := range config.VerificationKeys {
-		s.keys.Keys = append(s.keys.Keys, key)
+	s := &ServiceAccounts{config: config, keys: sync.OnceValues(config.tokenKeys)}
+	if config.SigningKey != nil {
+		if _, err := s.keys(); err != nil {
+			return nil, err
+		}
 	}
 	s.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512", "ES256", "ES384", "ES512"}),
@@ -109,7 +100,11 @@ func referenceTo(object *registry.TokenObject) *reference {
 
 // Issue returns a signed token.
 func (s *ServiceAccounts) Issue(_ context.Context, request registry.TokenClaims) (string, error) {
-	token := jwt.NewWithClaims(s.method, claims{
+	keys, err := s.keys()
+	if err != nil {
+		return "", err
+	}
+	token := jwt.NewWithClaims(keys.method, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    s.config.Issuers[0],
 			Subject:   userNameOf(request.Namespace, request.Account.Name),
@@ -127,8 +122,8 @@ func (s *ServiceAccounts) Issue(_ context.Context, request registry.TokenClaims)
 			ServiceAccount: referenceTo(&request.Account),
 		},
 	})
-	token.Header["kid"] = s.keyID
-	return token.SignedString(s.config.SigningKey)
+	token.Header["kid"] = keys.id
+	return token.SignedString(keys.signer)
 }
 
 // Identify is a TokenFunc for tokens of the issuers, and for tokens in Secrets.
@@ -149,7 +144,7 @@ func (s *ServiceAccounts) Identify(ctx context.Context, token string, audiences 
 // server with the same keys.
 func (s *ServiceAccounts) identifyIssued(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
 	var content claims
-	_, err := s.parser.ParseWithClaims(token, &content, func(*jwt.Token) (any, error) { return s.keys, nil })
+	_, err := s.parser.ParseWithClaims(token, &content, s.verification)
 	switch {
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return nil, errors.New("service account token has expired")
