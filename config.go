@@ -133,9 +133,8 @@ const (
 	// RBAC decides by Roles, ClusterRoles and their bindings. Common roles of kube-apiserver such
 	// as cluster-admin, admin, edit and view are among the bootstrap objects.
 	RBAC AuthorizationMode = authz.ModeRBAC
-	// Node is accepted for compatibility with command lines of kube-apiserver. It allows nothing,
-	// since the server does not track which objects the pods of a node use. Grant nodes rights by
-	// binding roles to the group system:nodes.
+	// Node allows a kubelet, a user system:node:NAME in the group system:nodes, to access its node,
+	// its pods, and the objects that its pods use. Other users are left to the next mode.
 	Node AuthorizationMode = authz.ModeNode
 )
 

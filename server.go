@@ -192,7 +192,7 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Logger: s.config.logger("rbac")})
+	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Features: s.features, Logger: s.config.logger("rbac")})
 	s.admission = admission.New(admission.Config{
 		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
 		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Features: s.features, Logger: s.config.Logger,

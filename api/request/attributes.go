@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 
@@ -24,5 +25,19 @@ func AuthorizationAttributes(r *http.Request) registry.Access {
 	if resource.Name == "" {
 		resource.Name = info.SelectedName
 	}
+	if selector := fieldSelector(r, info.Verb); selector != "" {
+		resource.FieldSelector = &authorizationv1.FieldSelectorAttributes{RawSelector: selector}
+	}
 	return registry.Access{User: user, Resource: resource}
+}
+
+// fieldSelector returns the field selector of a request for a collection.
+func fieldSelector(r *http.Request, verb string) string {
+	switch verb {
+	case "list", "watch", "deletecollection":
+		if strings.Contains(r.URL.RawQuery, "fieldSelector") {
+			return r.URL.Query().Get("fieldSelector")
+		}
+	}
+	return ""
 }

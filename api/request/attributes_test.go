@@ -19,6 +19,9 @@ func newRequest(t *testing.T, line string) *http.Request {
 
 func TestAuthorizationAttributes(t *testing.T) {
 	type resource = authorizationv1.ResourceAttributes
+	selects := func(raw string) *authorizationv1.FieldSelectorAttributes {
+		return &authorizationv1.FieldSelectorAttributes{RawSelector: raw}
+	}
 	tests := map[string]any{
 		"GET /":                            "get /",
 		"HEAD /healthz":                    "head /healthz",
@@ -37,11 +40,11 @@ func TestAuthorizationAttributes(t *testing.T) {
 			Verb: "patch", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "scale", Namespace: "n", Name: "d"},
 		"POST /api/v1/namespaces/n/pods/p/exec":                            resource{Verb: "create", Version: "v1", Resource: "pods", Subresource: "exec", Namespace: "n", Name: "p"},
 		"GET /apis/acme.io/v1/widgets":                                     resource{Verb: "list", Group: "acme.io", Version: "v1", Resource: "widgets"},
-		"GET /api/v1/secrets?fieldSelector=metadata.name%3Da":              resource{Verb: "list", Version: "v1", Resource: "secrets", Name: "a"},
-		"GET /api/v1/secrets?watch=1&fieldSelector=metadata.name%3Da":      resource{Verb: "watch", Version: "v1", Resource: "secrets", Name: "a"},
-		"GET /api/v1/secrets?fieldSelector=metadata.name%21%3Da":           resource{Verb: "list", Version: "v1", Resource: "secrets"},
-		"GET /api/v1/secrets?fieldSelector=metadata.name%3Da%2Fb":          resource{Verb: "list", Version: "v1", Resource: "secrets"},
-		"DELETE /api/v1/namespaces/n/pods?fieldSelector=metadata.name%3Da": resource{Verb: "deletecollection", Version: "v1", Resource: "pods", Namespace: "n"},
+		"GET /api/v1/secrets?fieldSelector=metadata.name%3Da":              resource{Verb: "list", Version: "v1", Resource: "secrets", Name: "a", FieldSelector: selects("metadata.name=a")},
+		"GET /api/v1/secrets?watch=1&fieldSelector=metadata.name%3Da":      resource{Verb: "watch", Version: "v1", Resource: "secrets", Name: "a", FieldSelector: selects("metadata.name=a")},
+		"GET /api/v1/secrets?fieldSelector=metadata.name%21%3Da":           resource{Verb: "list", Version: "v1", Resource: "secrets", FieldSelector: selects("metadata.name!=a")},
+		"GET /api/v1/secrets?fieldSelector=metadata.name%3Da%2Fb":          resource{Verb: "list", Version: "v1", Resource: "secrets", FieldSelector: selects("metadata.name=a/b")},
+		"DELETE /api/v1/namespaces/n/pods?fieldSelector=metadata.name%3Da": resource{Verb: "deletecollection", Version: "v1", Resource: "pods", Namespace: "n", FieldSelector: selects("metadata.name=a")},
 	}
 	for line, want := range tests {
 		attributes := AuthorizationAttributes(newRequest(t, line))

@@ -10,8 +10,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/auth/node"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/internal/suggest"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -55,8 +57,10 @@ func (m Modes) Validate() error {
 type Config struct {
 	// Modes must be valid.
 	Modes Modes
-	// Store finds the stores of roles and bindings.
+	// Store finds the stores of roles and bindings, and of the objects that nodes may read.
 	Store func(schema.GroupResource) (*registry.Store, bool)
+	// Features are the features of the Node authorizer.
+	Features *feature.Set
 	// Logger takes warnings of the RBAC authorizer. Nil discards them.
 	Logger *slog.Logger
 }
@@ -77,7 +81,7 @@ func New(config Config) *Authorizer {
 		case ModeAlwaysDeny:
 			a.Chain = append(a.Chain, AlwaysDeny{})
 		case ModeNode:
-			a.Chain = append(a.Chain, Node{})
+			a.Chain = append(a.Chain, node.New(node.Config{Store: config.Store, Features: config.Features}))
 		case ModeRBAC:
 			a.rbac = rbac.New(rbac.Config{Store: config.Store, Logger: config.Logger})
 			a.Chain = append(a.Chain, a.rbac)

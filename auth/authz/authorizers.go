@@ -2,9 +2,7 @@ package authz
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
@@ -36,31 +34,6 @@ func (AlwaysDeny) Authorize(context.Context, registry.Access) (registry.Decision
 // Rules implements registry.Authorizer.
 func (AlwaysDeny) Rules(context.Context, *authenticationv1.UserInfo, string) (registry.RuleSet, error) {
 	return registry.RuleSet{}, nil
-}
-
-// Node replaces the node authorizer of kube-apiserver, which allows a node to access the objects
-// that the pods bound to it use. Node does not track these objects. It has no opinion, so that it
-// never allows more than the original, and gives nodes a reason with a workaround.
-type Node struct{}
-
-// Authorize implements registry.Authorizer.
-func (Node) Authorize(_ context.Context, access registry.Access) (registry.Decision, error) {
-	if !isNode(access.User) {
-		return registry.Decision{}, nil
-	}
-	return registry.Decision{Reason: `the Node authorizer of this server allows nothing: bind a role to the group "system:nodes"`}, nil
-}
-
-// Rules implements registry.Authorizer.
-func (Node) Rules(_ context.Context, user *authenticationv1.UserInfo, _ string) (registry.RuleSet, error) {
-	if !isNode(user) {
-		return registry.RuleSet{}, nil
-	}
-	return registry.RuleSet{Incomplete: true}, errors.New("node authorizer does not support user rule resolution")
-}
-
-func isNode(user *authenticationv1.UserInfo) bool {
-	return inGroup(user, "system:nodes") && strings.HasPrefix(user.Username, "system:node:")
 }
 
 func inGroup(user *authenticationv1.UserInfo, group string) bool {

@@ -30,14 +30,14 @@ func (f fixed) Rules(context.Context, *authenticationv1.UserInfo, string) (regis
 var (
 	joe    = &authenticationv1.UserInfo{Username: "joe", Groups: []string{"system:authenticated"}}
 	master = &authenticationv1.UserInfo{Username: "root", Groups: []string{"system:masters"}}
-	node   = &authenticationv1.UserInfo{Username: "system:node:n1", Groups: []string{"system:nodes"}}
 
-	broken  = fixed{err: errors.New("broken")}
-	denying = fixed{Decision: registry.Decision{Denied: true, Reason: "no"}}
+	broken     = fixed{err: errors.New("broken")}
+	refusing   = fixed{Decision: registry.Decision{Reason: "not yours"}}
+	incomplete = fixed{RuleSet: registry.RuleSet{Incomplete: true}, err: errors.New("no rules")}
+	denying    = fixed{Decision: registry.Decision{Denied: true, Reason: "no"}}
 )
 
 func TestAuthorize(t *testing.T) {
-	const nodeReason = `the Node authorizer of this server allows nothing: bind a role to the group "system:nodes"`
 	allowed := registry.Decision{Allowed: true}
 	for name, tc := range map[string]struct {
 		chain Chain
@@ -48,15 +48,13 @@ func TestAuthorize(t *testing.T) {
 		"an empty chain":                                   {Chain{}, joe, registry.Decision{}, ""},
 		"system:masters is allowed":                        {Chain{Masters{}, AlwaysDeny{}}, master, allowed, ""},
 		"Masters has no opinion on other users":            {Chain{Masters{}, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, ""},
-		"no user":                                          {Chain{Masters{}, Node{}}, nil, registry.Decision{}, ""},
+		"no user":                                          {Chain{Masters{}}, nil, registry.Decision{}, ""},
 		"AlwaysDeny has no opinion":                        {Chain{AlwaysDeny{}, registry.AlwaysAllow{}}, joe, allowed, ""},
 		"a denial is final":                                {Chain{denying, registry.AlwaysAllow{}}, joe, denying.Decision, ""},
 		"an approval is final":                             {Chain{registry.AlwaysAllow{}, denying}, joe, allowed, ""},
 		"an error is ignored if a later authorizer allows": {Chain{broken, registry.AlwaysAllow{}}, joe, allowed, ""},
 		"an error is returned if no authorizer decides":    {Chain{broken, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, "broken"},
-		"Node has no opinion on other users":               {Chain{Node{}}, joe, registry.Decision{}, ""},
-		"reasons are joined":                               {Chain{Node{}, AlwaysDeny{}}, node, registry.Decision{Reason: nodeReason + "\nEverything is forbidden."}, ""},
-		"a node must be in the group system:nodes":         {Chain{Node{}}, &authenticationv1.UserInfo{Username: "system:node:n1"}, registry.Decision{}, ""},
+		"reasons are joined":                               {Chain{refusing, AlwaysDeny{}}, joe, registry.Decision{Reason: "not yours\nEverything is forbidden."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.chain.Authorize(t.Context(), registry.Access{User: tc.user})
@@ -77,7 +75,7 @@ func TestRules(t *testing.T) {
 			NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{verb}}},
 		}}
 	}
-	chain := Chain{Masters{}, Node{}, rule("get"), AlwaysDeny{}, rule("list")}
+	chain := Chain{Masters{}, rule("get"), AlwaysDeny{}, rule("list")}
 	want := registry.RuleSet{
 		Resource:    []authorizationv1.ResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
 		NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
@@ -87,8 +85,8 @@ func TestRules(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	want.Incomplete = true
-	got, err = chain.Rules(t.Context(), node, "default")
+	got, err = append(chain, incomplete).Rules(t.Context(), joe, "default")
 	if diff := cmp.Diff(want, got); diff != "" || err == nil {
-		t.Errorf("rules of a node: %v\n%s", err, diff)
+		t.Errorf("incomplete rules: %v\n%s", err, diff)
 	}
 }

@@ -13,6 +13,11 @@ import (
 // all is the wildcard in the lists of a rule.
 const all = "*"
 
+// AnyAllows reports whether one of the rules allows a request.
+func AnyAllows(rules []rbacv1.PolicyRule, access registry.Access) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool { return allows(&rule, access) })
+}
+
 // allows reports whether a rule allows a request.
 func allows(rule *rbacv1.PolicyRule, access registry.Access) bool {
 	switch {

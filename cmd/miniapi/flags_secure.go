@@ -45,7 +45,7 @@ func (o *secureOptions) flagSet() *pflag.FlagSet {
 	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "`FILE` with the client certificate for requests to aggregated API servers (default: a new certificate)")
 	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "`FILE` with the private key of --proxy-client-cert-file")
 	flags.BoolVar(&o.anonymous, "anonymous-auth", true, "accept requests without credentials as system:anonymous, except with AlwaysAllow")
-	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "comma-separated `MODES`, evaluated in order: AlwaysAllow, AlwaysDeny, RBAC, Node (for compatibility, allows nothing)")
+	flags.StringVar(&o.authorization, "authorization-mode", string(miniapi.AlwaysAllow), "comma-separated `MODES`, evaluated in order: AlwaysAllow, AlwaysDeny, RBAC, Node")
 	flags.StringSliceVar(&o.ServiceAccountIssuers, "service-account-issuer", nil, "`NAME` of the issuer of service account tokens; repeated flags name further accepted issuers (default https://kubernetes.default.svc)")
 	flags.StringVar(&o.ServiceAccountSigningKeyFile, "service-account-signing-key-file", "", "`FILE` with the private key that signs service account tokens (default: a new key, kept in --cert-dir)")
 	flags.StringSliceVar(&o.ServiceAccountKeyFiles, "service-account-key-file", nil, "`FILE` with keys that verify service account tokens (default: the signing key)")

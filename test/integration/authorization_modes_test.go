@@ -3,6 +3,7 @@ package integration_test
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,23 +34,38 @@ func TestAuthorizationModes(t *testing.T) {
 	}
 }
 
-// A rejected request of a node names the remedy: bind a role to the nodes.
-func TestNodesAreAuthorizedByRoles(t *testing.T) {
+// A node may access its node and the objects that its pods use, and what roles allow.
+func TestNodes(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: "Node,RBAC"})
-	node := userOf(t, server, "system:node:n1", "system:nodes")
-	want := `nodes is forbidden: User "system:node:n1" cannot list resource "nodes" in API group "" at the cluster scope: the Node authorizer of this server allows nothing: bind a role to the group "system:nodes"`
-	if _, err := node.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err == nil || err.Error() != want {
+	admin, node := clientFor(t, server.RESTConfig()), userOf(t, server, "system:node:n1", "system:nodes")
+	want := `secrets "s" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'n1' and this object`
+	get := func() error {
+		_, err := node.CoreV1().Secrets("default").Get(t.Context(), "s", metav1.GetOptions{})
+		return err
+	}
+	_, err := admin.CoreV1().Secrets("default").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
+	check(t, err)
+	if err := get(); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	_, err := clientFor(t, server.RESTConfig()).RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "nodes"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:nodes"}},
+	_, err = admin.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p"},
+		Spec: corev1.PodSpec{
+			NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "i"}},
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s"}}}},
+		},
 	}, metav1.CreateOptions{})
 	check(t, err)
-	if _, err := node.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
-		t.Error(err)
+	check(t, get())
+	own := metav1.ListOptions{FieldSelector: "spec.nodeName=n1"}
+	if list, err := node.CoreV1().Pods("").List(t.Context(), own); err != nil || len(list.Items) != 1 {
+		t.Errorf("the pods of the node: %v, %v", list, err)
 	}
+	if _, err := node.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("all pods: %v", err)
+	}
+	_, err = node.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, metav1.CreateOptions{})
+	check(t, err)
 }
 
 // The escalation check of RBAC accepts the verb escalate from any authorization mode.

@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"api/healthz":         {},
 	"api/encoding":        {"api/request", "registry", "storage"},
 	"api/openapi":         {"internal/weakmap", "registry"},
-	"auth":                {"internal/filelock", "internal/suggest", "registry", "registry/informer", "storage"},
+	"auth":                {"internal/filelock", "internal/suggest", "kinds/feature", "registry", "registry/informer", "storage"},
 	"admission":           {"internal/suggest", "internal/webhooks", "kinds/feature", "registry", "registry/informer", "storage"},
 	"controllers":         {"internal/suggest", "registry", "storage", "versioner"},
 	"aggregator":          {"registry", "registry/informer", "storage"},
