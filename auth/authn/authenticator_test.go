@@ -121,39 +121,60 @@ func TestTokenFile(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	trusted, err := certs.NewAuthority("trusted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	untrusted, err := certs.NewAuthority("untrusted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	trusted.AddTo(pool)
-	authenticate := Chain(Certificates(pool))
-	requestWith := func(pair certs.Pair, err error) *http.Request {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return requestOver(t, pair)
-	}
-	user, ok, err := authenticate(requestWith(trusted.IssueClient("jane", "dev", "ops")))
+	trusted, untrusted := newAuthority(t), newAuthority(t)
+	authenticate := Chain(trusted.certificates())
+	user, ok, err := authenticate(requestOver(t, trusted.client("jane", "dev", "ops")))
 	if !ok || err != nil || user.Username != "jane" || !cmp.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
 		t.Errorf("trusted CA: %v, %v", user, err)
 	}
 	if id := user.Extra["authentication.kubernetes.io/credential-id"]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") || len(id[0]) != len("X509SHA256=")+64 {
 		t.Errorf("credential id %v", id)
 	}
-	if user, ok, err := authenticate(requestWith(untrusted.IssueClient("jane"))); ok || err == nil {
+	if user, ok, err := authenticate(requestOver(t, untrusted.client("jane"))); ok || err == nil {
 		t.Errorf("untrusted CA: %v, %v", user, err)
 	}
-	if user, ok, err := authenticate(requestWith(trusted.IssueServing("jane"))); ok || err == nil {
+	serving, err := trusted.IssueServing("jane")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if user, ok, err := authenticate(requestOver(t, serving)); ok || err == nil {
 		t.Errorf("serving certificate: %v, %v", user, err)
 	}
-	if user, ok, err := authenticate(requestWith(trusted.IssueClient(""))); ok || err != nil {
+	if user, ok, err := authenticate(requestOver(t, trusted.client(""))); ok || err != nil {
 		t.Errorf("no common name: %v, %v", user, err)
 	}
+}
+
+// authority is a certificate authority of a test.
+type authority struct {
+	*testing.T
+	*certs.Authority
+}
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	created, err := certs.NewAuthority("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority{t, created}
+}
+
+// client returns a certificate of a user.
+func (a authority) client(user string, groups ...string) certs.Pair {
+	a.Helper()
+	pair, err := a.IssueClient(user, groups...)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return pair
+}
+
+// certificates returns the authenticator that trusts this authority.
+func (a authority) certificates() Authenticator {
+	pool := x509.NewCertPool()
+	a.AddTo(pool)
+	return Certificates(pool)
 }
 
 // requestOver returns a request over TLS with a client certificate.

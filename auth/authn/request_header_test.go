@@ -1,7 +1,6 @@
 package authn
 
 import (
-	"crypto/x509"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,29 +10,13 @@ import (
 )
 
 func TestRequestHeaders(t *testing.T) {
-	issue := func(authority *certs.Authority, name string) certs.Pair {
-		pair, err := authority.IssueClient(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pair
-	}
-	trusted, err := certs.NewAuthority("trusted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	untrusted, err := certs.NewAuthority("untrusted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	trusted.AddTo(pool)
+	trusted, untrusted := newAuthority(t), newAuthority(t)
 	headers := RequestHeaders{
 		AllowedNames:    []string{"gateway"},
 		UsernameHeaders: []string{"X-Remote-User"}, UIDHeaders: []string{"X-Remote-Uid"},
 		GroupHeaders: []string{"X-Remote-Group"}, ExtraHeaderPrefixes: []string{"X-Remote-Extra-"},
 	}
-	authenticate := headers.Authenticator(Certificates(pool))
+	authenticate := headers.Authenticator(trusted.certificates())
 	sent := []string{
 		"X-Remote-User", "jane", "X-Remote-Uid", "u1", "X-Remote-Group", "devs",
 		"x-remote-extra-Example.com%2fScopes", "read", "X-Other", "kept",
@@ -48,10 +31,10 @@ func TestRequestHeaders(t *testing.T) {
 		want    *authenticationv1.UserInfo
 		invalid bool
 	}{
-		"an allowed front proxy":       {issue(trusted, "gateway"), sent, jane, false},
-		"another name":                 {issue(trusted, "jane"), sent, nil, false},
-		"a certificate of another CA":  {issue(untrusted, "gateway"), sent, nil, true},
-		"a front proxy without a user": {issue(trusted, "gateway"), sent[2:], nil, false},
+		"an allowed front proxy":       {trusted.client("gateway"), sent, jane, false},
+		"another name":                 {trusted.client("jane"), sent, nil, false},
+		"a certificate of another CA":  {untrusted.client("gateway"), sent, nil, true},
+		"a front proxy without a user": {trusted.client("gateway"), sent[2:], nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := requestOver(t, c.proxy, c.headers...)
@@ -70,18 +53,9 @@ func TestRequestHeaders(t *testing.T) {
 }
 
 func TestAllowedNamesDefaultToAny(t *testing.T) {
-	authority, err := certs.NewAuthority("trusted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := authority.IssueClient("any")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	authority.AddTo(pool)
-	authenticate := RequestHeaders{UsernameHeaders: []string{"X-Remote-User"}}.Authenticator(Certificates(pool))
-	if user, ok, err := authenticate(requestOver(t, pair, "X-Remote-User", "jane")); !ok || err != nil || user.Username != "jane" {
+	authority := newAuthority(t)
+	authenticate := RequestHeaders{UsernameHeaders: []string{"X-Remote-User"}}.Authenticator(authority.certificates())
+	if user, ok, err := authenticate(requestOver(t, authority.client("any"), "X-Remote-User", "jane")); !ok || err != nil || user.Username != "jane" {
 		t.Errorf("%v, %v, %v", user, ok, err)
 	}
 }
