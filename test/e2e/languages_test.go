@@ -4,15 +4,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
+// requireEnv lists the languages, separated by commas, whose examples must be tested. Examples in
+// other languages are skipped if their tools are missing.
+const requireEnv = "MINIAPI_REQUIRE_LANGUAGES"
+
 // language runs an example in another language in a temporary copy of its folder.
 type language struct {
-	t   *testing.T
-	dir string
-	env []string
+	t    *testing.T
+	name string
+	dir  string
+	env  []string
 }
 
 // newLanguage copies a folder of examples. The example has the miniapi command in PATH and its own
@@ -21,7 +27,7 @@ func newLanguage(t *testing.T, name string) language {
 	t.Helper()
 	dir, cache := t.TempDir(), t.TempDir()
 	check(t, os.CopyFS(dir, os.DirFS(filepath.Join("../../examples", name))))
-	return language{t: t, dir: dir, env: append(os.Environ(), "XDG_CACHE_HOME="+cache, "MINIAPI_BIN="+filepath.Join(programsDir(t), "miniapi"),
+	return language{t: t, name: name, dir: dir, env: append(os.Environ(), "XDG_CACHE_HOME="+cache, "MINIAPI_BIN="+filepath.Join(programsDir(t), "miniapi"),
 		"PATH="+programsDir(t)+string(os.PathListSeparator)+os.Getenv("PATH"), "npm_config_cache="+cache)}
 }
 
@@ -41,6 +47,15 @@ func (l language) check(want, program string, args ...string) {
 	}
 }
 
+// missing skips the test, or fails it if the language is required.
+func (l language) missing(format string, args ...any) {
+	l.t.Helper()
+	if slices.Contains(strings.Split(os.Getenv(requireEnv), ","), l.name) {
+		l.t.Fatalf("%s requires %s: "+format, append([]any{requireEnv, l.name}, args...)...)
+	}
+	l.t.Skipf(format, args...)
+}
+
 func TestPythonExample(t *testing.T) {
 	l := newLanguage(t, "python")
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
@@ -49,16 +64,16 @@ func TestPythonExample(t *testing.T) {
 			return
 		}
 	}
-	t.Skip("no Python 3.11 with the package kubernetes: apt-get install python3-kubernetes, or pip install kubernetes")
+	l.missing("no Python 3.11 with the package kubernetes: apt-get install python3-kubernetes, or pip install kubernetes")
 }
 
 func TestJavaScriptExample(t *testing.T) {
 	l := newLanguage(t, "javascript")
 	if out, err := l.run("node", "-e", "if (parseInt(process.versions.node) < 20) process.exit(1)"); err != nil {
-		t.Skipf("no Node.js 20 or newer: %v: %s", err, out)
+		l.missing("no Node.js 20 or newer: %v: %s", err, out)
 	}
 	if out, err := l.run("npm", "install", "--no-audit", "--no-fund"); err != nil {
-		t.Skipf("npm cannot install the packages of examples/javascript/package.json: %v: %s", err, out)
+		l.missing("npm cannot install the packages of examples/javascript/package.json: %v: %s", err, out)
 	}
 	l.check("# pass 2", "npm", "test")
 }
@@ -66,7 +81,7 @@ func TestJavaScriptExample(t *testing.T) {
 func TestJavaExample(t *testing.T) {
 	l := newLanguage(t, "java")
 	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("no JDK: apt-get install default-jdk-headless")
+		l.missing("no JDK: apt-get install default-jdk-headless")
 	}
 	l.check("stored: blue", filepath.Join(programsDir(t), "miniapi"), "run", "--", "java", "Conflict.java")
 }
