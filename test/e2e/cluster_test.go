@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -173,7 +174,8 @@ func freeAddresses(t *testing.T, count int) []string {
 	return addresses
 }
 
-// process is a running program that is killed at the end of the test.
+// process is a running program that is killed at the end of the test. It also ends if the test is
+// killed.
 type process struct {
 	url    string // of miniapi
 	kill   func()
@@ -186,34 +188,35 @@ func startEtcd(t *testing.T, args []string) *process {
 	check(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), etcdMarker+"=1")
-	return startProcess(t, cmd)
+	return startProcess(t, cmd, syscall.SIGKILL)
 }
 
 func startMiniapi(t *testing.T, args []string) *process {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(programsDir(t), "miniapi"), args...)
+	self, err := os.Executable()
+	check(t, err)
+	cmd := exec.Command(self, append([]string{filepath.Join(programsDir(t), "miniapi")}, args...)...)
+	cmd.Env = append(os.Environ(), guardMarker+"=1")
 	stdout, err := cmd.StdoutPipe()
 	check(t, err)
-	p := startProcess(t, cmd)
-	for lines := bufio.NewScanner(stdout); p.url == "" && lines.Scan(); {
-		if words := strings.Fields(lines.Text()); len(words) == 2 && words[0] == "URL" {
-			p.url = words[1]
-		}
-	}
-	if p.url == "" {
+	p := startProcess(t, cmd, syscall.SIGTERM)
+	address := bannerAddress(bufio.NewScanner(stdout))
+	if address == "" {
 		t.Fatalf("miniapi %s did not start", strings.Join(args, " "))
 	}
+	p.url = "http://" + address
 	return p
 }
 
-func startProcess(t *testing.T, cmd *exec.Cmd) *process {
+// startProcess starts a program that kill ends at once.
+func startProcess(t *testing.T, cmd *exec.Cmd, kill syscall.Signal) *process {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	check(t, cmd.Start())
 	p := &process{signal: cmd.Process.Signal, kill: sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // reports the kill
+		_ = cmd.Process.Signal(kill)
+		_ = cmd.Wait() // reports the signal
 	})}
 	t.Cleanup(func() {
 		p.kill()

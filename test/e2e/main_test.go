@@ -23,6 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	runAsCurl()
 	beEtcdIfAsked()
+	beGuardIfAsked()
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
