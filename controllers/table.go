@@ -4,6 +4,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/cronjob"
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
 	"github.com/miniapi/miniapi/controllers/deployment"
+	"github.com/miniapi/miniapi/controllers/endpointslice"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/job"
 	"github.com/miniapi/miniapi/controllers/namespace"
@@ -28,6 +29,7 @@ var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
 	{name: "cronjob-controller", alias: "cronjob", named: true, make: cronjob.New},
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
+	{name: "endpointslice-controller", alias: "endpointslice", named: true, make: endpointslice.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "job-controller", alias: "job", named: true, make: job.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
