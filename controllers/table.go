@@ -12,6 +12,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/replicaset"
 	"github.com/miniapi/miniapi/controllers/rootca"
 	"github.com/miniapi/miniapi/controllers/serviceaccount"
+	"github.com/miniapi/miniapi/controllers/statefulset"
 	"github.com/miniapi/miniapi/controllers/ttlafterfinished"
 )
 
@@ -36,5 +37,6 @@ var table = []controller{
 	{name: "replicaset-controller", alias: "replicaset", named: true, make: replicaset.New},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},
 	{name: "serviceaccount-controller", alias: "serviceaccount", named: true, make: serviceaccount.New},
+	{name: "statefulset-controller", alias: "statefulset", named: true, make: statefulset.New},
 	{name: "ttl-after-finished-controller", alias: "ttl-after-finished", make: ttlafterfinished.New},
 }
