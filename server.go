@@ -232,20 +232,22 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 // buildAPI builds the HTTP API and the client of it that loads manifests.
 func (s *Server) buildAPI() error {
 	config := api.Config{
-		Catalog:             s.catalog,
-		Scheme:              kinds.Scheme(),
-		Remote:              s.aggregator.Handler,
-		Logger:              s.config.Logger,
-		RequestLog:          s.config.requestLog(),
-		Version:             kubernetesVersion(s.features.Release()),
-		Authenticator:       s.identity.credentials.Authenticate,
-		Ready:               []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
-		ReadyOnly:           []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
-		Collectors:          s.datastore.Collectors(),
-		Sync:                s.sync,
-		TestAPIs:            s.testAPIs != nil,
-		MaxInFlight:         s.config.MaxRequestsInFlight,
-		MaxMutatingInFlight: s.config.MaxMutatingRequestsInFlight,
+		Catalog:       s.catalog,
+		Scheme:        kinds.Scheme(),
+		Remote:        s.aggregator.Handler,
+		Logger:        s.config.Logger,
+		RequestLog:    s.config.requestLog(),
+		Version:       kubernetesVersion(s.features.Release()),
+		Authenticator: s.identity.credentials.Authenticate,
+		Ready:         []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
+		ReadyOnly:     []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
+		Collectors:    s.datastore.Collectors(),
+		Sync:          s.sync,
+
+		ConstrainedImpersonation: s.features.Enabled(feature.ConstrainedImpersonation),
+		TestAPIs:                 s.testAPIs != nil,
+		MaxInFlight:              s.config.MaxRequestsInFlight,
+		MaxMutatingInFlight:      s.config.MaxMutatingRequestsInFlight,
 	}
 	documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
 	if err != nil {

@@ -57,6 +57,8 @@ type Config struct {
 	// MaxUnreadBytes limits the memory of responses that were built as a whole and are not read
 	// yet. Reads beyond the limit are answered with 429. 0: 512 MiB.
 	MaxUnreadBytes int64
+	// ConstrainedImpersonation adds the verbs impersonate:MODE and impersonate-on:MODE:VERB.
+	ConstrainedImpersonation bool
 	// TestAPIs adds the origin of each write to its context, see registry.Origin.
 	TestAPIs bool
 	// Sync blocks until the catalog serves every resource defined before the call, or until its

@@ -15,6 +15,10 @@ import (
 func (s *Server) routes() http.Handler {
 	logger, authorizer := s.config.Logger, s.config.Catalog.Authorizer()
 	limits := filters.MaxInFlight{ReadOnly: s.config.MaxInFlight, Mutating: s.config.MaxMutatingInFlight}
+	impersonation := filters.WithImpersonation
+	if s.config.ConstrainedImpersonation {
+		impersonation = filters.WithConstrainedImpersonation
+	}
 	r := chi.NewRouter()
 	r.Use(
 		filters.WithAuditID,
@@ -28,7 +32,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithWarnings,
 		filters.WithTimeoutCheck(s.responder),
 		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
-		filters.WithImpersonation(authorizer, s.responder),
+		impersonation(authorizer, s.responder),
 		filters.WithMaxInFlightLimit(limits, s.requests),
 		filters.WithAuthorization(authorizer, s.responder),
 	)

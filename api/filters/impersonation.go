@@ -22,6 +22,21 @@ import (
 // WithImpersonation replaces the user of a request by the user in the headers Impersonate-User,
 // -Uid, -Group and -Extra-*. The user of the request needs the verb impersonate for each value.
 func WithImpersonation(authorizer registry.Authorizer, responder *encoding.Responder) Filter {
+	return withImpersonation(responder, func(r *http.Request, impersonated *authenticationv1.UserInfo) error {
+		parts := impersonationParts(impersonated, "impersonate", "")
+		return authorizeParts(r.Context(), authorizer, registry.UserFrom(r.Context()), parts)
+	})
+}
+
+// WithConstrainedImpersonation is WithImpersonation with the verbs that limit an impersonation to
+// kinds of users and of requests, see [impersonationMode].
+func WithConstrainedImpersonation(authorizer registry.Authorizer, responder *encoding.Responder) Filter {
+	return withImpersonation(responder, func(r *http.Request, impersonated *authenticationv1.UserInfo) error {
+		return authorizeConstrained(r.Context(), authorizer, request.AuthorizationAttributes(r), impersonated)
+	})
+}
+
+func withImpersonation(responder *encoding.Responder, authorize func(*http.Request, *authenticationv1.UserInfo) error) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			impersonated, err := impersonatedUser(r.Header)
@@ -30,7 +45,7 @@ func WithImpersonation(authorizer registry.Authorizer, responder *encoding.Respo
 				return
 			}
 			if err == nil {
-				err = authorizeImpersonation(r.Context(), authorizer, impersonated)
+				err = authorize(r, impersonated)
 			}
 			if err != nil {
 				writeForbidden(w, r, responder, err)
@@ -85,10 +100,10 @@ func missingName(impersonated *authenticationv1.UserInfo) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", info))
 }
 
-// authorizeImpersonation returns the error of the first part of the impersonated user that the
-// user in ctx must not impersonate.
-func authorizeImpersonation(ctx context.Context, authorizer registry.Authorizer, impersonated *authenticationv1.UserInfo) error {
-	name := authorizationv1.ResourceAttributes{Version: "v1", Resource: "users", Name: impersonated.Username}
+// impersonationParts returns the attributes of each value of an impersonated user. group is the API
+// group of names and groups.
+func impersonationParts(impersonated *authenticationv1.UserInfo, verb, group string) []authorizationv1.ResourceAttributes {
+	name := authorizationv1.ResourceAttributes{Group: group, Version: "v1", Resource: "users", Name: impersonated.Username}
 	if namespace, account, ok := splitServiceAccount(impersonated.Username); ok {
 		name.Resource, name.Namespace, name.Name = "serviceaccounts", namespace, account
 	}
@@ -98,8 +113,8 @@ func authorizeImpersonation(ctx context.Context, authorizer registry.Authorizer,
 			Group: authenticationv1.GroupName, Version: "v1", Resource: "uids", Name: impersonated.UID,
 		})
 	}
-	for _, group := range impersonated.Groups {
-		parts = append(parts, authorizationv1.ResourceAttributes{Version: "v1", Resource: "groups", Name: group})
+	for _, name := range impersonated.Groups {
+		parts = append(parts, authorizationv1.ResourceAttributes{Group: group, Version: "v1", Resource: "groups", Name: name})
 	}
 	for _, key := range slices.Sorted(maps.Keys(impersonated.Extra)) {
 		for _, value := range impersonated.Extra[key] {
@@ -109,8 +124,15 @@ func authorizeImpersonation(ctx context.Context, authorizer registry.Authorizer,
 		}
 	}
 	for i := range parts {
-		parts[i].Verb = "impersonate"
-		if err := registry.Authorize(ctx, authorizer, registry.Access{User: registry.UserFrom(ctx), Resource: &parts[i]}); err != nil {
+		parts[i].Verb = verb
+	}
+	return parts
+}
+
+// authorizeParts returns the error of the first part that a user must not impersonate.
+func authorizeParts(ctx context.Context, authorizer registry.Authorizer, user *authenticationv1.UserInfo, parts []authorizationv1.ResourceAttributes) error {
+	for i := range parts {
+		if err := registry.Authorize(ctx, authorizer, registry.Access{User: user, Resource: &parts[i]}); err != nil {
 			return err
 		}
 	}

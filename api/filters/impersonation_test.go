@@ -83,3 +83,82 @@ func TestImpersonation(t *testing.T) {
 		t.Errorf("a group without a user: %d %s", got.Code, got.Body)
 	}
 }
+
+// permit allows the listed "VERB RESOURCE[/SUBRESOURCE] NAME" and nothing else.
+func permit(allowed ...string) authorizerFunc {
+	return func(a registry.Access) (registry.Decision, error) {
+		var key string
+		if r := a.Resource; r != nil {
+			key = r.Verb + " " + r.Resource + " " + r.Name
+		} else {
+			key = a.NonResource.Verb + " " + a.NonResource.Path
+		}
+		return registry.Decision{Allowed: slices.Contains(allowed, key)}, nil
+	}
+}
+
+func TestConstrainedImpersonation(t *testing.T) {
+	const account, node = "Impersonate-User: system:serviceaccount:demo:bot", "Impersonate-User: system:node:n1"
+	for _, tc := range []struct {
+		rule    string
+		user    authenticationv1.UserInfo
+		request string
+		headers []string
+		allowed []string
+		groups  []string
+		err     string
+	}{
+		{"a user for a request", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Group: devs"},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups devs"},
+			[]string{"devs", "system:authenticated"}, ""},
+		{"a path", authenticationv1.UserInfo{}, "GET /version", []string{"Impersonate-User: joe"},
+			[]string{"impersonate-on:user-info:get /version", "impersonate:user-info users joe"}, []string{"system:authenticated"}, ""},
+		{"another request", authenticationv1.UserInfo{}, "DELETE /api/v1/nodes/a", []string{"Impersonate-User: joe"},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe"}, nil,
+			`nodes "a" is forbidden: User "jane" cannot impersonate-on:user-info:delete resource "nodes" in API group "" at the cluster scope`},
+		{"another user", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: ann"},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe"}, nil,
+			`users.authentication.k8s.io "ann" is forbidden: User "jane" cannot impersonate:user-info resource "users" in API group "authentication.k8s.io" at the cluster scope`},
+		{"system:masters", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Group: system:masters"},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups system:masters"}, nil,
+			`groups.authentication.k8s.io "system:masters" is forbidden: User "jane" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed`},
+		{"the verb impersonate allows every request", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Group: system:masters"},
+			[]string{"impersonate users joe", "impersonate groups system:masters"}, []string{"system:masters", "system:authenticated"}, ""},
+		{"a service account", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{account},
+			[]string{"impersonate-on:serviceaccount:list pods ", "impersonate:serviceaccount serviceaccounts bot"},
+			[]string{"system:serviceaccounts", "system:serviceaccounts:demo", "system:authenticated"}, ""},
+		{"a service account is no other user", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{account},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info serviceaccounts bot"}, nil,
+			`pods is forbidden: User "jane" cannot impersonate-on:serviceaccount:list resource "pods" in API group "" at the cluster scope`},
+		{"any node has its group", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{node},
+			[]string{"impersonate-on:arbitrary-node:list pods ", "impersonate:arbitrary-node nodes n1"}, []string{"system:nodes", "system:authenticated"}, ""},
+		{"the node of a service account", authenticationv1.UserInfo{
+			Username: "system:serviceaccount:demo:agent", Extra: map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/node-name": {"n1"}},
+		}, "GET /api/v1/pods", []string{node},
+			[]string{"impersonate-on:associated-node:list pods ", "impersonate:associated-node nodes *"}, []string{"system:nodes", "system:authenticated"}, ""},
+		{"another node than the one of the service account", authenticationv1.UserInfo{
+			Username: "system:serviceaccount:demo:agent", Extra: map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/node-name": {"n2"}},
+		}, "GET /api/v1/pods", []string{node},
+			[]string{"impersonate-on:associated-node:list pods ", "impersonate:associated-node nodes *"}, nil,
+			`pods is forbidden: User "system:serviceaccount:demo:agent" cannot impersonate-on:arbitrary-node:list resource "pods" in API group "" at the cluster scope`},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			if tc.user.Username == "" {
+				tc.user.Username = "jane"
+			}
+			authenticate := func(*http.Request) (*authenticationv1.UserInfo, error) { return &tc.user, nil }
+			var got *authenticationv1.UserInfo
+			handler := chain(func(_ http.ResponseWriter, r *http.Request) { got = registry.UserFrom(r.Context()) },
+				WithAuthentication(authenticate, nil, responder), WithConstrainedImpersonation(permit(tc.allowed...), responder))
+			answer := serve(handler, newRequest(t, tc.request, tc.headers...))
+			if tc.err != "" {
+				var status struct{ Message string }
+				if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil || answer.Code != http.StatusForbidden || status.Message != tc.err {
+					t.Errorf("got %d %s, want %s", answer.Code, status.Message, tc.err)
+				}
+			} else if got == nil || !slices.Equal(got.Groups, tc.groups) {
+				t.Errorf("got %+v, %s", got, answer.Body)
+			}
+		})
+	}
+}

@@ -18,6 +18,7 @@ const (
 	CSIVolumeHealth                                  Gate = "CSIVolumeHealth"
 	ClusterTrustBundle                               Gate = "ClusterTrustBundle"
 	ClusterTrustBundleProjection                     Gate = "ClusterTrustBundleProjection"
+	ConstrainedImpersonation                         Gate = "ConstrainedImpersonation"
 	ContainerRestartRules                            Gate = "ContainerRestartRules"
 	ContainerStopSignals                             Gate = "ContainerStopSignals"
 	CoordinatedLeaderElection                        Gate = "CoordinatedLeaderElection"
