@@ -28,7 +28,7 @@ type Config struct {
 	AllowAnonymous bool
 	// Dir keeps the administrator's token, and the signing key without SigningKeyFile.
 	Dir certs.Directory
-	// SigningKeyFile holds the key of issued tokens. Empty: sa.key in Dir, or without Dir a new key.
+	// SigningKeyFile holds the key of issued tokens. Empty: sa.key in Dir; without Dir, a new key.
 	SigningKeyFile string
 	// KeyFiles hold the keys of accepted tokens. Empty: the signing key.
 	KeyFiles []string
