@@ -274,4 +274,10 @@ func (c Config) requestLog() requestlog.Config {
 }
 
 // logger returns the logger of a component.
+// startsMinimal reports whether the server starts with the objects of bootstrap.Minimal and no
+// others.
+func (c Config) startsMinimal() bool {
+	return c.Bootstrap == bootstrap.Minimal && c.DataDir == "" && len(c.EtcdServers) == 0 && c.Snapshot == nil
+}
+
 func (c Config) logger(component string) *slog.Logger { return c.Logger.With("component", component) }

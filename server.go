@@ -19,6 +19,7 @@ import (
 	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/api/flowcontrol"
 	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/controllers"
@@ -59,6 +60,7 @@ type Server struct {
 	datastore  *datastore.Datastore
 	authorizer *authz.Authorizer
 	admission  *admission.Admission
+	flows      *flowcontrol.Classifier
 	catalog    *registry.Catalog
 	crds       *crd.Controller
 	aggregator *aggregator.Aggregator
@@ -193,6 +195,9 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 		return err
 	}
 	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Features: s.features, Logger: s.config.logger("rbac")})
+	s.flows = flowcontrol.New(flowcontrol.Config{
+		Store: s.store, Empty: s.config.startsMinimal(), Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("flowcontrol"),
+	})
 	s.admission = admission.New(admission.Config{
 		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
 		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Features: s.features, Logger: s.config.Logger,
@@ -243,6 +248,7 @@ func (s *Server) buildAPI() error {
 		ReadyOnly:     []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
 		Collectors:    s.datastore.Collectors(),
 		Sync:          s.sync,
+		FlowControl:   s.flows,
 
 		ConstrainedImpersonation: s.features.Enabled(feature.ConstrainedImpersonation),
 		TestAPIs:                 s.testAPIs != nil,
@@ -298,7 +304,7 @@ func (s *Server) run() {
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
 	parts := []func(context.Context) error{
-		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
+		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.flows.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
 		s.controllers.Run, s.publishAuthentication,
 	}
 	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices and Endpoints

@@ -15,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/api/discovery"
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/filters"
+	"github.com/miniapi/miniapi/api/flowcontrol"
 	"github.com/miniapi/miniapi/api/healthz"
 	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/api/metrics"
@@ -49,6 +50,8 @@ type Config struct {
 	Version version.Info
 	// Authenticator determines the user of a request. Nil: every user is the local administrator.
 	Authenticator filters.Authenticator
+	// FlowControl classifies requests for the headers of their responses. Nil: no such headers.
+	FlowControl *flowcontrol.Classifier
 	// OpenID holds the documents for verifiers of the server's tokens. Nil: they are not served.
 	OpenID OpenID
 	// MaxInFlight limits the read requests in flight, MaxMutatingInFlight all others. Long-running

@@ -33,6 +33,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithTimeoutCheck(s.responder),
 		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
 		impersonation(authorizer, s.responder),
+		filters.WithFlowControlHeaders(s.config.FlowControl),
 		filters.WithMaxInFlightLimit(limits, s.requests),
 		filters.WithAuthorization(authorizer, s.responder),
 	)
