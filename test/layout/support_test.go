@@ -41,6 +41,12 @@ func TestSupportMatrix(t *testing.T) {
 	mentioned("client-go with", find("miniapitest/go.mod", `k8s.io/client-go (v\d+\.\d+)`))
 	mentioned("kubectl", "v"+find("Makefile", `KUBECTLS := .*?(\d+\.\d+)\.\d+\n`))
 	mentioned("kubectl", "v1."+find("test/e2e/go.mod", `k8s.io/kubectl v0\.(\d+)`))
+	for _, release := range []string{"v1.36", "v1.37"} {
+		pins := "test/controlplane/" + release + "/go.mod"
+		mentioned("kube-controller-manager", find(pins, `k8s.io/kubernetes (v\S+)`))
+		mentioned("kwok", find(pins, `sigs.k8s.io/kwok (v\S+)`))
+		mentioned("kwok", find(pins, `k8s.io/sample-apiserver (v\S+)`))
+	}
 	modules, err := os.ReadDir(filepath.Join(repository, "test/adoption"))
 	if err != nil || len(modules) == 0 {
 		t.Fatalf("no modules in test/adoption: %v", err)
