@@ -23,11 +23,11 @@ var gateNames = map[string]string{
 	"TopologyAwareHints":       "",
 }
 
-// markers are the markers +featureGate of k8s.io/api: the gates of a field by package, type and
-// name, such as k8s.io/api/core/v1.Pod.Spec.
+// markers are the markers of the fields and types of k8s.io/api, without the plus sign, by package,
+// type and field, such as k8s.io/api/core/v1.Pod.Spec.
 type markers map[string][]string
 
-var featureGate = regexp.MustCompile(`(?m)^\+featureGate=(\S+)`)
+var marker = regexp.MustCompile(`(?m)^\+(\S.*)$`)
 
 func readMarkers(t *testing.T) markers {
 	t.Helper()
@@ -54,28 +54,51 @@ func readMarkers(t *testing.T) markers {
 
 func (m markers) add(pkg string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok {
+		decl, ok := n.(*ast.GenDecl)
+		if !ok || decl.Tok != token.TYPE {
 			return true
 		}
-		fields, ok := spec.Type.(*ast.StructType)
-		if !ok {
-			return true
-		}
-		for _, f := range fields.Fields.List {
-			if found := featureGate.FindStringSubmatch(f.Doc.Text()); found != nil && len(f.Names) == 1 {
-				m[pkg+"."+spec.Name.Name+"."+f.Names[0].Name] = strings.Split(found[1], ",")
+		for _, s := range decl.Specs {
+			spec := s.(*ast.TypeSpec)
+			key := pkg + "." + spec.Name.Name
+			m[key] = markersOf(decl.Doc)
+			fields, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				continue
+			}
+			for _, f := range fields.Fields.List {
+				if len(f.Names) == 1 {
+					m[key+"."+f.Names[0].Name] = markersOf(f.Doc)
+				}
 			}
 		}
-		return true
+		return false
 	})
+}
+
+func markersOf(doc *ast.CommentGroup) []string {
+	var list []string
+	for _, found := range marker.FindAllStringSubmatch(doc.Text(), -1) {
+		list = append(list, found[1])
+	}
+	return list
+}
+
+// gatesOf returns the gates of a field.
+func (m markers) gatesOf(field string) []string {
+	for _, text := range m[field] {
+		if gates, ok := strings.CutPrefix(text, "featureGate="); ok {
+			return strings.Split(gates, ",")
+		}
+	}
+	return nil
 }
 
 // gates returns the gates of all markers, each with one of its fields.
 func (m markers) gates() map[string]string {
 	gates := map[string]string{}
-	for field, names := range m {
-		for _, name := range names {
+	for field := range m {
+		for _, name := range m.gatesOf(field) {
 			gates[name] = field
 		}
 	}
@@ -119,12 +142,19 @@ func without(release, marker string) (set *feature.Set, ok bool) {
 // markedField is a field of a gate in a type.
 type markedField struct {
 	field string   // v1.PodSpec.HostnameOverride
+	keys  []string // of the fields on the path: k8s.io/api/core/v1.PodSpec.HostnameOverride
+	typ   reflect.Type
 	names []string // the JSON names of the path
 	index [][]int  // of the fields in their structs
 }
 
-// markedFields returns the fields of a gate that a type leads to. Recursive types are entered once.
+// markedFields returns the fields of a gate that a type leads to.
 func markedFields(root reflect.Type, gate string, m markers) []markedField {
+	return fieldsOf(root, func(field string, _ reflect.StructField) bool { return slices.Contains(m.gatesOf(field), gate) })
+}
+
+// fieldsOf returns the selected fields that a type leads to. Recursive types are entered once.
+func fieldsOf(root reflect.Type, selected func(key string, f reflect.StructField) bool) []markedField {
 	var list []markedField
 	var visit func(t reflect.Type, at markedField, above []reflect.Type)
 	visit = func(t reflect.Type, at markedField, above []reflect.Type) {
@@ -137,12 +167,13 @@ func markedFields(root reflect.Type, gate string, m markers) []markedField {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			here := markedField{index: append(slices.Clip(at.index), []int{i}), names: at.names}
+			key := t.PkgPath() + "." + t.Name() + "." + f.Name
+			here := markedField{index: append(slices.Clip(at.index), []int{i}), names: at.names, keys: append(slices.Clip(at.keys), key)}
 			if name != "" {
 				here.names = append(slices.Clip(at.names), name)
 			}
-			if slices.Contains(m[t.PkgPath()+"."+t.Name()+"."+f.Name], gate) {
-				here.field = t.String() + "." + f.Name
+			if selected(key, f) {
+				here.field, here.typ = t.String()+"."+f.Name, f.Type
 				list = append(list, here)
 			}
 			visit(f.Type, here, append(slices.Clip(above), t))

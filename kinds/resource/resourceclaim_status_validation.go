@@ -137,6 +137,7 @@ func (n names) validateResult(r resourcev1.DeviceRequestAllocationResult, at *fi
 		validatePoolName(r.Pool, at.Child("pool")),
 		dnsLabel(r.Device, at.Child("device")),
 		validateBinding(r.BindingConditions, r.BindingFailureConditions, at),
+		each(r.Tolerations, unlimited, at.Child("tolerations"), validateToleration),
 	)
 	if r.ShareID != nil {
 		errs = append(errs, validateShare(string(*r.ShareID), at.Child("shareID"))...)
