@@ -251,9 +251,11 @@ func (s *Server) buildAPI() error {
 		FlowControl:   s.flows,
 
 		ConstrainedImpersonation: s.features.Enabled(feature.ConstrainedImpersonation),
-		TestAPIs:                 s.testAPIs != nil,
 		MaxInFlight:              s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight:      s.config.MaxMutatingRequestsInFlight,
+	}
+	if s.testAPIs != nil {
+		config.TestAPIs = s.testAPIs
 	}
 	documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
 	if err != nil {

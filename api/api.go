@@ -62,11 +62,18 @@ type Config struct {
 	MaxUnreadBytes int64
 	// ConstrainedImpersonation adds the verbs impersonate:MODE and impersonate-on:MODE:VERB.
 	ConstrainedImpersonation bool
-	// TestAPIs adds the origin of each write to its context, see registry.Origin.
-	TestAPIs bool
+	// TestAPIs serves the history of objects and gets at exact revisions, and adds the origin of
+	// each write to its context, see registry.Origin. Nil: off.
+	TestAPIs TestAPIs
 	// Sync blocks until the catalog serves every resource defined before the call, or until its
 	// context is done. Nil: the catalog is always up to date.
 	Sync func(ctx context.Context)
+}
+
+// TestAPIs is the part of package testapi that requests for resources need.
+type TestAPIs interface {
+	// History returns the history of the object that a request names.
+	History(ctx context.Context, store registry.Interface, object registry.ObjectName) (runtime.Object, error)
 }
 
 // Validate returns all errors of the configuration.

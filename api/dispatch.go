@@ -24,6 +24,7 @@ var actions = map[string]func(*call) error{
 	"delete":           (*call).delete,
 	"deletecollection": (*call).deleteCollection,
 	"connect":          (*call).connect,
+	"history":          (*call).history,
 }
 
 // methodVerbs maps the HTTP methods of a path to verbs.
@@ -84,7 +85,7 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource(), record: info.Record}
 	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
-		if c.sub, found = c.resource.Subresource(t.Subresource); !found {
+		if c.sub, found = c.resource.Subresource(t.Subresource); !found && !c.readsHistory() {
 			return nil, encoding.GenericError(http.StatusNotFound, "")
 		}
 	}
@@ -129,6 +130,9 @@ func (c *call) pathVerbs() methodVerbs {
 // 404 if it supports none.
 func (c *call) findVerb() error {
 	supported := c.resource.Verbs
+	if c.readsHistory() {
+		supported = []string{"get"}
+	}
 	if c.sub != nil {
 		supported = c.sub.Verbs
 	}
@@ -142,6 +146,9 @@ func (c *call) findVerb() error {
 	}
 	if c.sub != nil && c.sub.Connect != nil {
 		c.verb = "connect"
+	}
+	if c.readsHistory() {
+		c.verb = "history"
 	}
 	return nil
 }
@@ -174,7 +181,7 @@ func (c *call) serve() {
 // requests for custom resources, and connections have other content types.
 func (c *call) checkAccept() error {
 	switch {
-	case c.resource.Custom || c.verb == "connect":
+	case c.resource.Custom || c.verb == "connect" || c.verb == "history":
 		return nil
 	case c.verb == "watch" || c.verb == "list" && slices.Contains(c.resource.Verbs, "watch"):
 		return c.server.responder.CheckAcceptWatch(c.r)
@@ -187,6 +194,8 @@ func (c *call) handle() error {
 	c.warnOfDeprecation()
 	allowed := encoding.WithColumns
 	switch {
+	case c.verb == "history":
+		allowed = encoding.CustomResources // an object without a Go type
 	case !c.hasColumns():
 		allowed = encoding.WithoutColumns
 	case c.resource.Custom && c.resourceKind():

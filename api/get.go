@@ -20,6 +20,17 @@ func (c *call) get() error {
 		}
 		return c.respondEntry(http.StatusOK, entry)
 	}
+	revision, err := c.exactRevision(options)
+	if err != nil {
+		return err
+	}
+	if revision > 0 {
+		entry, err := c.store.GetExact(c.r.Context(), c.Namespace, c.Name, revision)
+		if err != nil {
+			return err
+		}
+		return c.respondEntry(http.StatusOK, entry)
+	}
 	entry, err := c.store.Get(c.r.Context(), c.Namespace, c.Name, options.ResourceVersion)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // write for the journal.
 func (c *call) writeContext() context.Context {
 	ctx := c.r.Context()
-	if !c.server.config.TestAPIs {
+	if c.server.config.TestAPIs == nil {
 		return ctx
 	}
 	return registry.WithOrigin(ctx, &registry.Origin{

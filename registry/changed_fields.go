@@ -20,8 +20,8 @@ var systemFields = fieldpath.NewSet(
 // that the server sets. Items of lists are named by their keys, as in the conflicts of server-side
 // apply. The states are in the hub version and are not modified; the fields are in a version, ""
 // for the first one.
-func (s *Store) ChangedFields(version string, from, to runtime.Object) (*fieldpath.Set, error) {
-	m, err := s.fieldManager(version, "")
+func (b *base) ChangedFields(version string, from, to runtime.Object) (*fieldpath.Set, error) {
+	m, err := b.fieldManager(version, "")
 	if err != nil {
 		return nil, err
 	}

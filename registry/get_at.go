@@ -23,7 +23,9 @@ func (s *Store) GetAt(ctx context.Context, namespace, name string, revision int6
 		err = storage.ErrNotFound
 	}
 	if err != nil {
-		return nil, s.call("get", name, key).interpret(err)
+		failed := s.call("get", name, key)
+		failed.exactObject = true
+		return nil, failed.interpret(err)
 	}
 	return page.Entries[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -22,6 +23,10 @@ type Interface interface {
 	Applies() bool
 	Apply(ctx context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error)
 	Delete(ctx context.Context, req DeleteRequest) (DeleteResult, error)
+	// GetExact and History read past versions.
+	GetExact(ctx context.Context, namespace, name string, revision int64) (*storage.Entry, error)
+	History(ctx context.Context, namespace, name string) (*storage.History, error)
+	ChangedFields(version string, from, to runtime.Object) (*fieldpath.Set, error)
 	UnsafeDelete(ctx context.Context, req DeleteRequest) error
 	DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error)
 }

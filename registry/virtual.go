@@ -129,3 +129,13 @@ func (s *virtualStore) UnsafeDelete(context.Context, DeleteRequest) error {
 func (s *virtualStore) DeleteCollection(context.Context, DeleteRequest, ListRequest) (*storage.Page, error) {
 	return nil, s.unsupported("deletecollection")
 }
+
+// GetExact implements Interface.
+func (s *virtualStore) GetExact(context.Context, string, string, int64) (*storage.Entry, error) {
+	return nil, s.unsupported("get")
+}
+
+// History implements Interface.
+func (s *virtualStore) History(context.Context, string, string) (*storage.History, error) {
+	return nil, s.unsupported("get")
+}

@@ -49,6 +49,10 @@ type Interface interface {
 	// dry run of one, is such a proposal. The error for an absent key is ErrNotFound.
 	Delete(ctx context.Context, key string, opts DeleteOptions) (*Entry, error)
 
+	// History returns the versions of key that the store keeps, in the order of revisions. A key
+	// that never existed has none.
+	History(ctx context.Context, key string) (*History, error)
+
 	// Count returns the number of keys below key.
 	Count(ctx context.Context, key string) (int64, error)
 }

@@ -1,11 +1,15 @@
 package testapi
 
 import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/testapi/conflicts"
+	"github.com/miniapi/miniapi/testapi/history"
 	"github.com/miniapi/miniapi/testapi/journal"
 )
 
@@ -36,6 +40,15 @@ func (t *TestAPIs) Attach(config *registry.CatalogConfig) {
 // Resources returns the resources of the group miniapi.dev.
 func (t *TestAPIs) Resources() []*registry.Resource {
 	return []*registry.Resource{conflicts.Resource(t.conflicts)}
+}
+
+// History returns the history of the object that a request names.
+func (t *TestAPIs) History(ctx context.Context, store registry.Interface, object registry.ObjectName) (runtime.Object, error) {
+	read, err := history.NewReader(t.journal).Read(ctx, store, object)
+	if err != nil {
+		return nil, err
+	}
+	return read.Object()
 }
 
 // Conflicts returns the last conflicts, the oldest first. A nil TestAPIs has none.
