@@ -4,6 +4,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/cronjob"
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
 	"github.com/miniapi/miniapi/controllers/deployment"
+	"github.com/miniapi/miniapi/controllers/disruption"
 	"github.com/miniapi/miniapi/controllers/endpointslice"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/job"
@@ -30,6 +31,7 @@ var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
 	{name: "cronjob-controller", alias: "cronjob", named: true, make: cronjob.New},
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
+	{name: "disruption-controller", alias: "disruption", named: true, make: disruption.New},
 	{name: "endpointslice-controller", alias: "endpointslice", named: true, make: endpointslice.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "job-controller", alias: "job", named: true, make: job.New},

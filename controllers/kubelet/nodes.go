@@ -18,8 +18,8 @@ const (
 	nodeName = "miniapi"
 	// hostIP is the address of nodes that have none.
 	hostIP = "100.64.0.1"
-	// kubeletVersion is shown by kubectl get nodes.
-	kubeletVersion = "miniapi"
+	// kubeletVersion suits API servers of its release and of the following ones.
+	kubeletVersion = "v1.36.0+miniapi"
 )
 
 // nodes makes nodes ready. It implements reconcile.Controller.
