@@ -3,6 +3,7 @@ package controllers
 import (
 	"github.com/miniapi/miniapi/controllers/cronjob"
 	"github.com/miniapi/miniapi/controllers/csrcleaner"
+	"github.com/miniapi/miniapi/controllers/daemonset"
 	"github.com/miniapi/miniapi/controllers/deployment"
 	"github.com/miniapi/miniapi/controllers/disruption"
 	"github.com/miniapi/miniapi/controllers/endpointslice"
@@ -30,6 +31,7 @@ type controller struct {
 var table = []controller{
 	{name: "certificatesigningrequest-cleaner-controller", alias: "csrcleaner", make: csrcleaner.New},
 	{name: "cronjob-controller", alias: "cronjob", named: true, make: cronjob.New},
+	{name: "daemonset-controller", alias: "daemonset", named: true, make: daemonset.New},
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
 	{name: "disruption-controller", alias: "disruption", named: true, make: disruption.New},
 	{name: "endpointslice-controller", alias: "endpointslice", named: true, make: endpointslice.New},
