@@ -56,14 +56,19 @@ func New(config Config) *Admission {
 	}
 }
 
-// Chain returns all plugins in the order of kube-apiserver.
+// Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
+// server does not have, such as NodeRestriction.
 func (a *Admission) Chain() registry.Chain {
-	return plugin.Default(plugin.Config{
+	config := plugin.Config{
 		Enable: a.config.Enable, Disable: a.config.Disable,
 		Mutating:   registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()},
 		Validating: registry.Chain{a.policies.Validating(), a.webhooks.Validating()},
 		Logger:     a.config.Logger.With("component", "admission"),
-	})
+	}
+	if names := config.WithoutEffect(); len(names) > 0 {
+		config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "plugins", names)
+	}
+	return plugin.Default(config)
 }
 
 // Hooks returns the hooks of the resources that hold policies.

@@ -92,6 +92,14 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// WithoutEffect returns the enabled plugins that only kube-apiserver has.
+func (c Config) WithoutEffect() []string {
+	steps := c.steps()
+	return slices.DeleteFunc(slices.Clone(c.Enable), func(name string) bool {
+		return slices.ContainsFunc(steps, func(step registry.AdmissionStep) bool { return step.Name == name })
+	})
+}
+
 // upstreamPlugins lists the plugins of kube-apiserver v1.36, in its order.
 func upstreamPlugins() []string {
 	return []string{

@@ -53,3 +53,16 @@ func TestConfigValidation(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPluginsWithoutEffect(t *testing.T) {
+	config := plugin.Config{
+		Enable:   []string{"NodeRestriction", "PodSecurity", "MutatingAdmissionWebhook", "EventRateLimit"},
+		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}},
+	}
+	if diff := cmp.Diff([]string{"NodeRestriction", "EventRateLimit"}, config.WithoutEffect()); diff != "" {
+		t.Error(diff)
+	}
+	if got := (plugin.Config{}).WithoutEffect(); len(got) > 0 {
+		t.Errorf("by default: %q", got)
+	}
+}
