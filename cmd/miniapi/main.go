@@ -80,7 +80,7 @@ func newMiniapi() *cobra.Command {
 	}
 	addFlags(cmd, opts.flagSets())
 	readFlagSources(cmd, envPrefix)
-	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newVersion())
+	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newVersion())
 	return cmd
 }
 

@@ -61,7 +61,7 @@ var layers = map[string][]string{
 	"testapi":             {"registry", "storage", "versioner"},
 	"":                    {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "crd", "internal/...", "kinds/...", "registry", "storage/...", "testapi/..."},
 	"internal/host":       {"", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/process", "internal/suggest", "internal/tempdir"},
-	"cmd/miniapi":         {"", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded"},
+	"cmd/miniapi":         {"", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history"},
 	"examples":            {""},
 	// Only tests import these packages, so they may use an implementation.
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},
