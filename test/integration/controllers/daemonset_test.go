@@ -69,7 +69,7 @@ func (e *env) setImageOfDaemonSet(image string) {
 	e.check(err)
 }
 
-// daemonsAreUpdated reports whether each of n nodes has one pod, of the latest template and available.
+// daemonsAreUpdated reports whether each of n nodes has one available pod of the latest template.
 func (e *env) daemonsAreUpdated(n int32) bool {
 	e.Helper()
 	set := e.daemonSet()

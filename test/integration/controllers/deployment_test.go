@@ -394,6 +394,19 @@ func TestRolloutContinuesAfterARestart(t *testing.T) {
 	}
 }
 
+// The controllers of two servers on one etcd may create too many pods. They delete the surplus.
+func TestDeploymentOfTwoServers(t *testing.T) {
+	names := []string{"*", "deployment", "replicaset"}
+	first := start(t, miniapi.Config{Controllers: names, EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	second := start(t, miniapi.Config{Controllers: names, EtcdServers: first.server.EtcdClientURLs()})
+	first.createDeployment(4)
+	first.awaitRollout()
+	second.setImage("b")
+	first.awaitReady("four new pods", func(context.Context) bool {
+		return isComplete(first.deployment()) && cmp.Equal([]string{"b", "b", "b", "b"}, first.images())
+	})
+}
+
 // The deletion of a Deployment deletes its ReplicaSets and pods.
 func TestDeletionOfADeployment(t *testing.T) {
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
