@@ -32,8 +32,8 @@ func parse(spec *batchv1.CronJobSpec) (schedule cron.Schedule, err error) {
 	return cron.ParseStandard(text)
 }
 
-// schedule creates the Job of the latest time of the schedule that has passed, if the policies allow
-// it. It returns the time until the next one.
+// schedule creates the Job of the latest time of the schedule that has passed, if the policies
+// allow it. It returns the time until the next one.
 func (p *pass) schedule(ctx context.Context) (time.Duration, error) {
 	spec := &p.cronJob.Spec
 	schedule, err := parse(spec)
@@ -104,7 +104,8 @@ func (p *pass) deleteActive(ctx context.Context) error {
 	return nil
 }
 
-// create creates the Job of a time. Its name is derived from the time, so that no time has two Jobs.
+// create creates the Job of a time. Its name is derived from the time, so that no time has two
+// Jobs.
 func (p *pass) create(ctx context.Context, due time.Time) error {
 	j, err := p.newJob(due)
 	if err != nil {

@@ -78,8 +78,8 @@ func earlier(a, b time.Duration) time.Duration {
 	return a
 }
 
-// claim returns the pods of a Job. Active pods get the finalizer, which adopted ones lack. The pods of
-// an earlier Job of the same name lose it.
+// claim returns the pods of a Job. Active pods get the finalizer, which adopted ones lack. The pods
+// of an earlier Job of the same name lose it.
 func (c *controller) claim(ctx context.Context, owner reconcile.Owner, job *batchv1.Job) ([]*corev1.Pod, error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {

@@ -144,8 +144,8 @@ func (s *state) isComplete() bool {
 	return s.succeeded() > 0
 }
 
-// finish adds the condition Complete or Failed, and returns it, when the Job is ending, all pods are
-// counted and none remains.
+// finish adds the condition Complete or Failed, and returns it, when the Job is ending, all pods
+// are counted and none remains.
 func (s *state) finish() *batchv1.JobCondition {
 	ending, uncounted := s.ending(), s.job.Status.UncountedTerminatedPods
 	if ending == nil || len(s.active)+s.terminating+len(s.counted)+len(uncounted.Succeeded)+len(uncounted.Failed) > 0 {
@@ -160,8 +160,8 @@ func (s *state) finish() *batchv1.JobCondition {
 	return trueCondition(s.job, kind)
 }
 
-// setCondition adds or replaces a condition, and reports whether it has changed. An absent condition
-// counts as false.
+// setCondition adds or replaces a condition, and reports whether it has changed. An absent
+// condition counts as false.
 func (s *state) setCondition(kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) bool {
 	now := metav1.NewTime(s.now)
 	next := batchv1.JobCondition{

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// matchFailurePolicy returns the action of the first rule that matches a failed pod, and the message
-// for the failure of the Job. Without a match the pod counts as failed.
+// matchFailurePolicy returns the action of the first rule that matches a failed pod, and the
+// message for the failure of the Job. Without a match the pod counts as failed.
 func matchFailurePolicy(policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount, ""

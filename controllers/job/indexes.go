@@ -114,8 +114,8 @@ func (s *state) pendingIndexes(n int) []int {
 	return pending
 }
 
-// superfluous returns the active pods that have no valid index, and all but the oldest of the active
-// pods of an index.
+// superfluous returns the active pods that have no valid index, and all but the oldest of the
+// active pods of an index.
 func (s *state) superfluous() []*corev1.Pod {
 	kept := map[int]bool{}
 	var rest []*corev1.Pod

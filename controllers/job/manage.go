@@ -19,7 +19,8 @@ import (
 const (
 	// maxCreations is the number of pods that a reconciliation creates at most.
 	maxCreations = 500
-	// minBackoff is the delay of the first replacement of a failed pod. It doubles with each failure.
+	// minBackoff is the delay of the first replacement of a failed pod. It doubles with each
+	// failure.
 	minBackoff = 10 * time.Second
 	maxBackoff = 10 * time.Minute
 	// maxIndexPrefix leaves room for the random part of a generated name.
@@ -108,8 +109,8 @@ func (s *state) backoff() time.Duration {
 	return max(0, failure.Add(delay).Sub(s.now))
 }
 
-// endOf returns the time at which a pod ended: the latest end of its containers, or else the time at
-// which it ceased to be ready, was deleted, or was created.
+// endOf returns the time at which a pod ended: the latest end of its containers, or else the time
+// at which it ceased to be ready, was deleted, or was created.
 func endOf(pod *corev1.Pod) time.Time {
 	var end time.Time
 	for i := range pod.Status.ContainerStatuses {

@@ -95,8 +95,8 @@ const (
 	ignored // the pod has ended and does not count
 )
 
-// outcome returns the result of a pod. When the Job is ending, a pod that is being deleted has failed,
-// or does not count if the Job completes.
+// outcome returns the result of a pod. When the Job is ending, a pod that is being deleted has
+// failed, or does not count if the Job completes.
 func (s *state) outcome(pod *corev1.Pod) outcome {
 	ending := s.ending()
 	switch {
