@@ -22,6 +22,7 @@ import (
 	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/storage/embedded"
+	"github.com/miniapi/miniapi/testapi/faults"
 )
 
 // Config configures a server. The zero value is right for a test: a free port on loopback, an
@@ -104,6 +105,9 @@ type Config struct {
 	// name the writes that came first and the fields that both sides changed. Default: off,
 	// because answers then have more details than answers of kube-apiserver.
 	TestAPIs bool
+
+	// Faults are injected into requests from the end of the start, see Server.Faults.
+	Faults []faults.Fault
 
 	// ResolveService returns the host:port that serves a port of a Service named in a webhook
 	// configuration. Default: its cluster IP or external name.
@@ -192,6 +196,7 @@ func (c Config) Validate() error {
 		portsErr,
 		c.Bootstrap.Validate(),
 		manifests.Config{CRDs: c.CRDs, Folder: c.Manifests}.Validate(),
+		faults.Validate(c.Faults),
 	)
 }
 

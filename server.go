@@ -38,6 +38,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi"
+	"github.com/miniapi/miniapi/testapi/faults"
 )
 
 const (
@@ -70,6 +71,7 @@ type Server struct {
 	manifests   *manifests.Loader
 	testAPIs    *testapi.TestAPIs // nil: off
 	initial     initialState
+	faults      *faults.Set
 	// identityLease is nil except in the full bootstrap.
 	identityLease *heartbeat.Lease
 
@@ -93,6 +95,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: config.withDefaults(), features: features, done: make(chan struct{})}
+	s.faults = faults.NewSet(faults.Config{Intervene: s.intervene})
 	if err := s.assemble(ctx); err != nil {
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
@@ -110,6 +113,11 @@ func (s *Server) complete(ctx context.Context) error {
 	}
 	if err := s.manifests.Load(ctx); err != nil {
 		return err
+	}
+	for _, fault := range s.config.Faults {
+		if _, err := s.faults.Add(fault); err != nil {
+			return err
+		}
 	}
 	return s.initial.record(ctx, s)
 }
@@ -251,6 +259,7 @@ func (s *Server) buildAPI() error {
 		FlowControl:   s.flows,
 
 		ConstrainedImpersonation: s.features.Enabled(feature.ConstrainedImpersonation),
+		Injector:                 s.faults,
 		MaxInFlight:              s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight:      s.config.MaxMutatingRequestsInFlight,
 	}

@@ -87,8 +87,8 @@ func (s *Server) definitionsKey() string {
 
 // Fork starts a server with the present objects of s and the configuration of s. It is independent
 // of s: it has its own temporary directory, free loopback ports, and, unless files are configured,
-// its own keys and certificates. ResourceVersions of s mean nothing to it. Files of CRDs and
-// manifests are not read again.
+// its own keys and certificates. ResourceVersions of s mean nothing to it, and it has no
+// faults. Files of CRDs and manifests are not read again.
 func (s *Server) Fork(ctx context.Context) (*Server, error) {
 	snapshot, err := s.Snapshot(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Server) Fork(ctx context.Context) (*Server, error) {
 	}
 	config := s.config
 	config.Snapshot = snapshot
-	config.CRDs, config.Manifests = nil, ""
+	config.CRDs, config.Manifests, config.Faults = nil, "", nil
 	config.DataDir, config.EtcdListenClientURLs = "", nil
 	config.EtcdServers, config.EtcdTLS = nil, nil
 	if config.Listen != "" {

@@ -65,6 +65,8 @@ type Config struct {
 	// TestAPIs serves the history of objects and gets at exact revisions, and adds the origin of
 	// each write to its context, see registry.Origin. Nil: off.
 	TestAPIs TestAPIs
+	// Injector injects failures into requests. Nil: none.
+	Injector filters.Injector
 	// Sync blocks until the catalog serves every resource defined before the call, or until its
 	// context is done. Nil: the catalog is always up to date.
 	Sync func(ctx context.Context)

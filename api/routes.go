@@ -36,6 +36,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithFlowControlHeaders(s.config.FlowControl),
 		filters.WithMaxInFlightLimit(limits, s.requests),
 		filters.WithAuthorization(authorizer, s.responder),
+		filters.WithInjection(s.config.Injector, s.responder),
 	)
 	r.NotFound(http.NotFound)
 	r.MethodNotAllowed(s.methodNotAllowed)

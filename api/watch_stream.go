@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/storage"
 )
 
@@ -31,6 +33,7 @@ type watchStream struct {
 	initial bool
 	// endsInitial is set if a bookmark marks the end of the initial events.
 	endsInitial bool
+	injection   *request.Injection // nil: no failure is injected
 	release     func()
 }
 
@@ -43,6 +46,7 @@ func (c *call) newWatchStream(out watchOutput, allowBookmarks bool, timeout time
 		out:       out,
 		count:     c.server.metrics.WatchEvents(c.Target),
 		bookmarks: newBookmarks(allowBookmarks, timeout),
+		injection: request.InfoFrom(c.r).Injection,
 	}
 	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
 		s.encoder = &encoder
@@ -66,7 +70,7 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 	for {
 		select {
 		case event, ok := <-events:
-			if !ok || !s.send(event) {
+			if !ok || !s.send(ctx, event) {
 				return
 			}
 			continue
@@ -77,11 +81,11 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 		}
 		select {
 		case event, ok := <-events:
-			if !ok || !s.send(event) {
+			if !ok || !s.send(ctx, event) {
 				return
 			}
 		case <-s.bookmarks.next():
-			if revision, ok := s.bookmarks.take(); ok && !s.sendBookmark(revision, false) {
+			if revision, ok := s.bookmarks.take(); ok && !s.sendBookmark(ctx, revision, false) {
 				return
 			}
 		case <-ctx.Done():
@@ -91,25 +95,53 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 }
 
 // send writes an event and reports whether the stream continues.
-func (s *watchStream) send(event storage.Event) bool {
+func (s *watchStream) send(ctx context.Context, event storage.Event) bool {
 	switch {
 	case event.Type == watch.Error:
 		s.sendError(s.call.resource.EventError(event.Err))
 		return false
 	case event.Type != watch.Bookmark:
+		if send, err := s.inject(ctx, false); err != nil || !send {
+			return s.skip(err)
+		}
 		s.bookmarks.recordEvent(event.Revision)
 		return s.sendEntry(event.Type, event.Entry)
 	case event.InitialEventsEnd:
 		s.initial = false
 		if s.endsInitial {
-			return s.sendBookmark(event.Revision, true)
+			return s.sendBookmark(ctx, event.Revision, true)
 		}
 	}
 	s.bookmarks.recordProgress(event.Revision)
 	return true
 }
 
-func (s *watchStream) sendBookmark(revision int64, initialEventsEnd bool) bool {
+// inject calls the injected failure, if there is one, before an event.
+func (s *watchStream) inject(ctx context.Context, bookmark bool) (send bool, err error) {
+	if s.injection == nil || s.injection.Event == nil {
+		return true, nil
+	}
+	return s.injection.Event(ctx, bookmark)
+}
+
+// skip handles an event that an injected failure suppresses.
+func (s *watchStream) skip(err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, http.ErrAbortHandler):
+		_ = s.out.flush()
+		panic(http.ErrAbortHandler)
+	case !errors.Is(err, io.EOF):
+		s.sendError(err)
+	}
+	return false
+}
+
+func (s *watchStream) sendBookmark(ctx context.Context, revision int64, initialEventsEnd bool) bool {
+	if send, err := s.inject(ctx, true); err != nil || !send {
+		return s.skip(err)
+	}
 	obj, err := s.call.bookmark(revision, initialEventsEnd)
 	if err != nil {
 		s.sendError(err)

@@ -24,6 +24,8 @@ type Info struct {
 	SelectedName string
 	// Record receives the outcome of the request. Nil: the request is not recorded.
 	Record *Record
+	// Injection is the failure that is injected into the request. Nil: none.
+	Injection *Injection
 }
 
 type infoKey struct{}

@@ -41,6 +41,7 @@ type options struct {
 	verbosity      int
 	logRequests    bool
 	testAPIs       bool
+	faults         string
 
 	secure  secureOptions
 	serving *pflag.FlagSet
@@ -90,6 +91,7 @@ func (o *options) flagSets() []flagSet {
 	general.IntVarP(&o.verbosity, "v", "v", 0, verbosityUsage)
 	general.BoolVar(&o.logRequests, "log-requests", false, "log a line for each request when it ends, also without -v")
 	general.BoolVar(&o.testAPIs, "enable-test-apis", false, "serve the group miniapi.dev: explained conflicts, history and a journal of writes (default: on if all addresses are on loopback)")
+	general.StringVar(&o.faults, "faults", "", "`FILE` with a list of faults to inject into requests, see docs/faults.md")
 	o.general = general
 	addConfigFlag(general, envPrefix, "listen")
 	general.BoolP("help", "h", false, "print this help")
@@ -130,7 +132,8 @@ func (o *options) config() (miniapi.Config, error) {
 	if !o.general.Changed("enable-test-apis") {
 		config.TestAPIs = onLoopback(config)
 	}
-	var tlsErr, compactionErr error
+	var tlsErr, compactionErr, faultsErr error
+	config.Faults, faultsErr = readFaults(o.faults)
 	config.EtcdTLS, tlsErr = o.etcdTLSConfig()
 	switch {
 	case o.compaction == 0:
@@ -138,7 +141,7 @@ func (o *options) config() (miniapi.Config, error) {
 	case o.compaction < time.Second:
 		compactionErr = fmt.Errorf("--etcd-compaction-interval %v is too short: use at least 1s, or 0 to keep history forever", o.compaction)
 	}
-	if err := errors.Join(config.Validate(), secureErr, tlsErr, compactionErr); err != nil {
+	if err := errors.Join(config.Validate(), secureErr, tlsErr, compactionErr, faultsErr); err != nil {
 		return miniapi.Config{}, err
 	}
 	return config, nil

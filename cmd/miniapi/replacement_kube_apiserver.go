@@ -65,6 +65,7 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 	}
 	o.general.Lookup("enable-test-apis").Changed = true
 	o.testAPIs = os.Getenv(testAPIsEnv) == "true"
+	o.faults = os.Getenv(faultsEnv)
 	o.bootstrap = string(bootstrap.Full)
 	o.controllers = environmentControllers()
 	return sets
@@ -77,6 +78,9 @@ const controllersEnv = "MINIAPI_CONTROLLERS"
 // testAPIsEnv enables the test APIs of the replacement. They are off by default: test suites for
 // envtest may compare whole answers.
 const testAPIsEnv = "MINIAPI_ENABLE_TEST_APIS"
+
+// faultsEnv is the file of --faults of the replacement.
+const faultsEnv = "MINIAPI_FAULTS"
 
 // environmentControllers returns the controllers of controllersEnv, none by default: test suites
 // for envtest expect that nothing reacts to deletions.

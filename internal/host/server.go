@@ -135,6 +135,7 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		DataDir:                 o.DataDir,
 		CRDs:                    o.CRDs,
 		Manifests:               o.Manifests,
+		Faults:                  o.Faults,
 		LogRequests:             o.LogRequests,
 		RecentRequests:          recentRequests,
 		TestAPIs:                !o.DisableTestAPIs,

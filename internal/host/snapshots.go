@@ -103,6 +103,7 @@ func (h *Host) fork(ctx context.Context, options ServerOptions) (ServerOptions, 
 	options = origin.options
 	options.Name, options.Lease, options.PID, options.Fork = own.Name, own.Lease, own.PID, own.Fork
 	options.LogLevel, options.LogRequests = own.LogLevel, own.LogRequests
+	options.Faults = nil
 	options.CRDs, options.Manifests, options.DataDir = nil, "", "" // their objects are in the snapshot
 	return options, snapshot, nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/testapi/faults"
 )
 
 // Info is the answer of GET /v1.
@@ -65,6 +66,8 @@ type ServerOptions struct {
 
 	// DisableTestAPIs switches off the group miniapi.dev and explained conflicts.
 	DisableTestAPIs bool `json:"disableTestAPIs,omitempty"`
+	// Faults are injected into requests, see docs/faults.md.
+	Faults []faults.Fault `json:"faults,omitempty"`
 
 	// LogLevel is the lowest level that is logged: debug, info, warn (the default) or error.
 	LogLevel string `json:"logLevel,omitempty"`

@@ -59,9 +59,10 @@ var layers = map[string][]string{
 	"aggregator":          {"registry", "registry/informer", "storage"},
 	"internal/manifests":  {},
 	"testapi":             {"registry", "storage", "versioner"},
+	"testapi/faults":      {"api/request", "registry"},
 	"":                    {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "crd", "internal/...", "kinds/...", "registry", "storage/...", "testapi/..."},
-	"internal/host":       {"", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/process", "internal/suggest", "internal/tempdir"},
-	"cmd/miniapi":         {"", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history"},
+	"internal/host":       {"", "testapi/faults", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/process", "internal/suggest", "internal/tempdir"},
+	"cmd/miniapi":         {"", "testapi/faults", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history"},
 	"examples":            {""},
 	// Only tests import these packages, so they may use an implementation.
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},

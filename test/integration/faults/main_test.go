@@ -1,0 +1,78 @@
+// Package faults_test injects failures into the requests of real clients.
+package faults_test
+
+import (
+	"context"
+	"testing"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/testapi/faults"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// env is a server with a client that does not repeat requests.
+type env struct {
+	*testing.T
+	server *miniapi.Server
+	faults *faults.Set
+	client *kubernetes.Clientset
+}
+
+func start(t *testing.T) *env {
+	t.Helper()
+	server, err := miniapi.Start(t.Context(), miniapi.Config{Controllers: []string{"-*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	e := &env{T: t, server: server, faults: server.Faults()}
+	e.client = e.clientOf(server.RESTConfig())
+	return e
+}
+
+// clientOf returns a client whose connections end with the test.
+func (e *env) clientOf(config *rest.Config) *kubernetes.Clientset {
+	e.Helper()
+	httpClient, err := rest.HTTPClientFor(config)
+	e.check(err)
+	e.Cleanup(httpClient.CloseIdleConnections)
+	client, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	e.check(err)
+	return client
+}
+
+func (e *env) check(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func (e *env) create(name string) error {
+	_, err := e.client.CoreV1().ConfigMaps("default").Create(e.Context(), configMap(name), metav1.CreateOptions{})
+	return err
+}
+
+func (e *env) get(name string) (*corev1.ConfigMap, error) {
+	return e.client.CoreV1().ConfigMaps("default").Get(e.Context(), name, metav1.GetOptions{})
+}
+
+func (e *env) update(obj *corev1.ConfigMap) error {
+	_, err := e.client.CoreV1().ConfigMaps("default").Update(e.Context(), obj, metav1.UpdateOptions{})
+	return err
+}
