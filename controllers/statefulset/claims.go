@@ -54,9 +54,9 @@ func (r *rollout) createClaim(ctx context.Context, template *corev1.PersistentVo
 	return fmt.Errorf("failed to create PVC %s: %w", claim.Name, err)
 }
 
-// setClaimOwners makes the set or the pod the owner of the claims of a pod, so that they are deleted
-// with it according to the retention policy. Claims that were created in this reconciliation get
-// their owner in the next one.
+// setClaimOwners makes the set or the pod the owner of the claims of a pod, so that the retention
+// policy decides whether they are deleted with it. Claims that were created in this reconciliation
+// get their owner in the next one.
 func (r *rollout) setClaimOwners(ctx context.Context, pod *corev1.Pod) error {
 	var errs []error
 	for _, template := range r.set.Spec.VolumeClaimTemplates {
