@@ -64,10 +64,16 @@ func startServerOf(t *testing.T, story string) *miniapi.Server {
 	flags, _, _ := strings.Cut(story, "\n")
 	return startServerWith(t, map[string]miniapi.Config{
 		"# --controllers=-*":                          {Controllers: []string{"-*"}},
+		"# --pods=instant and all controllers":        {Pods: miniapi.PodsInstant, Controllers: allControllers()},
 		"# --authorization-mode=RBAC":                 {Authorization: miniapi.RBAC},
 		"# --secure-port=0 --authorization-mode=RBAC": {Authorization: miniapi.RBAC, Secure: &miniapi.Secure{}},
 		"# --enable-test-apis":                        {TestAPIs: true},
 	}[flags])
+}
+
+// allControllers returns the controllers of workloads in addition to those that are on by default.
+func allControllers() []string {
+	return []string{"*", "serviceaccount", "deployment", "replicaset", "job", "cronjob", "endpointslice", "disruption"}
 }
 
 // logPattern matches a line of client-go's log that appears only sometimes, when a watch reaches
