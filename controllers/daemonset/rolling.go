@@ -20,7 +20,8 @@ func (r *rollout) limits() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// scaled returns maxSurge and maxUnavailable for a number of nodes. Validation rejects other values.
+// scaled returns maxSurge and maxUnavailable for a number of nodes. Validation rejects other
+// values.
 func (r *rollout) scaled(nodes int) (surge, unavailable int) {
 	rolling := r.set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil {

@@ -6,12 +6,15 @@ import (
 	"log"
 	"net/http"
 
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/testapi/faults"
 )
 
 // Example is the Go example of the README.
@@ -38,7 +41,22 @@ func readme(ctx context.Context) error {
 		return err
 	}
 	fmt.Println(len(namespaces.Items), "namespaces")
+	if err := rejectUpdates(ctx, server, client); err != nil {
+		return err
+	}
 	return manage(server)
+}
+
+// rejectUpdates injects conflicts into updates of the status of Deployments.
+func rejectUpdates(ctx context.Context, server *miniapi.Server, client kubernetes.Interface) error {
+	conflicts := server.Faults().Conflict(faults.On("update", "deployments/status").Times(2))
+	defer conflicts.Remove()
+	absent := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "absent"}}
+	_, err := client.AppsV1().Deployments("default").UpdateStatus(ctx, absent, metav1.UpdateOptions{})
+	if !apierrors.IsConflict(err) || conflicts.Injected() != 1 {
+		return fmt.Errorf("got %w, want a conflict", err)
+	}
+	return nil
 }
 
 func manage(server *miniapi.Server) error {

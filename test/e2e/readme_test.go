@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/miniapi/miniapi"
 )
 
 // serverCommand is the first command of the README. The server writes its kubeconfig to
@@ -72,7 +74,7 @@ func TestReadmeTour(t *testing.T) {
 
 func playTour(t *testing.T, blocks []block, path string) string {
 	t.Helper()
-	server := startServer(t)
+	server := startServerWith(t, miniapi.Config{TestAPIs: true}) // as on the command line
 	sh, masks := newShell(t, server), newVolatile(server)
 	sh.env = append(sh.env, "PATH="+programsDir(t)+string(os.PathListSeparator)+path)
 	var out strings.Builder

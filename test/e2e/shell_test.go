@@ -63,7 +63,8 @@ func newVolatile(server *miniapi.Server) *volatile {
 var (
 	uidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	versionPattern = regexp.MustCompile(`(?i)("?resource ?version"?: ?"?)([1-9]\d*)`)
-	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
+	timePattern    = regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d{3}\b|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
+	curlPattern    = regexp.MustCompile(`curl/\d[\d.]*`)
 	agePattern     = regexp.MustCompile(`(?m)( )(\d+s)( +|$)`)
 )
 
@@ -71,6 +72,7 @@ func (v *volatile) replace(text string) string {
 	text = strings.ReplaceAll(text, v.host, "HOST")
 	text = uidPattern.ReplaceAllStringFunc(text, func(uid string) string { return v.ordinal("UID", uid) })
 	text = timePattern.ReplaceAllString(text, "TIME")
+	text = curlPattern.ReplaceAllString(text, "curl/VERSION")
 	text = versionPattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := versionPattern.FindStringSubmatch(match)
 		return parts[1] + v.ordinal("RV", parts[2])
