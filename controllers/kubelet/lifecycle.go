@@ -40,6 +40,9 @@ func (l *lifecycle) reconcile(ctx context.Context, pod *corev1.Pod) (time.Durati
 	ctx = asKubelet(ctx, pod.Spec.NodeName)
 	switch {
 	case pod.DeletionTimestamp != nil:
+		if left := untilKilled(pod); left > 0 {
+			return left, nil
+		}
 		return 0, l.terminate(ctx, pod)
 	case pods.HasEnded(pod):
 		return 0, nil

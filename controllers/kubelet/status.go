@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,10 @@ const (
 	// or keepRunning. Without it the exit code is 0.
 	exitCodeAnnotation = "miniapi.dev/exit-code"
 	keepRunning        = "none"
+	// terminationAnnotation has the value ignoreTermination if the containers of a pod ignore the
+	// signal to terminate, and are killed at the end of the grace period.
+	terminationAnnotation = "miniapi.dev/termination"
+	ignoreTermination     = "ignore"
 )
 
 // exitCode returns the exit code of the containers of a running pod, and whether they exit. It
@@ -35,6 +40,15 @@ func exitCode(pod *corev1.Pod) (code int32, exits bool, err error) {
 		return 0, false, fmt.Errorf("annotation %s: %q is neither a number from 0 to 255 nor %q", exitCodeAnnotation, value, keepRunning)
 	}
 	return int32(parsed), true, nil
+}
+
+// untilKilled returns the time until the containers of a pod that is being deleted are killed. It is
+// not positive if they end at once.
+func untilKilled(pod *corev1.Pod) time.Duration {
+	if pod.Annotations[terminationAnnotation] != ignoreTermination || pods.HasEnded(pod) {
+		return 0
+	}
+	return time.Until(pod.DeletionTimestamp.Time)
 }
 
 // podNetwork is the range of the addresses of pods, which do not exist.
@@ -126,8 +140,13 @@ func setExited(pod *corev1.Pod, code int32) {
 	}
 }
 
-// setTerminated sets the status of a pod whose containers have received a signal to terminate.
+// setTerminated sets the status of a pod whose containers have received a signal to terminate, or
+// have been killed.
 func setTerminated(pod *corev1.Pod) {
+	if pod.Annotations[terminationAnnotation] == ignoreTermination {
+		setEnded(pod, corev1.PodFailed, exit{code: killedExitCode, at: metav1.Now()})
+		return
+	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
 		setEnded(pod, corev1.PodSucceeded, exit{code: 0, at: metav1.Now()})
 		return

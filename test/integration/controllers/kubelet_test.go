@@ -295,6 +295,30 @@ func TestADeletedPodEnds(t *testing.T) {
 	e.awaitPodGone("p")
 }
 
+// Containers that ignore SIGTERM are killed after the grace period.
+func TestADeletedPodUsesItsGracePeriod(t *testing.T) {
+	const grace = 1
+	e := start(t, instant())
+	e.createPod(pod("p", func(p *corev1.Pod) {
+		p.Annotations = map[string]string{"miniapi.dev/termination": "ignore"}
+		p.Spec.TerminationGracePeriodSeconds = new(int64(grace))
+		p.Finalizers = []string{"example.com/hold"}
+	}))
+	e.awaitPod("p", "ready", isReady)
+	e.check(e.client.CoreV1().Pods("default").Delete(t.Context(), "p", metav1.DeleteOptions{}))
+	deleted := e.getPod("p")
+	if !isReady(deleted) || deleted.DeletionTimestamp == nil {
+		t.Errorf("during the grace period: %+v", deleted.Status)
+	}
+	p := e.awaitPhase("p", corev1.PodFailed)
+	terminated := p.Status.ContainerStatuses[0].State.Terminated
+	if terminated.ExitCode != 137 || terminated.FinishedAt.Before(deleted.DeletionTimestamp) {
+		t.Errorf("killed %+v, at the end of the grace period %v", terminated, deleted.DeletionTimestamp)
+	}
+	e.patchPod("p", `{"metadata":{"finalizers":null}}`)
+	e.awaitPodGone("p")
+}
+
 // The containers of a deleted pod end also if a finalizer keeps the pod.
 func TestAFinalizerKeepsADeletedPod(t *testing.T) {
 	e := start(t, instant())
