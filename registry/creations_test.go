@@ -15,13 +15,16 @@ func TestAwaitCreations(t *testing.T) {
 	}
 	first, second, other := c.begin("n"), c.begin("n"), c.begin("other")
 	defer other()
-	done := make(chan error)
 	first()
+	done := make(chan error)
 	go func() { done <- c.await(t.Context(), "n") }() // ends with the second creation
-	for len(running(&c, "n")) > 0 {                   // until await has begun
+	for !sealed(&c, "n") {                            // until await has begun
 		continue
 	}
 	later := c.begin("n")
+	if err := c.await(ended, "n"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second caller does not wait for the creation: %v", err)
+	}
 	select {
 	case err := <-done:
 		t.Fatalf("await returned during a creation: %v", err)
@@ -40,12 +43,14 @@ func TestAwaitCreations(t *testing.T) {
 	}
 }
 
-// running returns the group of a namespace, as a list of at most one.
-func running(c *creations, namespace string) []*creationGroup {
+// sealed reports whether a caller waits for all creations of a namespace.
+func sealed(c *creations, namespace string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if group := c.running[namespace]; group != nil {
-		return []*creationGroup{group}
+	for _, group := range c.running[namespace] {
+		if group.done == nil {
+			return false
+		}
 	}
-	return nil
+	return true
 }
