@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/miniapi/miniapi/internal/resourcelist"
 )
 
 // resources holds the requests and limits of a pod, a container or a claim.
@@ -16,7 +18,9 @@ type resources struct{ requests, limits corev1.ResourceList }
 func checkPodLimits(limit corev1.LimitRangeItem, spec *corev1.PodSpec) []error {
 	switch limit.Type {
 	case corev1.LimitTypePod:
-		return checkLimit(limit, resources{podResources(spec, requestsOf), podResources(spec, limitsOf)})
+		return checkLimit(limit, resources{
+			requests: resourcelist.OfPod(spec, resourcelist.Requests), limits: resourcelist.OfPod(spec, resourcelist.Limits),
+		})
 	case corev1.LimitTypeContainer:
 		var errs []error
 		for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -45,7 +46,7 @@ func requiredFeatures(spec, old *corev1.PodSpec) []string {
 		required = append(required, "InPlacePodLevelResourcesVerticalScaling")
 	}
 	for i, c := range old.InitContainers {
-		if !isSidecar(&c) && !equality.Semantic.DeepEqual(c.Resources, spec.InitContainers[i].Resources) {
+		if !resourcelist.IsSidecar(&c) && !equality.Semantic.DeepEqual(c.Resources, spec.InitContainers[i].Resources) {
 			return append(required, "InPlacePodVerticalScalingInitContainers")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/internal/quota"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -37,9 +38,9 @@ func checkClaimResize(ctx context.Context, a *registry.Attributes) error {
 
 // expandable reports whether the storage class of a claim allows volume expansion.
 func expandable(ctx context.Context, a *registry.Attributes, claim, old *corev1.PersistentVolumeClaim) (bool, error) {
-	name := classOf(claim)
+	name := quota.StorageClassOf(claim)
 	store, ok := a.Catalog.Store(storagev1.Resource("storageclasses"))
-	if !ok || name == "" || name != classOf(old) {
+	if !ok || name == "" || name != quota.StorageClassOf(old) {
 		return false, nil
 	}
 	class, err := getObject[*storagev1.StorageClass](ctx, store, "", name)

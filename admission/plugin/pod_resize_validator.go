@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -51,8 +52,8 @@ func nodeOf(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) (*core
 
 // missingResources describes the requests of a pod that exceed the allocatable resources of a node.
 func missingResources(node *corev1.Node, pod *corev1.Pod) []string {
-	requests := podResources(&pod.Spec, requestsOf)
-	addResources(requests, pod.Spec.Overhead)
+	requests := resourcelist.OfPod(&pod.Spec, resourcelist.Requests)
+	resourcelist.Add(requests, pod.Spec.Overhead)
 	cpu, memory := requests.Cpu(), requests.Memory()
 	var missing []string
 	if allocatable := node.Status.Allocatable.Cpu(); cpu.Cmp(*allocatable) > 0 {

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/internal/quota"
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -28,8 +29,8 @@ func chargeQuotas(ctx context.Context, a *registry.Attributes) error {
 	if !ok || a.Namespace == "" || resource == namespaces() {
 		return nil
 	}
-	c := charge{quotas: store, attributes: a, evaluator: quotaEvaluatorOf(resource)}
-	if !c.evaluator.handles(a.Operation, a.Subresource) {
+	c := charge{quotas: store, attributes: a, evaluator: quota.EvaluatorOf(resource)}
+	if !c.evaluator.Handles(a.Operation, a.Subresource) {
 		return nil
 	}
 	quotas, err := listObjects[*corev1.ResourceQuota](ctx, a, corev1.Resource("resourcequotas"), a.Namespace)
@@ -52,7 +53,7 @@ func chargeQuotas(ctx context.Context, a *registry.Attributes) error {
 type charge struct {
 	quotas     registry.Interface
 	attributes *registry.Attributes
-	evaluator  quotaEvaluator
+	evaluator  quota.Evaluator
 }
 
 // add adds the usage to the latest state of a quota, and enlists the refund.
@@ -109,14 +110,12 @@ func (c charge) update(ctx context.Context, name string, dry bool, change func(*
 // delta returns the usage to add to a quota, or an error if the quota does not allow it.
 func (c charge) delta(quota *corev1.ResourceQuota) (corev1.ResourceList, error) {
 	obj, hard := c.attributes.Object, quota.Status.Hard
-	if !c.evaluator.matches(quota, obj) {
+	if !c.evaluator.Matches(quota, obj) {
 		return nil, nil
 	}
-	counted := slices.DeleteFunc(slices.Sorted(maps.Keys(hard)), func(n corev1.ResourceName) bool { return !c.evaluator.counts(n) })
-	if c.evaluator.constraints != nil {
-		if err := c.evaluator.constraints(counted, obj); err != nil {
-			return nil, forbidden(c.attributes, fmt.Errorf("failed quota: %s: %w", quota.Name, err))
-		}
+	counted := c.evaluator.Counted(hard)
+	if err := c.evaluator.CheckConstraints(counted, obj); err != nil {
+		return nil, forbidden(c.attributes, fmt.Errorf("failed quota: %s: %w", quota.Name, err))
 	}
 	for _, name := range counted {
 		if _, known := quota.Status.Used[name]; !known {
@@ -138,7 +137,7 @@ func (c charge) delta(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 
 // usage returns the usage of the new object minus the usage of the stored one, at least zero.
 func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) {
-	usage := c.evaluator.usage(c.attributes.Object)
+	usage := c.evaluator.Usage(c.attributes.Object)
 	var negative []corev1.ResourceName
 	for name, quantity := range usage {
 		if quantity.Sign() < 0 {
@@ -149,8 +148,8 @@ func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 		slices.Sort(negative)
 		return nil, forbidden(c.attributes, fmt.Errorf("quota usage is negative for resource(s): %s", joinNames(negative)))
 	}
-	if old := c.attributes.OldObject; old != nil && c.evaluator.matches(quota, old) {
-		usage = difference(usage, c.evaluator.usage(old))
+	if old := c.attributes.OldObject; old != nil && c.evaluator.Matches(quota, old) {
+		usage = difference(usage, c.evaluator.Usage(old))
 	}
 	return usage, nil
 }
@@ -193,8 +192,8 @@ func joinQuantities(names []corev1.ResourceName, list corev1.ResourceList) strin
 // sum returns a + b as a new list.
 func sum(a, b corev1.ResourceList) corev1.ResourceList {
 	total := corev1.ResourceList{}
-	addResources(total, a)
-	addResources(total, b)
+	resourcelist.Add(total, a)
+	resourcelist.Add(total, b)
 	return total
 }
 

@@ -1,10 +1,14 @@
-package plugin
+// Package quota computes the usage that a ResourceQuota limits. The admission plugin charges the
+// usage of single writes, the controller adds up the stored objects.
+package quota
 
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,14 +16,19 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-// quotaEvaluator computes the quota usage of the objects of a resource.
-type quotaEvaluator struct {
+// Evaluator computes the usage of the objects of a resource.
+type Evaluator struct {
 	// updates is set if updates of a subresource change the usage. Creations always do.
 	updates     bool
 	subresource string
 	// counts reports whether a resource name of a quota applies to these objects.
 	counts func(name corev1.ResourceName) bool
-	usage  func(obj runtime.Object) corev1.ResourceList
+	// uniform is set if all objects have the same usage, so that no object must be decoded.
+	uniform bool
+	usage   func(obj runtime.Object) corev1.ResourceList
+	// until returns the time at which the usage of an object changes without a write, and the zero
+	// time if it does not. Nil: it does not.
+	until func(obj runtime.Object) time.Time
 	// constraints returns an error if an object lacks fields that a quota with these names
 	// requires. Nil: no fields are required.
 	constraints func(names []corev1.ResourceName, obj runtime.Object) error
@@ -27,8 +36,8 @@ type quotaEvaluator struct {
 	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj runtime.Object) bool
 }
 
-// handles reports whether a write can change the usage.
-func (e quotaEvaluator) handles(operation registry.Operation, subresource string) bool {
+// Handles reports whether a write can increase the usage.
+func (e Evaluator) Handles(operation registry.Operation, subresource string) bool {
 	switch operation {
 	case registry.OperationCreate:
 		return subresource == ""
@@ -39,14 +48,44 @@ func (e quotaEvaluator) handles(operation registry.Operation, subresource string
 	}
 }
 
-// matches reports whether a quota applies to an object.
-func (e quotaEvaluator) matches(quota *corev1.ResourceQuota, obj runtime.Object) bool {
-	counts := false
-	for name := range quota.Status.Hard {
-		counts = counts || e.counts(name)
-	}
+// Matches reports whether a quota applies to an object.
+func (e Evaluator) Matches(quota *corev1.ResourceQuota, obj runtime.Object) bool {
 	outOfScope := func(s corev1.ScopedResourceSelectorRequirement) bool { return e.inScope == nil || !e.inScope(s, obj) }
-	return counts && !slices.ContainsFunc(scopesOf(quota), outOfScope)
+	return e.CountsAny(quota.Status.Hard) && !slices.ContainsFunc(scopesOf(quota), outOfScope)
+}
+
+// CountsAny reports whether a limit applies to objects of the resource.
+func (e Evaluator) CountsAny(hard corev1.ResourceList) bool {
+	for name := range hard {
+		if e.counts(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Counted returns the names of the limits that apply to objects of the resource, sorted.
+func (e Evaluator) Counted(hard corev1.ResourceList) []corev1.ResourceName {
+	var names []corev1.ResourceName
+	for name := range hard {
+		if e.counts(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Usage returns the usage of an object. It has more names than a quota limits.
+func (e Evaluator) Usage(obj runtime.Object) corev1.ResourceList { return e.usage(obj) }
+
+// CheckConstraints returns an error if an object lacks fields that a quota with these names
+// requires.
+func (e Evaluator) CheckConstraints(names []corev1.ResourceName, obj runtime.Object) error {
+	if e.constraints == nil {
+		return nil
+	}
+	return e.constraints(names, obj)
 }
 
 func scopesOf(quota *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequirement {
@@ -60,8 +99,9 @@ func scopesOf(quota *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequir
 	return scopes
 }
 
-// quotaEvaluatorOf returns the evaluator of a resource. For most resources it only counts objects.
-func quotaEvaluatorOf(r schema.GroupResource) quotaEvaluator {
+// EvaluatorOf returns the evaluator of a resource. For most resources it only counts objects.
+// Quotas do not limit Events.
+func EvaluatorOf(r schema.GroupResource) Evaluator {
 	switch r {
 	case corev1.Resource("pods"):
 		return podEvaluator()
@@ -69,14 +109,21 @@ func quotaEvaluatorOf(r schema.GroupResource) quotaEvaluator {
 		return serviceEvaluator()
 	case corev1.Resource("persistentvolumeclaims"):
 		return claimEvaluator()
+	case corev1.Resource("events"), eventsv1.Resource("events"):
+		return Evaluator{counts: func(corev1.ResourceName) bool { return false }}
 	}
+	return countEvaluator(r)
+}
+
+func countEvaluator(r schema.GroupResource) Evaluator {
 	names := []corev1.ResourceName{objectCountName(r)}
 	switch r {
 	case corev1.Resource("configmaps"), corev1.Resource("resourcequotas"), corev1.Resource("replicationcontrollers"), corev1.Resource("secrets"):
 		names = append(names, corev1.ResourceName(r.Resource))
 	}
-	return quotaEvaluator{
-		counts: func(name corev1.ResourceName) bool { return slices.Contains(names, name) },
+	return Evaluator{
+		counts:  func(name corev1.ResourceName) bool { return slices.Contains(names, name) },
+		uniform: true,
 		usage: func(runtime.Object) corev1.ResourceList {
 			used := corev1.ResourceList{}
 			for _, name := range names {
@@ -94,9 +141,9 @@ func objectCountName(r schema.GroupResource) corev1.ResourceName {
 
 func newQuantity(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
 
-func serviceEvaluator() quotaEvaluator {
+func serviceEvaluator() Evaluator {
 	count := objectCountName(corev1.Resource("services"))
-	return quotaEvaluator{
+	return Evaluator{
 		updates: true,
 		counts: func(name corev1.ResourceName) bool {
 			return slices.Contains([]corev1.ResourceName{
@@ -130,9 +177,9 @@ func balancerPorts(spec *corev1.ServiceSpec) int {
 // classSuffix separates the name of a storage class from a resource name in a quota.
 const classSuffix = ".storageclass.storage.k8s.io/"
 
-func claimEvaluator() quotaEvaluator {
+func claimEvaluator() Evaluator {
 	count := objectCountName(corev1.Resource("persistentvolumeclaims"))
-	return quotaEvaluator{
+	return Evaluator{
 		updates: true,
 		counts: func(name corev1.ResourceName) bool {
 			if _, rest, ok := strings.Cut(string(name), classSuffix); ok {
@@ -146,7 +193,7 @@ func claimEvaluator() quotaEvaluator {
 			if size, ok := claim.Spec.Resources.Requests[corev1.ResourceStorage]; ok {
 				used[corev1.ResourceRequestsStorage] = size
 			}
-			if class := classOf(claim); class != "" {
+			if class := StorageClassOf(claim); class != "" {
 				for _, name := range []corev1.ResourceName{corev1.ResourcePersistentVolumeClaims, corev1.ResourceRequestsStorage} {
 					if amount, ok := used[name]; ok {
 						used[corev1.ResourceName(class+classSuffix)+name] = amount
@@ -158,7 +205,8 @@ func claimEvaluator() quotaEvaluator {
 	}
 }
 
-func classOf(claim *corev1.PersistentVolumeClaim) string {
+// StorageClassOf returns the name of the storage class of a claim, and "" if it has none.
+func StorageClassOf(claim *corev1.PersistentVolumeClaim) string {
 	if class, ok := claim.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class
 	}

@@ -1,21 +1,25 @@
-package plugin
+package quota
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/internal/resourcelist"
 )
 
-func podEvaluator() quotaEvaluator {
-	return quotaEvaluator{
+func podEvaluator() Evaluator {
+	return Evaluator{
 		updates:     true,
 		subresource: "resize",
 		counts:      countsPods,
-		usage:       func(obj runtime.Object) corev1.ResourceList { return podUsage(obj.(*corev1.Pod)) },
+		usage:       func(obj runtime.Object) corev1.ResourceList { return podUsage(obj.(*corev1.Pod), time.Now()) },
+		until:       func(obj runtime.Object) time.Time { return endOfCharge(obj.(*corev1.Pod)) },
 		constraints: func(names []corev1.ResourceName, obj runtime.Object) error {
 			return podConstraints(names, &obj.(*corev1.Pod).Spec)
 		},
@@ -50,22 +54,36 @@ func isExtended(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// podUsage returns the usage of a pod. A finished pod counts only as an object.
-func podUsage(pod *corev1.Pod) corev1.ResourceList {
+// podUsage returns the usage of a pod. A pod that has finished, or that should have been removed
+// after its grace period, counts only as an object.
+func podUsage(pod *corev1.Pod, now time.Time) corev1.ResourceList {
 	used := corev1.ResourceList{objectCountName(corev1.Resource("pods")): newQuantity(1)}
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if end := endOfCharge(pod); hasFinished(pod) || !end.IsZero() && now.After(end) {
 		return used
 	}
-	requests, limits := podResources(&pod.Spec, requestsOf), podResources(&pod.Spec, limitsOf)
-	addResources(requests, pod.Spec.Overhead)
+	requests, limits := resourcelist.OfPod(&pod.Spec, resourcelist.Requests), resourcelist.OfPod(&pod.Spec, resourcelist.Limits)
+	resourcelist.Add(requests, pod.Spec.Overhead)
 	for name, amount := range pod.Spec.Overhead {
 		if _, limited := limits[name]; limited {
-			addResources(limits, corev1.ResourceList{name: amount})
+			resourcelist.Add(limits, corev1.ResourceList{name: amount})
 		}
 	}
 	maps.Copy(used, computeUsage(requests, limits))
 	used[corev1.ResourcePods] = newQuantity(1)
 	return used
+}
+
+func hasFinished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// endOfCharge returns the time after which a pod that is being deleted counts only as an object:
+// its node is probably lost. It is zero for other pods.
+func endOfCharge(pod *corev1.Pod) time.Time {
+	if pod.DeletionTimestamp == nil || pod.DeletionGracePeriodSeconds == nil {
+		return time.Time{}
+	}
+	return pod.DeletionTimestamp.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
 }
 
 // computeUsage returns requests and limits under the names that quotas use.
