@@ -12,6 +12,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/namespace"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/controllers/replicaset"
+	"github.com/miniapi/miniapi/controllers/resourcequota"
 	"github.com/miniapi/miniapi/controllers/rootca"
 	"github.com/miniapi/miniapi/controllers/serviceaccount"
 	"github.com/miniapi/miniapi/controllers/statefulset"
@@ -39,6 +40,7 @@ var table = []controller{
 	{name: "job-controller", alias: "job", named: true, make: job.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},
 	{name: "replicaset-controller", alias: "replicaset", named: true, make: replicaset.New},
+	{name: "resourcequota-controller", alias: "resourcequota", named: true, make: resourcequota.New},
 	{name: "root-ca-certificate-publisher-controller", alias: "root-ca-cert-publisher", named: true, make: rootca.New},
 	{name: "serviceaccount-controller", alias: "serviceaccount", named: true, make: serviceaccount.New},
 	{name: "statefulset-controller", alias: "statefulset", named: true, make: statefulset.New},
