@@ -62,8 +62,8 @@ type Config struct {
 	MaxUnreadBytes int64
 	// ConstrainedImpersonation adds the verbs impersonate:MODE and impersonate-on:MODE:VERB.
 	ConstrainedImpersonation bool
-	// TestAPIs serves the history of objects and gets at exact revisions, and adds the origin of
-	// each write to its context, see registry.Origin. Nil: off.
+	// TestAPIs serves the history and the blame of objects and gets at exact revisions, and adds
+	// the origin of each write to its context, see registry.Origin. Nil: off.
 	TestAPIs TestAPIs
 	// Injector injects failures into requests. Nil: none.
 	Injector filters.Injector
@@ -76,6 +76,8 @@ type Config struct {
 type TestAPIs interface {
 	// History returns the history of the object that a request names.
 	History(ctx context.Context, store registry.Interface, object registry.ObjectName) (runtime.Object, error)
+	// Blame returns the write of each field of the object that a request names.
+	Blame(ctx context.Context, store registry.Interface, object registry.ObjectName) (runtime.Object, error)
 }
 
 // Validate returns all errors of the configuration.

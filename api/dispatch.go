@@ -24,7 +24,8 @@ var actions = map[string]func(*call) error{
 	"delete":           (*call).delete,
 	"deletecollection": (*call).deleteCollection,
 	"connect":          (*call).connect,
-	"history":          (*call).history,
+	historySubresource: (*call).history,
+	blameSubresource:   (*call).blame,
 }
 
 // methodVerbs maps the HTTP methods of a path to verbs.
@@ -148,7 +149,7 @@ func (c *call) findVerb() error {
 		c.verb = "connect"
 	}
 	if c.readsHistory() {
-		c.verb = "history"
+		c.verb = c.Subresource
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func (c *call) serve() {
 // requests for custom resources, and connections have other content types.
 func (c *call) checkAccept() error {
 	switch {
-	case c.resource.Custom || c.verb == "connect" || c.verb == "history":
+	case c.resource.Custom || c.verb == "connect" || c.readsHistory():
 		return nil
 	case c.verb == "watch" || c.verb == "list" && slices.Contains(c.resource.Verbs, "watch"):
 		return c.server.responder.CheckAcceptWatch(c.r)
@@ -194,7 +195,7 @@ func (c *call) handle() error {
 	c.warnOfDeprecation()
 	allowed := encoding.WithColumns
 	switch {
-	case c.verb == "history":
+	case c.readsHistory():
 		allowed = encoding.CustomResources // an object without a Go type
 	case !c.hasColumns():
 		allowed = encoding.WithoutColumns

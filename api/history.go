@@ -1,29 +1,39 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/registry"
 )
 
-// historySubresource is the subresource of every stored object that the test APIs add.
-const historySubresource = "history"
+// The subresources of every stored object that the test APIs add.
+const (
+	historySubresource = "history"
+	blameSubresource   = "blame"
+)
 
-// readsHistory reports whether the request is for the history of an object.
+// readsHistory reports whether the request is for the history or the blame of an object.
 func (c *call) readsHistory() bool {
-	return c.server.config.TestAPIs != nil && c.sub == nil && c.Subresource == historySubresource
+	return c.server.config.TestAPIs != nil && c.sub == nil &&
+		(c.Subresource == historySubresource || c.Subresource == blameSubresource)
 }
 
 // history handles a GET of the history of an object.
-func (c *call) history() error {
-	obj, err := c.server.config.TestAPIs.History(c.r.Context(), c.store, registry.ObjectName{
-		Namespace: c.Namespace, Name: c.Name, Version: c.version.Name,
-	})
+func (c *call) history() error { return c.sendHistory(c.server.config.TestAPIs.History) }
+
+// blame handles a GET of the blame of an object.
+func (c *call) blame() error { return c.sendHistory(c.server.config.TestAPIs.Blame) }
+
+// sendHistory sends what a method of the test APIs returns for the object of the request.
+func (c *call) sendHistory(read func(context.Context, registry.Interface, registry.ObjectName) (runtime.Object, error)) error {
+	obj, err := read(c.r.Context(), c.store, registry.ObjectName{Namespace: c.Namespace, Name: c.Name, Version: c.version.Name})
 	if err != nil {
 		return err
 	}

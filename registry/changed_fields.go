@@ -41,6 +41,24 @@ func (b *base) ChangedFields(version string, from, to runtime.Object) (*fieldpat
 	return changed.Leaves().RecursiveDifference(systemFields), nil
 }
 
+// Fields returns the fields of an object of the hub version, in a version, "" for the first one.
+// The metadata that the server sets is not included.
+func (b *base) Fields(version string, obj runtime.Object) (*fieldpath.Set, error) {
+	m, err := b.fieldManager(version, "")
+	if err != nil {
+		return nil, err
+	}
+	value, err := m.typed(obj)
+	if err != nil {
+		return nil, err
+	}
+	set, err := value.ToFieldSet()
+	if err != nil {
+		return nil, err
+	}
+	return set.Leaves().RecursiveDifference(systemFields), nil
+}
+
 // typed returns an object of the hub version, in the version of the field manager.
 func (m *fieldManager) typed(obj runtime.Object) (*typed.TypedValue, error) {
 	converted, err := m.versions.ConvertToVersion(obj, m.versions.kind.GroupVersion())
@@ -62,8 +80,8 @@ func (s *Store) Writable(version, subresource string, set *fieldpath.Set) *field
 
 // Content returns the fields of an object of the hub version, in a version, "" for the first one.
 // They may share memory with the object.
-func (s *Store) Content(version string, obj runtime.Object) (any, error) {
-	m, err := s.fieldManager(version, "")
+func (b *base) Content(version string, obj runtime.Object) (any, error) {
+	m, err := b.fieldManager(version, "")
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,12 @@ type Interface interface {
 	Applies() bool
 	Apply(ctx context.Context, current runtime.Object, req ApplyRequest) (runtime.Object, error)
 	Delete(ctx context.Context, req DeleteRequest) (DeleteResult, error)
-	// GetExact and History read past versions.
+	// GetExact and History read past versions. ChangedFields, Fields and Content read fields.
 	GetExact(ctx context.Context, namespace, name string, revision int64) (*storage.Entry, error)
 	History(ctx context.Context, namespace, name string) (*storage.History, error)
 	ChangedFields(version string, from, to runtime.Object) (*fieldpath.Set, error)
+	Fields(version string, obj runtime.Object) (*fieldpath.Set, error)
+	Content(version string, obj runtime.Object) (any, error)
 	UnsafeDelete(ctx context.Context, req DeleteRequest) error
 	DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error)
 }

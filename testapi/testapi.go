@@ -51,6 +51,15 @@ func (t *TestAPIs) History(ctx context.Context, store registry.Interface, object
 	return read.Object()
 }
 
+// Blame returns the write of each field of the object that a request names.
+func (t *TestAPIs) Blame(ctx context.Context, store registry.Interface, object registry.ObjectName) (runtime.Object, error) {
+	read, err := history.NewReader(t.journal).ReadBlame(ctx, store, object)
+	if err != nil {
+		return nil, err
+	}
+	return read.Object()
+}
+
 // Conflicts returns the last conflicts, the oldest first. A nil TestAPIs has none.
 func (t *TestAPIs) Conflicts() []conflicts.Conflict {
 	if t == nil {

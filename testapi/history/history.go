@@ -1,5 +1,6 @@
 // Package history describes the versions of an object that etcd keeps: who wrote each of them, and
-// which fields it changed. Versions come from etcd, writers from the journal.
+// which fields it changed, and which of them wrote each present field. Versions come from etcd,
+// writers from the journal.
 package history
 
 import (
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -159,15 +161,18 @@ func (r *Reader) writers(ctx context.Context, resource schema.GroupResource, ver
 }
 
 // Object returns the history as an object.
-func (h *History) Object() (runtime.Object, error) {
-	data, err := json.Marshal(h)
+func (h *History) Object() (runtime.Object, error) { return toObject(h, Kind) }
+
+// toObject returns a struct with JSON tags as an object of a kind.
+func toObject(content any, kind schema.GroupVersionKind) (runtime.Object, error) {
+	data, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
 	}
 	u := &unstructured.Unstructured{}
-	if err := json.Unmarshal(data, &u.Object); err != nil {
+	if err := utiljson.Unmarshal(data, &u.Object); err != nil {
 		return nil, err
 	}
-	u.SetGroupVersionKind(Kind)
+	u.SetGroupVersionKind(kind)
 	return u, nil
 }

@@ -157,7 +157,9 @@ func TestHistoryAfterCompaction(t *testing.T) {
 	}
 }
 
-func TestHistoryOfCustomResource(t *testing.T) {
+// widgets returns a directory with the CustomResourceDefinition of cluster-scoped widgets.
+func widgets(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "crd.yaml"), []byte(`
 apiVersion: apiextensions.k8s.io/v1
@@ -173,11 +175,15 @@ spec:
     storage: true
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
 `), 0o600))
-	server := start(t, miniapi.Config{TestAPIs: true, CRDs: []string{dir}})
+	return dir
+}
+
+func TestHistoryOfCustomResource(t *testing.T) {
+	server := start(t, miniapi.Config{TestAPIs: true, CRDs: []string{widgets(t)}})
 	c, _ := client(t, server, "first")
-	widgets, err := dynamic.NewForConfig(server.RESTConfig())
+	dynamicClient, err := dynamic.NewForConfig(server.RESTConfig())
 	check(t, err)
-	resource := widgets.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"})
+	resource := dynamicClient.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"})
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}, "spec": map[string]any{"size": int64(1)},
 	}}
@@ -191,12 +197,14 @@ spec:
 	}
 }
 
-// Without the test APIs there is no history, as in kube-apiserver, and the right to read an object
-// does not include its history.
+// Without the test APIs there is no history and no blame, as in kube-apiserver, and the right to
+// read an object does not include them.
 func TestHistoryNeedsItsOwnRight(t *testing.T) {
 	c := live(t, start(t, miniapi.Config{Controllers: []string{"-*"}}))
-	if _, err := raw(t, c, webPath+"/history"); !apierrors.IsNotFound(err) {
-		t.Errorf("without the test APIs: %v", err)
+	for _, subresource := range []string{"history", "blame"} {
+		if _, err := raw(t, c, webPath+"/"+subresource); !apierrors.IsNotFound(err) {
+			t.Errorf("%s without the test APIs: %v", subresource, err)
+		}
 	}
 	if _, err := raw(t, c, webPath, "resourceVersion", "1", "resourceVersionMatch", "Exact"); err != nil {
 		t.Errorf("without the test APIs the parameter is ignored: %v", err)
@@ -207,7 +215,10 @@ func TestHistoryNeedsItsOwnRight(t *testing.T) {
 	check(t, err)
 	reader, err := kubernetes.NewForConfig(config)
 	check(t, err)
-	if _, err := raw(t, reader, webPath+"/history"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"deployments/history"`) {
-		t.Errorf("without a role: %v", err)
+	for _, subresource := range []string{"history", "blame"} {
+		_, err := raw(t, reader, webPath+"/"+subresource)
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"deployments/`+subresource+`"`) {
+			t.Errorf("%s without a role: %v", subresource, err)
+		}
 	}
 }

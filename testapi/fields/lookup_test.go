@@ -1,4 +1,4 @@
-package conflicts
+package fields
 
 import (
 	"encoding/json"
@@ -26,7 +26,7 @@ func TestLookup(t *testing.T) {
 		"absent":                   fieldpath.MakePathOrDie("spec", "containers", named("c"), "image"),
 		"absent too":               fieldpath.MakePathOrDie("spec", "containers", "image"),
 	} {
-		found, ok := lookup(content, path)
+		found, ok := Lookup(content, path)
 		got, _ := json.Marshal(found)
 		if ok != (want[0] != 'a') || ok && string(got) != want {
 			t.Errorf("%v: got %s, want %s", path, got, want)
