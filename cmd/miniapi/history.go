@@ -3,15 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi/testapi/history"
 )
@@ -25,24 +22,28 @@ const historyExample = `  miniapi history deploy/web
 
 // newHistory returns the subcommand that prints the versions of an object.
 func newHistory() *cobra.Command {
-	var access serverAccess
-	cmd := &cobra.Command{
+	return newObjectCommand(&cobra.Command{
 		Use:     "history TYPE/NAME",
 		Short:   "Print the past versions of an object",
 		Long:    historyHelp,
 		Example: historyExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || !isObjectArgument(args[0]) {
-				return errors.New("history takes an object such as deploy/web")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := printHistory(cmd.Context(), &access, args[0], cmd.OutOrStdout()); err != nil {
-				return fmt.Errorf("history of %s: %w", args[0], err)
-			}
-			return nil
-		},
+	}, printHistory)
+}
+
+// newObjectCommand returns a subcommand that prints something about the object of its argument.
+func newObjectCommand(cmd *cobra.Command, print func(ctx context.Context, access *serverAccess, object string, out io.Writer) error) *cobra.Command {
+	var access serverAccess
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || !isObjectArgument(args[0]) {
+			return fmt.Errorf("%s takes an object such as deploy/web", cmd.Name())
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := print(cmd.Context(), &access, args[0], cmd.OutOrStdout()); err != nil {
+			return fmt.Errorf("%s of %s: %w", cmd.Name(), args[0], err)
+		}
+		return nil
 	}
 	addFlags(cmd, []flagSet{{"Flags", access.flagSet()}})
 	return cmd
@@ -55,20 +56,8 @@ func isObjectArgument(text string) bool {
 }
 
 func printHistory(ctx context.Context, access *serverAccess, object string, out io.Writer) error {
-	client, err := access.client()
-	if err != nil {
-		return err
-	}
-	path, err := client.pathOf(ctx, object, access.namespace)
-	if err != nil {
-		return err
-	}
-	body, err := client.get(ctx, path+"/history")
-	if err != nil {
-		return err
-	}
 	var h history.History
-	if err := json.Unmarshal(body, &h); err != nil {
+	if err := access.readSubresource(ctx, object, "history", &h); err != nil {
 		return err
 	}
 	if h.Omitted > 0 {
@@ -78,22 +67,15 @@ func printHistory(ctx context.Context, access *serverAccess, object string, out 
 	fmt.Fprintln(table, "RESOURCEVERSION\tEVENT\tVERSION\tWRITER\tVERB\tTIME\tFIELDS")
 	for _, v := range h.Versions {
 		writer := cmp.Or(v.Writer, &history.Writer{})
-		product, _, _ := strings.Cut(writer.UserAgent, "/")
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", v.ResourceVersion, v.Event, v.Version,
-			cmp.Or(writer.FieldManager, product, writer.User, "<unknown>"), cmp.Or(writer.Verb, "-"), cmp.Or(writer.Time, "-"),
+			nameOf(writer), cmp.Or(writer.Verb, "-"), cmp.Or(writer.Time, "-"),
 			cmp.Or(strings.Join(v.Fields, ","), "-"))
 	}
 	return table.Flush()
 }
 
-// serverAccess holds the flags by which a subcommand finds a server.
-type serverAccess struct{ server, kubeconfig, namespace string }
-
-func (a *serverAccess) flagSet() *pflag.FlagSet {
-	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
-	flags.StringVar(&a.server, "server", "", "`URL` of a server without authentication (default: the server of --kubeconfig, else http://127.0.0.1:8080)")
-	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` with the server and the credentials (default: environment variable KUBECONFIG)")
-	flags.StringVarP(&a.namespace, "namespace", "n", "default", "`NAMESPACE` of the object")
-	flags.BoolP("help", "h", false, "print this help")
-	return flags
+// nameOf returns the name by which a table lists a writer.
+func nameOf(w *history.Writer) string {
+	product, _, _ := strings.Cut(w.UserAgent, "/")
+	return cmp.Or(w.FieldManager, product, w.User, "<unknown>")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,31 +16,43 @@ import (
 	"github.com/miniapi/miniapi"
 )
 
-func TestHistoryPrintsVersions(t *testing.T) {
+// startWithConfigMap starts a server with the test APIs. The ConfigMap default/c has two versions,
+// whose resourceVersions it returns.
+func startWithConfigMap(t *testing.T) (server *miniapi.Server, created, patched string) {
+	t.Helper()
 	server, err := miniapi.Start(t.Context(), miniapi.Config{TestAPIs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Stop(t.Context())
+	t.Cleanup(func() { _ = server.Stop(context.Background()) })
 	config := rest.CopyConfig(server.RESTConfig())
 	config.UserAgent = "writer/v1"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.CoreV1().RESTClient().(*rest.RESTClient).Client.CloseIdleConnections)
 	maps := client.CoreV1().ConfigMaps("default")
-	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{}); err != nil {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"kept": "same"}}
+	first, err := maps.Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := maps.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"data":{"k":"v"}}`), metav1.PatchOptions{}); err != nil {
+	second, err := maps.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"data":{"k":"v"}}`), metav1.PatchOptions{FieldManager: "patcher"})
+	if err != nil {
 		t.Fatal(err)
 	}
+	return server, first.ResourceVersion, second.ResourceVersion
+}
+
+func TestHistoryPrintsVersions(t *testing.T) {
+	server, _, _ := startWithConfigMap(t)
 	want := regexp.MustCompile(`^RESOURCEVERSION +EVENT +VERSION +WRITER +VERB +TIME +FIELDS
 \d+ +Created +1 +writer +create +\S+Z +-
-\d+ +Updated +2 +writer +patch +\S+Z +\.data\.k
+\d+ +Updated +2 +patcher +patch +\S+Z +\.data\.k
 $`)
 	for _, object := range []string{"cm/c", "configmap/c", "ConfigMap/c", "configmaps/c"} {
-		out, err := runHistory(t, object, "--server", server.URL())
+		out, err := runMiniapi(t, "history", object, "--server", server.URL())
 		if err != nil || !want.MatchString(out) {
 			t.Errorf("%s: %v\n%s", object, err, out)
 		}
@@ -51,18 +64,19 @@ $`)
 		"configmaps.apps/c":   `history of configmaps.apps/c: the server has no resource type "configmaps.apps"`,
 		"clusterrole/missing": `clusterroles.rbac.authorization.k8s.io "missing" not found`,
 	} {
-		if _, err := runHistory(t, object, "--server", server.URL()); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := runMiniapi(t, "history", object, "--server", server.URL()); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v, want %q", object, err, text)
 		}
 	}
 }
 
-func runHistory(t *testing.T, args ...string) (string, error) {
+// runMiniapi runs the program with arguments and returns its output.
+func runMiniapi(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	cmd := newMiniapi()
 	var out strings.Builder
 	cmd.SetOut(&out)
-	cmd.SetArgs(append([]string{"history"}, args...))
+	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
 	return out.String(), err
 }

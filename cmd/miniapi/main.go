@@ -80,7 +80,7 @@ func newMiniapi() *cobra.Command {
 	}
 	addFlags(cmd, opts.flagSets())
 	readFlagSources(cmd, envPrefix)
-	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newVersion())
+	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newDiff(), newBlame(), newVersion())
 	return cmd
 }
 

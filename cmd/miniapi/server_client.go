@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,10 +11,41 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
+
+// serverAccess holds the flags by which a subcommand finds a server.
+type serverAccess struct{ server, kubeconfig, namespace string }
+
+func (a *serverAccess) flagSet() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
+	flags.StringVar(&a.server, "server", "", "`URL` of a server without authentication (default: the server of --kubeconfig, else http://127.0.0.1:8080)")
+	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` with the server and the credentials (default: environment variable KUBECONFIG)")
+	flags.StringVarP(&a.namespace, "namespace", "n", "default", "`NAMESPACE` of the object")
+	flags.BoolP("help", "h", false, "print this help")
+	return flags
+}
+
+// readSubresource decodes a subresource of TYPE/NAME.
+func (a *serverAccess) readSubresource(ctx context.Context, object, subresource string, into any) error {
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	path, err := client.pathOf(ctx, object, a.namespace)
+	if err != nil {
+		return err
+	}
+	body, err := client.get(ctx, path+"/"+subresource)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
+}
 
 // serverClient reads from a server.
 type serverClient struct {
@@ -59,7 +89,7 @@ func (c *serverClient) get(ctx context.Context, path string) ([]byte, error) {
 	if json.Unmarshal(body, &status) != nil || status.Message == "" {
 		status.Message = response.Status
 	}
-	return nil, errors.New(status.Message)
+	return nil, &apierrors.StatusError{ErrStatus: status}
 }
 
 // pathOf returns the path of TYPE/NAME. TYPE is what kubectl accepts: a plural or singular name, a
