@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -129,13 +130,9 @@ func TestReplicaSetAdoptsAndReleasesPods(t *testing.T) {
 	})
 	e.awaitPods(2)
 	e.check(e.client.AppsV1().ReplicaSets("default").Delete(t.Context(), set.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}))
-	e.await("the orphaning of the pods", func(context.Context) bool {
-		for _, pod := range e.appPods() {
-			if len(pod.OwnerReferences) > 0 {
-				return false
-			}
-		}
-		return true
+	e.await("the end of the ReplicaSet", func(ctx context.Context) bool {
+		_, err := e.client.AppsV1().ReplicaSets("default").Get(ctx, set.Name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
 	})
 	kept := names(e.appPods())
 	e.createReplicaSet(2)
