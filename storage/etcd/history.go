@@ -59,9 +59,14 @@ func (s *resourceStore) historySince(ctx context.Context, t target, oldest int64
 	return history, compacted, err
 }
 
-// replay adds the changes of a key after history.Oldest up to a revision.
+// replay adds the changes of a key after history.Oldest up to a revision. Revision 1, which has no
+// keys, is included, because a watch from revision 2 does not report a compaction at 2.
 func (s *resourceStore) replay(ctx context.Context, t target, history *storage.History, until int64) (compacted int64, err error) {
-	stream := s.openStream(ctx, t.path, clientv3.WithRev(history.Oldest+1))
+	since := history.Oldest + 1
+	if history.Oldest == 1 {
+		since = 1
+	}
+	stream := s.openStream(ctx, t.path, clientv3.WithRev(since))
 	defer stream.close()
 	ticks := time.NewTicker(resolveProgress)
 	defer ticks.Stop()

@@ -157,6 +157,19 @@ func TestHistoryAfterCompaction(t *testing.T) {
 	}
 }
 
+// The first revisions can be compacted one by one.
+func TestHistoryNamesOldestOfFirstRevisions(t *testing.T) {
+	server := start(t, withTestAPIs)
+	c := live(t, server)
+	for revision := int64(1); revision <= 3; revision++ {
+		_, err := server.EtcdClient().Compact(t.Context(), revision)
+		check(t, err)
+		if h, _ := readHistory(t, c, webPath); h.Oldest != fmt.Sprint(revision) {
+			t.Errorf("after a compaction at %d, the oldest resourceVersion is %s", revision, h.Oldest)
+		}
+	}
+}
+
 // widgets returns a directory with the CustomResourceDefinition of cluster-scoped widgets.
 func widgets(t *testing.T) string {
 	t.Helper()
