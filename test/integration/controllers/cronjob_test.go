@@ -113,8 +113,8 @@ func runsForever(c *batchv1.CronJob) {
 // returns that Job.
 func (e *env) runTwice(policy batchv1.ConcurrencyPolicy) batchv1.Job {
 	e.Helper()
-	c := e.runEveryMinute(3*time.Minute, runsForever, func(c *batchv1.CronJob) { c.Spec.ConcurrencyPolicy = policy })
-	c = e.awaitCronJob("a Job", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 })
+	e.runEveryMinute(3*time.Minute, runsForever, func(c *batchv1.CronJob) { c.Spec.ConcurrencyPolicy = policy })
+	c := e.awaitCronJob("a Job", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 })
 	first := e.listJobs()[0]
 	c.Spec.Suspend = new(true)
 	_, err := e.client.BatchV1().CronJobs("default").Update(e.Context(), c, metav1.UpdateOptions{})

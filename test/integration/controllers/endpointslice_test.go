@@ -74,9 +74,9 @@ func TestAnEndpointSliceHasTheReadyPods(t *testing.T) {
 		t.Errorf("slice %+v", s)
 	}
 	e.createPod(pod("other"))
-	a := e.createPod(pod("a", ofService))
+	e.createPod(pod("a", ofService))
 	list := e.awaitSlices("the pod", readyAre("a:8080"))
-	a = e.getPod("a")
+	a := e.getPod("a")
 	if len(list) != 1 || !metav1.IsControlledBy(&list[0], service) || list[0].Labels["team"] != "x" ||
 		list[0].Labels["endpointslice.kubernetes.io/managed-by"] != "endpointslice-controller.k8s.io" {
 		t.Fatalf("slices %+v", list)

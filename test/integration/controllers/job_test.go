@@ -153,11 +153,10 @@ func TestAJobIsSuspendedAndResumed(t *testing.T) {
 	e.createJob(newJob("j", exitsWith("none")))
 	e.awaitJob("j", "a pod", runs(1))
 	e.patchJob("j", `{"spec":{"suspend":true}}`)
-	j, text := e.awaitEnd("j", batchv1.JobSuspended)
-	if text != "JobSuspended: Job suspended" {
+	if _, text := e.awaitEnd("j", batchv1.JobSuspended); text != "JobSuspended: Job suspended" {
 		t.Error(text)
 	}
-	j = e.awaitJob("j", "no pods", runs(0))
+	j := e.awaitJob("j", "no pods", runs(0))
 	e.await("no pods", func(context.Context) bool { return len(e.podsOf("j")) == 0 })
 	if j.Status.Failed != 0 {
 		t.Errorf("status %+v", j.Status)
