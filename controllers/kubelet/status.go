@@ -42,8 +42,8 @@ func exitCode(pod *corev1.Pod) (code int32, exits bool, err error) {
 	return int32(parsed), true, nil
 }
 
-// untilKilled returns the time until the containers of a pod that is being deleted are killed. It is
-// not positive if they end at once.
+// untilKilled returns the time until the containers of a pod that is being deleted are killed. It
+// is not positive if they end at once.
 func untilKilled(pod *corev1.Pod) time.Duration {
 	if pod.Annotations[terminationAnnotation] != ignoreTermination || pods.HasEnded(pod) {
 		return 0
