@@ -39,7 +39,7 @@ type Config struct {
 	// Authorization selects the authorization modes. Default: AlwaysAllow.
 	Authorization AuthorizationMode
 	// EnableAdmissionPlugins and DisableAdmissionPlugins name admission plugins of kube-apiserver
-	// to run, or not to run. Default: those that kube-apiserver runs by default, without
+	// to run, or not to run. Default: the plugins of kube-apiserver by default, without
 	// ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of

@@ -62,8 +62,8 @@ func (s *Server) resourcesByPath() map[string]string {
 	return resources
 }
 
-// splitKey returns the resource and the name of a key, "" if the key is not that of an object. The
-// longest path wins: services/specs has objects, services has none.
+// splitKey returns the resource and the name of a key, "" for other keys. The longest path
+// wins: services/specs has objects, services has none.
 func splitKey(resources map[string]string, key string) (resource, name string) {
 	parts := strings.Split(strings.Trim(key, "/"), "/")
 	for i := len(parts) - 1; i > 0; i-- {

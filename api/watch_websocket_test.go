@@ -77,7 +77,7 @@ func TestEndOfWatchOverWebSocket(t *testing.T) {
 	}
 }
 
-// Errors before the first event are answers in HTTP, and failed handshakes are those of
+// Errors before the first event are answers in HTTP, and failed handshakes have the answers of
 // kube-apiserver.
 func TestFailedUpgrades(t *testing.T) {
 	s := newTestServer(t, nil)

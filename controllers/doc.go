@@ -2,7 +2,7 @@
 // that react to changes of objects. Each is a package below this one and a line in the table of
 // table.go; [Config.Enabled] selects them by the names of kube-controller-manager.
 //
-// Package kubelet, below this one too, runs pods in the mode [PodsInstant].
+// Package kubelet, also below this one, simulates nodes and pods in the mode [PodsInstant].
 //
 // All controllers share one feed of the changes of all stored objects, which the watch cache
 // provides without a watch per resource (registry.Catalog.Follow). One goroutine passes the changes

@@ -62,7 +62,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	}
 }
 
-// The generation counts all changes, with a status subresource all but those of the status.
+// The generation counts all changes. With a status subresource it excludes changes of the status.
 func TestGeneration(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -98,7 +98,7 @@ func (r Request) object() string {
 	return r.Namespace + "/" + r.Name
 }
 
-// versions returns the resourceVersion that was sent, and after an arrow the one in the response.
+// versions returns the resourceVersion of the request, and after an arrow the new resourceVersion.
 func (r Request) versions() string {
 	if r.Revision == 0 {
 		return r.ResourceVersion

@@ -17,11 +17,11 @@ type Conflict struct {
 	Store           *Store
 	Key             string
 	Namespace, Name string
-	// Subresource and Version are those of the request; Version "" is the hub.
+	// Subresource and Version are taken from the request; Version "" is the hub.
 	Subresource, Version string
 	// Base is the revision in the write, 0 if the write has none.
 	Base int64
-	// Replaced is set if the stored object has another UID than the one in the write: the object
+	// Replaced is set if the UID in the write differs from the UID of the stored object: the object
 	// was deleted and created again.
 	Replaced bool
 	// Current is the stored object.

@@ -62,7 +62,7 @@ type rollout struct {
 	again time.Duration
 	// targets are the nodes in alphabetical order.
 	targets []*target
-	// existing are the pods of the set. lost are the ones without a node, whose node is gone.
+	// existing are the pods of the set. lost are the pods of deleted nodes.
 	existing, lost []*corev1.Pod
 	revisions      []*appsv1.ControllerRevision
 	// hash is the hash of the revision of the template.

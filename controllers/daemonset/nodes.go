@@ -101,7 +101,7 @@ func (r *rollout) newPod(node string) *corev1.Pod {
 	return pod
 }
 
-// withTolerations returns the tolerations of a pod and the ones that all pods of DaemonSets have.
+// withTolerations returns the tolerations of a pod and the tolerations of all pods of DaemonSets.
 func withTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	tolerations := slices.Clone(spec.Tolerations)
 	add := func(key string, effect corev1.TaintEffect) {

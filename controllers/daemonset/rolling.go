@@ -60,8 +60,8 @@ func (r *rollout) roll() changes {
 	return r.rollInPlace(unavailable)
 }
 
-// rollInPlace deletes old pods: the ones that are not available, and others as far as the limit
-// allows. manage creates the new ones.
+// rollInPlace deletes old pods: all unavailable pods, and available pods as far as the limit
+// allows. manage creates the new pods.
 func (r *rollout) rollInPlace(limit int) changes {
 	var c changes
 	var candidates []*corev1.Pod

@@ -95,8 +95,8 @@ func (s *state) indexHasFailed(pod *corev1.Pod) bool {
 	return action == batchv1.PodFailurePolicyActionFailIndex || failuresOf(pod) >= int(*limit)
 }
 
-// pendingIndexes returns the first n indexes without a pod that is active or has succeeded. Indexes
-// that have failed are not pending, nor those that wait for a terminating pod to fail.
+// pendingIndexes returns the first n indexes without a pod that is active or has succeeded. Failed
+// indexes and indexes that wait for a terminating pod to fail are excluded.
 func (s *state) pendingIndexes(n int) []int {
 	used := maps.Clone(s.completed)
 	maps.Copy(used, s.failedIndexes)

@@ -45,10 +45,9 @@ func (o Owner) ObjectReference() corev1.ObjectReference {
 	}
 }
 
-// Claim returns those of the candidates that match and that the owner controls. A candidate without
-// a controller that matches is adopted; a candidate that the owner controls and that does not match
-// is released. An owner that is being deleted neither adopts nor releases. With an error, the
-// result has the other candidates.
+// Claim returns the candidates that match and are controlled by the owner. It adopts matching
+// candidates without a controller, and releases candidates of the owner that do not match, unless
+// the owner is being deleted. If a candidate fails, the result has the other candidates.
 func (o Objects[T]) Claim(ctx context.Context, owner Owner, candidates []T, match func(T) bool) ([]T, error) {
 	var claimed []T
 	var errs []error

@@ -26,7 +26,7 @@ func ordinal(set *appsv1.StatefulSet, pod *corev1.Pod) int {
 	return int(n)
 }
 
-// ordinals returns the first ordinal of the set and the one after the last.
+// ordinals returns the first ordinal of the set, and the last ordinal plus 1.
 func ordinals(set *appsv1.StatefulSet) (first, end int) {
 	if set.Spec.Ordinals != nil {
 		first = int(set.Spec.Ordinals.Start)

@@ -1,5 +1,5 @@
 // Package bootstrap provides the objects of a new cluster. [Objects] returns their keys and encoded
-// values. The root package writes those that are absent.
+// values. The root package writes the absent ones.
 //
 // [Minimal] has the objects that the server itself relies on: the namespaces, and the Service of
 // the API with its address. [Full] has all objects that a new kube-apiserver creates, about 190.

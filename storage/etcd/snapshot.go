@@ -99,7 +99,7 @@ func (b *Backend) eachValue(ctx context.Context, revision int64, visit func(*mvc
 	}
 }
 
-// Replace returns a snapshot whose keys with a prefix are those of another snapshot.
+// Replace returns a copy of s in which the keys with a prefix are taken from another snapshot.
 func (s *Snapshot) Replace(prefix string, other *Snapshot) *Snapshot {
 	replaced := &Snapshot{revision: s.revision}
 	for _, v := range s.values {

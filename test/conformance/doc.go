@@ -17,7 +17,7 @@
 //
 // The requests are sent as the administrator of the recording. Parts of requests that the recorder
 // has lost are restored (restore_test.go), and times that a request repeats from a response are
-// those of this run (times_test.go). Steps without a complete request are left out.
+// the values of this run (times_test.go). Steps without a complete request are left out.
 //
 // testdata/v1.37/AREA.jsonl.gz has the steps whose responses differ in v1.37. TestRecordings writes
 // these files from complete recordings: go test -run TestRecordings -recordings FOLDER.

@@ -198,8 +198,8 @@ func (r *replay) learn(response string) {
 	}
 }
 
-// fillPath replaces the recorded values in a URL by those of this run: ordinals, the continue token
-// of the previous page, and the current revision.
+// fillPath replaces the recorded values in a URL by the values of this run: ordinals, the continue
+// token of the previous page, and the current revision.
 func (r *replay) fillPath(path string) string {
 	path = continueParameter.ReplaceAllString(r.bound.fill(path), "continue="+r.page)
 	if currentParameter.MatchString(path) {
@@ -220,7 +220,7 @@ func (r *replay) currentRevision() string {
 // recorder is the field manager of requests that name none.
 const recorder = "exam"
 
-// recordedUser are the headers that make requests those of the recorded administrator.
+// recordedUser are the headers that impersonate the recorded administrator.
 var recordedUser = http.Header{
 	"Impersonate-User": {"admin"}, "Impersonate-Uid": {"admin"}, "Impersonate-Group": {"system:masters"},
 }
@@ -232,7 +232,7 @@ type answer struct {
 	body        []byte
 }
 
-// fill replaces the recorded values in a request body by those of this run.
+// fill replaces the recorded values in a request body by the values of this run.
 func (r *replay) fill(s *step) string {
 	body := fillObjectTimes(restore(s.ID, r.release, *s.Req), r.object)
 	return r.bound.fill(r.fillKnown(body))

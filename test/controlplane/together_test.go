@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// snapshot prints the resourceVersions of all objects except those that report the time: leases,
+// snapshot prints the resourceVersions of all objects except reports of the time: leases,
 // nodes and Events.
 const snapshot = `kubectl get --all-namespaces "$(kubectl api-resources --verbs list --output name |
   grep --invert-match --extended-regexp '^(leases|nodes|events|componentstatuses)' | paste --serial --delimiters ,)" \

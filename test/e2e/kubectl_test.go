@@ -71,7 +71,7 @@ func startServerOf(t *testing.T, story string) *miniapi.Server {
 	}[flags])
 }
 
-// allControllers returns the controllers of workloads in addition to those that are on by default.
+// allControllers returns the controllers of workloads in addition to the default controllers.
 func allControllers() []string {
 	return []string{"*", "serviceaccount", "deployment", "replicaset", "job", "cronjob", "endpointslice", "disruption"}
 }

@@ -21,7 +21,7 @@ import (
 
 var kind = schema.GroupVersionKind{Group: "miniapi.dev", Version: "v1alpha1", Kind: "Conflict"}
 
-// Resource returns the resource conflicts.miniapi.dev, whose objects are those of a log.
+// Resource returns the resource conflicts.miniapi.dev, which serves the conflicts of a log.
 func Resource(l *Log) *registry.Resource {
 	return &registry.Resource{
 		Group: kind.Group, Name: "conflicts", Singular: "conflict", Kind: kind.Kind,

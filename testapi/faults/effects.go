@@ -67,8 +67,8 @@ func (a *Active) delay() time.Duration {
 	return latency.Duration.Duration + time.Duration(a.random.Int64N(int64(spread)+1))
 }
 
-// err returns the error of the response to a request. Without a reason and a message it is the one
-// of kube-apiserver.
+// err returns the error of the response to a request. Without a reason and a message it equals
+// the error of kube-apiserver.
 func (s *Status) err(info *request.Info) error {
 	status := defaultStatus(s.Code, info)
 	status.Reason = cmp.Or(s.Reason, status.Reason)

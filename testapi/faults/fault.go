@@ -33,7 +33,7 @@ type Effect struct {
 type Status struct {
 	// Code is the HTTP status code, from 400 to 599.
 	Code int `json:"code"`
-	// Reason and Message are those of the Status. Default: those of kube-apiserver for the code.
+	// Reason and Message are fields of the Status. Default: the texts of kube-apiserver for Code.
 	Reason  metav1.StatusReason `json:"reason,omitempty"`
 	Message string              `json:"message,omitempty"`
 	// RetryAfterSeconds is the value of the header Retry-After. 0: no header.

@@ -14,8 +14,8 @@ import (
 // metadataModel is the name of ObjectMeta in OpenAPI documents.
 const metadataModel = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// OfKind returns the schema of a kind whose fields, beside apiVersion, kind and metadata, are those
-// of a Go type. It is a registry.Version.Model.
+// OfKind returns the schema of a kind with apiVersion, kind, metadata and the fields of a Go type.
+// It is a registry.Version.Model.
 func OfKind(kind schema.GroupVersionKind, description string, content reflect.Type) func(v2 bool) (*spec.Schema, error) {
 	return func(v2 bool) (*spec.Schema, error) {
 		model := ofType(content)

@@ -158,7 +158,7 @@ func TestPodsHaveDifferentAddresses(t *testing.T) {
 	}
 }
 
-// With nodes of the user, pods go to those that their node selector and tolerations allow.
+// With nodes of the user, pods are bound to the nodes that their selectors and tolerations allow.
 func TestPodsAreBoundToMatchingNodes(t *testing.T) {
 	e := start(t, instant())
 	e.awaitNode("miniapi")

@@ -186,7 +186,7 @@ func TestConflictOfDifferentFieldsRecommendsPatch(t *testing.T) {
 	check(t, err)
 }
 
-// A patch is compared with the state that it is based on, not with the one that it was tried on.
+// A patch is compared with its base, and not with the state to which it was applied first.
 func TestConflictOfPatchWithVersion(t *testing.T) {
 	w := newWorld(t, withTestAPIs, bump)
 	patch := []byte(`{"metadata":{"resourceVersion":"` + w.stale.ResourceVersion + `","labels":{"biz-version":"2"}}}`)
