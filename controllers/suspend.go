@@ -20,8 +20,8 @@ type suspension struct {
 }
 
 // Suspend ends the controllers and returns when they have ended. They start again with the complete
-// state when resume is called. A write that was sent before may still be in progress on etcd only
-// if its outcome is unknown.
+// state when resume is called. All their writes have ended, except writes with an unknown outcome,
+// which etcd may still commit.
 func (c *Controllers) Suspend() (resume func()) {
 	s := &c.suspension
 	s.suspending.Lock()

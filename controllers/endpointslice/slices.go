@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxEndpoints is the number of endpoints in a slice at most.
+// maxEndpoints is the maximum number of endpoints in a slice.
 const maxEndpoints = 100
 
 // plan has the slices to create, to update and to remove.
@@ -46,7 +46,7 @@ func distribute(service *corev1.Service, groups map[string]*group, existing []*d
 }
 
 // fill distributes the endpoints of a group over its slices and new ones. Empty slices are removed,
-// but one if the group is empty.
+// except one slice of an empty group.
 func (g *group) fill(p *plan, service *corev1.Service, list []update) {
 	missing := map[types.UID]discoveryv1.Endpoint{}
 	for _, endpoint := range g.endpoints {
@@ -77,7 +77,7 @@ func (g *group) fill(p *plan, service *corev1.Service, list []update) {
 	}
 }
 
-// retain returns the current state of those endpoints that remain, and removes them from missing.
+// retain returns the current state of the endpoints that remain, and removes them from missing.
 func (g *group) retain(endpoints []discoveryv1.Endpoint, missing map[types.UID]discoveryv1.Endpoint) []discoveryv1.Endpoint {
 	retained := []discoveryv1.Endpoint{}
 	for _, endpoint := range endpoints {

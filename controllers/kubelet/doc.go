@@ -5,6 +5,6 @@
 // lifecycle.go writes the status of bound pods, which status.go and containers.go compute. All
 // changes are ordinary writes of a scheduler and of the kubelet of the node.
 //
-// Each step of the lifecycle is written once. Later changes of the status by others stay: a test
-// can make a pod unready, or a node.
+// Each step of the lifecycle is written once. Later changes of the status by clients stay, so a
+// test can make a pod or a node unready.
 package kubelet

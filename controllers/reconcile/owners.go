@@ -54,9 +54,9 @@ type dependent struct {
 }
 
 // update records a change of a dependent. It returns the names of its controllers of a kind before
-// and after the change, in the namespace of the dependent. orphan reports whether an object may
-// adopt the dependent that could not adopt it before: the dependent has no controller, and either
-// that or its labels are new.
+// and after the change, in the namespace of the dependent. orphan is
+// true if another object may now adopt the dependent: it has no controller, and it has lost its
+// controller or changed its labels.
 func (o owners) update(change Change, kind schema.GroupKind) (affected []string, orphan bool) {
 	before, known := o[change.Key]
 	if before.controller != "" {

@@ -37,8 +37,8 @@ func (r *rollout) step(ctx context.Context) error {
 	return r.replaceOld(ctx, replicas)
 }
 
-// partitioned returns the pods of the replicas, new ones included, and the superfluous pods, those
-// with the highest ordinal first.
+// partitioned returns the pods of the replicas, new ones included, and the superfluous pods, the
+// highest ordinal first.
 func (r *rollout) partitioned() (replicas, condemned []*corev1.Pod, err error) {
 	first, end := ordinals(r.set)
 	replicas = make([]*corev1.Pod, end-first)

@@ -26,7 +26,7 @@ func (r *rollout) maxUnavailable() (int, error) {
 	return max(1, n), err
 }
 
-// replaceOld deletes pods of older revisions, those with the highest ordinal first, as far as
+// replaceOld deletes pods of older revisions, the highest ordinal first, as far as
 // maxUnavailable allows. With the policy Parallel, pods that are not available are deleted without
 // a limit.
 func (r *rollout) replaceOld(ctx context.Context, replicas []*corev1.Pod) error {
@@ -54,7 +54,7 @@ func (r *rollout) replaceOld(ctx context.Context, replicas []*corev1.Pod) error 
 	return nil
 }
 
-// old returns the replicas to update from the partition on, those with the highest ordinal first.
+// old returns the replicas to update from the partition on, the highest ordinal first.
 func (r *rollout) old(replicas []*corev1.Pod) []*corev1.Pod {
 	var old []*corev1.Pod
 	for _, pod := range slices.Backward(replicas[min(r.partition(), len(replicas)):]) {

@@ -22,7 +22,7 @@ const (
 	maxCompared = 8
 )
 
-// analysis is what the history and the journal say about a conflict.
+// analysis is the part of the history and of the journal that explains a conflict.
 type analysis struct {
 	*registry.Conflict
 	// base is the state that the write is based on, nil if it cannot be read.

@@ -36,10 +36,10 @@ type Match struct {
 
 	// Nth selects only the matching request with this number, counted from 1.
 	Nth int64 `json:"nth,omitempty"`
-	// Every selects each matching request whose number is a multiple.
+	// Every selects each matching request whose number is a multiple of it.
 	Every int64 `json:"every,omitempty"`
-	// Probability selects a share of the matching requests, from 0 to 1. The sequence of the
-	// selected ones depends only on Seed.
+	// Probability selects a share of the matching requests, from 0 to 1. The sequence of
+	// selected requests depends only on Seed.
 	Probability float64 `json:"probability,omitempty"`
 	Seed        uint64  `json:"seed,omitempty"`
 	// Count is the maximum number of selected requests. 0: no limit.

@@ -57,7 +57,7 @@ type Counts struct {
 	Matched int64 `json:"matched"`
 	// Injected counts the requests into which the failure was injected.
 	Injected int64 `json:"injected"`
-	// LastRequest is the method and the URI of the last of them, and LastTime its time.
+	// LastRequest is the method and the URI of the last injected request, LastTime its time.
 	LastRequest string    `json:"lastRequest,omitempty"`
 	LastTime    time.Time `json:"lastTime,omitzero"`
 }

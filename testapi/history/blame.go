@@ -43,7 +43,8 @@ type Field struct {
 	// version that etcd keeps of the object, and the value may come from an earlier one.
 	ResourceVersion string `json:"resourceVersion"`
 	Older           bool   `json:"older,omitempty"`
-	// Writer is who made the write, nil if Older is true or the write is not in the journal.
+	// Writer describes the request of the write. It is nil if Older is true, or if the write is
+	// not in the journal.
 	Writer *Writer `json:"writer,omitempty"`
 }
 

@@ -1,6 +1,6 @@
-// Package history describes the versions of an object that etcd keeps: who wrote each of them, and
-// which fields it changed, and which of them wrote each present field. Versions come from etcd,
-// writers from the journal.
+// Package history describes the versions of an object that etcd keeps, with the writer and the
+// changed fields of each version, and the version that wrote each present field. Versions come from
+// etcd, writers from the journal.
 package history
 
 import (
@@ -49,13 +49,13 @@ type Version struct {
 	Version        int64  `json:"version,omitempty"`
 	// Event is Created, Updated or Deleted.
 	Event string `json:"event"`
-	// Writer is who made the write, nil if it is not in the journal.
+	// Writer describes the request, nil if the write is not in the journal.
 	Writer *Writer `json:"writer,omitempty"`
 	// Fields are the changed fields of an update.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Writer is who made a write.
+// Writer describes the request of a write.
 type Writer struct {
 	Verb         string `json:"verb,omitempty"`
 	Subresource  string `json:"subresource,omitempty"`

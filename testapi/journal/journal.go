@@ -27,13 +27,13 @@ type Write struct {
 	registry.Origin
 }
 
-// Writer identifies who made a write.
+// Writer identifies the client of a write.
 type Writer struct{ User, UserAgent, FieldManager string }
 
-// Writer returns who made the write.
+// Writer returns the client of the write.
 func (w *Write) Writer() Writer { return Writer{w.User, w.UserAgent, w.FieldManager} }
 
-// WriterFrom returns who makes the request with this context.
+// WriterFrom returns the client of the request with this context.
 func WriterFrom(ctx context.Context) Writer {
 	var w Writer
 	if user := registry.UserFrom(ctx); user != nil {
