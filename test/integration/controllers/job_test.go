@@ -143,9 +143,7 @@ func TestAJobExceedsItsDeadline(t *testing.T) {
 	if _, text := e.awaitEnd("j", batchv1.JobFailed); text != "DeadlineExceeded: Job was active longer than specified deadline" {
 		t.Error(text)
 	}
-	if all := e.podsOf("j"); len(all) > 0 {
-		t.Errorf("%d pods remain", len(all))
-	}
+	e.await("no pods", func(context.Context) bool { return len(e.podsOf("j")) == 0 })
 }
 
 func TestAJobIsSuspendedAndResumed(t *testing.T) {
