@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
 )
@@ -39,11 +40,19 @@ func (s *Server) Restore(ctx context.Context, snapshot *Snapshot) error {
 
 func (s *Server) restore(ctx context.Context, state *etcd.Snapshot) error {
 	defer s.controllers.Suspend()() // they could delete restored objects
-	if _, err := s.datastore.Backend().Restore(ctx, state); err != nil {
+	if _, err := s.datastore.Backend().Restore(ctx, state, etcd.RestoreOptions{Replaced: isReplaced}); err != nil {
 		return err
 	}
 	s.sync(ctx)
 	return nil
+}
+
+// isReplaced reports whether two stored values are objects with different UIDs. A value that cannot
+// be read has no UID.
+func isReplaced(present, restored []byte) bool {
+	before, beforeErr := reconcile.ParseMetadata(present)
+	after, afterErr := reconcile.ParseMetadata(restored)
+	return beforeErr == nil && afterErr == nil && before.UID != after.UID
 }
 
 // ResetOptions are the options of Reset.

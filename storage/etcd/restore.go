@@ -22,17 +22,24 @@ const (
 
 var errBusy = errors.New("other clients write all the time: stop them, or try again")
 
+// RestoreOptions are the options of Restore.
+type RestoreOptions struct {
+	// Replaced reports whether two stored values are different objects of the same name. Watchers
+	// then see the deletion of the present object before the other one is written. Nil: a value is
+	// never replaced.
+	Replaced func(present, restored []byte) bool
+}
+
 // Restore brings all keys to the state of a snapshot, and returns a revision at which they had it.
-// It writes only the differences, as new revisions, so watchers see them as events. A key that was
-// deleted and created again since the snapshot is first deleted. Writes of other clients during the
-// call may be lost or remain. After an error Restore can be repeated.
-func (b *Backend) Restore(ctx context.Context, snapshot *Snapshot) (revision int64, err error) {
+// It writes only the differences, as new revisions, so watchers see them as events. Writes of other
+// clients during the call may be lost or remain. After an error Restore can be repeated.
+func (b *Backend) Restore(ctx context.Context, snapshot *Snapshot, opts RestoreOptions) (revision int64, err error) {
 	for range restorePasses {
 		current, err := b.Snapshot(ctx, 0)
 		if err != nil {
 			return 0, err
 		}
-		differences := current.differences(snapshot)
+		differences := current.differences(snapshot, opts)
 		if len(differences) == 0 {
 			return current.revision, nil
 		}
@@ -51,7 +58,7 @@ type difference struct {
 
 // differences returns the writes that lead from s to a target, in the order of keys. Both are
 // ordered by key.
-func (s *Snapshot) differences(target *Snapshot) []difference {
+func (s *Snapshot) differences(target *Snapshot, opts RestoreOptions) []difference {
 	var writes []difference
 	have, want := s.values, target.values
 	for len(have) > 0 || len(want) > 0 {
@@ -64,7 +71,8 @@ func (s *Snapshot) differences(target *Snapshot) []difference {
 			want = want[1:]
 		default:
 			if !bytes.Equal(have[0].data, want[0].data) {
-				writes = append(writes, difference{want[0], have[0].created != want[0].created})
+				replaced := opts.Replaced != nil && opts.Replaced(have[0].data, want[0].data)
+				writes = append(writes, difference{want[0], replaced})
 			}
 			have, want = have[1:], want[1:]
 		}

@@ -42,7 +42,7 @@ func TestRestoreInAnotherStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := newStore(t, Config{})
-	revision, err := copied.Restore(t.Context(), snapshot)
+	revision, err := copied.Restore(t.Context(), snapshot, RestoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestRestoreWritesOnlyDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Restore(t.Context(), snapshot); err != nil {
+	if _, err := store.Restore(t.Context(), snapshot, RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := store.client.Get(t.Context(), "/registry/", clientv3.WithPrefix())

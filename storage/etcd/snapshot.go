@@ -20,8 +20,6 @@ type Snapshot struct {
 type value struct {
 	key  string // without the prefix
 	data []byte
-	// created is the revision at which the key was created.
-	created int64
 	// ttl is the remaining time to live in seconds, 0 for keys that do not expire.
 	ttl int64
 }
@@ -40,7 +38,7 @@ func (b *Backend) Snapshot(ctx context.Context, revision int64) (*Snapshot, erro
 	leases := map[int64]int64{}
 	var leaseErr error
 	revision, err := b.eachValue(ctx, revision, func(kv *mvccpb.KeyValue) {
-		v := value{key: b.key(kv.Key), data: kv.Value, created: kv.CreateRevision}
+		v := value{key: b.key(kv.Key), data: kv.Value}
 		if strings.HasPrefix(v.key, internalKeys) || leaseErr != nil {
 			return
 		}

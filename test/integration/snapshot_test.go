@@ -348,6 +348,31 @@ func TestForkOfASecureServer(t *testing.T) {
 	}
 }
 
+// TestRestoreOfAnotherServer restores an object that a fork has under another create revision.
+func TestRestoreOfAnotherServer(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	client := clientset(t, server)
+	createConfigMap(t, client, "a")
+	fork, err := server.Fork(t.Context())
+	check(t, err)
+	defer func() { check(t, fork.Stop(context.Background())) }()
+	updateConfigMap(t, client, "a", "value")
+
+	forked := clientset(t, fork)
+	list, err := forked.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	events, err := forked.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	check(t, err)
+	defer events.Stop()
+	check(t, fork.Restore(t.Context(), takeSnapshot(t, server)))
+	if event := <-events.ResultChan(); event.Type != watch.Modified {
+		t.Errorf("got %v: the object has the same UID", event)
+	}
+	if diff := cmp.Diff(contents(t, client), contents(t, forked)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSnapshotsKeepTheTimeToLive(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e"}, InvolvedObject: corev1.ObjectReference{Namespace: "default"}}

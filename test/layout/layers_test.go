@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"internal/manifests":    {},
 	"testapi":               {"registry", "storage", "versioner"},
 	"testapi/faults":        {"api/request", "registry"},
-	"":                      {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "crd", "internal/...", "kinds/...", "registry", "storage/...", "testapi/..."},
+	"":                      {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "controllers/reconcile", "crd", "internal/...", "kinds/...", "registry", "storage/...", "testapi/..."},
 	"internal/host":         {"", "testapi/faults", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/process", "internal/suggest", "internal/tempdir"},
 	"cmd/miniapi":           {"", "testapi/faults", "controllers", "internal/host", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history"},
 	"examples":              {""},

@@ -95,7 +95,7 @@ func TestFinalizersOfAggregatedObjectsKeepTheNamespace(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	first.patchWidget(`{"metadata":{"finalizers":null}}`)
-	// A change of the namespace starts another pass, unless the pass of its conditions was the last.
+	// A change of the namespace starts another pass.
 	_, err := first.client.CoreV1().Namespaces().Patch(t.Context(), "n", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
 	if !apierrors.IsNotFound(err) {
 		first.check(err)
