@@ -42,7 +42,12 @@ func TestConfigErrors(t *testing.T) {
 		},
 		"an unknown controller": {
 			miniapi.Config{Controllers: []string{"*", "-gc"}},
-			[]string{`controller "-gc" is unknown: use *, or garbage-collector-controller (garbagecollector), namespace-controller (namespace) (--controllers)`},
+			[]string{`controller "-gc" is unknown: use *, or certificatesigningrequest-cleaner-controller (csrcleaner), cronjob-controller (cronjob), ` +
+				`daemonset-controller (daemonset), deployment-controller (deployment), disruption-controller (disruption), ` +
+				`endpointslice-controller (endpointslice), garbage-collector-controller (garbagecollector), job-controller (job), ` +
+				`namespace-controller (namespace), replicaset-controller (replicaset), resourcequota-controller (resourcequota), ` +
+				`root-ca-certificate-publisher-controller (root-ca-cert-publisher), serviceaccount-controller (serviceaccount), ` +
+				`statefulset-controller (statefulset), ttl-after-finished-controller (ttl-after-finished) (--controllers)`},
 		},
 		"invalid ports": {
 			miniapi.Config{
