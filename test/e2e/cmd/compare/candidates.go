@@ -105,6 +105,8 @@ type test struct {
 func (t *test) Helper()                           {}
 func (t *test) Name() string                      { return "compare" }
 func (t *test) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
+func (t *test) Failed() bool                      { return false } // a failure panics
+func (t *test) Log(...any)                        {}
 func (t *test) Logf(string, ...any)               {}
 func (t *test) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (t *test) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
