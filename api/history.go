@@ -31,7 +31,7 @@ func (c *call) history() error { return c.sendHistory(c.server.config.TestAPIs.H
 // blame handles a GET of the blame of an object.
 func (c *call) blame() error { return c.sendHistory(c.server.config.TestAPIs.Blame) }
 
-// sendHistory sends what a method of the test APIs returns for the object of the request.
+// sendHistory sends the result of read for the object of the request.
 func (c *call) sendHistory(read func(context.Context, registry.Interface, registry.ObjectName) (runtime.Object, error)) error {
 	obj, err := read(c.r.Context(), c.store, registry.ObjectName{Namespace: c.Namespace, Name: c.Name, Version: c.version.Name})
 	if err != nil {

@@ -15,15 +15,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-var objects = flag.Int("objects", 0, "measure the deletion of `NUMBER` objects")
+var objects = flag.Int("objects", 100, "measure the deletion of `NUMBER` objects")
 
 // TestDeletionTimes logs how long the built-in controllers and kube-controller-manager take to
 // collect the dependents of an owner, and to delete a namespace with as many objects. The limit of
 // the requests of kube-controller-manager is raised, because 20 a second would be measured.
 func TestDeletionTimes(t *testing.T) {
-	if *objects == 0 {
-		t.Skip("-objects is not set")
-	}
 	t.Run("built-in", func(t *testing.T) {
 		newCluster(t, "--controllers=-*", "--controllers=*").measureDeletions(t)
 	})
