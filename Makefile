@@ -15,9 +15,12 @@ KUBECTLS := 1.36.6 1.35.10 1.34.13 1.33.13 1.32.13 1.31.14 1.30.14
 # Platforms of releases besides Linux.
 PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
+# Licences that dependencies of the command may have, by their SPDX identifiers.
+LICENCES := Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
+
 GORELEASER := v2.15.1
 
-.PHONY: help build test suites skew adoption controlplane race lint cross fix bench bench-compare compare cast site golden fuzz run release-check release
+.PHONY: help build test suites skew adoption controlplane robustness robustness-planted soak race lint cross fix bench chart bench-compare compare cast screenshots site golden fuzz run release-check release
 
 help: ## print the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -43,13 +46,27 @@ adoption: build ## test miniapitest with Kubernetes libraries v0.29 to v0.37; co
 controlplane: build bin/controlplane-$(RELEASE) ## run kube-controller-manager, kube-scheduler, kwok and sample-apiserver (RELEASE=1.36)
 	go -C test/controlplane test -count=1 ./... -programs "$(CURDIR)/bin/controlplane-$(RELEASE)"
 
+robustness: ## test with faults for DURATION (10m): kills, partitions, full disks; SEED= repeats
+	go -C test/robustness test -v -count=1 -timeout 2h -run TestRobustness . -duration $(or $(DURATION),10m) -seed $(or $(SEED),0)
+
+robustness-planted: ## show that the robustness tests find each of the defects in testdata/planted
+	go -C test/robustness test -v -count=1 -timeout 1h -run TestPlanted . -planted 12s
+
+soak: ## write 200 times a second with 500 watches for DURATION (2h), and draw bin/soak.svg
+	@mkdir -p bin
+	go -C test/robustness test -v -count=1 -timeout 25h -run TestSoak . -soak $(or $(DURATION),2h) -soak-file "$(CURDIR)/bin/soak.txt"
+	go -C tools run ./chart -curves -title "Memory and goroutines, relative to the second quarter" <bin/soak.txt >bin/soak.svg
+
 race: ## run all tests with the race detector
 	go test -race $(PKG)$(MODULES:%= && go -C % test -race ./...)
 
-lint: bin/staticcheck ## vet, staticcheck, gofmt
+lint: bin/staticcheck bin/go-licenses bin/govulncheck ## vet, staticcheck, gofmt, licences, known vulnerabilities
 	go vet $(PKG)$(MODULES:%= && go -C % vet ./...)
 	bin/staticcheck $(PKG)
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	bin/go-licenses check ./cmd/miniapi --allowed_licenses=$(LICENCES)
+	@# Exit code 1 means that nothing was checked, for example without a connection to the database.
+	bin/govulncheck ./cmd/miniapi || { test $$? = 1 && echo "lint: vulnerabilities were NOT checked"; }
 
 cross: ## build and vet for macOS and Windows; compiles all dependencies for each platform
 	@for platform in $(PLATFORMS); do echo $$platform; \
@@ -60,8 +77,16 @@ fix: ## format, and tidy the modules
 	gofmt -w .
 	go mod tidy$(MODULES:%= && go -C % mod tidy) && go -C tools mod tidy
 
-bench: ## run the benchmarks, each in comparison with raw etcd
-	go test -run '^$$' -bench . -benchtime 2s ./test/bench
+bench: ## run the benchmarks and draw bin/*.svg; with BENCH_KUBE_APISERVER=DIR also with the kube-apiserver and etcd in DIR
+	@mkdir -p bin
+	go test -run '^$$' -bench . -skip '^Benchmark(Growth|Requests)$$' -benchtime 2s ./test/bench | tee bin/bench.txt
+	$(if $(BENCH_KUBE_APISERVER),BENCH_KUBE_APISERVER="$(abspath $(BENCH_KUBE_APISERVER))") go test -run '^$$' -bench '^Benchmark(Growth|Requests)$$' -benchtime 300ms ./test/bench | tee bin/growth.txt
+	go -C tools run ./chart -title "Rate of miniapi, divided by the rate of raw etcd or of the case compared" <bin/bench.txt >bin/bench.svg
+	go -C tools run ./chart -curves -title "CPU time and memory by the size of the work" <bin/growth.txt >bin/growth.svg
+	$(if $(BENCH_KUBE_APISERVER),go -C tools run ./chart -metric cpu-quotient -title "CPU time of kube-apiserver with etcd$(comma) divided by miniapi's" <bin/growth.txt >bin/kube-apiserver.svg)
+
+chart: ## draw the recorded comparison with kube-apiserver
+	go -C tools run ./chart -title "CPU time of kube-apiserver with etcd, divided by miniapi's" <docs/assets/kube-apiserver.txt >docs/assets/kube-apiserver.svg
 
 bench-compare: bin/benchstat ## compare the benchmarks with another revision (REF=)
 	./test/bench/compare.sh $(REF) bin/benchstat
@@ -72,6 +97,9 @@ compare: ## measure miniapi, fake clients and, with ASSETS=, envtest: the table 
 cast: ## draw the picture of README.md
 	go -C test/e2e run ./cmd/cast >docs/assets/miniapi.svg.new && mv docs/assets/miniapi.svg.new docs/assets/miniapi.svg
 
+screenshots: ## draw the pictures of docs/page.md; needs Chromium
+	go -C test/e2e/browser run ./cmd/screenshots "$(CURDIR)/docs/assets"
+
 site: ## build the documentation as a website in bin/site; needs mkdocs
 	mkdocs build --strict --config-file tools/site/mkdocs.yml
 
@@ -79,10 +107,10 @@ golden: ## rewrite the recorded transcripts and help texts; review the diff
 	go test ./api -update
 	go run ./cmd/miniapi --help >cmd/miniapi/testdata/help.txt
 
-fuzz: ## run every fuzz target for 20 seconds
+fuzz: ## run every fuzz target for TIME (20s, or a number of executions such as 1000000x)
 	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for target in $$(grep -hoE 'func Fuzz[A-Za-z0-9]+' $$pkg/*_test.go | sed 's/func //'); do \
-	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s $$pkg || exit 1; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(TIME),20s) $$pkg || exit 1; \
 	  done; done
 
 run: ## run the server
@@ -119,5 +147,7 @@ bin/controlplane-%: test/controlplane/v%/go.mod
 bin/goreleaser: Makefile
 	GOBIN="$(CURDIR)/bin" go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 
-bin/staticcheck bin/benchstat: tools/go.mod
-	go build -C tools -o "$(CURDIR)/bin/" honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat
+# Without -trimpath: go-licenses takes all packages for the standard library otherwise.
+bin/staticcheck bin/benchstat bin/govulncheck bin/go-licenses: tools/go.mod
+	GOFLAGS= go build -C tools -o "$(CURDIR)/bin/" honnef.co/go/tools/cmd/staticcheck golang.org/x/perf/cmd/benchstat \
+	  golang.org/x/vuln/cmd/govulncheck github.com/google/go-licenses/v2

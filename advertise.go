@@ -35,7 +35,7 @@ func (s *Server) newIdentityLease() (*heartbeat.Lease, error) {
 		return nil, nil
 	}
 	return heartbeat.New(heartbeat.Config{
-		Catalog: s.catalog, Port: s.listener.Port(), Logger: s.config.Logger,
+		Catalog: s.catalog, Port: s.listener.Port(), Clock: s.clock, Logger: s.config.Logger,
 	})
 }
 

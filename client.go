@@ -1,6 +1,7 @@
 package miniapi
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/miniapi/miniapi/internal/kubeconfig"
 	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/testapi/conflicts"
+	"github.com/miniapi/miniapi/testapi/writes"
+	"github.com/miniapi/miniapi/ui"
 )
 
 // URL returns the address of the server, such as http://127.0.0.1:8080, or with Config.Secure
@@ -20,6 +23,16 @@ func (s *Server) URL() string { return s.listener.URL() }
 
 // PlainURL returns the address of the plain HTTP port, "" if there is none.
 func (s *Server) PlainURL() string { return s.listener.PlainURL() }
+
+// PageURL returns the address of the page for browsers, "" without Config.UI. Over HTTPS the page
+// requires a bearer token, for example the one of RESTConfig, which it takes from the fragment
+// #token=TOKEN.
+func (s *Server) PageURL() string {
+	if !s.config.UI {
+		return ""
+	}
+	return cmp.Or(s.PlainURL(), s.URL()) + ui.Path + "/"
+}
 
 // RESTConfig returns a client-go config of the administrator. It has no rate limit, since a test
 // does not share its server.
@@ -52,9 +65,10 @@ func (s *Server) AddUser(name string, groups ...string) (*rest.Config, error) {
 func (s *Server) baseConfig() *rest.Config {
 	config := &rest.Config{Host: s.URL(), QPS: -1}
 	if serving := s.identity.serving; serving != nil {
-		config.CAData = serving.certificate.Certificate
+		certificate := serving.certificate.Get()
+		config.CAData = certificate.Certificate
 		if u, err := url.Parse(config.Host); err == nil {
-			config.ServerName = serving.certificate.ServerName(u.Hostname())
+			config.ServerName = certificate.ServerName(u.Hostname())
 		}
 	}
 	return config
@@ -96,6 +110,18 @@ type Conflict = conflicts.Conflict
 // Conflicts returns the last 512 conflicts, the oldest first: an object of the resource
 // conflicts.miniapi.dev for each. It returns none without Config.TestAPIs.
 func (s *Server) Conflicts() []Conflict { return s.testAPIs.Conflicts() }
+
+// Write is a committed write of a client, with the changes of other clients that it has undone.
+type Write = writes.Write
+
+// WriteFilter selects writes.
+type WriteFilter = writes.Filter
+
+// Writes returns the committed writes of a user, in the order of revisions. The last 8,192 writes
+// to the server are known. It returns none without Config.TestAPIs.
+func (s *Server) Writes(ctx context.Context, filter WriteFilter) ([]Write, error) {
+	return s.testAPIs.Writes(ctx, s.catalog.Snapshot(), filter)
+}
 
 // Request describes a request and its response.
 type Request = request.Record

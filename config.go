@@ -12,14 +12,19 @@ import (
 	"path"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/miniapi/miniapi/admission"
+	"github.com/miniapi/miniapi/api/audit"
 	"github.com/miniapi/miniapi/api/requestlog"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/manifests"
+	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/internal/serviceip"
+	"github.com/miniapi/miniapi/internal/tracing/export"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi/faults"
@@ -38,6 +43,12 @@ type Config struct {
 	Secure *Secure
 	// Authorization selects the authorization modes. Default: AlwaysAllow.
 	Authorization AuthorizationMode
+	// AuthorizationWebhook is the server of the mode Webhook.
+	AuthorizationWebhook AuthorizationWebhook
+	// AuthorizationConfig is the path of an AuthorizationConfiguration of
+	// apiserver.config.k8s.io, as the flag of kube-apiserver, instead of Authorization. The file is
+	// loaded again when it changes.
+	AuthorizationConfig string
 	// EnableAdmissionPlugins and DisableAdmissionPlugins name admission plugins of kube-apiserver
 	// to run, or not to run. Default: the plugins of kube-apiserver by default, without
 	// ServiceAccount.
@@ -76,10 +87,29 @@ type Config struct {
 	// early when the database approaches the limit. Writes are rejected when the objects alone
 	// reach it. Default: 2 GiB.
 	EtcdQuotaBackendBytes int64
+	// FromSnapshot is a snapshot of the etcd of a cluster: a file that etcdctl snapshot save has
+	// written, or the data directory of an etcd that does not run. The server serves its objects,
+	// also the custom ones, from a copy in a temporary directory. It is read-only: every write of
+	// an object is a 403, and there are no bootstrap objects, controllers or aggregated APIs.
+	// Webhooks are not called. Default: none.
+	FromSnapshot string
+	// ReadOnly opens EtcdServers in the same way, except that conversion webhooks are called. Reads
+	// and watches show the writes of other servers.
+	ReadOnly bool
+	// AtRevision is the revision of etcd that all reads, watches and discovery of a read-only
+	// server show. Default: the latest one.
+	AtRevision int64
 	// EtcdPrefix is the prefix of all keys; its leading slash may be omitted. Default: /registry.
 	EtcdPrefix string
+	// EncryptionProviderConfig is the path of an EncryptionConfiguration, as the flag of
+	// kube-apiserver, by which objects are encrypted in etcd. Default: objects are not encrypted.
+	EncryptionProviderConfig string
+	// EncryptionProviderConfigAutomaticReload loads the EncryptionConfiguration again when the file
+	// changes.
+	EncryptionProviderConfigAutomaticReload bool
 	// CompactionInterval is how long history is kept. A watch or list at an older revision may be
-	// answered with 410. Default: 5 minutes; negative: forever.
+	// answered with 410. Negative: forever. Default: forever in a temporary directory, so that
+	// tests have the whole history, otherwise 5 minutes.
 	CompactionInterval time.Duration
 
 	// ServiceClusterIPRange is one CIDR, or two of different IP families separated by a comma, the
@@ -106,12 +136,39 @@ type Config struct {
 	// because answers then have more details than answers of kube-apiserver.
 	TestAPIs bool
 
+	// UI serves the page at /ui (docs/page.md), which shows objects, and with TestAPIs conflicts,
+	// watches and requests. Its files are served without authentication; they contain no data.
+	// Default: off.
+	UI bool
+
+	// Clock is the time of the API: of timestamps, expiries, deadlines and schedules. Advance adds
+	// to it. A fake clock of k8s.io/utils/clock/testing stops the time. Default: the time of the
+	// machine.
+	Clock clock.Clock
 	// Faults are injected into requests from the end of the start, see Server.Faults.
 	Faults []faults.Fault
+
+	// AuditLogPath is the file that the audit log is appended to: events of audit.k8s.io/v1 in
+	// JSON, one per line. "-" is the standard output. Default: no audit log.
+	AuditLogPath string
+	// AuditPolicyFile has the audit.k8s.io/v1 Policy that selects the requests and the content of
+	// the audit log. Default: the metadata of every request.
+	AuditPolicyFile string
 
 	// ResolveService returns the host:port that serves a port of a Service named in a webhook
 	// configuration. Default: its cluster IP or external name.
 	ResolveService func(ctx context.Context, namespace, name string, port int32) (address string, err error)
+
+	// TracingConfigFile has the TracingConfiguration of apiserver.config.k8s.io/v1 that selects the
+	// requests that are traced and the collector. Default: no request is traced.
+	TracingConfigFile string
+	// Profiling serves profiles of the process at /debug/pprof, to users who may get that
+	// non-resource URL. Default: off.
+	Profiling bool
+	// OutgoingAllow lists the addresses that the server may connect to for webhooks, APIServices
+	// and token issuers: CIDRs, IP addresses and host names, each optionally with a port. Default:
+	// all.
+	OutgoingAllow []string
 
 	// Logger takes the log of the server and of the embedded etcd. The records of etcd below
 	// warnings have levels below slog.LevelDebug. Default: no log.
@@ -140,7 +197,13 @@ const (
 	// Node allows a kubelet, a user system:node:NAME in the group system:nodes, to access its node,
 	// its pods, and the objects that its pods use. Other users are left to the next mode.
 	Node AuthorizationMode = authz.ModeNode
+	// Webhook asks the server of AuthorizationWebhook.
+	Webhook AuthorizationMode = authz.ModeWebhook
 )
+
+// AuthorizationWebhook names the server that authorizes requests, see the flags
+// --authorization-webhook-* of kube-apiserver.
+type AuthorizationWebhook = authz.WebhookConfig
 
 // PodsMode selects the lifecycle of pods.
 type PodsMode = controllers.PodsMode
@@ -153,11 +216,24 @@ const (
 	PodsInstant = controllers.PodsInstant
 )
 
+// outgoing returns the policy of connections to other servers.
+func (c Config) outgoing() (*outgoing.Policy, error) { return outgoing.ParsePolicy(c.OutgoingAllow) }
+
 func (c Config) features() feature.Config {
 	return feature.Config{EmulatedVersion: c.EmulatedVersion, Gates: c.FeatureGates}
 }
 
-func (m AuthorizationMode) modes() authz.Modes { return authz.Modes(m) }
+// authorization returns the selected authorizers.
+func (c Config) authorization() authz.Selection {
+	return authz.Selection{Modes: authz.Modes(c.Authorization), Webhook: c.AuthorizationWebhook, File: c.AuthorizationConfig}
+}
+
+func (c Config) validateAuthorization() error {
+	if c.AuthorizationConfig != "" && (c.Authorization != "" || c.AuthorizationWebhook != AuthorizationWebhook{}) {
+		return errors.New("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined")
+	}
+	return c.withDefaults().authorization().Validate()
+}
 
 // withDefaults returns the config with all defaults set.
 func (c Config) withDefaults() Config {
@@ -167,38 +243,58 @@ func (c Config) withDefaults() Config {
 	if c.Secure != nil {
 		c.Secure = c.Secure.withDefaults()
 	}
-	c.Authorization = cmp.Or(c.Authorization, AlwaysAllow)
+	if c.AuthorizationConfig == "" {
+		c.Authorization = cmp.Or(c.Authorization, AlwaysAllow)
+	}
 	c.MaxRequestsInFlight = cmp.Or(c.MaxRequestsInFlight, 400)
 	c.MaxMutatingRequestsInFlight = cmp.Or(c.MaxMutatingRequestsInFlight, 200)
 	c.EtcdPrefix = path.Join("/", cmp.Or(c.EtcdPrefix, "registry"))
-	c.CompactionInterval = cmp.Or(c.CompactionInterval, 5*time.Minute)
+	if c.CompactionInterval == 0 {
+		c.CompactionInterval = defaultRetention
+		if c.readOnly() || c.DataDir == "" && len(c.EtcdServers) == 0 {
+			c.CompactionInterval = -1
+		}
+	}
 	c.ServiceClusterIPRange = cmp.Or(c.ServiceClusterIPRange, "10.0.0.0/24")
 	c.ServiceNodePortRange = cmp.Or(c.ServiceNodePortRange, "30000-32767")
 	c.Bootstrap = cmp.Or(c.Bootstrap, bootstrap.Minimal)
+	if c.readOnly() {
+		c.Controllers = []string{controllers.None}
+	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
 // Validate returns all errors of the config, joined.
 func (c Config) Validate() error {
+	authorizationErr := c.validateAuthorization()
 	c = c.withDefaults()
 	_, rangeErr := serviceip.ParseRanges(c.ServiceClusterIPRange)
+	_, outgoingErr := c.outgoing()
 	_, portsErr := serviceip.ParseNodePorts(c.ServiceNodePortRange)
 	return errors.Join(
 		c.validateListen(),
 		c.Secure.validate(),
-		c.Authorization.modes().Validate(),
+		authorizationErr,
 		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
 		controllers.Config{Enabled: c.Controllers, Pods: c.Pods}.Validate(),
 		c.features().Validate(),
 		c.validateEtcd(),
+		c.validateReadOnly(),
+		c.validateEncryption(),
+		c.audit().Validate(),
+		c.tracing().Validate(),
 		rangeErr,
 		portsErr,
+		outgoingErr,
 		c.Bootstrap.Validate(),
 		manifests.Config{CRDs: c.CRDs, Folder: c.Manifests}.Validate(),
 		faults.Validate(c.Faults),
 	)
 }
+
+// defaultRetention is how long history is kept in a data directory or a cluster.
+const defaultRetention = 5 * time.Minute
 
 // validatePort checks the port of an address: a number or a service name.
 func validatePort(address, port string) error {
@@ -278,11 +374,19 @@ func (c Config) requestLog() requestlog.Config {
 	return config
 }
 
+// tracing returns the configuration of the exporter of spans.
+func (c Config) tracing() export.Config { return export.Config{File: c.TracingConfigFile} }
+
+// audit returns the configuration of the audit log.
+func (c Config) audit() audit.Config {
+	return audit.Config{Path: c.AuditLogPath, PolicyFile: c.AuditPolicyFile, Logger: c.Logger}
+}
+
 // logger returns the logger of a component.
 // startsMinimal reports whether the server starts with the objects of bootstrap.Minimal and no
 // others.
 func (c Config) startsMinimal() bool {
-	return c.Bootstrap == bootstrap.Minimal && c.DataDir == "" && len(c.EtcdServers) == 0 && c.Snapshot == nil
+	return c.Bootstrap == bootstrap.Minimal && c.DataDir == "" && len(c.EtcdServers) == 0 && c.Snapshot == nil && !c.readOnly()
 }
 
 func (c Config) logger(component string) *slog.Logger { return c.Logger.With("component", component) }

@@ -18,6 +18,24 @@ import (
 // Faults returns the set of faults that are injected into requests. It is empty at the start.
 func (s *Server) Faults() *faults.Set { return s.faults }
 
+// addFaults adds the faults of the configuration.
+func (s *Server) addFaults() error {
+	for _, fault := range s.config.Faults {
+		if _, err := s.faults.Add(fault); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revision returns the present revision of the storage.
+func (s *Server) revision(ctx context.Context) (int64, error) {
+	return s.datastore.Backend().CurrentRevision(ctx)
+}
+
+// compact removes the history of etcd up to the present.
+func (s *Server) compact(ctx context.Context) error { return s.datastore.Expire(ctx) }
+
 const (
 	// interveningUser is the user of the writes of intervene.
 	interveningUser       = "system:miniapi:faults"

@@ -13,6 +13,7 @@ import (
 	"github.com/miniapi/miniapi/auth/authn"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -27,37 +28,45 @@ type identity struct {
 // serving is the part of an identity for HTTPS.
 type serving struct {
 	authority   *certs.Authority // signs the certificates of AddUser
-	certificate certs.Pair
+	certificate *certs.Reloaded[*certs.Serving]
 	issued      bool // by the authority
 	tls         *tls.Config
 }
 
-// newIdentity loads or creates keys and certificates. store finds the stores of service accounts.
-func newIdentity(config Config, serviceIP netip.Addr, store func(schema.GroupResource) (*registry.Store, bool)) (*identity, error) {
+// newIdentity loads or creates keys and certificates. store finds the stores of service accounts,
+// clock is the time of their tokens.
+func newIdentity(config Config, serviceIP netip.Addr, store func(schema.GroupResource) (*registry.Store, bool), clock *apitime.Clock) (*identity, error) {
 	dir := config.certDir()
 	secure := cmp.Or(config.Secure, Secure{}.withDefaults())
 	id := &identity{frontProxy: certs.NewFrontProxy(certs.FrontProxyConfig{
 		CertFile: secure.ProxyClientCertFile, KeyFile: secure.ProxyClientKeyFile,
-		CAFile: secure.RequestHeaders.ClientCAFile, Dir: dir,
+		CAFile: secure.RequestHeaders.ClientCAFile, Dir: dir, Logger: config.logger("certificates"),
 	})}
+	policy, err := config.outgoing()
+	if err != nil {
+		return nil, err
+	}
 	credentials := authn.Config{
+		Outgoing:       policy,
 		ClientCAFile:   secure.ClientCAFile,
 		TokenAuthFile:  secure.TokenAuthFile,
 		RequestHeaders: secure.RequestHeaders,
-		AllowAnonymous: !secure.RejectAnonymous && !config.Authorization.modes().Has(authz.ModeAlwaysAllow),
+		OIDC:           secure.issuers(),
+		TokenWebhook:   secure.TokenWebhook,
+		AllowAnonymous: !secure.RejectAnonymous && !config.authorization().Has(authz.ModeAlwaysAllow),
 		Dir:            dir,
 		SigningKeyFile: secure.ServiceAccountSigningKeyFile,
 		KeyFiles:       secure.ServiceAccountKeyFiles,
 		ServiceAccounts: authn.ServiceAccountConfig{
 			Issuers:    secure.ServiceAccountIssuers,
 			Store:      store,
+			Now:        clock.Now,
 			SkipLookup: secure.SkipServiceAccountLookup,
 			Logger:     config.logger("authentication"),
 		},
 	}
-	var err error
 	if config.Secure != nil {
-		if id.serving, err = newServing(secure, dir, serviceIP); err != nil {
+		if id.serving, err = newServing(config, dir, serviceIP); err != nil {
 			return nil, err
 		}
 		credentials.Authority = id.authority
@@ -66,20 +75,20 @@ func newIdentity(config Config, serviceIP netip.Addr, store func(schema.GroupRes
 	return id, err
 }
 
-func newServing(secure *Secure, dir certs.Directory, serviceIP netip.Addr) (*serving, error) {
+func newServing(config Config, dir certs.Directory, serviceIP netip.Addr) (*serving, error) {
+	secure := config.Secure
 	authority, err := dir.Authority("ca", "miniapi")
 	if err != nil {
 		return nil, err
 	}
 	certificate, err := authority.Serving(certs.ServingConfig{
 		CertFile: secure.CertFile, KeyFile: secure.KeyFile, Dir: dir,
-		Listen: secure.Listen, ServiceIP: serviceIP,
+		Listen: secure.Listen, ServiceIP: serviceIP, Logger: config.logger("certificates"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	config, err := certificate.ServerConfig()
-	return &serving{authority, certificate, secure.CertFile == "", config}, err
+	return &serving{authority, certificate, secure.CertFile == "", certs.ServerConfig(certificate)}, nil
 }
 
 // servingCA returns the CA of the serving certificate in PEM, nil without HTTPS. A configured
@@ -91,7 +100,7 @@ func (id *identity) servingCA() []byte {
 	case id.issued:
 		return id.authority.CertificatePEM()
 	default:
-		return id.certificate.Certificate
+		return id.certificate.Get().Certificate
 	}
 }
 
@@ -113,7 +122,7 @@ func (c Config) certDir() certs.Directory {
 func (s *Server) publishAuthentication(ctx context.Context) error {
 	persistent := s.config.DataDir != "" || s.shared()
 	configMaps, served := s.store(corev1.Resource("configmaps"))
-	if s.identity.serving == nil || !persistent || !served {
+	if s.identity.serving == nil || !persistent || !served || s.config.readOnly() {
 		return nil
 	}
 	info, err := s.authentication()

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/miniapi/miniapi/auth/authn"
+	"github.com/miniapi/miniapi/auth/oidc"
+	"github.com/miniapi/miniapi/auth/webhook"
 )
 
 // Secure configures the HTTPS port and the credentials that it accepts. The zero value takes a free
@@ -33,12 +35,24 @@ type Secure struct {
 	TokenAuthFile string
 	// RequestHeaders trusts front proxies, such as an API gateway, to name the user in headers.
 	RequestHeaders RequestHeaders
+	// AuthenticationConfig is the path of an AuthenticationConfiguration of
+	// apiserver.config.k8s.io, as the flag of kube-apiserver: the issuers of accepted JSON Web
+	// Tokens, and the paths for requests without credentials. The file is loaded again when it
+	// changes.
+	AuthenticationConfig string
+	// OIDC is one issuer of accepted JSON Web Tokens, instead of AuthenticationConfig.
+	OIDC OIDC
+	// TokenWebhook is a server that authenticates bearer tokens. Default: none.
+	TokenWebhook TokenWebhook
 	// ProxyClientCertFile and ProxyClientKeyFile are the client certificate for requests to the
 	// servers of APIServices. Default: front-proxy-client in CertDir.
 	ProxyClientCertFile, ProxyClientKeyFile string
 	// RejectAnonymous answers requests without credentials with 401. With AlwaysAllow they are
 	// always rejected.
 	RejectAnonymous bool
+	// AcceptAnonymous states the default explicitly. Like RejectAnonymous, it is an error together
+	// with the field anonymous in AuthenticationConfig.
+	AcceptAnonymous bool
 
 	// ServiceAccountIssuers are the names of the server in service account tokens: the first one in
 	// issued tokens, all of them in accepted tokens. Default: https://kubernetes.default.svc.
@@ -55,6 +69,13 @@ type Secure struct {
 
 // RequestHeaders configures front proxies, see the flags --requestheader-* of kube-apiserver.
 type RequestHeaders = authn.RequestHeaders
+
+// OIDC describes an issuer of JSON Web Tokens, see the flags --oidc-* of kube-apiserver.
+type OIDC = oidc.Flags
+
+// TokenWebhook names a server that authenticates tokens, see the flags
+// --authentication-token-webhook-* of kube-apiserver.
+type TokenWebhook = webhook.TokenConfig
 
 const defaultIssuer = "https://kubernetes.default.svc"
 
@@ -79,6 +100,9 @@ func (s *Secure) validate() error {
 	if (s.CertFile == "") != (s.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file must be set together"))
 	}
+	if s.RejectAnonymous && s.AcceptAnonymous {
+		errs = append(errs, errors.New("RejectAnonymous and AcceptAnonymous exclude each other"))
+	}
 	if (s.ProxyClientCertFile == "") != (s.ProxyClientKeyFile == "") {
 		errs = append(errs, errors.New("--proxy-client-cert-file and --proxy-client-key-file must be set together"))
 	}
@@ -88,7 +112,26 @@ func (s *Secure) validate() error {
 	if len(s.ServiceAccountKeyFiles) > 0 && s.ServiceAccountSigningKeyFile == "" {
 		errs = append(errs, errors.New("--service-account-key-file requires --service-account-signing-key-file"))
 	}
-	return errors.Join(append(errs, s.validateFiles())...)
+	return errors.Join(append(errs, s.validateFiles(), s.validateIssuers(), s.TokenWebhook.Validate())...)
+}
+
+// validateIssuers checks the issuers of JSON Web Tokens.
+func (s *Secure) validateIssuers() error {
+	issuers := s.issuers()
+	err := issuers.Validate()
+	if err != nil || !s.RejectAnonymous && !s.AcceptAnonymous {
+		return err
+	}
+	anonymous, err := issuers.Anonymous()
+	if err == nil && anonymous != nil {
+		return errors.New("anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file")
+	}
+	return err
+}
+
+// issuers returns the configuration of the issuers of JSON Web Tokens.
+func (s *Secure) issuers() oidc.Config {
+	return oidc.Config{File: s.AuthenticationConfig, Flags: s.OIDC, DisallowedIssuers: s.ServiceAccountIssuers}
 }
 
 // validateFiles returns an error for each file that does not exist.

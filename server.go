@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,17 +19,21 @@ import (
 	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/aggregator"
 	"github.com/miniapi/miniapi/api"
+	"github.com/miniapi/miniapi/api/audit"
 	"github.com/miniapi/miniapi/api/flowcontrol"
 	"github.com/miniapi/miniapi/api/healthz"
+	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/crd"
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/datastore"
 	"github.com/miniapi/miniapi/internal/heartbeat"
 	"github.com/miniapi/miniapi/internal/listener"
 	"github.com/miniapi/miniapi/internal/manifests"
 	"github.com/miniapi/miniapi/internal/serviceip"
+	"github.com/miniapi/miniapi/internal/tracing/export"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/certificates"
@@ -36,9 +41,10 @@ import (
 	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
-	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/testapi"
 	"github.com/miniapi/miniapi/testapi/faults"
+	"github.com/miniapi/miniapi/testapi/snapshots"
+	"github.com/miniapi/miniapi/ui"
 )
 
 // syncTimeout limits the time that a request waits for changes of the catalog.
@@ -47,6 +53,7 @@ const syncTimeout = 5 * time.Second
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
 	config     Config
+	clock      *apitime.Clock
 	features   *feature.Set
 	bootstrap  bootstrap.Config
 	listener   *listener.Listener
@@ -61,6 +68,8 @@ type Server struct {
 	// controllers are the built-in controllers.
 	controllers *controllers.Controllers
 	api         *api.Server
+	auditLog    *audit.Log       // nil: none
+	traces      *export.Exporter // nil: none
 	manifests   *manifests.Loader
 	testAPIs    *testapi.TestAPIs // nil: off
 	initial     initialState
@@ -71,6 +80,8 @@ type Server struct {
 	// group owns every goroutine of the server; cancel ends them.
 	group  *errgroup.Group
 	cancel context.CancelFunc
+	// running ends when the goroutines end.
+	running context.Context
 
 	stop    sync.Once
 	stopErr error
@@ -87,8 +98,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), features: features, done: make(chan struct{})}
-	s.faults = faults.NewSet(faults.Config{Intervene: s.intervene})
+	s := &Server{config: config.withDefaults(), features: features, clock: newClock(config), done: make(chan struct{})}
+	s.faults = faults.NewSet(faults.Config{Intervene: s.intervene, Labels: s.requestLabels, Revision: s.revision, Compact: s.compact, Now: s.clock.Now})
 	if err := s.assemble(ctx); err != nil {
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
@@ -101,18 +112,14 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 
 // complete loads the objects of the configuration and records the initial state.
 func (s *Server) complete(ctx context.Context) error {
-	if s.config.Snapshot != nil {
-		s.sync(ctx)
-	}
+	s.awaitDefinitions(ctx)
 	if err := s.manifests.Load(ctx); err != nil {
 		return err
 	}
-	for _, fault := range s.config.Faults {
-		if _, err := s.faults.Add(fault); err != nil {
-			return err
-		}
+	if err := s.initial.record(ctx, s); err != nil {
+		return err
 	}
-	return s.initial.record(ctx, s)
+	return s.addFaults()
 }
 
 // assemble opens the ports and the datastore and builds all parts of the server. The ports come
@@ -137,10 +144,11 @@ func (s *Server) assemble(ctx context.Context) error {
 		return err
 	}
 	s.bootstrap = bootstrap.Config{
+		Now:            s.clock.Now,
 		Release:        s.features.Release(),
 		ServiceRanges:  ranges,
 		Port:           s.listener.Port(),
-		AccessRoles:    s.config.Authorization.modes().Has(authz.ModeRBAC),
+		AccessRoles:    s.config.authorization().Has(authz.ModeRBAC),
 		Authentication: authentication,
 		Advertise:      s.advertised(),
 		Shared:         s.shared(),
@@ -148,11 +156,7 @@ func (s *Server) assemble(ctx context.Context) error {
 	if s.identityLease, err = s.newIdentityLease(); err != nil {
 		return err
 	}
-	if snapshot := s.config.Snapshot; snapshot != nil {
-		_, err := s.datastore.Backend().Restore(ctx, snapshot.state, etcd.RestoreOptions{})
-		return err
-	}
-	return bootstrap.Seed(ctx, s.datastore.Backend(), s.config.Bootstrap, s.bootstrap, s.config.Logger)
+	return s.seed(ctx)
 }
 
 // open opens the ports, the datastore and the keys. The keys may lie in the data directory, which
@@ -171,18 +175,30 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 		TLS:     s.config.EtcdTLS,
 		Embedded: embedded.Config{
 			DataDir:          s.config.DataDir,
+			Snapshot:         s.config.FromSnapshot,
 			ListenClientURLs: s.config.EtcdListenClientURLs,
 			QuotaBytes:       s.config.EtcdQuotaBackendBytes,
 		},
 		Prefix:           s.config.EtcdPrefix,
+		ReadOnly:         s.config.ReadOnly,
+		Revision:         s.config.AtRevision,
+		Encryption:       s.encryption(),
 		Retention:        s.config.CompactionInterval,
 		BeforeCompaction: s.initial.keep,
+		Failure:          s.faults.Failure,
+		Clock:            s.clock,
 		Logger:           s.config.Logger,
 	})
 	if err != nil {
 		return err
 	}
-	s.identity, err = newIdentity(s.config, serviceIP, s.store)
+	if s.auditLog, err = audit.Open(s.config.audit()); err != nil {
+		return err
+	}
+	if s.traces, err = export.Open(ctx, s.config.tracing(), Version()); err != nil {
+		return err
+	}
+	s.identity, err = newIdentity(s.config, serviceIP, s.store, s.clock)
 	return err
 }
 
@@ -195,37 +211,53 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	s.authorizer = authz.New(authz.Config{Modes: s.config.Authorization.modes(), Store: s.store, Features: s.features, Logger: s.config.logger("rbac")})
+	policy, err := s.config.outgoing()
+	if err != nil {
+		return err
+	}
+	s.authorizer, err = authz.New(authz.Config{Outgoing: policy, Selection: s.config.authorization(), Store: s.store, Features: s.features, Logger: s.config.logger("rbac")})
+	if err != nil {
+		return err
+	}
 	s.flows = flowcontrol.New(flowcontrol.Config{
 		Store: s.store, Empty: s.config.startsMinimal(), Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("flowcontrol"),
 	})
 	s.admission = admission.New(admission.Config{
 		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
-		Store: s.store, Resolve: s.resolver(), Sync: s.sync, Features: s.features, Logger: s.config.Logger,
+		Store: s.store, Resolve: s.resolver(), Outgoing: policy, Sync: s.sync, Features: s.features, Logger: s.config.Logger,
 	})
 	config := s.datastore.Catalog()
 	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")
 	config.Authorizer = s.authorizer
 	config.Admission = append(s.admission.Chain(), s.authorizer.Admission()...)
-	config.Tokens = s.identity.credentials.Tokens()
+	config.AdmissionObserver = s.admission.Metrics()
+	config.Clock = s.clock
+	config.Tokens, config.ReadOnly = s.identity.credentials.Tokens(), s.rejection()
 	if s.config.TestAPIs {
-		s.testAPIs = testapi.New()
+		s.testAPIs = testapi.New(testapi.Config{
+			OpenWatches: func() []lifecycle.OpenWatch { return s.api.OpenWatches() },
+			Server:      s.status,
+			Faults:      s.faults,
+			Snapshots:   snapshots.Config{Take: s.takeSnapshot, Restore: s.restoreSnapshot},
+		})
 		s.testAPIs.Attach(&config)
 	}
-	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports})
+	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports, Now: s.clock.Now})
 	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
 	maps.Copy(config.Hooks, s.admission.Hooks())
 	maps.Copy(config.Hooks, resource.Hooks())
 	maps.Copy(config.Hooks, certificates.Hooks())
 
 	s.catalog = registry.NewCatalog(config)
-	s.crds = crd.NewController(crd.Config{Catalog: s.catalog, Resolve: s.resolver(), Logger: s.config.logger("custom resources")})
+	s.crds = crd.NewController(crd.Config{
+		Catalog: s.catalog, Resolve: s.resolver(), Outgoing: policy, Offline: s.config.FromSnapshot != "", Logger: s.config.logger("custom resources"),
+	})
 	s.aggregator = aggregator.New(aggregator.Config{
-		Catalog: s.catalog, Certificate: s.identity.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
+		Catalog: s.catalog, Outgoing: policy, Certificate: s.identity.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
 	})
 	s.controllers = controllers.New(controllers.Config{
-		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Sync: s.crds.Sync,
-		Shared: s.shared(), CA: s.identity.servingCA(), Remote: s.aggregator.Transport,
+		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Clock: s.clock, Sync: s.crds.Sync,
+		Bootstrapped: s.config.Bootstrap == bootstrap.Full, Shared: s.shared(), CA: s.identity.servingCA(), Remote: s.aggregator.Transport,
 		Logger: s.config.logger("controllers"),
 	})
 	resources := kinds.Resources(s.features)
@@ -240,24 +272,34 @@ func (s *Server) buildAPI() error {
 	config := api.Config{
 		Catalog:       s.catalog,
 		Scheme:        kinds.Scheme(),
+		CBOR:          s.features.Enabled(feature.CBORServingAndStorage),
 		Remote:        s.aggregator.Handler,
 		Logger:        s.config.Logger,
 		RequestLog:    s.config.requestLog(),
 		Version:       kubernetesVersion(s.features.Release()),
 		Authenticator: s.identity.credentials.Authenticate,
 		Ready:         []healthz.Check{{Name: "etcd", Check: s.datastore.Ready}},
-		ReadyOnly:     []healthz.Check{{Name: "storage-space", Check: s.datastore.SpaceProblem, ShowReason: true}},
-		Collectors:    s.datastore.Collectors(),
+		NotLive:       slices.Concat(s.kmsChecks(), s.certificateChecks()),
+		ReadyOnly:     s.readinessChecks(),
+		Collectors:    s.collectors(),
 		Sync:          s.sync,
 		FlowControl:   s.flows,
 
 		ConstrainedImpersonation: s.features.Enabled(feature.ConstrainedImpersonation),
+		WatchListCompression:     s.features.Enabled(feature.WatchListCompression),
 		Injector:                 s.faults,
+		Profiling:                s.config.Profiling,
+		Tracing:                  s.traces.Provider(),
+		Audit:                    s.auditLog,
 		MaxInFlight:              s.config.MaxRequestsInFlight,
 		MaxMutatingInFlight:      s.config.MaxMutatingRequestsInFlight,
 	}
 	if s.testAPIs != nil {
 		config.TestAPIs = s.testAPIs
+		config.RequestLog.Observe = s.testAPIs.ObserveRequest
+	}
+	if s.config.UI {
+		config.Page = ui.Handler()
 	}
 	documents, err := s.identity.credentials.OpenID(s.URL() + api.OpenIDKeysPath)
 	if err != nil {
@@ -272,6 +314,13 @@ func (s *Server) buildAPI() error {
 		CRDs: s.config.CRDs, Folder: s.config.Manifests, Client: s.RESTConfig(), Logger: s.config.Logger,
 	})
 	return err
+}
+
+// collectors returns the metrics of all parts that are not in the HTTP API.
+func (s *Server) collectors() []prometheus.Collector {
+	return slices.Concat(s.datastore.Collectors(), s.identity.credentials.Collectors(), []prometheus.Collector{
+		s.authorizer.Collector(), s.admission.Metrics(), s.controllers.Collector(),
+	})
 }
 
 // store finds the store of a resource. It is passed to parts that are built before the catalog and
@@ -295,7 +344,11 @@ func (s *Server) resolver() webhooks.ResolveFunc {
 func (s *Server) sync(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
-	for _, update := range []func(context.Context) error{s.crds.Sync, s.aggregator.Sync} {
+	updates := []func(context.Context) error{s.crds.Sync}
+	if !s.config.readOnly() {
+		updates = append(updates, s.aggregator.Sync)
+	}
+	for _, update := range updates {
 		if err := update(ctx); err != nil && ctx.Err() == nil {
 			s.config.Logger.WarnContext(ctx, "the catalog may be outdated", "error", err)
 		}
@@ -307,9 +360,14 @@ func (s *Server) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.group, ctx = errgroup.WithContext(ctx)
+	s.running = ctx
 	parts := []func(context.Context) error{
-		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.flows.Run, s.crds.Run, s.aggregator.Run, s.manifests.Run,
-		s.controllers.Run, s.publishAuthentication,
+		s.clock.Run,
+		s.datastore.Run, s.catalog.Run, s.authorizer.Run, s.admission.Run, s.flows.Run, s.crds.Run, s.manifests.Run,
+		s.controllers.Run, s.publishAuthentication, s.identity.credentials.Run,
+	}
+	if !s.config.readOnly() { // a snapshot does not contain the objects of aggregated APIs
+		parts = append(parts, s.aggregator.Run)
 	}
 	if s.config.Bootstrap == bootstrap.Full { // the only mode with APIServices and Endpoints
 		parts = append(parts, s.aggregator.Register, s.advertise)

@@ -5,17 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/etcd"
+	"github.com/miniapi/miniapi/testapi/snapshots"
 )
 
 // Snapshot is the state of all objects of a server at one revision. It is immutable, and can be
-// restored any number of times, also after the end of the server.
-type Snapshot struct{ state *etcd.Snapshot }
+// restored any number of times, also after the end of the server. A server that starts with it has
+// the time of the API as advanced as it was; Restore does not change the time.
+type Snapshot struct {
+	state    *etcd.Snapshot
+	advanced time.Duration // how far the time of the API was advanced
+}
 
 // Snapshot returns the present state of all objects.
 func (s *Server) Snapshot(ctx context.Context) (*Snapshot, error) {
@@ -23,7 +29,7 @@ func (s *Server) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{state}, nil
+	return &Snapshot{state, s.clock.Advanced()}, nil
 }
 
 // Restore brings all objects to the state of a snapshot of this server or of another server with
@@ -35,16 +41,33 @@ func (s *Server) Snapshot(ctx context.Context) (*Snapshot, error) {
 // A write of a client during the call may be lost or may remain. After an error the state is
 // between the present state and the snapshot, and Restore can be repeated.
 func (s *Server) Restore(ctx context.Context, snapshot *Snapshot) error {
+	if s.config.readOnly() {
+		return errReadOnly
+	}
 	return s.restore(ctx, snapshot.state)
 }
 
 func (s *Server) restore(ctx context.Context, state *etcd.Snapshot) error {
 	defer s.controllers.Suspend()() // they could delete restored objects
-	if _, err := s.datastore.Backend().Restore(ctx, state, etcd.RestoreOptions{Replaced: isReplaced}); err != nil {
+	err := s.datastore.Restore(ctx, state, etcd.RestoreOptions{Replaced: isReplaced})
+	s.catalog.CountWrites() // also after an error: a part may be written
+	if err != nil {
 		return err
 	}
 	s.sync(ctx)
 	return nil
+}
+
+// Bytes returns the size of the objects.
+func (s *Snapshot) Bytes() int64 { return s.state.Bytes() }
+
+// takeSnapshot and restoreSnapshot serve the resource snapshots of the test APIs.
+func (s *Server) takeSnapshot(ctx context.Context) (snapshots.State, error) {
+	return s.datastore.Backend().Snapshot(ctx, 0)
+}
+
+func (s *Server) restoreSnapshot(ctx context.Context, state snapshots.State) error {
+	return s.restore(ctx, state.(*etcd.Snapshot))
 }
 
 // isReplaced reports whether two stored values are objects with different UIDs. A value that cannot
@@ -65,12 +88,21 @@ type ResetOptions struct {
 // errNoReset is returned by Reset.
 var errNoReset = errors.New("a server with an etcd cluster cannot be reset: other servers may use it")
 
-// Reset restores the state at the end of Start, see Restore. A server with Config.DataDir can be
-// reset as long as it has the history since its start, see Config.CompactionInterval.
+// Reset restores the state at the end of Start, see Restore, with the faults of the configuration.
+// A server with Config.DataDir can be reset as long as it has the history since its start, see
+// Config.CompactionInterval.
 func (s *Server) Reset(ctx context.Context, options ResetOptions) error {
+	if s.config.readOnly() {
+		return errReadOnly
+	}
 	if len(s.config.EtcdServers) > 0 {
 		return errNoReset
 	}
+	s.faults.RemoveAll()
+	return errors.Join(s.reset(ctx, options), s.addFaults())
+}
+
+func (s *Server) reset(ctx context.Context, options ResetOptions) error {
 	state, err := s.initial.load(ctx)
 	if errors.Is(err, storage.ErrCompacted) {
 		return fmt.Errorf("the history since the start of the server was compacted, so it cannot be reset: %w", err)
@@ -97,7 +129,8 @@ func (s *Server) definitionsKey() string {
 // Fork starts a server with the present objects of s and the configuration of s. It is independent
 // of s: it has its own temporary directory, free loopback ports, and, unless files are configured,
 // its own keys and certificates. ResourceVersions of s mean nothing to it, and it has no
-// faults. Files of CRDs and manifests are not read again.
+// faults. Files of CRDs and manifests are not read again. A fork of a read-only server can be
+// written, and has no controllers.
 func (s *Server) Fork(ctx context.Context) (*Server, error) {
 	snapshot, err := s.Snapshot(ctx)
 	if err != nil {
@@ -108,6 +141,7 @@ func (s *Server) Fork(ctx context.Context) (*Server, error) {
 	config.CRDs, config.Manifests, config.Faults = nil, "", nil
 	config.DataDir, config.EtcdListenClientURLs = "", nil
 	config.EtcdServers, config.EtcdTLS = nil, nil
+	config.FromSnapshot, config.ReadOnly, config.AtRevision = "", false, 0
 	if config.Listen != "" {
 		config.Listen = freePort
 	}
@@ -136,7 +170,7 @@ type initialState struct {
 
 // record records the present revision as the initial one.
 func (i *initialState) record(ctx context.Context, s *Server) error {
-	if len(s.config.EtcdServers) > 0 {
+	if len(s.config.EtcdServers) > 0 || s.config.readOnly() {
 		return nil
 	}
 	backend := s.datastore.Backend()

@@ -32,6 +32,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		s.crds.Close()
 		s.listener.DisableKeepAlive()
 		drainErr := s.drain(ctx)
+		s.faults.RemoveAll() // they could prevent the end of a part
 		closeErr := s.listener.Close()
 		s.cancel()
 		s.stopErr = errors.Join(s.group.Wait(), drainErr, closeErr, s.release(ctx))
@@ -76,6 +77,7 @@ func (s *Server) release(ctx context.Context) error {
 	if s.listener != nil {
 		errs = append(errs, s.listener.Close())
 	}
+	errs = append(errs, s.auditLog.Close(), s.traces.Close(ctx))
 	if s.admission != nil {
 		s.admission.Close()
 	}

@@ -7,9 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/admission/metrics"
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/admission/policy"
 	"github.com/miniapi/miniapi/admission/webhook"
+	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -23,7 +25,9 @@ type Config struct {
 	Store func(schema.GroupResource) (*registry.Store, bool)
 	// Resolve finds the Services of webhooks.
 	Resolve webhooks.ResolveFunc
-	// Features decides whether webhooks are called for reviews.
+	// Outgoing limits the addresses of other servers. Nil: all are allowed.
+	Outgoing *outgoing.Policy
+	// Features decides which rules the plugins have, and whether webhooks are called for reviews.
 	Features *feature.Set
 	// Sync blocks until the catalog serves every kind that was defined before the call.
 	Sync   func(ctx context.Context)
@@ -40,36 +44,42 @@ type Admission struct {
 	config   Config
 	policies *policy.Policies
 	webhooks *webhook.Dispatcher
+	metrics  *metrics.Metrics
 }
 
 // New returns an Admission. It starts nothing. The caller must call Close.
 func New(config Config) *Admission {
+	observed := metrics.New()
 	return &Admission{
-		config: config,
+		config: config, metrics: observed,
 		policies: policy.New(policy.Config{
 			Store: config.Store, Logger: config.Logger.With("component", "policies"), Sync: config.Sync,
 		}),
 		webhooks: webhook.New(webhook.Config{
-			Store: config.Store, Resolve: config.Resolve, Logger: config.Logger.With("component", "webhooks"),
+			Store: config.Store, Resolve: config.Resolve, Outgoing: config.Outgoing, Logger: config.Logger.With("component", "webhooks"),
 			ExcludeReviews: config.Features.Enabled(feature.ExcludeAdmissionWebhookVirtualResources),
+			Metrics:        observed,
 		}),
 	}
 }
 
 // Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
-// server does not have, such as NodeRestriction.
+// server does not have, such as EventRateLimit.
 func (a *Admission) Chain() registry.Chain {
 	config := plugin.Config{
 		Enable: a.config.Enable, Disable: a.config.Disable,
 		Mutating:   registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()},
 		Validating: registry.Chain{a.policies.Validating(), a.webhooks.Validating()},
-		Logger:     a.config.Logger.With("component", "admission"),
+		Features:   a.config.Features,
 	}
 	if names := config.WithoutEffect(); len(names) > 0 {
-		config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "plugins", names)
+		a.config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "component", "admission", "plugins", names)
 	}
-	return plugin.Default(config)
+	return a.metrics.Plugins(plugin.Default(config))
 }
+
+// Metrics returns the metrics of the plugins and webhooks, which observe the chain too.
+func (a *Admission) Metrics() *metrics.Metrics { return a.metrics }
 
 // Hooks returns the hooks of the resources that hold policies.
 func (a *Admission) Hooks() map[schema.GroupResource]registry.Hooks { return a.policies.Hooks() }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
+	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/informer"
 )
@@ -28,6 +29,8 @@ type Config struct {
 	// Certificate returns the client certificate for connections to other servers. Nil: none, and
 	// the other servers cannot verify the user headers.
 	Certificate func() (*tls.Certificate, error)
+	// Outgoing limits the addresses of other servers. Nil: all are allowed.
+	Outgoing *outgoing.Policy
 	// Logger is for operators. Nil discards its output.
 	Logger *slog.Logger
 }

@@ -22,7 +22,7 @@ import (
 
 // newTransport returns the transport to the server of an APIService. It uses HTTP/1.1 only, because
 // upgraded connections need it.
-func newTransport(service *apiregistrationv1.APIService, certificate func() (*tls.Certificate, error)) (*http.Transport, error) {
+func newTransport(service *apiregistrationv1.APIService, from Config) (*http.Transport, error) {
 	config := &tls.Config{
 		ServerName:         service.Spec.Service.Name + "." + service.Spec.Service.Namespace + ".svc",
 		InsecureSkipVerify: service.Spec.InsecureSkipTLSVerify,
@@ -34,10 +34,10 @@ func newTransport(service *apiregistrationv1.APIService, certificate func() (*tl
 			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 		}
 	}
-	if certificate != nil {
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate() }
+	if from.Certificate != nil {
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return from.Certificate() }
 	}
-	return &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: 25}, nil
+	return &http.Transport{DialContext: from.Outgoing.DialContext, TLSClientConfig: config, MaxIdleConnsPerHost: 25}, nil
 }
 
 // ServeHTTP proxies a request.

@@ -48,7 +48,7 @@ type server struct {
 
 func newServer(a *Aggregator, service *apiregistrationv1.APIService) *server {
 	s := &server{Aggregator: a, service: service, stale: true}
-	s.transport, s.transportErr = newTransport(service, a.config.Certificate)
+	s.transport, s.transportErr = newTransport(service, a.config)
 	s.available.Store(helper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available))
 	return s
 }
@@ -184,7 +184,8 @@ func (s *server) setCondition(ctx context.Context, condition apiregistrationv1.A
 	if ctx.Err() != nil {
 		return // the check was cancelled
 	}
-	condition.Type, condition.LastTransitionTime = apiregistrationv1.Available, metav1.Now()
+	condition.Type = apiregistrationv1.Available
+	condition.LastTransitionTime = metav1.NewTime(s.config.Catalog.Now())
 	if condition.Status == "" {
 		condition.Status = apiregistrationv1.ConditionFalse
 	}

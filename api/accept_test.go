@@ -14,7 +14,8 @@ func TestTypesThatAPathDoesNotProduceAreNotAcceptable(t *testing.T) {
 	for _, tc := range []struct{ path, accept, want string }{
 		{"/version", "Accept: text/html", `406: Not Acceptable\n\nAvailable representations: application/json`},
 		{"/api", "Accept: text/html", objects},
-		{"/apis/apps", "Accept: text/html", objects},
+		{"/apis", "Accept: text/html", "only the following media types are accepted: application/json, "},
+		{"/apis/apps", "Accept: text/html", "only the following media types are accepted: application/json, "},
 		{"/apis/apps/v1", "Accept: application/cbor", objects},
 		{"/apis/apps/v1", tableAccept, "only the following media types are accepted"},
 	} {

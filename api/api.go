@@ -7,13 +7,16 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/miniapi/miniapi/api/audit"
 	"github.com/miniapi/miniapi/api/discovery"
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/fieldtree"
 	"github.com/miniapi/miniapi/api/filters"
 	"github.com/miniapi/miniapi/api/flowcontrol"
 	"github.com/miniapi/miniapi/api/healthz"
@@ -22,6 +25,7 @@ import (
 	"github.com/miniapi/miniapi/api/openapi"
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/api/requestlog"
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -31,6 +35,8 @@ type Config struct {
 	Catalog *registry.Catalog
 	// Scheme holds the Go types of the built-in kinds.
 	Scheme *runtime.Scheme
+	// CBOR adds CBOR to the media types of requests and responses.
+	CBOR bool
 	// Remote returns the handler that forwards the requests for a remote group version of the
 	// catalog, and false if the catalog no longer has it. The handler writes nothing if
 	// context.DeadlineExceeded ends the context of a request before the other server has
@@ -42,6 +48,8 @@ type Config struct {
 	RequestLog requestlog.Config
 	// Ready are the checks of /readyz, /livez and /healthz, in this order.
 	Ready []healthz.Check
+	// NotLive are further checks of /readyz and /healthz.
+	NotLive []healthz.Check
 	// ReadyOnly are further checks of /readyz, for conditions that a restart does not resolve.
 	ReadyOnly []healthz.Check
 	// Collectors are additional metrics of /metrics.
@@ -57,9 +65,10 @@ type Config struct {
 	// MaxInFlight limits the read requests in flight, MaxMutatingInFlight all others. Long-running
 	// requests do not count. 0: no limit.
 	MaxInFlight, MaxMutatingInFlight int
-	// MaxUnreadBytes limits the memory of responses that were built as a whole and are not read
-	// yet. Reads beyond the limit are answered with 429. 0: 512 MiB.
-	MaxUnreadBytes int64
+	// Memory configures the memory budget of the requests.
+	Memory memory.Config
+	// WatchListCompression compresses watches that begin with a list, if the client accepts gzip.
+	WatchListCompression bool
 	// ConstrainedImpersonation adds the verbs impersonate:MODE and impersonate-on:MODE:VERB.
 	ConstrainedImpersonation bool
 	// TestAPIs serves the history and the blame of objects and gets at exact revisions, and adds
@@ -67,6 +76,14 @@ type Config struct {
 	TestAPIs TestAPIs
 	// Injector injects failures into requests. Nil: none.
 	Injector filters.Injector
+	// Tracing makes the spans of requests. Nil: none.
+	Tracing trace.TracerProvider
+	// Profiling serves profiles of the process at /debug/pprof.
+	Profiling bool
+	// Audit is the audit log. Nil: none.
+	Audit *audit.Log
+	// Page serves the paths at and below /ui, without authentication. Nil: they do not exist.
+	Page http.Handler
 	// Sync blocks until the catalog serves every resource defined before the call, or until its
 	// context is done. Nil: the catalog is always up to date.
 	Sync func(ctx context.Context)
@@ -112,10 +129,13 @@ func localAdministrator(*http.Request) (*authenticationv1.UserInfo, error) {
 // Server serves a catalog over HTTP. Safe for concurrent use.
 type Server struct {
 	config     Config
+	patchTypes []patchType
+	layouts    fieldtree.Layouts // of the types of patched objects
 	responder  *encoding.Responder
 	documents  *discovery.Cache
 	metrics    *metrics.Metrics
 	requests   *lifecycle.Tracker
+	memory     *memory.Budget
 	log        *requestlog.Log
 	deprecated deprecations
 	handler    http.Handler
@@ -127,18 +147,21 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	cfg.setDefaults()
+	patchTypes := patchTypesOf(cfg)
 	s := &Server{
-		config: cfg,
+		config:     cfg,
+		patchTypes: patchTypes,
 		documents: discovery.NewCache(discovery.Config{
 			Catalog: cfg.Catalog, Scheme: cfg.Scheme, Release: openapi.Release(cfg.Version),
-			OpenID: cfg.OpenID != nil, PatchTypes: openAPIPatchTypes(), Sync: cfg.Sync,
+			OpenID: cfg.OpenID != nil, CBOR: cfg.CBOR, PatchTypes: openAPIPatchTypes(patchTypes), Sync: cfg.Sync,
 		}),
-		metrics:  metrics.New(cfg.Catalog, cfg.Collectors...),
 		requests: lifecycle.NewTracker(),
+		memory:   memory.NewBudget(cfg.Memory),
 		log:      requestlog.New(cfg.RequestLog),
 	}
+	s.metrics = metrics.New(metrics.Config{Catalog: cfg.Catalog, Memory: s.memory, Version: cfg.Version, More: cfg.Collectors})
 	s.responder = encoding.NewResponder(encoding.Config{
-		Scheme: cfg.Scheme, Logger: cfg.Logger, MaxUnreadBytes: cfg.MaxUnreadBytes, Shutdown: s.requests.Stopping(),
+		Scheme: cfg.Scheme, CBOR: cfg.CBOR, Audit: cfg.Audit != nil, Logger: cfg.Logger, Shutdown: s.requests.Stopping(),
 	})
 	s.handler = s.routes()
 	return s, nil
@@ -154,6 +177,12 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.requests.Shutdow
 // OpenRequests returns the requests that are not answered completely, including watches, oldest
 // first.
 func (s *Server) OpenRequests() []lifecycle.OpenRequest { return s.requests.OpenRequests() }
+
+// OpenWatches returns the watches in progress, oldest first.
+func (s *Server) OpenWatches() []lifecycle.OpenWatch { return s.requests.OpenWatches() }
+
+// Tracker returns the tracker of the open requests.
+func (s *Server) Tracker() *lifecycle.Tracker { return s.requests }
 
 // RecentRequests returns the records that the request log keeps, in the order in which the requests
 // ended.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/api/audit"
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
@@ -27,8 +28,13 @@ type call struct {
 	format   encoding.Format
 	table    encoding.TableOptions // if the format is a Table
 	record   *request.Record       // nil: the request is not recorded
+	audit    *audit.Event          // nil: the request is not in the audit log
+	// kindError is the error of a body that is of another kind, nil for none.
+	kindError error
 	// manager is the field manager of a write, writeVerb the verb of a write if it is not verb.
 	manager, writeVerb string
+	// sentVersion is the resourceVersion in the body of a write, "" for none.
+	sentVersion string
 }
 
 // kind returns the kind of the bodies of this call: of the resource in the requested version, or of
@@ -83,11 +89,12 @@ func (c *call) fromHub(obj runtime.Object) (runtime.Object, error) {
 // toHub sets defaults in an object of the requested version and converts it to the hub version.
 func (c *call) toHub(obj runtime.Object) (runtime.Object, error) {
 	if !c.resourceKind() {
+		if c.sub.Default != nil {
+			c.sub.Default(obj)
+		}
 		return obj, nil
 	}
-	if c.version.Default != nil {
-		c.version.Default(obj)
-	}
+	c.version.SetDefaults(obj, c.server.config.Catalog.Now)
 	if c.version.ToHub == nil {
 		return obj, nil
 	}

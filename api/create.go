@@ -18,6 +18,9 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
+	if c.kindError != nil {
+		return c.kindError
+	}
 	c.recordName(obj)
 	created, err := runWrite(c, func(ctx context.Context) (*storage.Entry, error) {
 		return c.createObject(ctx, registry.CreateRequest{

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -95,14 +96,26 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(data) > 0 {
+		c.auditDeleteOptions(options)
+	}
 	options.TypeMeta = metav1.TypeMeta{}
 	if options.Preconditions != nil {
-		c.record.SetResourceVersion(ptr.Deref(options.Preconditions.ResourceVersion, ""))
+		c.setSentVersion(ptr.Deref(options.Preconditions.ResourceVersion, ""))
 	}
 	if isUnsafe(options) && len(options.DryRun) > 0 {
 		return nil, unsafeConflict("cannot be set together with .dryRun")
 	}
 	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
+}
+
+// optionsSerializer returns the serializer of options in a media type.
+func optionsSerializer(mediaType string) runtime.Serializer {
+	if mediaType == runtime.ContentTypeCBOR {
+		return cbor.NewSerializer(internalscheme.Scheme, internalscheme.Scheme)
+	}
+	info, _ := runtime.SerializerInfoForMediaType(internalscheme.Codecs.SupportedMediaTypes(), mediaType)
+	return info.Serializer
 }
 
 // decodeDeleteOptions decodes DeleteOptions of any group and version.
@@ -111,8 +124,7 @@ func (c *call) decodeDeleteOptions(data []byte, into *metav1.DeleteOptions) erro
 	if err != nil {
 		return err
 	}
-	info, _ := runtime.SerializerInfoForMediaType(internalscheme.Codecs.SupportedMediaTypes(), m.Type)
-	decoder := internalscheme.Codecs.DecoderToVersion(info.Serializer, metav1.SchemeGroupVersion)
+	decoder := internalscheme.Codecs.DecoderToVersion(optionsSerializer(m.Type), metav1.SchemeGroupVersion)
 	kind := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
 	obj, got, err := decoder.Decode(data, &kind, into)
 	switch {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -25,11 +26,17 @@ const (
 	acceptV2Pb   = "Accept: application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
+// noStorage is the storage of a server without one.
+type noStorage struct{ storage.Interface }
+
+// Count implements storage.Interface.
+func (noStorage) Count(context.Context, string) (int64, error) { return 0, storage.ErrUnavailable }
+
 // newStorelessServer starts a server with the built-in kinds of v1.36 and without storage.
 func newStorelessServer(t *testing.T, configure func(*Config)) *testServer {
 	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{
-		Storage: func(storage.Codec) storage.Interface { return nil },
+		Storage: func(storage.Codec) storage.Interface { return noStorage{} },
 	})
 	if err := catalog.Add(kinds.Resources(feature.At(feature.Oldest))...); err != nil {
 		t.Fatal(err)

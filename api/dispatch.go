@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/encoding"
@@ -52,18 +53,32 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newCall returns the call of a request, nil without an error for an unknown group or version. If
-// the resource is not found, it syncs the catalog and searches again.
+// newCall returns the call of a request, nil without an error for an unknown group or version and
+// for a path that no custom resource has. If the resource is not found, it syncs the catalog and
+// searches again.
 func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
 	c, err := s.findCall(w, r)
 	if c == nil && s.config.Sync != nil {
 		s.config.Sync(r.Context())
 		c, err = s.findCall(w, r)
 	}
-	if err == nil && c != nil {
-		err = c.findVerb()
+	switch {
+	case err != nil || c == nil:
+		return c, err
+	case c.isOutOfScope():
+		return nil, nil
 	}
-	return c, err
+	return c, c.findVerb()
+}
+
+// isOutOfScope reports whether the path of a custom resource has no namespace and needs one, or the
+// other way round. A list or watch needs none.
+func (c *call) isOutOfScope() bool {
+	if !c.resource.Custom || c.resource.Namespaced == c.InNamespace {
+		return false
+	}
+	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
+	return c.InNamespace || c.Name != "" || !reads
 }
 
 // findCall returns the call of a request to a resource of the current catalog.
@@ -80,17 +95,32 @@ func (s *Server) findCall(w http.ResponseWriter, r *http.Request) (*call, error)
 		t.Namespace = ""
 	}
 	store, found := snapshot.Served(schema.GroupVersionResource{Group: t.Group, Version: t.Version, Resource: t.Resource})
+	if !found && !isBuiltIn(snapshot, t.Group) {
+		return nil, nil
+	}
 	if !found {
 		return nil, encoding.GenericError(http.StatusNotFound, "")
 	}
-	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource(), record: info.Record}
+	c := &call{server: s, w: w, r: r, Target: t, store: store, resource: store.Resource(), record: info.Record, audit: info.Audit}
 	c.version, _ = c.resource.Version(t.Version)
 	if t.Subresource != "" {
 		if c.sub, found = c.resource.Subresource(t.Subresource); !found && !c.readsHistory() {
-			return nil, encoding.GenericError(http.StatusNotFound, "")
+			return nil, c.missingSubresource()
 		}
 	}
 	return c, nil
+}
+
+// missingSubresource returns the 404 of kube-apiserver. For a custom resource it names the object,
+// and a deprecated version is a warning.
+func (c *call) missingSubresource() error {
+	if c.resource.Custom {
+		if c.version.Deprecated != "" {
+			registry.AddWarning(c.r.Context(), c.version.Deprecated)
+		}
+		return apierrors.NewNotFound(c.resource.GroupResource(), c.Name)
+	}
+	return encoding.GenericError(http.StatusNotFound, "")
 }
 
 // isBuiltIn reports whether a group contains built-in kinds.
@@ -163,6 +193,9 @@ func (c *call) unsupportedMethod(supported []string) error {
 	}
 	methods := slices.Sorted(maps.Keys(verbs))
 	c.w.Header().Set("Allow", strings.Join(methods, ", "))
+	if c.resource.Custom && c.sub != nil {
+		return apierrors.NewMethodNotSupported(c.resource.GroupResource(), request.InfoFrom(c.r).Verb)
+	}
 	return encoding.GenericError(http.StatusMethodNotAllowed, "")
 }
 

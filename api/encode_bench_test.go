@@ -53,6 +53,9 @@ type sharedWatcher chan storage.Event
 
 func (w sharedWatcher) Events() <-chan storage.Event { return w }
 func (w sharedWatcher) Stop()                        {}
+func (w sharedWatcher) Progress() storage.WatchProgress {
+	return storage.WatchProgress{}
+}
 
 // benchServer returns a server with n pods of about 5 KB in JSON.
 func benchServer(b *testing.B, n int) (*Server, *sharedEntries) {

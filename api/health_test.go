@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/miniapi/miniapi/api/healthz"
@@ -22,8 +23,8 @@ func TestHealth(t *testing.T) {
 		status int
 		body   string
 	}{
-		"a healthy server":            {nil, "/readyz", 200, "ok"},
-		"a trailing slash is ignored": {nil, "/livez/", 200, "ok"},
+		"a healthy server":             {nil, "/readyz", 200, "ok"},
+		"a path with a trailing slash": {nil, "/livez/", 404, "404 page not found\n"},
 		"verbose lists the checks": {nil, "/healthz?verbose", 200,
 			"[+]ping ok\n[+]etcd ok\nhealthz check passed\n"},
 		"a failed check fails the endpoint, which withholds the reason": {unhealthy, "/readyz", 500,
@@ -46,6 +47,32 @@ func TestHealth(t *testing.T) {
 				t.Errorf("Content-Type is %s", got)
 			}
 		})
+	}
+}
+
+func TestHealthChecksAreCounted(t *testing.T) {
+	var err error
+	s := newStorelessServer(t, func(c *Config) {
+		c.Ready = []healthz.Check{{Name: "etcd", Check: func(context.Context) error { return err }}}
+	})
+	s.must(http.StatusOK, s.do("GET", "/readyz", ""))
+	err = errors.New("the disk is full")
+	s.must(http.StatusInternalServerError, s.do("GET", "/readyz", ""))
+	s.must(http.StatusOK, s.do("GET", "/livez?exclude=etcd", ""))
+	got := s.do("GET", "/metrics/slis", "").body
+	for _, line := range []string{
+		`kubernetes_healthcheck{name="etcd",type="readyz"} 0`,
+		`kubernetes_healthcheck{name="ping",type="livez"} 1`,
+		`kubernetes_healthchecks_total{name="etcd",status="error",type="readyz"} 1`,
+		`kubernetes_healthchecks_total{name="etcd",status="success",type="readyz"} 1`,
+		`kubernetes_healthchecks_total{name="ping",status="success",type="readyz"} 2`,
+	} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, got)
+		}
+	}
+	if strings.Contains(got, `{name="etcd",type="livez"}`) {
+		t.Errorf("an excluded check is counted:\n%s", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,8 @@ func sendRequests(s *testServer) (during, after string) {
 	s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps", ""))
 	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"b"}}`))
 	s.must(http.StatusNotFound, s.do("GET", "/api/v1/namespaces/default/madeups/x", ""))
+	s.must(http.StatusUnprocessableEntity, s.do("POST", "/api/v1/namespaces/default/configmaps?dryRun=x", `{"metadata":{"name":"b"}}`))
+	s.must(http.StatusOK, s.do("GET", "/livez", ""))
 	watch := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1", "")
 	defer watch.Body.Close()
 	s.must(http.StatusOK, s.do("DELETE", "/api/v1/namespaces/default/configmaps", ""))
@@ -54,8 +57,13 @@ func TestRequestMetrics(t *testing.T) {
 		"a get with the parameter watch is no watch": `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1`,
 		"a list":                     `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
 		"a dry run":                  `apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"an invalid dry run":         `apiserver_request_total{code="422",component="apiserver",dry_run="invalid",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+		"a health check":             `apiserver_request_total{code="200",component="",dry_run="",group="",resource="",scope="",subresource="/livez",verb="GET",version=""} 1`,
+		"the duration of a watch":    `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
+		"the size of a watch":        `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
+		"the service level":          `apiserver_request_sli_duration_seconds_count{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
 		"a watch":                    `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH",version="v1"} 1`,
-		"a deletion of a collection": `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETECOLLECTION",version="v1"} 1`,
+		"a deletion of a collection": `apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="DELETE",version="v1"} 1`,
 		"the duration of a request":  `apiserver_request_duration_seconds_count{component="apiserver",dry_run="",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
 		"the size of a response":     `apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="LIST",version="v1"} 1`,
 		"the events of watches":      `apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 2`,
@@ -70,6 +78,9 @@ func TestRequestMetrics(t *testing.T) {
 		if !strings.Contains(text, "\n"+name) {
 			t.Errorf("the metrics lack %s", name)
 		}
+	}
+	if regexp.MustCompile(`apiserver_request_sli_duration_seconds_count\{[^}]*verb="WATCH"`).MatchString(text) {
+		t.Error("watches count for the service level")
 	}
 	if strings.Contains(text, "madeups") {
 		t.Error("a name from a URL is the value of a label")

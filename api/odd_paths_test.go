@@ -17,6 +17,12 @@ func TestOddPaths(t *testing.T) {
 		"/api/v1/namespaces//configmaps":                     {status: 200, body: `"kind":"ConfigMapList"`},
 		"/api/v1/namespaces/default%2Fconfigmaps/a":          {status: 200, body: `"kind":"ConfigMap"`},
 		"/apis/apps%2Fv1/deployments":                        {status: 200, body: `"kind":"DeploymentList"`},
+		"/api/v1//":                                          {status: 200, body: `"groupVersion":"v1"`},
+		"/api/v1/%2F":                                        {status: 200, body: `"groupVersion":"v1"`},
+		"/apis/apps/v1///":                                   {status: 200, body: `"groupVersion":"apps/v1"`},
+		"/apis/apps%2F%2F":                                   {status: 200, body: `"name":"apps"`},
+		"/api//":                                             {status: 200, body: `"kind":"APIVersions"`},
+		"/apis//":                                            {status: 404, body: plain},
 		"/api/v1//configmaps":                                {status: 404, body: `"reason":"NotFound"`},
 		"/api//v1/configmaps":                                {status: 404, body: `"reason":"NotFound"`},
 		"/apis/apps/v1//deployments":                         {status: 404, body: `"reason":"NotFound"`},
@@ -35,6 +41,18 @@ func TestOddPaths(t *testing.T) {
 		got := s.do("GET", path, "")
 		if got.status != want.status || !strings.Contains(got.body, want.body) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+// Methods of versions that do not exist are not found, rather than not allowed.
+func TestMethodsOfVersions(t *testing.T) {
+	s := newTestServer(t, nil)
+	for path, want := range map[string]int{"/api/v1": 405, "/api/v2": 404, "/apis/apps/v1": 405, "/apis/apps/v9": 404, "/apis/none.io/v1": 404} {
+		for _, method := range []string{"POST", "DELETE"} {
+			if got := s.do(method, path, `{}`); got.status != want {
+				t.Errorf("%s %s: %d %s, want %d", method, path, got.status, got.body, want)
+			}
 		}
 	}
 }

@@ -16,10 +16,11 @@ func (c *call) writeContext() context.Context {
 		return ctx
 	}
 	return registry.WithOrigin(ctx, &registry.Origin{
-		Verb:         cmp.Or(c.writeVerb, c.verb),
-		Subresource:  c.Subresource,
-		UserAgent:    c.r.UserAgent(),
-		FieldManager: c.manager,
-		RequestID:    c.w.Header().Get(filters.AuditIDHeader),
+		Verb:            cmp.Or(c.writeVerb, c.verb),
+		Subresource:     c.Subresource,
+		UserAgent:       c.r.UserAgent(),
+		FieldManager:    c.manager,
+		ResourceVersion: c.sentVersion,
+		RequestID:       c.w.Header().Get(filters.AuditIDHeader),
 	})
 }

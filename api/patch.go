@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/openapi"
@@ -24,6 +25,8 @@ import (
 // patchType is an entry of the patch table.
 type patchType struct {
 	contentType types.PatchType
+	// check returns a 400 for a malformed body. It comes before the lookup of the object.
+	check func(data []byte) error
 	// propose applies the patch to the current state, which is shared. Both states are in the hub
 	// version.
 	propose func(p *patch, ctx context.Context, current runtime.Object) (runtime.Object, error)
@@ -32,21 +35,31 @@ type patchType struct {
 	// goTypes marks a type that depends on the tags of Go types, which custom resources do not
 	// have.
 	goTypes bool
+	// undocumented marks a type that the OpenAPI documents of custom resources do not contain.
+	undocumented bool
 }
 
-// patchTypes is the patch table. Each type has a file patch_<type>.go.
-var patchTypes = []patchType{
-	{contentType: types.JSONPatchType, propose: proposePatched((*patch).applyJSON)},
-	{contentType: types.MergePatchType, propose: proposePatched((*patch).applyMerge)},
-	{contentType: types.StrategicMergePatchType, propose: proposePatched((*patch).applyStrategic), goTypes: true},
-	{contentType: types.ApplyYAMLPatchType, propose: (*patch).applyConfiguration, apply: true},
+// patchTypesOf returns the patch table. Each type has a file patch_<type>.go.
+func patchTypesOf(config Config) []patchType {
+	table := []patchType{
+		{contentType: types.JSONPatchType, check: checkJSON, propose: proposePatched((*patch).applyJSON, (*patch).fieldsOfJSON)},
+		{contentType: types.MergePatchType, check: checkJSON, propose: proposePatched((*patch).applyMerge, (*patch).fieldsOfMerge)},
+		{contentType: types.StrategicMergePatchType, check: checkJSON, propose: proposePatched((*patch).applyStrategic, (*patch).fieldsOfStrategic), goTypes: true},
+		{contentType: types.ApplyYAMLPatchType, check: checkYAML, propose: (*patch).applyYAML, apply: true},
+	}
+	if config.CBOR {
+		table = append(table, patchType{
+			contentType: types.ApplyCBORPatchType, check: checkCBOR, propose: (*patch).applyCBOR, apply: true, undocumented: true,
+		})
+	}
+	return table
 }
 
 // openAPIPatchTypes returns the patch table for the OpenAPI documents.
-func openAPIPatchTypes() []openapi.PatchType {
+func openAPIPatchTypes(patchTypes []patchType) []openapi.PatchType {
 	var list []openapi.PatchType
 	for _, t := range patchTypes {
-		list = append(list, openapi.PatchType{ContentType: string(t.contentType), BuiltInOnly: t.goTypes})
+		list = append(list, openapi.PatchType{ContentType: string(t.contentType), BuiltInOnly: t.goTypes || t.undocumented})
 	}
 	return list
 }
@@ -69,18 +82,16 @@ func (c *call) patch() error {
 	if p.data, err = c.readBody(); err != nil {
 		return err
 	}
-	if err := encoding.CheckDepth(p.data); err != nil {
+	if p.options, err = c.patchOptions(t.contentType); err != nil {
 		return err
 	}
-	if err := t.checkSyntax(p.data); err != nil {
+	if err := t.check(p.data); err != nil {
 		return err
 	}
 	c.recordPatch(p.data)
+	c.auditPatch(t.contentType, p.data)
 	if t.apply {
 		c.writeVerb = "apply"
-	}
-	if p.options, err = c.patchOptions(t.contentType); err != nil {
-		return err
 	}
 	return c.write(registry.UpdateRequest{
 		Namespace:   c.Namespace,
@@ -90,34 +101,31 @@ func (c *call) patch() error {
 			return t.propose(p, ctx, current)
 		},
 		ForceCreate: t.apply,
+		Owned:       true,
 		Applied:     t.apply,
 		Options:     p.options.WriteOptions,
 	})
 }
 
-// checkSyntax returns a 400 for a body that is not JSON, or for server-side apply not YAML. It
-// comes before the lookup of the object.
-func (t patchType) checkSyntax(data []byte) error {
-	if json.Valid(data) {
-		return nil
+// checkJSON returns a 400 for a body that is not JSON or nested too deep.
+func checkJSON(data []byte) error {
+	if err := encoding.CheckDepth(data); err != nil {
+		return err
 	}
-	if !t.apply {
+	if !json.Valid(data) {
 		return apierrors.NewBadRequest("invalid JSON patch")
-	}
-	if _, err := yaml.YAMLToJSON(data); err != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 	}
 	return nil
 }
 
 // patchType returns the entry for the Content-Type of the request. For a type that the resource
-// does not support it returns a 415 that lists the supported types, for an unknown type the
-// generic 415 of kube-apiserver.
+// does not support, and for all types at custom resources, it returns a 415 that lists the
+// supported types, otherwise the generic 415 of kube-apiserver.
 func (c *call) patchType() (patchType, error) {
 	contentType, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	var supported []string
 	known := false
-	for _, t := range patchTypes {
+	for _, t := range c.server.patchTypes {
 		matches := string(t.contentType) == contentType
 		known = known || matches
 		if !c.supportsPatch(t) {
@@ -128,7 +136,7 @@ func (c *call) patchType() (patchType, error) {
 		}
 		supported = append(supported, string(t.contentType))
 	}
-	if known {
+	if known || c.resource.Custom {
 		return patchType{}, encoding.UnsupportedMediaType(supported)
 	}
 	return patchType{}, encoding.GenericError(http.StatusUnsupportedMediaType, "415: Unsupported Media Type")
@@ -136,8 +144,7 @@ func (c *call) patchType() (patchType, error) {
 
 // supportsPatch reports whether the resource or subresource supports a patch type.
 func (c *call) supportsPatch(t patchType) bool {
-	hasGoType := !c.resource.Custom || !c.resourceKind()
-	return (!t.apply || c.store.Applies()) && (!t.goTypes || hasGoType)
+	return (!t.apply || c.store.Applies()) && (!t.goTypes || !c.resource.Custom)
 }
 
 func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
@@ -156,12 +163,15 @@ func (c *call) patchOptions(t types.PatchType) (writeOptions, error) {
 type patchFunc func(p *patch, current runtime.Object) (patched runtime.Object, strictErrs []error, err error)
 
 // proposePatched returns the propose function of a patchFunc: it converts from and to the hub
-// version.
-func proposePatched(apply patchFunc) func(*patch, context.Context, runtime.Object) (runtime.Object, error) {
+// version. The result shares no memory with current.
+func proposePatched(apply patchFunc, fields fieldsFunc) func(*patch, context.Context, runtime.Object) (runtime.Object, error) {
 	return func(p *patch, _ context.Context, current runtime.Object) (runtime.Object, error) {
 		converted, err := p.call.fromHub(current)
 		if err != nil {
 			return nil, err
+		}
+		if patched, ok := p.applyToFields(apply, fields, converted); ok {
+			return p.call.toHub(patched)
 		}
 		patched, strictErrs, err := apply(p, converted)
 		if err != nil {
@@ -203,11 +213,40 @@ func (p *patch) decodePatched(document []byte, strictErrs []error) (runtime.Obje
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
 		strictErrs, err = append(strictErrs, strict.Errors()...), nil
 	}
+	if err == nil && got.GroupVersion() == want.GroupVersion() {
+		if err := encoding.CheckCustomKind(obj, want); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err == nil && got != want {
 		err = fmt.Errorf("unable to decode %v into %v", got, want)
 	}
 	if err != nil {
 		return nil, nil, invalidPatch(string(document), err)
 	}
+	if obj.GetObjectKind().GroupVersionKind().Version == "" {
+		unknown, err := unknownFields(document)
+		if err != nil {
+			return nil, nil, err
+		}
+		obj, strictErrs = p.call.newBody(), append(strictErrs, unknown...)
+	}
 	return obj, strictErrs, p.checkStrict(strictErrs, string(document))
+}
+
+// unknownFields returns the strict errors of a document without apiVersion. kube-apiserver decodes
+// it into the internal type of a built-in kind, which has no JSON names. So the object is empty,
+// and the missing name is an error.
+func unknownFields(document []byte) ([]error, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(document, &fields); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name != "apiVersion" && name != "kind" {
+			errs = append(errs, fmt.Errorf("unknown field %q", name))
+		}
+	}
+	return errs, nil
 }

@@ -31,8 +31,22 @@ func TestDecodeConfiguration(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := decodeConfiguration([]byte("a: b: c")); !apierrors.IsBadRequest(err) {
-		t.Errorf("got %v", err)
+}
+
+// kube-apiserver decodes a body that begins like a JSON object only when it applies it.
+func TestMalformedConfigurations(t *testing.T) {
+	for data, want := range map[string]string{
+		"a: [": "error encoding patch: yaml: line 1: did not find expected node content",
+		"{":    "error decoding patch: error converting YAML to JSON: yaml: line 1: did not find expected node content",
+		"[]":   "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}",
+	} {
+		err := checkYAML([]byte(data))
+		if err == nil {
+			_, _, err = decodeConfiguration([]byte(data))
+		}
+		if !apierrors.IsBadRequest(err) || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", data, err, want)
+		}
 	}
 }
 

@@ -1,11 +1,9 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -14,16 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
-)
-
-const (
-	// maxOperations is the maximum number of operations in a JSON patch.
-	maxOperations = 10000
-	// operationBatch is the number of operations between two checks of the context.
-	operationBatch = 1000
-	// maxCopiedBytes limits the sum of the document sizes at the copy operations of a patch: copies
-	// of copies grow exponentially.
-	maxCopiedBytes = 16 << 20
+	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // operation is an operation of a JSON patch, decoded to find unknown fields.
@@ -62,28 +51,25 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 	return p.decodePatched(patched, strictErrs)
 }
 
-// applyOperations applies a patch in batches. A batch ends after a copy or after operationBatch
-// operations; ctx and the sum of copied bytes are checked before each batch.
-func applyOperations(ctx context.Context, operations jsonpatch.Patch, document []byte) ([]byte, error) {
-	copied := 0
-	for len(operations) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		next := operations[:min(len(operations), operationBatch)]
-		end := slices.IndexFunc(next, func(o jsonpatch.Operation) bool { return o.Kind() == "copy" }) + 1
-		if end == 0 {
-			end = len(next)
-		} else if copied += len(document); copied > maxCopiedBytes {
-			return nil, fmt.Errorf("the copies of the patch add up to more than %d bytes", maxCopiedBytes)
-		}
-		var err error
-		if document, err = operations[:end].Apply(document); err != nil {
-			return nil, err
-		}
-		operations = operations[end:]
+// fieldsOfJSON is the fieldsFunc of JSON patches. The limit of copied bytes depends on the size of
+// the whole object.
+func (p *patch) fieldsOfJSON(current runtime.Object) (*fieldtree.Tree, bool) {
+	var operations []operation
+	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &operations) != nil {
+		return nil, false
 	}
-	return document, nil
+	var pointers []string
+	for _, o := range operations {
+		switch o.Op {
+		case "add", "remove", "replace", "test":
+			pointers = append(pointers, o.Path)
+		case "move":
+			pointers = append(pointers, o.Path, o.From)
+		default:
+			return nil, false
+		}
+	}
+	return p.call.server.layouts.Pointers(current, pointers)
 }
 
 // strictOperationErrors returns the errors of unknown and duplicate fields in the operations.

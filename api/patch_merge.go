@@ -10,6 +10,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // applyMerge applies a JSON merge patch (RFC 7386).
@@ -33,4 +34,13 @@ func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, err
 		return nil, nil, err
 	}
 	return p.decodePatched(patched, strictErrs)
+}
+
+// fieldsOfMerge is the fieldsFunc of JSON merge patches.
+func (p *patch) fieldsOfMerge(current runtime.Object) (*fieldtree.Tree, bool) {
+	var changes map[string]any
+	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes) != nil {
+		return nil, false
+	}
+	return p.call.server.layouts.Merge(current, changes)
 }

@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // unprocessableStrategicErrors are the errors of a well-formed patch that does not fit the object:
@@ -44,11 +45,23 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
 		strictErrs, err = append(strictErrs, strict.Errors()...), nil
 	}
+	if err == nil && len(strictErrs) == 0 {
+		return patched, nil, nil
+	}
 	value := fmt.Sprintf("%+v", changes)
 	if err != nil {
 		return nil, nil, invalidPatch(value, err)
 	}
 	return patched, strictErrs, p.checkStrict(strictErrs, value)
+}
+
+// fieldsOfStrategic is the fieldsFunc of strategic merge patches.
+func (p *patch) fieldsOfStrategic(current runtime.Object) (*fieldtree.Tree, bool) {
+	var changes map[string]any
+	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes) != nil {
+		return nil, false
+	}
+	return p.call.server.layouts.StrategicMerge(current, changes)
 }
 
 // mergeMaps merges maps by the tags of a Go type. strategicpatch compares the merge keys of list
@@ -80,13 +93,16 @@ func (p *patch) strategicChanges() (changes map[string]any, strictErrs []error, 
 	return changes, strictErrs, nil
 }
 
-// longestList returns the length of the longest list in a patch.
+// longestList returns the length of the longest list that is merged by a patch. The keys to retain
+// are a set.
 func longestList(value any) int {
 	longest := 0
 	switch v := value.(type) {
 	case map[string]any:
-		for _, member := range v {
-			longest = max(longest, longestList(member))
+		for key, member := range v {
+			if key != "$retainKeys" {
+				longest = max(longest, longestList(member))
+			}
 		}
 	case []any:
 		longest = len(v)

@@ -57,7 +57,7 @@ func FuzzPatch(f *testing.F) {
 	}
 	c := podCall(f)
 	f.Fuzz(func(t *testing.T, data string) {
-		for _, patchType := range patchTypes {
+		for _, patchType := range patchTypesOf(Config{}) {
 			if patchType.apply {
 				continue // merged by the store
 			}
@@ -88,6 +88,10 @@ func TestStrategicPatchLimitsLists(t *testing.T) {
 	if _, _, err := p.applyStrategic(&corev1.Pod{}); !apierrors.IsRequestEntityTooLargeError(err) {
 		t.Errorf("one item more: %v", err)
 	}
+	p.data = []byte(`{"spec":{"securityContext":{"$retainKeys":["runAsUser"` + strings.Repeat(`,"runAsUser"`, maxPatchItems) + `]}}}`)
+	if _, _, err := p.applyStrategic(&corev1.Pod{}); err != nil {
+		t.Errorf("keys to retain: %v", err)
+	}
 }
 
 func TestUnmergeableStrategicPatchesAreBadRequests(t *testing.T) {
@@ -102,6 +106,34 @@ func TestUnmergeableStrategicPatchesAreBadRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.must(http.StatusBadRequest, s.do("PATCH", deployments+"/d", patch, "Content-Type: application/strategic-merge-patch+json"))
+		})
+	}
+}
+
+// kube-apiserver decodes a document without apiVersion into an empty object.
+func TestPatchesThatRemoveTheVersion(t *testing.T) {
+	s := newTestServer(t, nil)
+	const configMaps = "/api/v1/namespaces/default/configmaps"
+	s.must(http.StatusCreated, s.do("POST", configMaps, `{"metadata":{"name":"m"},"data":{"a":"b"}}`))
+	const merge, operations = "Content-Type: application/merge-patch+json", "Content-Type: application/json-patch+json"
+	const noName = "the name of the object (m based on URL) was undeterminable: name must be provided"
+	for _, c := range []struct {
+		name, validation, contentType, patch string
+		code                                 int
+		text                                 string // in the answer
+	}{
+		{"null", "Warn", merge, `{"apiVersion":null}`, http.StatusBadRequest, noName},
+		{"empty", "Ignore", merge, `{"apiVersion":"","kind":null}`, http.StatusBadRequest, noName},
+		{"an operation", "Warn", operations, `[{"op":"remove","path":"/apiVersion"}]`, http.StatusBadRequest, noName},
+		{"strict", "Strict", merge, `{"apiVersion":null}`, http.StatusUnprocessableEntity,
+			`strict decoding error: unknown field \"data\", unknown field \"metadata\"`},
+		{"only the kind", "Strict", merge, `{"kind":null}`, http.StatusOK, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer := s.must(c.code, s.do("PATCH", configMaps+"/m?fieldValidation="+c.validation, c.patch, c.contentType))
+			if !strings.Contains(string(answer.body), c.text) {
+				t.Errorf("%s, want %s", answer.body, c.text)
+			}
 		})
 	}
 }
@@ -167,5 +199,14 @@ func TestConcurrentPatches(t *testing.T) {
 		if !strings.Contains(got.body, fmt.Sprintf(`"w%d":"in"`, i)) {
 			t.Errorf("the change of writer %d is missing in %s", i, got.body)
 		}
+	}
+}
+
+// Invalid options are reported before a malformed body.
+func TestOptionsOfMalformedPatches(t *testing.T) {
+	s := newTestServer(t, nil)
+	s.must(http.StatusCreated, s.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`))
+	for query, want := range map[string]int{"": http.StatusBadRequest, "?force=true": http.StatusUnprocessableEntity} {
+		s.must(want, s.do("PATCH", "/api/v1/namespaces/default/configmaps/a"+query, "{", "Content-Type: application/merge-patch+json"))
 	}
 }

@@ -47,6 +47,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote http.Handl
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(s.requests.Stopping(), cancel)()
+		request.InfoFrom(r).SetForwarded()
 		remote.ServeHTTP(w, r.WithContext(ctx))
 		return
 	}

@@ -29,10 +29,18 @@ func (c *call) recordGeneratedName(created *storage.Entry) {
 	}
 }
 
-// recordPatch records the resourceVersion in a patch.
+// setSentVersion sets the resourceVersion in the body of a write, for the record of the request and
+// the journal of writes.
+func (c *call) setSentVersion(version string) {
+	c.sentVersion = version
+	c.record.SetResourceVersion(version)
+}
+
+// recordPatch sets the resourceVersion in a patch.
 func (c *call) recordPatch(data []byte) {
-	if c.record != nil && bytes.Contains(data, []byte("resourceVersion")) {
-		c.record.SetResourceVersion(patchedVersion(data))
+	recorded := c.record != nil || c.server.config.TestAPIs != nil
+	if recorded && bytes.Contains(data, []byte("resourceVersion")) {
+		c.setSentVersion(patchedVersion(data))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -33,6 +34,9 @@ func (c *call) readBody() ([]byte, error) {
 	if deadline, ok := c.r.Context().Deadline(); ok {
 		_ = setDeadline(deadline)
 	}
+	if err := memory.Grow(c.r.Context(), bodyMemory(c.r.ContentLength)); err != nil {
+		return nil, err
+	}
 	release := c.server.responder.LimitOnShutdown(setDeadline, finalReadTimeout)
 	var body bytes.Buffer
 	body.Grow(initialBodySize(c.r.ContentLength))
@@ -51,6 +55,15 @@ func (c *call) readBody() ([]byte, error) {
 		return nil, apierrors.NewTimeoutError("the body of the request did not arrive in time", 0)
 	}
 	return nil, apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err))
+}
+
+// bodyMemory returns the memory to reserve for a body and the object that is decoded from it. A
+// Content-Length of -1 is unknown.
+func bodyMemory(contentLength int64) int64 {
+	if contentLength < 0 || contentLength > maxBodySize {
+		contentLength = maxBodySize
+	}
+	return 2 * contentLength
 }
 
 // initialBodySize returns the size of the buffer for a body with this Content-Length, which the
@@ -76,7 +89,14 @@ func (c *call) decodeBody(fieldValidation string) (runtime.Object, error) {
 		return nil, err
 	}
 	c.warnOfFields(warnings)
-	return c.toHub(obj)
+	if c.sub == nil { // a subresource takes the kind from the stored object
+		c.kindError = encoding.CheckCustomKind(obj, c.kind())
+	}
+	registry.ClearKind(obj)
+	if obj, err = c.toHub(obj); err == nil {
+		c.auditObject(obj)
+	}
+	return obj, err
 }
 
 // decodeOptions returns the options to decode an object of the requested kind and version.
@@ -84,6 +104,8 @@ func (c *call) decodeOptions(fieldValidation string) encoding.DecodeOptions {
 	o := encoding.DecodeOptions{Kind: c.kind(), Into: c.newBody(), FieldValidation: fieldValidation}
 	if c.resourceKind() {
 		o.Prune = c.version.Prune
+	} else {
+		o.MoreVersions = c.sub.MoreVersions
 	}
 	return o
 }

@@ -58,6 +58,7 @@ func (c *call) respondStatus(status int, s metav1.Status) error {
 	if status == http.StatusCreated && s.Code == 0 {
 		s.Code = http.StatusCreated
 	}
+	c.audit.SetStatus(s)
 	body, err := c.format.Encode(&s)
 	if err != nil {
 		return err
@@ -130,6 +131,7 @@ func (c *call) readTableOptions() error {
 		Version:       c.format.As.GroupVersion(),
 		Partial:       c.partial,
 		Full:          c.full,
+		Now:           c.server.config.Catalog.Now,
 	}
 	return nil
 }

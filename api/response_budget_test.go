@@ -16,7 +16,13 @@ const pods = "/api/v1/namespaces/default/pods"
 func startPodServer(t *testing.T, n int, configure func(*Config)) (*Server, *httptest.Server) {
 	t.Helper()
 	s, _ := newPodServer(t, n, configure)
-	server := httptest.NewServer(s.Handler())
+	server := httptest.NewUnstartedServer(s.Handler())
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateNew { // unread responses stop early
+			_ = conn.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		}
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	return s, server
 }
@@ -49,35 +55,41 @@ func heapSize() uint64 {
 	return stats.HeapAlloc
 }
 
-// A client that does not read its list costs a buffer. 40 complete lists would be 600 MB.
-func TestUnreadPrettyListsAreStreamed(t *testing.T) {
-	const clients, limit = 40, 100 << 20
+// A client that does not read its list costs a buffer. 12 complete lists would be 180 MB.
+func TestUnreadListsAreStreamed(t *testing.T) {
+	const clients, limit = 12, 40 << 20
 	_, server := startPodServer(t, 1500, nil)
 	unread(t, server, pods, "application/json") // encodes the pods
-	before := heapSize()
-	for range clients {
-		if res, _ := unread(t, server, pods+"?pretty=1", "application/json"); res.StatusCode != http.StatusOK {
-			t.Fatalf("got %s", res.Status)
-		}
-	}
-	if grown := int64(heapSize()) - int64(before); grown > limit {
-		t.Errorf("%d unread lists take %d MB, want at most %d", clients, grown>>20, limit>>20)
+	for name, accept := range map[string]string{
+		"indented JSON": "application/json;pretty=1",
+		"YAML":          "application/yaml",
+		"a Table":       "application/json;as=Table;g=meta.k8s.io;v=v1;pretty=1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heapSize()
+			for range clients {
+				if res, _ := unread(t, server, pods+"?includeObject=Object", accept); res.StatusCode != http.StatusOK {
+					t.Fatalf("got %s", res.Status)
+				}
+			}
+			if grown := int64(heapSize()) - int64(before); grown > limit {
+				t.Errorf("%d unread lists take %d MB, want at most %d", clients, grown>>20, limit>>20)
+			}
+		})
 	}
 }
 
-// Responses that are built as a whole count until their clients have read them or disconnected.
+// The conversion of lists to YAML takes memory, which counts until the client has read the list or
+// disconnected.
 func TestUnreadResponsesAreBounded(t *testing.T) {
-	const table, yaml = "application/json;as=Table;g=meta.k8s.io;v=v1", "application/yaml"
-	s, server := startPodServer(t, 2500, func(c *Config) { c.MaxUnreadBytes = 15 << 20 })
-	first, hangUp := unread(t, server, pods+"?pretty=1", table)
+	const yaml = "application/yaml"
+	s, server := startPodServer(t, 2500, func(c *Config) { c.Memory.Bytes = 1 << 20 })
+	first, hangUp := unread(t, server, pods, yaml)
 	if first.StatusCode != http.StatusOK {
-		t.Fatalf("a single response larger than the budget: %s", first.Status)
+		t.Fatalf("the first list: %s", first.Status)
 	}
-	for _, accept := range []string{table, yaml} {
-		second, _ := unread(t, server, pods, accept)
-		if second.StatusCode != http.StatusTooManyRequests || second.Header.Get("Retry-After") != "1" {
-			t.Errorf("%s beside an unread response: %s", accept, second.Status)
-		}
+	if second, _ := unread(t, server, pods, yaml); second.StatusCode != http.StatusTooManyRequests || second.Header.Get("Retry-After") != "1" {
+		t.Errorf("beside an unread list: %s", second.Status)
 	}
 	if err := hangUp(); err != nil {
 		t.Fatal(err)
@@ -85,7 +97,18 @@ func TestUnreadResponsesAreBounded(t *testing.T) {
 	if err := s.AwaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if third, _ := unread(t, server, pods, table); third.StatusCode != http.StatusOK {
+	if third, _ := unread(t, server, pods, yaml); third.StatusCode != http.StatusOK {
 		t.Errorf("after the client disconnected: %s", third.Status)
+	}
+}
+
+// One unread list leaves memory for the lists of other clients, whatever its format is.
+func TestUnreadListsLeaveMemory(t *testing.T) {
+	formats := []string{"application/yaml", "application/json;as=Table;g=meta.k8s.io;v=v1", "application/json", "application/vnd.kubernetes.protobuf"}
+	_, server := startPodServer(t, 2500, func(c *Config) { c.Memory.Bytes = 10 << 20 })
+	for _, accept := range formats {
+		if res, _ := unread(t, server, pods+"?includeObject=Object", accept); res.StatusCode != http.StatusOK {
+			t.Errorf("%s beside unread lists: %s", accept, res.Status)
+		}
 	}
 }

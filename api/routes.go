@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/miniapi/miniapi/api/filters"
 	"github.com/miniapi/miniapi/api/healthz"
 )
+
+// pagePath is the path of Config.Page.
+const pagePath = "/ui"
 
 // routes returns the handler of the server: the filters, outermost first, and the routes.
 func (s *Server) routes() http.Handler {
@@ -21,22 +25,29 @@ func (s *Server) routes() http.Handler {
 	}
 	r := chi.NewRouter()
 	r.Use(
+		filters.WithReservedStack,
 		filters.WithAuditID,
 		filters.WithCacheControl,
 		filters.WithRequestInfo,
 		filters.WithRequestTracking(s.requests, s.responder),
 		filters.WithRequestLog(s.log),
 		filters.WithMetrics(s.metrics),
+		filters.WithTracing(s.config.Tracing),
 		filters.WithPanicRecovery(logger, s.responder),
 		filters.WithHostGuard(s.responder),
 		filters.WithWarnings,
 		filters.WithTimeoutCheck(s.responder),
-		filters.WithAuthentication(s.config.Authenticator, logger, s.responder),
+		filters.WithPage(pagePath, s.config.Page),
+		filters.WithAuditAnnotations(s.config.Audit),
+		filters.WithAuthentication(s.metrics.Authenticator(s.config.Authenticator), logger, filters.WithFailedAuthenticationAudit(s.config.Audit, filters.Unauthorized(s.responder))),
+		filters.WithAudit(s.config.Audit),
 		impersonation(authorizer, s.responder),
 		filters.WithFlowControlHeaders(s.config.FlowControl),
 		filters.WithMaxInFlightLimit(limits, s.requests),
-		filters.WithAuthorization(authorizer, s.responder),
+		filters.WithMemoryBudget(s.memory, s.responder),
+		filters.WithAuthorization(s.metrics.Authorizer(authorizer), s.responder),
 		filters.WithInjection(s.config.Injector, s.responder),
+		withTrimmedRoute,
 	)
 	r.NotFound(http.NotFound)
 	r.MethodNotAllowed(s.methodNotAllowed)
@@ -46,24 +57,47 @@ func (s *Server) routes() http.Handler {
 	return r
 }
 
+// withTrimmedRoute routes paths with several slashes at the end as those with none, except /apis//.
+func withTrimmedRoute(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimRight(r.URL.Path, "/")
+		if strings.HasSuffix(r.URL.Path, "//") && strings.HasPrefix(path, "/api") && path != "/apis" {
+			chi.RouteContext(r.Context()).RoutePath = path
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // nonResourceRoutes mounts all paths that name no resource.
 func (s *Server) nonResourceRoutes(r chi.Router) {
 	d := discovery.NewHandlers(s.documents, s.responder)
 	handleSlash(r, "/api", s.onlyGet(d.ServeLegacyVersions))
 	handleSlash(r, "/apis", d.ServeGroups)
-	handleSlash(r, "/api/{version}", s.onlyGet(d.ServeResources))
+	resources := d.ServeResources(s.methodNotAllowed)
+	handleSlash(r, "/api/{version}", resources)
 	handleSlash(r, "/apis/{group}", d.ServeGroup)
-	handleSlash(r, "/apis/{group}/{version}", s.orProxy(s.onlyGet(d.ServeResources)))
+	handleSlash(r, "/apis/{group}/{version}", s.orProxy(resources))
 	r.HandleFunc("/openapi/v2", s.serveOpenAPIV2)
 	handleSlash(r, "/openapi/v3", s.serveOpenAPIIndex)
 	r.HandleFunc("/openapi/v3/*", s.serveOpenAPIV3)
 	s.openIDRoutes(r)
 	handleSlash(r, "/version", s.onlyGet(s.produces("application/json", d.Version(s.config.Version))))
 	r.Handle("/metrics", s.metrics.Handler())
-	paths := []string{"/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
-	for _, e := range healthz.Endpoints(s.config.Ready, s.config.ReadyOnly) {
-		handleSlash(r, e.Path, e.Handler)
+	r.Handle("/metrics/slis", s.metrics.HealthHandler())
+	paths := []string{"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
+	health := healthz.Config{
+		All: s.config.Ready, NotLive: s.config.NotLive, ReadyOnly: s.config.ReadyOnly, Observe: s.metrics.ObserveHealthCheck,
+	}
+	for _, e := range healthz.Endpoints(health) {
+		r.HandleFunc(e.Path, e.Handler)
 		paths = append(paths, e.Path)
+	}
+	if s.config.Profiling {
+		s.profilingRoutes(r)
+		paths = append(paths, profilingPath)
+	}
+	if s.config.Page != nil {
+		paths = append(paths, pagePath)
 	}
 	r.HandleFunc("/", d.Index(append(paths, s.openIDPaths()...)))
 }

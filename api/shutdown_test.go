@@ -69,6 +69,11 @@ func TestShutdownWaitsForRequests(t *testing.T) {
 	if err := s.api.Shutdown(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("a shutdown with a canceled context returned %v", err)
 	}
+	for _, path := range []string{"/readyz", "/healthz", "/livez"} { // while the request is in flight
+		if got := s.must(http.StatusServiceUnavailable, s.do("GET", path, "")); got.header.Get("Retry-After") == "" {
+			t.Errorf("%s has no Retry-After: %s", path, got.body)
+		}
+	}
 	close(release)
 	if err := s.api.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)

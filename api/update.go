@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/registry"
@@ -24,7 +25,7 @@ func (c *call) update() error {
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	c.record.SetResourceVersion(accessor.GetResourceVersion())
+	c.setSentVersion(accessor.GetResourceVersion())
 	// A body for another object is rejected before the lookup: a 400 takes precedence over a 404.
 	if err := c.resource.CheckNamespace(accessor, c.Namespace); err != nil {
 		return err
@@ -32,7 +33,12 @@ func (c *call) update() error {
 	if err := registry.CheckName(accessor, c.Name); err != nil {
 		return err
 	}
-	propose := func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
+	propose := func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+		if c.kindError != nil && !conflicts(accessor, current) {
+			return nil, c.kindError
+		}
+		return obj, nil
+	}
 	return c.write(registry.UpdateRequest{
 		Namespace:      c.Namespace,
 		Name:           c.Name,
@@ -42,4 +48,11 @@ func (c *call) update() error {
 		CreateIfAbsent: true,
 		Options:        options.WriteOptions,
 	})
+}
+
+// conflicts reports whether an update has another resourceVersion than the current object. The
+// conflict takes precedence over an invalid object.
+func conflicts(update metav1.Object, current runtime.Object) bool {
+	accessor, err := meta.Accessor(current)
+	return err == nil && update.GetResourceVersion() != "" && update.GetResourceVersion() != accessor.GetResourceVersion()
 }

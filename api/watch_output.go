@@ -2,14 +2,14 @@ package api
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
 	"github.com/miniapi/miniapi/api/encoding"
 )
-
-// watchBufferSize is the size of the buffer that joins frames to larger writes.
-const watchBufferSize = 16 << 10
 
 // watchOutput is the connection of a watch.
 type watchOutput interface {
@@ -25,29 +25,57 @@ type watchOutput interface {
 // httpOutput writes frames to the body of the response.
 type httpOutput struct {
 	*http.ResponseController
-	out    *bufio.Writer
-	format encoding.Format
+	body       io.Writer
+	out        *bufio.Writer          // nil: no frames are buffered
+	buffers    *encoding.WriteBuffers // of out
+	responder  *encoding.Responder
+	compressor *encoding.StreamCompressor // nil: frames are not compressed
+	format     encoding.Format
 }
 
-// newHTTPOutput sends the header of the response.
-func (c *call) newHTTPOutput() *httpOutput {
+// newHTTPOutput sends the header of the response. A watch that begins with a list may be
+// compressed.
+func (c *call) newHTTPOutput(options internalversion.ListOptions) *httpOutput {
+	o := &httpOutput{ResponseController: http.NewResponseController(c.w), format: c.format}
 	c.w.Header().Set("Content-Type", c.format.MediaType.Stream)
-	c.w.WriteHeader(http.StatusOK)
-	return &httpOutput{
-		ResponseController: http.NewResponseController(c.w),
-		out:                bufio.NewWriterSize(c.w, watchBufferSize),
-		format:             c.format,
+	o.body, o.responder, o.buffers = c.w, c.server.responder, c.server.responder.EventBuffers
+	if sendsInitialEvents(options) {
+		o.buffers = c.server.responder.ListBuffers
 	}
+	if isWatchList(options) && c.server.config.WatchListCompression {
+		if o.compressor = c.server.responder.CompressStream(c.w, c.r); o.compressor != nil {
+			o.body = o.compressor
+		}
+	}
+	c.w.WriteHeader(http.StatusOK)
+	return o
 }
 
 func (o *httpOutput) frames() encoding.FrameEncoder { return o.format.FrameEncoder() }
 
-// write copies the frame, whose body is shared by watches, only into the buffer.
-func (o *httpOutput) write(frame encoding.Document) error { return frame.Write(o.out) }
+// write copies the frame, whose body is shared by watches, only into the buffer. An idle watch has
+// no buffer.
+func (o *httpOutput) write(frame encoding.Document) error {
+	if o.out == nil {
+		o.out = o.buffers.Get(o.body)
+	}
+	return frame.Write(o.out)
+}
 
 func (o *httpOutput) flush() error {
-	if err := o.out.Flush(); err != nil {
-		return err
+	if o.out != nil {
+		err := o.out.Flush()
+		o.buffers.Put(o.out)
+		// The initial events end with the first flush.
+		o.out, o.buffers = nil, o.responder.EventBuffers
+		if err != nil {
+			return err
+		}
+	}
+	if o.compressor != nil {
+		if err := o.compressor.Flush(); err != nil {
+			return err
+		}
 	}
 	return o.Flush()
 }

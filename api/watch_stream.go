@@ -16,9 +16,6 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// finalEventTimeout is the time that a client has to read an event after the shutdown began.
-const finalEventTimeout = 100 * time.Millisecond
-
 // watchStream writes events as frames of the negotiated media type. It is used by the goroutine of
 // its request only.
 type watchStream struct {
@@ -34,6 +31,7 @@ type watchStream struct {
 	// endsInitial is set if a bookmark marks the end of the initial events.
 	endsInitial bool
 	injection   *request.Injection // nil: no failure is injected
+	watch       *request.Watch     // counts the events; nil: the watch has failed
 	release     func()
 }
 
@@ -47,21 +45,24 @@ func (c *call) newWatchStream(out watchOutput, allowBookmarks bool, timeout time
 		count:     c.server.metrics.WatchEvents(c.Target),
 		bookmarks: newBookmarks(allowBookmarks, timeout),
 		injection: request.InfoFrom(c.r).Injection,
+		watch:     request.InfoFrom(c.r).Watch(),
 	}
 	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
 		s.encoder = &encoder
 	}
-	_ = out.SetWriteDeadline(time.Now().Add(timeout + finalEventTimeout))
-	s.release = c.server.responder.LimitOnShutdown(out.SetWriteDeadline, finalEventTimeout)
+	_ = out.SetWriteDeadline(time.Now().Add(timeout + encoding.FinalWriteTimeout))
+	s.release = c.server.responder.LimitOnShutdown(out.SetWriteDeadline, encoding.FinalWriteTimeout)
 	_ = out.flush()
 	return s
 }
 
-// close flushes the buffer and releases the resources of the stream.
+// close flushes the buffer and releases the resources of the stream. The end of the response has a
+// deadline of its own: on a loaded machine the stream may end after the deadline of its events.
 func (s *watchStream) close() {
+	s.release()
+	_ = s.out.SetWriteDeadline(time.Now().Add(encoding.FinalWriteTimeout))
 	_ = s.out.flush()
 	s.bookmarks.stop()
-	s.release()
 }
 
 // run sends events until the channel or ctx ends. Events that are ready at the same time are
@@ -76,8 +77,13 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 			continue
 		default:
 		}
-		if !s.initial && s.out.flush() != nil {
-			return
+		if !s.initial {
+			if s.out.flush() != nil {
+				return
+			}
+			if s.watch.SetComplete(s.bookmarks.progress) {
+				s.call.server.requests.Notify()
+			}
 		}
 		select {
 		case event, ok := <-events:
@@ -105,12 +111,17 @@ func (s *watchStream) send(ctx context.Context, event storage.Event) bool {
 			return s.skip(err)
 		}
 		s.bookmarks.recordEvent(event.Revision)
-		return s.sendEntry(event.Type, event.Entry)
+		if !s.sendEntry(event.Type, event.Entry) {
+			return false
+		}
+		s.watch.Sent(event.Revision)
+		return true
+	case event.InitialEventsEnd && s.endsInitial:
+		sent := s.sendBookmark(ctx, event.Revision, true)
+		s.initial = false
+		return sent
 	case event.InitialEventsEnd:
 		s.initial = false
-		if s.endsInitial {
-			return s.sendBookmark(ctx, event.Revision, true)
-		}
 	}
 	s.bookmarks.recordProgress(event.Revision)
 	return true
@@ -121,7 +132,7 @@ func (s *watchStream) inject(ctx context.Context, bookmark bool) (send bool, err
 	if s.injection == nil || s.injection.Event == nil {
 		return true, nil
 	}
-	return s.injection.Event(ctx, bookmark)
+	return s.injection.Event(ctx, request.WatchEvent{Bookmark: bookmark, Initial: s.initial && s.endsInitial})
 }
 
 // skip handles an event that an injected failure suppresses.
@@ -147,7 +158,11 @@ func (s *watchStream) sendBookmark(ctx context.Context, revision int64, initialE
 		s.sendError(err)
 		return false
 	}
-	return s.sendObject(watch.Bookmark, obj)
+	if !s.sendObject(watch.Bookmark, obj) {
+		return false
+	}
+	s.watch.Sent(revision)
+	return true
 }
 
 // sendEntry writes an event of an entry.

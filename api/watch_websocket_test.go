@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/websocket"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
 func (s *testServer) webSocket(path, accept string, protocols ...string) *websocket.Conn {
@@ -37,12 +38,14 @@ func receive[T string | []byte](t *testing.T, conn *websocket.Conn) T {
 	return message
 }
 
-// Each event is a message: text for JSON, and for protobuf an event without its length.
+// Each event is a message: text for JSON, bytes for CBOR, and for protobuf an event without its
+// length.
 func TestWatchOverWebSocket(t *testing.T) {
-	s := newTestServer(t, nil)
+	s := newTestServer(t, withCBOR)
 	const path = "/api/v1/configmaps?watch=true"
 	asJSON := s.webSocket(path, "application/json")
 	asProtobuf := s.webSocket(path, "application/vnd.kubernetes.protobuf")
+	asCBOR := s.webSocket(path, "application/cbor")
 	for _, name := range []string{"a", "b"} {
 		s.configMap(name, "1")
 		if got := receive[string](t, asJSON); !strings.HasPrefix(got, `{"type":"ADDED","object":{"kind":"ConfigMap"`) || !strings.Contains(got, `"name":"`+name+`"`) || !strings.HasSuffix(got, "\n") {
@@ -51,6 +54,10 @@ func TestWatchOverWebSocket(t *testing.T) {
 		var event metav1.WatchEvent
 		if err := event.Unmarshal(receive[[]byte](t, asProtobuf)); err != nil || event.Type != "ADDED" || !strings.HasPrefix(string(event.Object.Raw), "k8s\x00") {
 			t.Errorf("got %+v, %v", event, err)
+		}
+		var inCBOR metav1.WatchEvent
+		if err := direct.Unmarshal(receive[[]byte](t, asCBOR), &inCBOR); err != nil || inCBOR.Type != "ADDED" || !strings.HasPrefix(string(inCBOR.Object.Raw), "\xd9\xd9\xf7") {
+			t.Errorf("got %+v, %v", inCBOR, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/miniapi/miniapi/api/filters"
+	"github.com/miniapi/miniapi/internal/stack"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -77,6 +78,7 @@ func callWrite[T any](ctx context.Context, write func(ctx context.Context) (T, e
 			got.panicked = filters.NewPanic(value)
 		}
 	}()
+	stack.Reserve()
 	got.value, got.err = write(ctx)
 	return got
 }

@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/controllers/kubelet"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/internal/suggest"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -27,6 +29,8 @@ type Config struct {
 	Catalog *registry.Catalog
 	// Sync blocks until the catalog serves every kind that was defined before the call.
 	Sync func(ctx context.Context) error
+	// Bootstrapped is set if the server creates the objects of a new kube-apiserver at its start.
+	Bootstrapped bool
 	// Shared is set if other servers may use the same storage.
 	Shared bool
 	// Remote returns the connection to the server of an aggregated group version, and false if
@@ -34,6 +38,8 @@ type Config struct {
 	Remote func(schema.GroupVersion) (http.RoundTripper, bool)
 	// CA is the certificate authority of the server in PEM, nil without HTTPS.
 	CA []byte
+	// Clock is the time of the API. It is only needed to run the controllers.
+	Clock *apitime.Clock
 	// Logger reports failures, which are retried. Nil discards them.
 	Logger *slog.Logger
 }
@@ -64,6 +70,8 @@ func (c Config) Validate() error { return errors.Join(validate(c.Enabled), c.Pod
 type Controllers struct {
 	config     Config
 	suspension suspension
+	activity   reconcile.Activity
+	metrics    *reconcile.Metrics
 }
 
 // New returns the enabled controllers. It starts nothing.
@@ -71,14 +79,17 @@ func New(config Config) *Controllers {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Controllers{config: config}
+	return &Controllers{config: config, metrics: reconcile.NewMetrics()}
 }
+
+// Collector returns the metrics of the queues of the controllers.
+func (c *Controllers) Collector() prometheus.Collector { return c.metrics }
 
 // Run runs the controllers until ctx ends, and returns nil then. Without controllers it returns at
 // once.
 func (c *Controllers) Run(ctx context.Context) error {
 	for {
-		r := running{catalog: c.config.Catalog, controllers: c.config.controllers()}
+		r := running{catalog: c.config.Catalog, controllers: c.controllers(), activity: &c.activity}
 		if len(r.controllers) == 0 {
 			return nil
 		}
@@ -94,16 +105,28 @@ func (c *Controllers) Run(ctx context.Context) error {
 	}
 }
 
+// Pending describes the work that the controllers have to do at present, one line for each queue,
+// after the changes up to a revision. Keys that wait for a time are not work. changed is closed
+// when the result may have changed.
+func (c *Controllers) Pending(revision int64) (work []string, changed <-chan struct{}) {
+	if len(selected(c.config.Enabled)) == 0 && c.config.Pods != PodsInstant {
+		return nil, nil
+	}
+	return c.activity.Pending(revision)
+}
+
 // controllers returns new controllers.
-func (c Config) controllers() []reconcile.Controller {
+func (c *Controllers) controllers() []reconcile.Controller {
+	c.activity.Reset()
 	config := reconcile.Config{
-		Catalog: c.Catalog, Sync: c.Sync, Shared: c.Shared, Remote: c.Remote, CA: c.CA, Logger: c.Logger,
+		Catalog: c.config.Catalog, Sync: c.config.Sync, Bootstrapped: c.config.Bootstrapped, Shared: c.config.Shared,
+		Remote: c.config.Remote, CA: c.config.CA, Clock: c.config.Clock, Activity: &c.activity, Metrics: c.metrics, Logger: c.config.Logger,
 	}
 	var all []reconcile.Controller
-	for _, enabled := range selected(c.Enabled) {
+	for _, enabled := range selected(c.config.Enabled) {
 		all = append(all, enabled.make(config))
 	}
-	if c.Pods == PodsInstant {
+	if c.config.Pods == PodsInstant {
 		all = append(all, kubelet.New(config)...)
 	}
 	return all
@@ -113,6 +136,7 @@ func (c Config) controllers() []reconcile.Controller {
 type running struct {
 	catalog     *registry.Catalog
 	controllers []reconcile.Controller
+	activity    *reconcile.Activity
 }
 
 // run runs the controllers until ctx ends.
@@ -126,7 +150,8 @@ func (r *running) run(ctx context.Context) error {
 }
 
 // report passes changes to the controllers.
-func (r *running) report(changes []storage.Change, complete bool) {
+func (r *running) report(changes []storage.Change, upTo int64, complete bool) {
+	defer r.activity.Handled(upTo)
 	if complete {
 		for _, controller := range r.controllers {
 			controller.Reset()

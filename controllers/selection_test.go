@@ -6,7 +6,7 @@ import (
 )
 
 func TestSelection(t *testing.T) {
-	const byDefault = "certificatesigningrequest-cleaner-controller garbage-collector-controller namespace-controller ttl-after-finished-controller"
+	const byDefault = "certificatesigningrequest-cleaner-controller flowschema-controller garbage-collector-controller namespace-controller ttl-after-finished-controller"
 	for name, c := range map[string]struct {
 		names []string
 		want  string

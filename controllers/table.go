@@ -7,6 +7,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/deployment"
 	"github.com/miniapi/miniapi/controllers/disruption"
 	"github.com/miniapi/miniapi/controllers/endpointslice"
+	"github.com/miniapi/miniapi/controllers/flowschema"
 	"github.com/miniapi/miniapi/controllers/garbagecollector"
 	"github.com/miniapi/miniapi/controllers/job"
 	"github.com/miniapi/miniapi/controllers/namespace"
@@ -21,7 +22,8 @@ import (
 
 // controller describes a controller.
 type controller struct {
-	// name and alias are the names of the controller in kube-controller-manager.
+	// name and alias are the names of the controller in kube-controller-manager. The controller of
+	// FlowSchemas, which is a part of kube-apiserver, has a name in the same style.
 	name, alias string
 	// named is set for a controller that "*" does not include.
 	named bool
@@ -36,6 +38,7 @@ var table = []controller{
 	{name: "deployment-controller", alias: "deployment", named: true, make: deployment.New},
 	{name: "disruption-controller", alias: "disruption", named: true, make: disruption.New},
 	{name: "endpointslice-controller", alias: "endpointslice", named: true, make: endpointslice.New},
+	{name: "flowschema-controller", alias: "flowschema", make: flowschema.New},
 	{name: "garbage-collector-controller", alias: "garbagecollector", make: garbagecollector.New},
 	{name: "job-controller", alias: "job", named: true, make: job.New},
 	{name: "namespace-controller", alias: "namespace", make: namespace.New},

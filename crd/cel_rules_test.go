@@ -2,6 +2,7 @@ package crd_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,7 +122,12 @@ func TestRatchetingOfRules(t *testing.T) {
 		"an unchanged field of a corrected object": {`{"listener1":{"max":9,"memory":1}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			e.warnings.texts = nil
 			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":`+tc.patch+`}`), metav1.PatchOptions{DryRun: []string{"All"}})
+			const warned = `spec.listener1: Invalid value: min is above max of A` // unless the listener has changed
+			if isUnchanged := !strings.Contains(tc.patch, "listener1"); slices.Contains(e.warnings.texts, warned) != isUnchanged {
+				t.Errorf("warnings %q", e.warnings.texts)
+			}
 			if tc.want == "" {
 				if err != nil {
 					t.Error(err)

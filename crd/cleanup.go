@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/registry"
@@ -43,13 +44,19 @@ func (c *Controller) startCleanup(ctx context.Context, r *registration) {
 }
 
 // cleanUp deletes the objects, waits for the end of the deletion, and removes the finalizer of the
-// definition.
+// definition. The catalog serves the definition as terminating already. cleanUp waits for the
+// creations that began before: their objects would exist without a definition, and appear with the
+// next definition of the same name.
 func (c *Controller) cleanUp(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	done := apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionFalse,
 		Reason: "NeverEstablished", Message: "resource was never established",
 	}
 	if isEstablished(crd) {
+		resource := schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+		if err := c.config.Catalog.AwaitCreationsOf(ctx, resource); err != nil {
+			return err
+		}
 		err := c.deleteObjects(ctx, crd)
 		if errors.Is(err, errReplaced) || apierrors.IsNotFound(err) {
 			return nil

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -40,9 +42,21 @@ func (v *version) DecodeContext(ctx context.Context, data []byte) (runtime.Objec
 	return u, nil
 }
 
+// decodeStored decodes the bytes at rest. kube-apiserver stores CBOR with the feature gate
+// CBORServingAndStorage, and reads it without the gate too.
+func decodeStored(data []byte) (object map[string]any, err error) {
+	const selfDescribedCBOR = "\xd9\xd9\xf7"
+	if bytes.HasPrefix(data, []byte(selfDescribedCBOR)) {
+		err = direct.Unmarshal(data, &object)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, &object)
+	}
+	return object, err
+}
+
 func (v *version) decode(ctx context.Context, data []byte) (*unstructured.Unstructured, error) {
-	var object map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); err != nil {
+	object, err := decodeStored(data)
+	if err != nil {
 		return nil, err
 	}
 	apiVersion, _ := object["apiVersion"].(string)

@@ -129,7 +129,7 @@ func asFloat(value any) (float64, bool) {
 }
 
 // date returns the age of a timestamp.
-func date(text string) string {
+func date(text string) any {
 	if text == "" || text == "null" {
 		return kind.Age(metav1.Time{})
 	}

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -18,12 +19,16 @@ type converter interface {
 	close()
 }
 
-// converterOf returns the converter of a definition.
+// converterOf returns the converter of a definition. Without clients, webhooks are not called.
 func converterOf(crd *apiextensionsv1.CustomResourceDefinition, clients *webhooks.Clients) converter {
-	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter && c.Webhook != nil {
+	switch c := crd.Spec.Conversion; {
+	case c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil:
+		return rename{}
+	case clients == nil:
+		return offline{}
+	default:
 		return newWebhook(clients, c.Webhook)
 	}
-	return rename{}
 }
 
 // rename is the strategy None: only the apiVersion changes.
@@ -36,3 +41,14 @@ func (rename) convert(_ context.Context, object map[string]any, apiVersion strin
 }
 
 func (rename) close() {}
+
+// offline is the strategy Webhook where webhooks are not called.
+type offline struct{}
+
+func (offline) convert(_ context.Context, object map[string]any, apiVersion string) (map[string]any, error) {
+	return nil, failedConversion(fmt.Errorf(
+		"the conversion to %s needs a webhook, which is not called for a snapshot: read the version %v, in which the object is stored",
+		apiVersion, object["apiVersion"]))
+}
+
+func (offline) close() {}

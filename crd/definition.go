@@ -115,7 +115,7 @@ func (v *version) resource() *registry.Resource {
 			Deprecated: v.deprecation,
 			FieldLabel: v.fieldLabel,
 		}},
-		Related:      v.related(),
+		Related:      v.related,
 		Strategy:     v.strategy(),
 		Fields:       func(obj runtime.Object) fields.Set { return v.selectable(obj) },
 		Columns:      columns(v.spec.AdditionalPrinterColumns),

@@ -30,6 +30,7 @@ type env struct {
 	server      *miniapi.Server
 	definitions crdclient.CustomResourceDefinitionInterface
 	client      dynamic.Interface
+	rest        rest.Interface // sends any request
 	warnings    *warnings
 }
 
@@ -66,6 +67,7 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 		t.Fatal(err)
 	}
 	e.definitions = definitions.ApiextensionsV1().CustomResourceDefinitions()
+	e.rest = definitions.ApiextensionsV1().RESTClient()
 	return e
 }
 

@@ -69,7 +69,8 @@ func (c *Controller) reconcile(ctx context.Context, key string, crd *apiextensio
 		c.config.Logger.ErrorContext(ctx, "custom resources: a definition cannot be served", "name", crd.Name, "error", err)
 	}
 	var written int64
-	if !equality.Semantic.DeepEqual(crd.Status, resolved.Status) {
+	readOnly := c.config.Catalog.ReadOnly()
+	if !readOnly && !equality.Semantic.DeepEqual(crd.Status, resolved.Status) {
 		if written, err = c.writeStatus(ctx, resolved); err != nil {
 			c.config.Logger.WarnContext(ctx, "custom resources: the status of a definition cannot be written", "name", crd.Name, "error", err)
 			c.definitions.Retry(key)
@@ -81,7 +82,7 @@ func (c *Controller) reconcile(ctx context.Context, key string, crd *apiextensio
 		c.registrations[crd.Name] = r
 	}
 	r.crd, r.served, r.written = resolved, served, written
-	if crd.DeletionTimestamp != nil {
+	if !readOnly && crd.DeletionTimestamp != nil {
 		c.startCleanup(ctx, r)
 	}
 	if !equality.Semantic.DeepEqual(crd.Status.AcceptedNames, resolved.Status.AcceptedNames) {
@@ -119,7 +120,7 @@ func (c *Controller) serve(crd *apiextensionsv1.CustomResourceDefinition) (serve
 		}
 	}
 	if isEstablished(crd) {
-		next.definition = newDefinition(crd, c.webhooks)
+		next.definition = newDefinition(crd, c.clients())
 		next.resources = next.definition.resources()
 	}
 	if err := c.config.Catalog.Replace(old.resources, next.resources); err != nil {

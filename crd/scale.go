@@ -76,11 +76,12 @@ func scaleView(paths *apiextensionsv1.CustomResourceSubresourceScale, unset func
 	}
 }
 
+// validateScaleView requires replicas. They are validated as a field of the object.
 func validateScaleView(view runtime.Object, paths *apiextensionsv1.CustomResourceSubresourceScale) error {
 	if view.(*autoscalingv1.Scale).Spec.Replicas == unsetReplicas {
 		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.SpecReplicasPath))
 	}
-	return kind.ValidateScale(view)
+	return nil
 }
 
 // scaleOf returns the scale of an object, and whether the object has replicas.

@@ -22,6 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // validate validates a new object.
@@ -44,7 +47,7 @@ func (v *version) validate(ctx context.Context, obj runtime.Object) field.ErrorL
 }
 
 // validateUpdate validates an update with ratcheting: invalid values that have not changed are
-// accepted.
+// accepted. As in kube-apiserver, it repeats the errors of the metadata.
 func (v *version) validateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	c, err := v.change(content(obj), content(old))
 	if err != nil {
@@ -54,7 +57,8 @@ func (v *version) validateUpdate(ctx context.Context, obj, old runtime.Object) f
 	if err != nil {
 		return schemaError(err)
 	}
-	errs := validation.ValidateCustomResourceUpdate(nil, v.withKind(c.object), v.withKind(c.old), validator, validation.WithRatcheting(c.correlated))
+	errs := v.validateMetadata(c)
+	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, v.withKind(c.object), v.withKind(c.old), validator, validation.WithRatcheting(c.correlated))...)
 	errs = append(errs, v.validateScale(c.object)...)
 	errs = append(errs, v.validateEmbedded(ctx, c)...)
 	errs = append(errs, v.validateLists(c)...)
@@ -137,10 +141,17 @@ func (v *version) validateRules(ctx context.Context, errs field.ErrorList, c cha
 	if c.old != nil {
 		old = v.withKind(c.old)
 		options = append(options, cel.WithRatcheting(c.correlated))
+		ctx = warning.WithWarningRecorder(ctx, ratchetedErrors{ctx})
 	}
 	found, _ := rules.Validate(ctx, nil, c.structure, object, old, celconfig.RuntimeCELCostBudget, options...)
 	return found
 }
+
+// ratchetedErrors adds the errors of rules for unchanged values to the warnings of a request.
+type ratchetedErrors struct{ ctx context.Context }
+
+// AddWarning implements warning.Recorder.
+func (r ratchetedErrors) AddWarning(_, text string) { registry.AddWarning(r.ctx, text) }
 
 // validateMetadata returns errors that block rules. The registry reports them.
 func (v *version) validateMetadata(c change) field.ErrorList {

@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -33,9 +36,13 @@ func TestResourceVersionsOfWrites(t *testing.T) {
 	stale.SetResourceVersion("")
 	_, err = e.widgets("v1").Update(t.Context(), stale, metav1.UpdateOptions{})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
-	_, err = e.widgets("v1").Patch(t.Context(), "w", types.StrategicMergePatchType, []byte(`{}`), metav1.PatchOptions{})
-	wantStatus(t, err, 415, metav1.StatusReasonUnsupportedMediaType,
-		"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+	for _, contentType := range []types.PatchType{types.StrategicMergePatchType, "application/json"} {
+		_, err = e.widgets("v1").Patch(t.Context(), "w", contentType, []byte(`{}`), metav1.PatchOptions{})
+		wantStatus(t, err, 415, metav1.StatusReasonUnsupportedMediaType,
+			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+	}
+	_, err = e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{}, "none")
+	wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.example.com "w" not found`)
 }
 
 func TestDryRunsWriteNothing(t *testing.T) {
@@ -231,4 +238,123 @@ func (e *env) scales() scale.ScaleInterface {
 		e.Fatal(err)
 	}
 	return client.Scales("default")
+}
+
+// kube-apiserver stores custom resources in CBOR with the feature gate CBORServingAndStorage.
+func TestObjectStoredInCBOR(t *testing.T) {
+	e := start(t)
+	e.create(define(preserveUnknownFields))
+	created := e.widget("w", "spec: {int: 1, float: 1.5, list: [true, null, x]}")
+	key := "/registry/" + group + "/widgets/default/w"
+	response, err := e.server.EtcdClient().Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := &unstructured.Unstructured{}
+	if err := stored.UnmarshalJSON(response.Kvs[0].Value); err != nil {
+		t.Fatal(err)
+	}
+	inCBOR, err := runtime.Encode(cbor.NewSerializer(nil, nil), stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.server.EtcdClient().Put(t.Context(), key, string(inCBOR)); err != nil {
+		t.Fatal(err)
+	}
+	read := e.get("v1", "w")
+	if spec(read) != spec(created) || read.GetUID() != created.GetUID() {
+		t.Errorf("read as %s, created as %s", toJSON(read), toJSON(created))
+	}
+	if _, err := e.widgets("v1").Update(t.Context(), read, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.stored("w"); got != "example.com/v1 "+spec(created) {
+		t.Errorf("after an update the stored JSON is %s", got)
+	}
+}
+
+func TestObjectsOfAnotherKindAreInvalid(t *testing.T) {
+	e := start(t)
+	e.create(define(preserveUnknownFields))
+	e.widget("w", "")
+	const want = `Gadget.example.com "w" is invalid: kind: Invalid value: "Gadget": must be Widget`
+	other := object("v1", "w", "")
+	other.SetKind("Gadget")
+	_, err := e.widgets("v1").Create(t.Context(), other, metav1.CreateOptions{})
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	_, err = e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"kind":"Gadget"}`), metav1.PatchOptions{})
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	_, err = e.widgets("v1").Update(t.Context(), other, metav1.UpdateOptions{})
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	other.SetResourceVersion("1")
+	if _, err = e.widgets("v1").Update(t.Context(), other, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		t.Errorf("an update of an old version: %v", err)
+	}
+}
+
+// kube-apiserver has no conversion for it either, and answers with a 500.
+func TestApplyOfScaleIsRejected(t *testing.T) {
+	e := start(t)
+	e.create(define("spec: {type: object, properties: {size: {type: integer}}}", withStatus, func(d *definition) {
+		d.Spec.Versions[0].Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{
+			SpecReplicasPath: ".spec.size", StatusReplicasPath: ".status.size",
+		}
+	}))
+	e.widget("w", "spec: {size: 1}")
+	body := []byte(`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"w"},"spec":{"replicas":2}}`)
+	_, err := e.widgets("v1").Patch(t.Context(), "w", types.ApplyYAMLPatchType, body, metav1.PatchOptions{FieldManager: "m"}, "scale")
+	wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "failed to convert new object (/w; autoscaling/v1, Kind=Scale) "+
+		"to proper version: request to convert CR to an invalid group/version: autoscaling/v1")
+}
+
+// The handler of custom resources answers requests that it does not support with texts of its own,
+// and leaves paths that no custom resource has to others.
+func TestUnsupportedRequests(t *testing.T) {
+	e := start(t)
+	e.create(define("spec: {type: object, properties: {size: {type: integer}}}", withStatus, func(d *definition) {
+		d.Spec.Versions[0].Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{
+			SpecReplicasPath: ".spec.size", StatusReplicasPath: ".status.size",
+		}
+		d.Spec.Versions[0].Deprecated = true
+	}))
+	e.widget("w", "spec: {size: 1}")
+	e.warnings.texts = nil
+	if _, err := e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{}, "none"); !apierrors.IsNotFound(err) || len(e.warnings.texts) != 1 {
+		t.Errorf("an unknown subresource: %v, warnings %q", err, e.warnings.texts)
+	}
+	send := func(verb, path, contentType, body string) error {
+		return e.rest.Verb(verb).AbsPath("/apis/example.com/v1"+path).SetHeader("Content-Type", contentType).Body([]byte(body)).Do(t.Context()).Error()
+	}
+	const merge, strategic, plain = "application/merge-patch+json", "application/strategic-merge-patch+json", "404 page not found"
+	for _, tc := range []struct {
+		verb, path, contentType, body string
+		code                          int32
+		want                          string
+	}{
+		{"DELETE", "/namespaces/default/widgets/w/status", "", "", 405, `delete is not supported on resources of kind "widgets.example.com"`},
+		{"POST", "/namespaces/default/widgets/w/scale", "application/json", "{}", 405, `create is not supported on resources of kind "widgets.example.com"`},
+		{"PATCH", "/namespaces/default/widgets/w/scale", strategic, `{"spec":{"replicas":1}}`, 415, "the body of the request was in an unknown format"},
+		{"PATCH", "/namespaces/default/widgets/w/scale", merge, `{"spec":{"replicas":-1}}`, 422, `Widget.example.com "w" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer`},
+		{"PATCH", "/namespaces/default/widgets/w", merge, `{"metadata":{"uid":"x"}}`, 422, // two causes
+			`metadata.uid: Invalid value: "x": field is immutable Invalid value: "x": field is immutable Invalid value: "x": field is immutable`},
+		{"GET", "/widgets/w", "", "", 404, plain},
+		{"POST", "/widgets", "application/json", "{}", 404, plain},
+		{"GET", "/namespaces/default/gadgets", "", "", 404, plain},
+		{"GET", "/widgets", "", "", 0, ""},
+	} {
+		err := send(tc.verb, tc.path, tc.contentType, tc.body)
+		status := metav1.Status{}
+		if s, ok := err.(apierrors.APIStatus); ok {
+			status = s.Status()
+		}
+		text := status.Message
+		if status.Details != nil {
+			for _, cause := range status.Details.Causes {
+				text += " " + cause.Message
+			}
+		}
+		if status.Code != tc.code || !strings.Contains(text, tc.want) {
+			t.Errorf("%s %s: %v (%s)", tc.verb, tc.path, err, text)
+		}
+	}
 }

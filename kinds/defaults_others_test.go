@@ -132,10 +132,6 @@ func TestNodeAndWorkloadDefaults(t *testing.T) {
 	}
 	defaulting{group: group, resource: "resourceclaims", version: "v1", cases: cases(`spec: `, ``)}.run(t)
 	defaulting{group: group, resource: "resourceclaimtemplates", version: "v1", cases: cases(`spec: {spec: `, `}`)}.run(t)
-	defaulting{group: group, resource: "resourceslices", version: "v1", cases: []defaultCase{
-		{"nothing", `{}`, ``},
-		{"a taint with its time", `spec: {devices: [{name: d, taints: [{key: k, effect: NoSchedule, timeAdded: "2026-01-02T03:04:05Z"}]}]}`, ``},
-	}}.run(t)
 }
 
 func TestFlowControlDefaults(t *testing.T) {

@@ -1,6 +1,9 @@
 package kinds_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const (
 	podAlways = `
@@ -77,8 +80,17 @@ func TestPullPolicyDependsOnTheTag(t *testing.T) {
 		"Registry.example.com/a__b/c-d": "Always",
 		"[fd00::1]:5000/a:latest":       "Always",
 		"Nginx":                         "IfNotPresent", // not a valid name of an image
-		"a b":                           "IfNotPresent",
-		"":                              "IfNotPresent",
+
+		strings.Repeat("a", 247):                "Always", // with library/ the longest path
+		strings.Repeat("a", 248):                "IfNotPresent",
+		strings.Repeat("a", 248) + ":latest":    "IfNotPresent",
+		strings.Repeat("a", 64):                 "IfNotPresent", // a digest
+		"docker.io/" + strings.Repeat("a", 248): "IfNotPresent",
+		"quay.io/" + strings.Repeat("a", 255):   "Always",
+		"quay.io/" + strings.Repeat("a", 256):   "IfNotPresent",
+		"a/" + strings.Repeat("a", 254):         "IfNotPresent",
+		"a b":                                   "IfNotPresent",
+		"":                                      "IfNotPresent",
 	} {
 		const rest = `terminationMessagePath: /dev/termination-log, terminationMessagePolicy: File, imagePullPolicy: `
 		table.cases = append(table.cases, defaultCase{

@@ -76,7 +76,7 @@ func groups() []group {
 		{batch.Resources, schemes{batchv1.AddToScheme}},
 		{certificates.Resources, schemes{certificatesv1.AddToScheme}},
 		{networking.Resources, schemes{networkingv1.AddToScheme}},
-		{policy.Resources, schemes{policyv1.AddToScheme}},
+		{policy.Resources, schemes{policyv1.AddToScheme, addOldEviction}},
 		{rbac.Resources, schemes{rbacv1.AddToScheme}},
 		{storage.Resources, schemes{storagev1.AddToScheme}},
 		{admissionregistration.Resources, schemes{admissionregistrationv1.AddToScheme}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,3 +36,9 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	}
 	return s
 })
+
+// addOldEviction adds the version of Evictions that older clients send. It has the fields of v1.
+func addOldEviction(s *runtime.Scheme) error {
+	s.AddKnownTypeWithName(schema.GroupVersionKind{Group: policyv1.GroupName, Version: "v1beta1", Kind: "Eviction"}, &policyv1.Eviction{})
+	return nil
+}

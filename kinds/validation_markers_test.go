@@ -15,9 +15,7 @@ import (
 )
 
 // unvalidatedFields are markers that validation does not follow, by the reason.
-var unvalidatedFields = map[string][]string{
-	"the field depends on spec.type, which the test leaves empty": {"v1.LimitResponse.Type required"},
-}
+var unvalidatedFields = map[string][]string{}
 
 // rule is a marker +k8s: that v1.37 enforces: directly, or with the stage beta. Rules of the stage
 // alpha are not enforced.

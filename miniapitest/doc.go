@@ -19,6 +19,8 @@
 //
 // The first test starts the host. The host ends when it has had no server for some minutes.
 //
+// [RunFaultSuite] runs a controller once for each failure that every controller must survive.
+//
 // A server ends with its test, or with the process of the test. The server logs to the test:
 // warnings and errors by default, or from Options.LogLevel on.
 //

@@ -15,6 +15,9 @@ import (
 // reportTimeout bounds the requests to the host for a report, whose test has failed already.
 const reportTimeout = 5 * time.Second
 
+// maxRequests is the maximum number of requests in a report.
+const maxRequests = 50
+
 // reportFailure logs the last requests to the server of a failed test, and the names of its
 // objects.
 func (s *Server) reportFailure(t testing.TB) {
@@ -27,6 +30,9 @@ func (s *Server) reportFailure(t testing.TB) {
 	requests, err := s.Requests(ctx)
 	if err != nil { // Stop reports a host that has ended
 		return
+	}
+	if surplus := len(requests) - maxRequests; surplus > 0 {
+		requests = requests[surplus:]
 	}
 	conflicts, err := s.Conflicts(ctx)
 	if err != nil { // an older host

@@ -22,9 +22,11 @@ type FaultMatch struct {
 	Resources     []string `json:"resources,omitempty"`
 	Namespaces    []string `json:"namespaces,omitempty"`
 	Names         []string `json:"names,omitempty"`
+	LabelSelector string   `json:"labelSelector,omitempty"`
 	Users         []string `json:"users,omitempty"`
 	UserAgents    []string `json:"userAgents,omitempty"`
 	FieldManagers []string `json:"fieldManagers,omitempty"`
+	PerObject     bool     `json:"perObject,omitempty"`
 	Nth           int64    `json:"nth,omitempty"`
 	Every         int64    `json:"every,omitempty"`
 	Probability   float64  `json:"probability,omitempty"`
@@ -41,6 +43,9 @@ type FaultEffect struct {
 	Latency  *FaultLatency  `json:"latency,omitempty"`
 	Reset    *FaultReset    `json:"reset,omitempty"`
 	Watch    *FaultWatch    `json:"watch,omitempty"`
+	Stale    *FaultStale    `json:"stale,omitempty"`
+	Etcd     *FaultEtcd     `json:"etcd,omitempty"`
+	Compact  *FaultCompact  `json:"compact,omitempty"`
 }
 
 // FaultStatus is an error response.
@@ -78,6 +83,22 @@ type FaultWatch struct {
 	Hold        bool   `json:"hold,omitempty"`
 	NoBookmarks bool   `json:"noBookmarks,omitempty"`
 }
+
+// FaultStale answers reads of the watch cache with a past state. Lag is a duration such as 2s.
+type FaultStale struct {
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	Lag             string `json:"lag,omitempty"`
+}
+
+// FaultEtcd fails the requests to etcd.
+type FaultEtcd struct {
+	Unavailable bool          `json:"unavailable,omitempty"`
+	NoSpace     bool          `json:"noSpace,omitempty"`
+	Latency     *FaultLatency `json:"latency,omitempty"`
+}
+
+// FaultCompact removes the history of etcd before the request is handled.
+type FaultCompact struct{}
 
 // FaultCounts counts the requests of a fault.
 type FaultCounts struct {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,6 +111,15 @@ func (s *Server) Conflicts(ctx context.Context) ([]Conflict, error) {
 	var conflicts []Conflict
 	err := s.call(ctx, http.MethodGet, "/conflicts", nil, &conflicts)
 	return conflicts, err
+}
+
+// Writes returns the committed writes of a user after a revision, in the order of revisions. The
+// last 8,192 writes to the server are known. There are none with Options.DisableTestAPIs.
+func (s *Server) Writes(ctx context.Context, user string, after int64) ([]Write, error) {
+	query := url.Values{"user": {user}, "after": {strconv.FormatInt(after, 10)}}
+	var writes []Write
+	err := s.call(ctx, http.MethodGet, "/writes?"+query.Encode(), nil, &writes)
+	return writes, err
 }
 
 // call sends a request about the server to the host.

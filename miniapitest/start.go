@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,6 +20,9 @@ type Options struct {
 	// DataDir is a directory that keeps the objects, the keys and the certificates after the end of
 	// the server, so that a test can stop a server and start it again. Default: none.
 	DataDir string
+	// Address is the HOST:PORT on loopback at which the server listens, for example of a server
+	// with the same DataDir that was stopped. Default: a free port.
+	Address string
 	// CRDs are files and folders of CustomResourceDefinitions that the server serves from the
 	// start. Example: "../config/crd/bases".
 	CRDs []string
@@ -42,6 +46,10 @@ type Options struct {
 	// ServiceClusterIPRange and ServiceNodePortRange are as in kube-apiserver.
 	ServiceClusterIPRange, ServiceNodePortRange string
 
+	// FrozenAt is the time of the API at the start, which stands still until Server.Advance.
+	// Default: the time of the machine.
+	FrozenAt time.Time
+
 	// LogLevel is the lowest level that is logged. Default: slog.LevelWarn.
 	LogLevel slog.Leveler
 	// LogRequests logs a line to the test for each request, when it ends. With LogLevel
@@ -50,6 +58,9 @@ type Options struct {
 	// DisableTestAPIs switches off what the server has beyond the Kubernetes API: the group
 	// miniapi.dev and the explanation of conflicts.
 	DisableTestAPIs bool
+	// KeepOnFailure keeps the server up when the test has failed: the test prints the URL and a
+	// kubeconfig, and waits until Ctrl-C, or until shortly before its deadline (go test -timeout).
+	KeepOnFailure bool
 	// FailOnLeak fails the test if requests are open at its end. By default they are only logged.
 	FailOnLeak bool
 }
@@ -83,6 +94,9 @@ func startFor(t testing.TB, options Options, request serverOptions, err error) *
 			server.reportFailure(t)
 			if keepFailed && server.keep(t) {
 				return
+			}
+			if options.KeepOnFailure {
+				server.waitForInterrupt(t, options, os.Stderr)
 			}
 		}
 		if err := server.Stop(context.Background()); err != nil {
@@ -151,10 +165,13 @@ func (o Options) request() (serverOptions, error) {
 		EnableAdmissionPlugins: o.EnableAdmissionPlugins, DisableAdmissionPlugins: o.DisableAdmissionPlugins,
 		DisableTestAPIs:       o.DisableTestAPIs,
 		ServiceClusterIPRange: o.ServiceClusterIPRange, ServiceNodePortRange: o.ServiceNodePortRange,
-		LogRequests: o.LogRequests,
+		LogRequests: o.LogRequests, Address: o.Address,
 	}
 	if o.LogLevel != nil {
 		request.LogLevel = o.LogLevel.Level().String()
+	}
+	if !o.FrozenAt.IsZero() {
+		request.FrozenAt = &o.FrozenAt
 	}
 	var err error
 	if request.CRDs, err = absolute(o.CRDs); err != nil {

@@ -9,6 +9,7 @@ type serverOptions struct {
 	Lease                   string          `json:"lease,omitempty"`
 	PID                     int             `json:"pid,omitempty"`
 	Fork                    string          `json:"fork,omitempty"`
+	Address                 string          `json:"address,omitempty"`
 	TLS                     bool            `json:"tls,omitempty"`
 	Authorization           string          `json:"authorization,omitempty"`
 	DataDir                 string          `json:"dataDir,omitempty"`
@@ -25,7 +26,9 @@ type serverOptions struct {
 	Controllers             []string        `json:"controllers,omitempty"`
 	Pods                    string          `json:"pods,omitempty"`
 	LogRequests             bool            `json:"logRequests,omitempty"`
+	KeepRequests            int             `json:"keepRequests,omitempty"`
 	DisableTestAPIs         bool            `json:"disableTestAPIs,omitempty"`
+	FrozenAt                *time.Time      `json:"frozenAt,omitempty"`
 }
 
 type serverDescription struct {
@@ -159,6 +162,48 @@ type ConflictWrite struct {
 	RequestID string `json:"requestID"`
 	// Fields are the fields that the write changed.
 	Fields []string `json:"fields"`
+}
+
+// Write is a committed write of a client.
+type Write struct {
+	// Revision is the revision of the write.
+	Revision int64     `json:"revision"`
+	Time     time.Time `json:"time"`
+	// Event is Created, Updated or Deleted.
+	Event string `json:"event"`
+	// Resource is the resource as RBAC names it, such as deployments.apps.
+	Resource    string `json:"resource"`
+	Subresource string `json:"subresource"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	// GenerateName is the prefix of the generated name of a created object, and Owner the kind and
+	// the name of its controller, or else of its first owner, such as ReplicaSet/web.
+	GenerateName string `json:"generateName"`
+	Owner        string `json:"owner"`
+	// Verb is the verb of authorization, or apply for a server-side apply.
+	Verb string `json:"verb"`
+	// ResourceVersion is the resourceVersion that the client sent, "" for none.
+	ResourceVersion string `json:"resourceVersion"`
+	User            string `json:"user"`
+	UserAgent       string `json:"userAgent"`
+	FieldManager    string `json:"fieldManager"`
+	// RequestID is the header Audit-Id of the request.
+	RequestID string `json:"requestID"`
+	// Lost are the changes of other clients that the write has undone: it had no resourceVersion,
+	// and gave a field a value that the field had before the last change.
+	Lost []LostChange `json:"lost"`
+}
+
+// LostChange is a change of a field that a later write has undone.
+type LostChange struct {
+	// Field is the path of the field, such as .metadata.labels.version.
+	Field string `json:"field"`
+	// Revision is the revision of the change.
+	Revision int64 `json:"revision"`
+	By       struct {
+		User      string `json:"user"`
+		UserAgent string `json:"userAgent"`
+	} `json:"by"`
 }
 
 // OpenRequest is a request that has not been answered to its end, such as a watch.

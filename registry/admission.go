@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -72,6 +73,14 @@ type AdmissionStep struct {
 	Validate func(ctx context.Context, attributes *Attributes) error
 }
 
+// AdmissionObserver receives the duration and the error of each run of a chain, once for all of its
+// mutating and once for all of its validating functions. Implementations are safe for concurrent
+// use.
+type AdmissionObserver interface {
+	ObserveAdmit(attributes *Attributes, took time.Duration, err error)
+	ObserveValidate(attributes *Attributes, took time.Duration, err error)
+}
+
 // Chain is an ordered list of steps. The zero value admits every request.
 type Chain []AdmissionStep
 
@@ -138,7 +147,11 @@ func optionsOfCreate(sent runtime.Object) runtime.Object {
 // admit runs mutating admission and returns the object that results.
 func (b *base) admit(ctx context.Context, a *Attributes) (runtime.Object, error) {
 	a.Resource, a.Catalog = b.resource, b.catalog
+	started := time.Now()
 	err := b.catalog.config.Admission.Admit(ctx, a)
+	if observer := b.catalog.config.AdmissionObserver; observer != nil && !isAdmitted(ctx) {
+		observer.ObserveAdmit(a, time.Since(started), err)
+	}
 	return a.Object, err
 }
 
@@ -146,7 +159,12 @@ func (b *base) admit(ctx context.Context, a *Attributes) (runtime.Object, error)
 // end with tx, also after an error.
 func (b *base) validateAdmission(ctx context.Context, tx *transaction, a *Attributes) error {
 	a.Resource, a.Catalog, a.transaction = b.resource, b.catalog, tx
-	return errorOfStep(b.catalog.config.Admission.Validate(ctx, a))
+	started := time.Now()
+	err := b.catalog.config.Admission.Validate(ctx, a)
+	if observer := b.catalog.config.AdmissionObserver; observer != nil && !isAdmitted(ctx) {
+		observer.ObserveValidate(a, time.Since(started), err)
+	}
+	return errorOfStep(err)
 }
 
 // admitAction runs all admission and then the action of a request that stores no object itself.

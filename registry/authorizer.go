@@ -61,21 +61,26 @@ func (AlwaysAllow) Rules(context.Context, *authenticationv1.UserInfo, string) (R
 // not, and a 500 if it cannot decide.
 func Authorize(ctx context.Context, authorizer Authorizer, access Access) error {
 	decision, err := authorizer.Authorize(ctx, access)
+	return access.Rejection(decision, err)
+}
+
+// Rejection returns the error for the answer of an authorizer, nil if it allows the access.
+func (a Access) Rejection(decision Decision, err error) error {
 	switch {
 	case decision.Allowed:
 		return nil
 	case err != nil:
 		return apierrors.NewInternalError(err)
 	}
-	text := htmlEscaper.Replace(access.denial())
+	text := htmlEscaper.Replace(a.denial())
 	if decision.Reason != "" {
 		text += ": " + decision.Reason
 	}
 	var resource schema.GroupResource
 	name := ""
-	if access.Resource != nil {
-		resource = schema.GroupResource{Group: access.Resource.Group, Resource: access.Resource.Resource}
-		name = access.Resource.Name
+	if a.Resource != nil {
+		resource = schema.GroupResource{Group: a.Resource.Group, Resource: a.Resource.Resource}
+		name = a.Resource.Name
 	}
 	return apierrors.NewForbidden(resource, name, errors.New(text))
 }

@@ -23,6 +23,8 @@ type CatalogConfig struct {
 	// Cache serves reads. Nil: the storage serves them.
 	Cache     Cache
 	Admission Chain
+	// AdmissionObserver observes the runs of Admission. Nil: none.
+	AdmissionObserver AdmissionObserver
 	// Hooks by resource. They are not part of a resource, which servers share, because their
 	// state belongs to one cluster.
 	Hooks      map[schema.GroupResource]Hooks
@@ -30,6 +32,10 @@ type CatalogConfig struct {
 	Tokens     Tokens     // nil: tokens are not supported
 	// Conflicts explains conflicts. Nil: a conflict has no causes, as in kube-apiserver.
 	Conflicts ConflictExplainer
+	// ReadOnly is the reason for which all writes of stored objects are rejected. "": they are not.
+	ReadOnly string
+	// Clock is the time of the API. Nil: the time of the machine.
+	Clock Clock
 	// Types has the schemas of the built-in types. Nil: field managers are not tracked and
 	// server-side apply is not supported.
 	Types managedfields.TypeConverter
@@ -47,7 +53,7 @@ type Cache interface {
 	// Remove drops the cached objects of the keys below root in a codec.
 	Remove(root string, codec storage.Codec)
 	// Follow reports the state and the changes of all keys, see watchcache.Cache.
-	Follow(ctx context.Context, report func(changes []storage.Change, complete bool)) error
+	Follow(ctx context.Context, report func(changes []storage.Change, upTo int64, complete bool)) error
 }
 
 // Catalog holds the resources of one server. Routing, discovery and OpenAPI read it. Safe for
@@ -117,8 +123,9 @@ func (c *Catalog) Storage(codec storage.Codec) storage.Interface { return c.conf
 func (c *Catalog) Add(resources ...*Resource) error { return c.Replace(nil, resources) }
 
 // Replace removes old resources and appends new ones in one step. Old resources that the catalog
-// does not have are ignored. Watches of removed resources end. If the catalog has a version of a
-// new resource, it returns an error and changes nothing.
+// does not have are ignored. Watches of removed resources end, and writes of them in progress fail
+// if they have not read their last state yet. If the catalog has a version of a new resource, it
+// returns an error and changes nothing.
 func (c *Catalog) Replace(old, resources []*Resource) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,6 +142,9 @@ func (c *Catalog) Replace(old, resources []*Resource) error {
 			return fmt.Errorf("version %s of resource %s is in the catalog already", version, r.GroupResource())
 		}
 		next = append(next, c.serve(r))
+	}
+	for _, s := range storesOf(removed) {
+		s.replaced.Store(true)
 	}
 	c.publish(next)
 	for _, s := range storesOf(removed) {

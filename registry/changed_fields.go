@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // systemFields are fields that the server sets in every write, or that an update cannot change.
@@ -25,6 +26,17 @@ func (b *base) ChangedFields(version string, from, to runtime.Object) (*fieldpat
 	if err != nil {
 		return nil, err
 	}
+	if plan := m.allFields(); plan != nil {
+		if changed, ok := plan.Changed(from, to); ok {
+			return changed.RecursiveDifference(systemFields), nil
+		}
+	}
+	return m.changedFields(from, to)
+}
+
+// changedFields is ChangedFields for all objects. Most of them are supported by the plan, which is
+// faster.
+func (m *fieldManager) changedFields(from, to runtime.Object) (*fieldpath.Set, error) {
 	before, err := m.typed(from)
 	if err != nil {
 		return nil, err
@@ -79,15 +91,18 @@ func (s *Store) Writable(version, subresource string, set *fieldpath.Set) *field
 }
 
 // Content returns the fields of an object of the hub version, in a version, "" for the first one.
-// They may share memory with the object.
-func (b *base) Content(version string, obj runtime.Object) (any, error) {
+// They share memory with the object.
+func (b *base) Content(version string, obj runtime.Object) (value.Value, error) {
 	m, err := b.fieldManager(version, "")
 	if err != nil {
 		return nil, err
 	}
-	value, err := m.typed(obj)
+	converted, err := m.versions.ConvertToVersion(obj, m.versions.kind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}
-	return value.AsValue().Unstructured(), nil
+	if u, ok := converted.(runtime.Unstructured); ok {
+		return value.NewValueInterface(u.UnstructuredContent()), nil
+	}
+	return value.NewValueReflect(converted)
 }

@@ -14,7 +14,7 @@ var errNoCache = errors.New("the catalog has no cache to follow")
 // Follow calls report with the current state of all stored objects, and then with all later
 // changes, in the order of their revisions, until ctx ends, and returns nil then. See
 // watchcache.Cache.Follow. The catalog must have a cache.
-func (c *Catalog) Follow(ctx context.Context, report func(changes []storage.Change, complete bool)) error {
+func (c *Catalog) Follow(ctx context.Context, report func(changes []storage.Change, upTo int64, complete bool)) error {
 	if c.config.Cache == nil {
 		return errNoCache
 	}

@@ -14,6 +14,8 @@ const (
 	warningsKey
 	admittedKey
 	originKey
+	clockKey
+	auditKey
 )
 
 // WithUser returns a context with the user of the request.

@@ -20,6 +20,9 @@ import (
 // hooks do not apply, since they need the object. The options of the request are ignored. The
 // caller must authorize the user for the verb unsafe-delete-ignore-read-errors first.
 func (s *Store) UnsafeDelete(ctx context.Context, req DeleteRequest) error {
+	if err := s.checkWritable(req.Name); err != nil {
+		return err
+	}
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {
 		return err
@@ -51,6 +54,8 @@ func corruptError(c call, err error) error {
 	case errors.As(err, &deleted):
 		text := (&storage.CorruptDeletedError{Err: errors.New(corruptText(deleted.Err))}).Error()
 		return storeReadError(metav1.Status{Reason: metav1.StatusReasonStoreReadError, Message: text})
+	case c.verb == "update" && isTransformError(err):
+		return apierrors.NewInternalError(errors.New(corruptText(err)))
 	case c.verb == "update": // without a reason, as in kube-apiserver
 		return storeReadError(metav1.Status{Message: corruptText(err)})
 	}
@@ -100,11 +105,17 @@ func corruptObjectText(key string, err error) string {
 func corruptText(err error) string {
 	keyed := cmp.Or(decodeError(err), &storage.KeyError{Err: err})
 	text := "object not decodable"
-	if keyed.Op == "transform" {
+	if isTransformError(err) {
 		text = "data from the storage is not transformable"
 	}
 	cause := strings.TrimPrefix(keyed.Err.Error(), storage.ErrCorrupt.Error()+": ")
 	return fmt.Sprintf("%s revision=%d: %s", text, keyed.Revision, cause)
+}
+
+// isTransformError reports whether the transformer could not read the stored bytes.
+func isTransformError(err error) bool {
+	keyed := decodeError(err)
+	return keyed != nil && keyed.Op == "transform"
 }
 
 func keyOf(err error) string {

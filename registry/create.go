@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,12 +17,17 @@ const nameAttempts = 8
 
 // Create stores a new object. The error is a 409 if the name exists, and a 500 with the text of
 // kube-apiserver if the object has a resourceVersion.
-func (s *Store) Create(ctx context.Context, req CreateRequest) (Result, error) {
+func (s *Store) Create(ctx context.Context, req CreateRequest) (_ Result, err error) {
+	ctx, end := s.span(ctx, "create")
+	defer end(&err)
+	if err := s.checkWritable(createAttributes(req, "").Name); err != nil {
+		return Result{}, err
+	}
+	ctx = s.catalog.withClock(ctx)
 	if err := s.sanitize(ctx, req); err != nil {
 		return Result{}, err
 	}
 	defer s.beginCreation(req.Namespace)()
-	var err error
 	if req.Object, err = s.admit(ctx, createAttributes(req, "")); err != nil {
 		return Result{}, err
 	}
@@ -40,8 +46,10 @@ func (b *base) sanitize(ctx context.Context, req CreateRequest) error {
 		return err
 	}
 	dropDuplicateOwners(ctx, accessor, "")
-	if err := b.checkSize(req.Object, req.Options); err != nil {
-		return err
+	if b.resource.Virtual == nil {
+		if err := b.checkSize(req.Object); err != nil {
+			return err
+		}
 	}
 	b.track(req.Object, nil, req.Options, "")
 	return ctx.Err()
@@ -89,7 +97,8 @@ func (s *Store) create(ctx context.Context, req CreateRequest) (Result, error) {
 	return Result{Entry: entry, Created: true}, nil
 }
 
-// insert writes a new object. It also returns the call for error texts.
+// insert writes a new object. It also returns the call for error texts. As in kube-apiserver, an
+// object that is too large is written without its managed fields.
 func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation) (*storage.Entry, call, error) {
 	name := creation.meta.GetName()
 	key, err := s.key(req.Namespace, name)
@@ -101,7 +110,15 @@ func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation
 	if err := s.rejectVersion(creation.meta, req.Options); err != nil {
 		return nil, call, err
 	}
-	entry, err := s.storage.Create(ctx, key, req.Object, storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun})
+	if err := s.checkReplaced(); err != nil {
+		return nil, call, err
+	}
+	options := storage.CreateOptions{TTL: creation.ttl, DryRun: req.Options.DryRun}
+	entry, err := s.storage.Create(ctx, key, req.Object, options)
+	if errors.Is(err, storage.ErrTooLarge) && len(creation.meta.GetManagedFields()) > 0 {
+		creation.meta.SetManagedFields(nil)
+		entry, err = s.storage.Create(ctx, key, req.Object, options)
+	}
 	if err == nil && version != "" && req.Options.DryRun {
 		entry, err = withVersion(entry, version)
 	}

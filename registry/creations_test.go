@@ -8,21 +8,22 @@ import (
 
 func TestAwaitCreations(t *testing.T) {
 	var c creations
+	inN := creationScope{namespace: "n"}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.await(ended, "n"); err != nil {
+	if err := c.await(ended, inN); err != nil {
 		t.Errorf("without creations: %v", err)
 	}
-	first, second, other := c.begin("n"), c.begin("n"), c.begin("other")
+	first, second, other := c.begin(inN), c.begin(inN), c.begin(creationScope{namespace: "other"})
 	defer other()
 	first()
 	done := make(chan error)
-	go func() { done <- c.await(t.Context(), "n") }() // ends with the second creation
-	for !sealed(&c, "n") {                            // until await has begun
+	go func() { done <- c.await(t.Context(), inN) }() // ends with the second creation
+	for !sealed(&c, inN) {                            // until await has begun
 		continue
 	}
-	later := c.begin("n")
-	if err := c.await(ended, "n"); !errors.Is(err, context.Canceled) {
+	later := c.begin(inN)
+	if err := c.await(ended, inN); !errors.Is(err, context.Canceled) {
 		t.Errorf("a second caller does not wait for the creation: %v", err)
 	}
 	select {
@@ -34,7 +35,7 @@ func TestAwaitCreations(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if err := c.await(ended, "n"); !errors.Is(err, context.Canceled) {
+	if err := c.await(ended, inN); !errors.Is(err, context.Canceled) {
 		t.Errorf("during a later creation: %v", err)
 	}
 	later()
@@ -43,11 +44,11 @@ func TestAwaitCreations(t *testing.T) {
 	}
 }
 
-// sealed reports whether a caller waits for all creations of a namespace.
-func sealed(c *creations, namespace string) bool {
+// sealed reports whether a caller waits for all creations of a scope.
+func sealed(c *creations, scope creationScope) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, group := range c.running[namespace] {
+	for _, group := range c.running[scope] {
 		if group.done == nil {
 			return false
 		}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,12 +19,17 @@ import (
 
 // Delete removes an object, or marks it as being deleted if finalizers, a grace period or the
 // kind keep it. Nil options stand for a grace period of zero.
-func (s *Store) Delete(ctx context.Context, req DeleteRequest) (DeleteResult, error) {
+func (s *Store) Delete(ctx context.Context, req DeleteRequest) (_ DeleteResult, err error) {
+	ctx, end := s.span(ctx, "delete")
+	defer end(&err)
 	return s.delete(ctx, req, "")
 }
 
 // delete deletes an object. If uid is set, an object with another UID is a 404.
 func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (DeleteResult, error) {
+	if err := s.checkWritable(req.Name); err != nil {
+		return DeleteResult{}, err
+	}
 	key, err := s.key(req.Namespace, req.Name)
 	if err != nil {
 		return DeleteResult{}, err
@@ -82,6 +88,9 @@ func (op *deleteOp) call() call { return op.store.call("delete", op.req.Name, op
 func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 	op.tx.rollback(ctx)
 	op.tx, op.conflict = op.store.begin(), nil
+	if err := op.store.checkReplaced(); err != nil {
+		return storage.Proposal{}, err
+	}
 	old, err := current.Object()
 	if err != nil {
 		return storage.Proposal{}, err
@@ -162,9 +171,10 @@ func (op *deleteOp) checkPreconditions(obj metav1.Object) error {
 // kube-apiserver: kinds with finalizers in the spec have one text; the text of the others has the
 // kind in place of the resource.
 func (op *deleteOp) preconditionFailed(obj metav1.Object, field, expected, stored string) error {
-	if op.store.resource.Strategy.Delete.Holds != nil {
+	if strategy := &op.store.resource.Strategy.Delete; strategy.Holds != nil {
+		text := cmp.Or(strategy.PreconditionText, storage.ErrPrecondition.Error())
 		return apierrors.NewConflict(op.store.resource.GroupResource(), obj.GetName(),
-			fmt.Errorf("%w: %s in precondition: %s, %s in object meta: %s", storage.ErrPrecondition, field, expected, field, stored))
+			fmt.Errorf("%s: %s in precondition: %s, %s in object meta: %s", text, field, expected, field, stored))
 	}
 	reason := "The object might have been modified"
 	if field == "UID" {

@@ -16,6 +16,9 @@ const deletePageSize = 10000
 // some objects may be deleted. An object that another request deletes meanwhile, or replaces
 // under the same name, is no error.
 func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error) {
+	if err := s.checkWritable(""); err != nil {
+		return nil, err
+	}
 	onePage := list.Limit > 0
 	if !onePage {
 		list.Limit = deletePageSize

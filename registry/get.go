@@ -11,7 +11,9 @@ import (
 
 // Get returns an object. resourceVersion "" reads the latest state, "0" any cached state, and N a
 // state at least as new as N.
-func (s *Store) Get(ctx context.Context, namespace, name, resourceVersion string) (*storage.Entry, error) {
+func (s *Store) Get(ctx context.Context, namespace, name, resourceVersion string) (_ *storage.Entry, err error) {
+	ctx, end := s.span(ctx, "get")
+	defer end(&err)
 	key, err := s.key(namespace, name)
 	if err != nil {
 		return nil, err

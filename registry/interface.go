@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/miniapi/miniapi/storage"
 )
@@ -28,7 +29,7 @@ type Interface interface {
 	History(ctx context.Context, namespace, name string) (*storage.History, error)
 	ChangedFields(version string, from, to runtime.Object) (*fieldpath.Set, error)
 	Fields(version string, obj runtime.Object) (*fieldpath.Set, error)
-	Content(version string, obj runtime.Object) (any, error)
+	Content(version string, obj runtime.Object) (value.Value, error)
 	UnsafeDelete(ctx context.Context, req DeleteRequest) error
 	DeleteCollection(ctx context.Context, req DeleteRequest, list ListRequest) (*storage.Page, error)
 }

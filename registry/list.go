@@ -8,7 +8,9 @@ import (
 
 // List returns the selected objects. A limit divides them into pages, unless the resourceVersion
 // is "0".
-func (s *Store) List(ctx context.Context, req ListRequest) (*storage.Page, error) {
+func (s *Store) List(ctx context.Context, req ListRequest) (_ *storage.Page, err error) {
+	ctx, end := s.span(ctx, "list")
+	defer end(&err)
 	selected, err := s.selection(req)
 	if err != nil {
 		return nil, err
@@ -52,6 +54,7 @@ func (s *Store) Watch(ctx context.Context, req ListRequest) (storage.Watcher, er
 		ResourceVersion:   req.ResourceVersion,
 		SendInitialEvents: req.SendInitialEvents,
 		ProgressNotify:    req.AllowWatchBookmarks,
+		ProgressRequests:  req.ProgressRequests,
 	})
 	switch {
 	case err == nil:
@@ -75,6 +78,9 @@ func newEndedWatch() endedWatch {
 
 // Events implements storage.Watcher.
 func (w endedWatch) Events() <-chan storage.Event { return w }
+
+// Progress implements storage.Watcher.
+func (endedWatch) Progress() storage.WatchProgress { return storage.WatchProgress{} }
 
 // Stop implements storage.Watcher.
 func (endedWatch) Stop() {}

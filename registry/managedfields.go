@@ -3,10 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
+	"sync"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/miniapi/miniapi/internal/semantic"
+	"github.com/miniapi/miniapi/registry/fieldsv1"
 )
 
 // ApplyRequest is a server-side apply of the fields that a manager owns.
@@ -44,7 +46,7 @@ func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequ
 			return nil, err
 		}
 	}
-	if err := s.checkSize(req.Object, req.Options); err != nil {
+	if err := s.checkSize(req.Object); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -54,9 +56,12 @@ func (s *Store) Apply(ctx context.Context, current runtime.Object, req ApplyRequ
 	if known && m.applied.changesNothing(state) {
 		return current.DeepCopyObject(), nil
 	}
-	applied, err := m.manager.Apply(m.withoutPruning(current, req), req.Object, req.Options.FieldManager, req.Force)
+	applied, err := m.apply(current, req, s.catalog.Now())
 	if err != nil {
 		return nil, m.applyError(err, current)
+	}
+	if before, err := meta.Accessor(current); err == nil {
+		s.catalog.stampManagers(applied, before.GetManagedFields())
 	}
 	if known && onlyTimesDiffer(applied, current) {
 		m.applied.remember(state)
@@ -105,11 +110,13 @@ func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource st
 		live, err = m.versions.New(m.versions.kind)
 	}
 	if err == nil {
-		_, err = m.manager.Update(live, obj, opts.FieldManager)
+		err = m.update(live, obj, opts.FieldManager, b.catalog.Now())
 	}
 	if err != nil {
 		accessor.SetManagedFields(before)
+		return
 	}
+	b.catalog.stampManagers(obj, before)
 }
 
 // tracks reports whether managed fields are computed for a write.
@@ -122,11 +129,17 @@ type managerKey struct{ version, subresource string }
 
 // fieldManager computes managed fields for one version and subresource.
 type fieldManager struct {
-	manager  *managedfields.FieldManager
-	types    managedfields.TypeConverter
-	versions *fieldVersions
-	owns     fieldpath.Filter // of the version; nil: all fields
-	applied  *applyMemo
+	manager     *managedfields.FieldManager
+	types       managedfields.TypeConverter
+	versions    *fieldVersions
+	subresource string
+	owns        fieldpath.Filter // of the version; nil: all fields
+	applied     *applyMemo
+	plan        *fieldsv1.Plan // nil: package managedfields computes all updates
+	// allFields returns the plan of all fields, also of those that the manager cannot own.
+	allFields func() *fieldsv1.Plan
+	// configurations returns the plan of the configurations of applies, which are unstructured.
+	configurations func() *fieldsv1.Plan
 }
 
 // fieldManager returns the field manager of a version, "" for the hub, and a subresource. It is
@@ -136,7 +149,7 @@ func (b *base) fieldManager(version, subresource string) (*fieldManager, error) 
 	if known, ok := b.managers.Load(key); ok {
 		return known.(*fieldManager), nil
 	}
-	versions := b.resource.fieldVersions(version, subresource)
+	versions := b.fieldVersions(version, subresource)
 	types, err := b.catalog.Types(b.resource, subresource)
 	if err != nil {
 		return nil, err
@@ -147,11 +160,15 @@ func (b *base) fieldManager(version, subresource string) (*fieldManager, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, _ := b.managers.LoadOrStore(key, &fieldManager{
-		manager: manager, types: types, versions: versions,
+	m := &fieldManager{
+		manager: manager, types: types, versions: versions, subresource: subresource,
 		owns:    owns[fieldpath.APIVersion(versions.kind.GroupVersion().String())],
 		applied: newApplyMemo(),
-	})
+	}
+	m.plan = m.newFieldsPlan(true, m.owns)
+	m.allFields = sync.OnceValue(func() *fieldsv1.Plan { return m.newFieldsPlan(true, nil) })
+	m.configurations = sync.OnceValue(func() *fieldsv1.Plan { return m.newFieldsPlan(false, m.owns) })
+	made, _ := b.managers.LoadOrStore(key, m)
 	return made.(*fieldManager), nil
 }
 
@@ -179,7 +196,7 @@ func (r *Resource) ownable(versions *fieldVersions, subresource string) map[fiel
 		return nil
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for _, v := range slices.Concat(r.Versions, r.Related) {
+	for _, v := range r.allVersions() {
 		gv := schema.GroupVersion{Group: r.Group, Version: v.Name}
 		filters[fieldpath.APIVersion(gv.String())] = strategy.Owns
 	}
@@ -209,8 +226,7 @@ func onlyTimesDiffer(obj, old runtime.Object) bool {
 	if copyVersion(now, before) != nil {
 		return false
 	}
-	// DeepEqual is faster for objects that share memory.
-	return reflect.DeepEqual(now, before) || equality.Semantic.DeepEqualWithNilDifferentFromEmpty(now, before)
+	return semantic.EqualAndNil(now, before)
 }
 
 func sameManager(a, b metav1.ManagedFieldsEntry) bool {
@@ -219,5 +235,5 @@ func sameManager(a, b metav1.ManagedFieldsEntry) bool {
 
 func sameButTime(a, b metav1.ManagedFieldsEntry) bool {
 	a.Time, b.Time = nil, nil
-	return equality.Semantic.DeepEqual(a, b)
+	return semantic.Equal(&a, &b)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +47,7 @@ func (op *updateOp) newViewManagers(view, obj runtime.Object) (viewManagers, err
 	}
 	r := op.store.resource
 	paths := managedfields.ResourcePathMappings{}
-	for _, v := range slices.Concat(r.Versions, r.Related) {
+	for _, v := range r.allVersions() {
 		paths[schema.GroupVersion{Group: r.Group, Version: v.Name}.String()] = op.view.Replicas
 	}
 	written := schema.GroupVersion{Group: r.Group, Version: cmp.Or(op.req.Options.Version, r.Versions[0].Name)}

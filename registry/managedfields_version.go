@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,10 +22,13 @@ type fieldVersions struct {
 	// body returns a zero object of a kind of the subresource, which has one version. Nil: the
 	// kind of the resource.
 	body func() runtime.Object
+	// now returns the time of the API.
+	now func() time.Time
 }
 
-func (r *Resource) fieldVersions(version, subresource string) *fieldVersions {
-	v := &fieldVersions{resource: r}
+func (b *base) fieldVersions(version, subresource string) *fieldVersions {
+	r := b.resource
+	v := &fieldVersions{resource: r, now: b.catalog.Now}
 	v.kind = schema.GroupVersionKind{Group: r.Group, Version: cmp.Or(version, r.Versions[0].Name), Kind: r.Kind}
 	sub, ok := r.Subresource(subresource)
 	if !ok || sub.New == nil {
@@ -43,7 +47,7 @@ func (v *fieldVersions) version(gv schema.GroupVersion) (Version, error) {
 	if v.body != nil && gv == v.kind.GroupVersion() {
 		return Version{New: v.body}, nil
 	}
-	known := slices.Concat(v.resource.Versions, v.resource.Related)
+	known := v.resource.allVersions()
 	i := slices.IndexFunc(known, func(other Version) bool { return other.Name == gv.Version })
 	if i < 0 || v.body != nil || gv.Group != v.resource.Group {
 		return Version{}, runtime.NewNotRegisteredErrForKind("registry", gv.WithKind(v.kind.Kind))
@@ -65,8 +69,8 @@ func (v *fieldVersions) New(kind schema.GroupVersionKind) (runtime.Object, error
 // Default sets the defaults of the object's version.
 func (v *fieldVersions) Default(obj runtime.Object) {
 	version, err := v.version(obj.GetObjectKind().GroupVersionKind().GroupVersion())
-	if err == nil && version.Default != nil {
-		version.Default(obj)
+	if err == nil {
+		version.SetDefaults(obj, v.now)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -75,12 +74,15 @@ func dropDuplicateOwners(ctx context.Context, obj metav1.Object, when string) {
 	refs := obj.GetOwnerReferences()
 	var kept []metav1.OwnerReference
 	var duplicates []string
-	for _, ref := range refs {
-		if containsOwner(kept, ref) {
-			duplicates = append(duplicates, string(ref.UID))
+	taken := make(map[ownerKey]bool, len(refs))
+	for i := range refs {
+		key := keyOfOwner(&refs[i])
+		if taken[key] {
+			duplicates = append(duplicates, string(refs[i].UID))
 			continue
 		}
-		kept = append(kept, ref)
+		taken[key] = true
+		kept = append(kept, refs[i])
 	}
 	if len(duplicates) == 0 {
 		return
@@ -89,11 +91,19 @@ func dropDuplicateOwners(ctx context.Context, obj metav1.Object, when string) {
 	obj.SetOwnerReferences(kept)
 }
 
-func containsOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
-	for _, r := range refs {
-		if r.UID == ref.UID && equality.Semantic.DeepEqual(r, ref) {
-			return true
-		}
-	}
-	return false
+// ownerKey has the values of an owner reference.
+type ownerKey struct {
+	metav1.OwnerReference // without pointers
+	controller, blocks    triState
 }
+
+// triState is the value of a *bool: nil, false or true.
+type triState struct{ set, value bool }
+
+func keyOfOwner(ref *metav1.OwnerReference) ownerKey {
+	key := ownerKey{*ref, triStateOf(ref.Controller), triStateOf(ref.BlockOwnerDeletion)}
+	key.Controller, key.BlockOwnerDeletion = nil, nil
+	return key
+}
+
+func triStateOf(p *bool) triState { return triState{p != nil, p != nil && *p} }

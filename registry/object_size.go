@@ -14,15 +14,12 @@ import (
 // checkSize rejects an object that is too large for the storage before field managers, admission
 // and validation process it: field managers take quadratic time. The error is the same as the
 // error of the storage.
-func (b *base) checkSize(obj runtime.Object, opts WriteOptions) error {
+func (b *base) checkSize(obj runtime.Object) error {
 	limit := b.catalog.config.MaxObjectBytes
 	if limit == 0 {
 		return nil
 	}
 	size := minStoredSize(obj)
-	if accessor, err := meta.Accessor(obj); err == nil && b.tracks(opts) {
-		size += fieldsSize(accessor.GetLabels()) + fieldsSize(accessor.GetAnnotations())
-	}
 	if size <= limit {
 		return nil
 	}
@@ -71,15 +68,6 @@ func minJSONSize(value any) int {
 		size = len(v) + len(`""`)
 	default:
 		size = 1
-	}
-	return size
-}
-
-// fieldsSize returns the size of the keys of a map in managed fields.
-func fieldsSize(values map[string]string) int {
-	size := 0
-	for key := range values {
-		size += len(key) + len(`"f:":{},`)
 	}
 	return size
 }

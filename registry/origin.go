@@ -11,6 +11,8 @@ type Origin struct {
 	UserAgent   string
 	// FieldManager is the manager of the changed fields, "" for a deletion.
 	FieldManager string
+	// ResourceVersion is the resourceVersion that the client sent, "" for none.
+	ResourceVersion string
 	// RequestID is the header Audit-Id of the request.
 	RequestID string
 }

@@ -95,15 +95,14 @@ func copyVersion(to, from runtime.Object) error {
 	return nil
 }
 
-// proposal returns the client's proposal after the checks and mutating admission. The result is a
-// copy that the caller may modify, because a proposal may be the same object in every run, or the
-// current one.
+// proposal returns the client's proposal after the checks and mutating admission. The caller may
+// modify the result.
 func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runtime.Object, error) {
 	proposed, err := op.req.Propose(ctx, current)
 	if err != nil {
 		return nil, err
 	}
-	if !op.req.Applied {
+	if !op.req.Owned && !op.req.Applied {
 		proposed = proposed.DeepCopyObject()
 	}
 	accessor, err := meta.Accessor(proposed)
@@ -122,10 +121,16 @@ func (op *updateOp) proposal(ctx context.Context, current runtime.Object) (runti
 	if err := op.checkUID(current); err != nil {
 		return nil, err
 	}
-	if err := op.store.checkSize(proposed, op.writer()); err != nil {
+	if op.verb() == "update" {
+		dropDuplicateOwners(ctx, accessor, "")
+	}
+	if err := op.store.checkSize(proposed); err != nil {
 		return nil, err
 	}
-	if !op.req.Applied {
+	switch {
+	case op.untracked:
+		accessor.SetManagedFields(nil)
+	case !op.req.Applied:
 		op.store.track(proposed, current, op.writer(), op.req.Subresource)
 	}
 	if err := ctx.Err(); err != nil {
@@ -149,8 +154,8 @@ func (op *updateOp) unknownUID(uid types.UID) error {
 const uidMismatchText = "UID in precondition: %v, UID in object meta: %v"
 
 // checkUID returns an error if the stored object does not have the UID of the request. The UID of
-// the proposal is not checked here, because it may be a patch that tries to change it. The UID of
-// a view is checked by checkView.
+// the proposal is not checked here, because it may be a patch that tries to change it. checkView
+// checks the UID of such a view.
 func (op *updateOp) checkUID(current runtime.Object) error {
 	var stored types.UID
 	if current != nil {
@@ -160,7 +165,7 @@ func (op *updateOp) checkUID(current runtime.Object) error {
 		}
 		stored = accessor.GetUID()
 	}
-	if op.req.UID == "" || op.req.UID == stored || op.view != nil {
+	if op.req.UID == "" || op.req.UID == stored {
 		return nil
 	}
 	return fmt.Errorf("%w: "+uidMismatchText, storage.ErrPrecondition, op.req.UID, stored)

@@ -46,8 +46,8 @@ type UpdateRequest struct {
 	// UID, or would be created.
 	UID types.UID
 	// Propose returns the new state, given the current one, which it must not modify. It runs
-	// again after a lost race. The store copies the result, so it may be the same object every
-	// time or share memory with current. current is nil if the object does not exist and may be
+	// again after a lost race. The result may be the same object every time or share memory with
+	// current, unless Owned is set. current is nil if the object does not exist and may be
 	// created. For a subresource with a View both are views. A proposal without resourceVersion
 	// is unconditional; a proposal with the resourceVersion of current never conflicts.
 	Propose func(ctx context.Context, current runtime.Object) (runtime.Object, error)
@@ -57,8 +57,11 @@ type UpdateRequest struct {
 	// ForceCreate creates an absent object independently of the strategy, as server-side apply
 	// does.
 	ForceCreate bool
+	// Owned is set if Propose returns a new object every time, which shares no memory with current.
+	// The store modifies the object instead of a copy.
+	Owned bool
 	// Applied is set if Propose returns the result of Apply: the managed fields are set, and the
-	// store does not copy the object.
+	// object is owned.
 	Applied bool
 	// Receipt requests a receipt, see storage.Proposal. An update with a transaction always
 	// leaves one.
@@ -97,6 +100,8 @@ type ListRequest struct {
 	// SendInitialEvents and AllowWatchBookmarks apply to Watch only.
 	SendInitialEvents   *bool
 	AllowWatchBookmarks bool
+	// ProgressRequests is storage.WatchOptions.ProgressRequests, for Watch only.
+	ProgressRequests chan struct{}
 }
 
 // ConnectRequest is a request for a connection, such as exec or proxy.

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -38,8 +40,8 @@ type Resource struct {
 	StorageVersion string
 
 	// Related are the other versions of a custom resource, served or not. They occur as versions
-	// of field managers.
-	Related []Version
+	// of field managers. Nil: there are none.
+	Related func() []Version
 
 	// StoragePath is the path of the keys, such as "pods" or "services/specs".
 	StoragePath string
@@ -62,6 +64,9 @@ type Resource struct {
 	// Types returns the schema of the objects. Nil: the schemas of the catalog.
 	Types func() (managedfields.TypeConverter, error)
 
+	// Storage stores the objects. Nil: the storage of the catalog, with its wrappers and its cache.
+	Storage storage.Interface
+
 	// Virtual is set for resources that are computed and not stored, such as reviews.
 	// StoragePath, Codec and Strategy are then unused.
 	Virtual *Virtual
@@ -80,6 +85,8 @@ type Version struct {
 	Prune func(obj runtime.Object) (unknown []string, err error)
 	// Default sets the defaults of a decoded object. Nil: no defaults.
 	Default func(obj runtime.Object)
+	// DefaultTimes sets the times of a decoded object that default to the present. Nil: none.
+	DefaultTimes func(obj runtime.Object, now metav1.Time)
 	// Model returns the OpenAPI schema, of version 2 or 3. Nil: the schema of the Go type.
 	Model func(v2 bool) (*spec.Schema, error)
 	// Deprecated is the deprecation warning of the version. "": the warning of the Go type.
@@ -87,6 +94,16 @@ type Version struct {
 	// FieldLabel converts the label and value of a field selector to the hub version, or returns
 	// an error. Nil supports metadata.name and metadata.namespace only.
 	FieldLabel func(label, value string) (hubLabel, hubValue string, err error)
+}
+
+// SetDefaults sets the defaults of a decoded object. now returns the time of the API.
+func (v *Version) SetDefaults(obj runtime.Object, now func() time.Time) {
+	if v.Default != nil {
+		v.Default(obj)
+	}
+	if v.DefaultTimes != nil {
+		v.DefaultTimes(obj, metav1.NewTime(now()))
+	}
 }
 
 // Columns defines the Table of a resource. The zero value has the name and the creation time.
@@ -111,6 +128,10 @@ type Subresource struct {
 	Kind schema.GroupVersionKind
 	// New returns a zero body; nil if the body is of the kind of the resource.
 	New func() runtime.Object
+	// MoreVersions are other versions of Kind with the same fields, which bodies may have.
+	MoreVersions []schema.GroupVersion
+	// Default sets the defaults of a decoded body of New. Nil: no defaults.
+	Default func(obj runtime.Object)
 
 	// Update is the strategy for writes of the kind of the resource, as in status.
 	Update *UpdateStrategy
@@ -185,6 +206,14 @@ func (r *Resource) Version(name string) (Version, bool) {
 		}
 	}
 	return Version{}, false
+}
+
+// allVersions returns the served and the related versions.
+func (r *Resource) allVersions() []Version {
+	if r.Related == nil {
+		return r.Versions
+	}
+	return slices.Concat(r.Versions, r.Related())
 }
 
 // Subresource returns a subresource by name.

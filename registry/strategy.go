@@ -21,6 +21,16 @@ type Strategy struct {
 	TTL func(obj runtime.Object, update bool) int64
 	// Canonicalize normalizes a valid object before it is stored.
 	Canonicalize func(obj runtime.Object)
+	// ArrangeErrors returns the errors of metadata and kind as a client gets them. Nil: unchanged.
+	ArrangeErrors func(errs field.ErrorList) field.ErrorList
+}
+
+// arrange calls ArrangeErrors.
+func (s *Strategy) arrange(errs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 || s.ArrangeErrors == nil {
+		return errs
+	}
+	return s.ArrangeErrors(errs)
 }
 
 // CreateStrategy applies to POST and to a PUT that creates.
@@ -61,6 +71,9 @@ type DeleteStrategy struct {
 	// Holds reports whether something other than metadata.finalizers keeps a deleted object, as
 	// the finalizers in the spec of a namespace do.
 	Holds func(obj runtime.Object) bool
+	// PreconditionText begins the message of a failed precondition of an object that Holds keeps.
+	// "": the text of storage.ErrPrecondition.
+	PreconditionText string
 	// Mark changes an object that Holds keeps, on its first deletion. It also sets the finalizers
 	// of the garbage collector.
 	Mark func(obj runtime.Object, opts *metav1.DeleteOptions)

@@ -16,6 +16,9 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 	if !ok || sub.Create == nil {
 		return nil, s.unsupported("create")
 	}
+	if err := s.checkWritable(req.Name); err != nil {
+		return nil, err
+	}
 	if accessor, err := meta.Accessor(req.Object); err == nil {
 		if err := s.resource.CheckNamespace(accessor, req.Namespace); err != nil {
 			return nil, err

@@ -30,6 +30,8 @@ type TokenClaims struct {
 	Audiences         []string
 	IssuedAt          time.Time
 	Lifetime          time.Duration
+	// WarnAfter is the part of an extended lifetime that was requested. 0: it is not extended.
+	WarnAfter time.Duration
 }
 
 // TokenObject identifies an object by name and UID.

@@ -20,25 +20,41 @@ var errGone = errors.New("the object no longer exists")
 // resourceVersion; a proposal without one applies to the latest state, if the strategy of the
 // kind allows it. An update that changes nothing writes nothing. An update that removes the last
 // finalizer of an object that is being deleted removes the object, and the result is the
-// submitted object.
-func (s *Store) Update(ctx context.Context, req UpdateRequest) (Result, error) {
+// submitted object. As in kube-apiserver, an object that is too large is written without its
+// managed fields, except by an apply.
+func (s *Store) Update(ctx context.Context, req UpdateRequest) (_ Result, err error) {
+	ctx, end := s.span(ctx, "update")
+	defer end(&err)
+	if err := s.checkWritable(req.Name); err != nil {
+		return Result{}, err
+	}
 	op, err := s.newUpdateOp(req)
 	if err != nil {
 		return Result{}, err
 	}
+	ctx = s.catalog.withClock(ctx)
 	defer func() { op.attempt.tx.rollback(ctx) }()
 	if op.createsIfAbsent() {
 		defer s.beginCreation(req.Namespace)()
 	}
 	defer s.writes.Add(1)
-	res, err := s.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
-		CreateIfAbsent: op.createsIfAbsent(),
-		DryRun:         req.Options.DryRun,
-	})
+	res, err := op.run(ctx)
+	if errors.Is(err, storage.ErrTooLarge) && !req.Applied && op.view == nil {
+		op.untracked = true
+		res, err = op.run(ctx)
+	}
 	return op.finish(ctx, res, err)
 }
 
-// updateOp is one call of Update. Only attempt changes from one run of step to the next.
+func (op *updateOp) run(ctx context.Context) (*storage.UpdateResult, error) {
+	return op.store.storage.GuaranteedUpdate(ctx, op.key, op.step, storage.UpdateOptions{
+		CreateIfAbsent: op.createsIfAbsent(),
+		DryRun:         op.req.Options.DryRun,
+	})
+}
+
+// updateOp is one call of Update. Only attempt changes from one run of step to the next, and
+// untracked after a run of all steps.
 type updateOp struct {
 	store    *Store
 	req      UpdateRequest
@@ -46,6 +62,8 @@ type updateOp struct {
 	view     *View // nil if the body is of the kind of the resource
 	strategy *UpdateStrategy
 	attempt  attempt
+	// untracked is set if the object is too large with its managed fields.
+	untracked bool
 }
 
 // attempt is the state of the latest run of step.
@@ -90,6 +108,9 @@ func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	previous := op.attempt
 	op.attempt = attempt{tx: op.store.begin()}
 	previous.tx.rollback(ctx)
+	if err := op.store.checkReplaced(); err != nil {
+		return storage.Proposal{}, err
+	}
 	if current == nil {
 		if previous.unfinalized != nil {
 			op.attempt.unfinalized = previous.unfinalized

@@ -169,3 +169,36 @@ func TestUpdateDoesNotModifyTheProposal(t *testing.T) {
 		t.Errorf("the store modified the stored entry: %v", obj)
 	}
 }
+
+func TestPutRemovesDuplicateOwnersBeforeAdmission(t *testing.T) {
+	e := registrytest.New(t, nil)
+	e.Create("configmaps", registrytest.NewConfigMap("c"))
+	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "a", UID: "1"}
+	for _, tc := range []struct {
+		sent runtime.Object
+		when string
+	}{
+		{&metav1.UpdateOptions{}, ""},
+		{&metav1.PatchOptions{}, " after mutating admission happens"},
+	} {
+		ctx, warnings := registry.WithWarnings(t.Context())
+		result, err := e.Store("configmaps").Update(ctx, registry.UpdateRequest{
+			Namespace: registrytest.Namespace, Name: "c", Options: registry.WriteOptions{Sent: tc.sent},
+			Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
+				changed := current.DeepCopyObject().(*corev1.ConfigMap)
+				changed.OwnerReferences = []metav1.OwnerReference{owner, owner}
+				return changed, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if refs := registrytest.Meta(registrytest.Object(result.Entry)).GetOwnerReferences(); len(refs) != 1 {
+			t.Errorf("owners %v", refs)
+		}
+		want := ".metadata.ownerReferences contains duplicate entries" + tc.when + "; API server dedups"
+		if got := warnings.List(); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor
 	if strategy.Validate != nil {
 		errs = append(errs, strategy.Validate(ctx, obj)...)
 	}
+	errs = s.resource.Strategy.arrange(errs)
 	if s.hooks.Validate != nil {
 		errs = s.hooks.Validate(ctx, Validation{Catalog: s.catalog, Verb: "create", Obj: obj}, errs)
 	}
@@ -36,6 +37,7 @@ func (op *updateOp) validate(ctx context.Context, next *pendingUpdate) field.Err
 	if op.strategy.Validate != nil {
 		errs = append(errs, op.strategy.Validate(ctx, next.obj, next.old)...)
 	}
+	errs = op.store.resource.Strategy.arrange(errs)
 	if op.store.hooks.Validate != nil {
 		errs = op.store.hooks.Validate(ctx, Validation{
 			Catalog: op.store.catalog, Subresource: op.req.Subresource, Verb: op.verb(), Obj: next.obj, Old: next.old,

@@ -55,12 +55,20 @@ func (d *Decoder) decodeError(err error) error {
 }
 
 // Corrupt returns the entry of bytes that cannot be decoded. Its Object returns err, which must
-// wrap ErrCorrupt.
+// wrap ErrCorrupt or be a Status.
 func (d *Decoder) Corrupt(key string, revision int64, err error) *Entry {
-	d.corrupt.Store(true)
-	broken := &Decoder{corrupt: d.corrupt, Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return nil, err }}
+	if d.corrupt != nil {
+		d.corrupt.Store(true)
+	}
+	broken := &Decoder{
+		corrupt: d.corrupt, unreadable: err,
+		Decode: func(context.Context, string, int64, []byte) (runtime.Object, error) { return nil, err },
+	}
 	return broken.Entry(key, revision, nil)
 }
+
+// Unreadable returns the error of an entry that Corrupt has made, nil for any other entry.
+func (e *Entry) Unreadable() error { return e.decoder.unreadable }
 
 // Verify returns the error of an entry that cannot be decoded, nil for any other entry. Until the
 // decoder has met a corrupt object it returns nil without decoding. If decoding waits for another

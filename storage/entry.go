@@ -38,6 +38,8 @@ type Decoder struct {
 	// corrupt is set once the decoder has met a corrupt object. Decoders made by With share it.
 	// Nil: it is never set.
 	corrupt *atomic.Bool
+	// unreadable is the error of stored bytes that could not be read.
+	unreadable error
 	// Memo keeps the objects and bodies of entries that have many readers. Nil: an entry keeps its
 	// object after the first call of Object, and no bodies. That suits entries with one reader.
 	Memo *Memo
@@ -76,6 +78,15 @@ func (e *Entry) ObjectContext(ctx context.Context) (runtime.Object, error) {
 		return nil, err
 	}
 	return d.object, nil
+}
+
+// Peek is ObjectContext for a caller that needs the object once: an entry without a memo does not
+// keep the object.
+func (e *Entry) Peek(ctx context.Context) (runtime.Object, error) {
+	if e.decoder.Memo == nil {
+		return e.peek(ctx)
+	}
+	return e.ObjectContext(ctx)
 }
 
 // Form names an encoding of the objects of a resource. The empty Form is reserved.
@@ -141,16 +152,34 @@ func (e *Entry) decode(ctx context.Context) (runtime.Object, error) {
 	return e.decoder.Decode(ctx, e.Key, e.Revision, e.data)
 }
 
-// The estimated size of a decoded object is objectFactor bytes for each stored byte, and
-// objectOverhead bytes more.
+// The estimated size of a decoded object is objectOverhead bytes, and a factor for each stored
+// byte: messageFactor for a protobuf message, jsonFactor for JSON, which is decoded to maps.
 const (
-	objectFactor   = 3
 	objectOverhead = 512
+	messageFactor  = 3
+	jsonFactor     = 9
 )
+
+// DecodingSize returns the estimated number of bytes that Object allocates: the size of the decoded
+// object, or 0 if the entry keeps it already.
+func (e *Entry) DecodingSize() int64 {
+	if s := e.find(objectForm); s != nil && s.load() != nil {
+		return 0
+	}
+	return e.objectSize()
+}
+
+func (e *Entry) objectSize() int64 {
+	factor := int64(messageFactor)
+	if e.decoder.Message == nil {
+		factor = jsonFactor
+	}
+	return objectOverhead + factor*int64(len(e.data))
+}
 
 func (e *Entry) makeObject(ctx context.Context) (*derived, error) {
 	obj, err := e.decode(ctx)
-	return &derived{object: obj, size: objectOverhead + objectFactor*int64(len(e.data))}, err
+	return &derived{object: obj, size: e.objectSize()}, err
 }
 
 // encode returns the result of encode for the object.

@@ -31,7 +31,8 @@ type Interface interface {
 	GetList(ctx context.Context, key string, opts ListOptions) (*Page, error)
 
 	// Watch reports the events of key, or of all keys below it, from the requested revision on. An
-	// error after the start is delivered as the last event.
+	// error after the start is delivered as the last event. A watch whose context is cancelled ends
+	// without an error, even before the start.
 	Watch(ctx context.Context, key string, opts WatchOptions) (Watcher, error)
 
 	// GuaranteedUpdate changes the object under key atomically from its current state to the one
@@ -143,6 +144,9 @@ type WatchOptions struct {
 	// ProgressNotify requests periodic Bookmark events, which report the revision of the store to
 	// an idle watcher.
 	ProgressNotify bool
+	// ProgressRequests requests a Bookmark event with each value. It reports the present revision
+	// of the store, for a store with a cache the one that the cache has applied. Nil: no requests.
+	ProgressRequests <-chan struct{}
 }
 
 // ProposeFunc returns the next state of an object. current is nil for an absent object. The object

@@ -8,20 +8,32 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DefaultMemo is a limit for a memo in bytes, enough for the bodies of 10,000 pods in one encoding.
-const DefaultMemo = 64 << 20
+// DefaultMemo is a limit for a memo in bytes, enough for the bodies of 10,000 pods in one encoding
+// beside the share of the objects.
+const DefaultMemo = 72 << 20
+
+// objectShare is the divisor of a memo's limit that yields the limit of its decoded objects. Few
+// requests need an object again: lists and watches are answered from bodies. Objects are also the
+// largest values, and each update adds one.
+const objectShare = 4
 
 // Memo keeps objects and bodies that were derived from entries, up to a number of bytes. It evicts
-// by the second-chance algorithm. An evicted value is made again on demand, and callers that hold
-// it may go on using it. A Memo is safe for concurrent use, and a hit takes no lock.
+// by the second-chance algorithm, objects before bodies if the objects exceed their share. An
+// evicted value is made again on demand, and callers that hold it may go on using it. A Memo is
+// safe for concurrent use, and a hit takes no lock.
 type Memo struct {
 	limit int64
 
-	mu sync.Mutex // guards the fields below
-	// oldest and newest are the ends of the queue of eviction. Values enter it when they are added,
-	// and again when they are spared.
+	mu              sync.Mutex // guards the fields below
+	objects, bodies evictionQueue
+	made, evicted   uint64
+}
+
+// evictionQueue holds values in the order of their eviction. Values enter it when they are added,
+// and again when they are spared.
+type evictionQueue struct {
 	oldest, newest *derived
-	stats          MemoStats
+	bytes          int64
 }
 
 // MemoStats are the statistics of a memo.
@@ -38,47 +50,59 @@ func NewMemo(limit int64) *Memo { return &Memo{limit: limit} }
 func (m *Memo) Stats() MemoStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.stats
+	return MemoStats{Bytes: m.objects.bytes + m.bodies.bytes, Made: m.made, Evicted: m.evicted}
 }
 
 // add adds the value of a slot. A value above the limit is evicted at once.
 func (m *Memo) add(d *derived) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.stats.Made++
-	m.stats.Bytes += d.size
-	m.push(d)
-	for m.stats.Bytes > m.limit {
-		m.evict()
+	m.made++
+	queue := &m.bodies
+	if d.slot.form == objectForm {
+		queue = &m.objects
+	}
+	queue.push(d)
+	queue.bytes += d.size
+	for m.objects.bytes > m.limit/objectShare {
+		m.evict(&m.objects, m.limit/objectShare)
+	}
+	for m.objects.bytes+m.bodies.bytes > m.limit {
+		m.evict(&m.bodies, m.limit)
 	}
 }
 
-// push appends a value to the queue. The caller holds mu.
-func (m *Memo) push(d *derived) {
-	d.next = nil
-	if m.newest == nil {
-		m.oldest = d
-	} else {
-		m.newest.next = d
-	}
-	m.newest = d
-}
-
-// evict removes the oldest value, or moves it to the end of the queue if it was used since it
-// entered the queue. The caller holds mu.
-func (m *Memo) evict() {
-	d := m.oldest
-	if m.oldest = d.next; m.oldest == nil {
-		m.newest = nil
-	}
-	if d.used.CompareAndSwap(true, false) && d.size <= m.limit {
-		m.push(d)
+// evict removes the oldest value of a queue, or moves it to the end of the queue if it was used
+// since it entered the queue and does not exceed the limit by itself. The caller holds mu.
+func (m *Memo) evict(queue *evictionQueue, limit int64) {
+	d := queue.pop()
+	if d.used.CompareAndSwap(true, false) && d.size <= limit {
+		queue.push(d)
 		return
 	}
-	d.next = nil
 	d.slot.value.CompareAndSwap(d, nil)
-	m.stats.Bytes -= d.size
-	m.stats.Evicted++
+	queue.bytes -= d.size
+	m.evicted++
+}
+
+// push appends a value.
+func (q *evictionQueue) push(d *derived) {
+	if q.newest == nil {
+		q.oldest = d
+	} else {
+		q.newest.next = d
+	}
+	q.newest = d
+}
+
+// pop removes the oldest value. The queue must not be empty.
+func (q *evictionQueue) pop() *derived {
+	d := q.oldest
+	if q.oldest = d.next; q.oldest == nil {
+		q.newest = nil
+	}
+	d.next = nil
+	return d
 }
 
 // derived is an object or a body that was made from an entry.

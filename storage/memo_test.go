@@ -148,6 +148,30 @@ func TestUsedBodiesAreSpared(t *testing.T) {
 	}
 }
 
+// Updates of many objects do not displace the bodies of lists.
+func TestObjectsDoNotEvictBodies(t *testing.T) {
+	k := newMaker(20 * bodySize)
+	var entries []*storage.Entry
+	for i := range 10 {
+		entries = append(entries, k.entry(fmt.Sprintf("%04d", i)))
+		k.body(t, entries[i], "json")
+	}
+	for i := range 100 {
+		if _, err := k.entry(fmt.Sprintf("%04d", 1000+i)).Object(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stats := k.decoder.Memo.Stats(); stats.Bytes <= 10*bodySize || stats.Bytes > 15*bodySize {
+		t.Errorf("%d bytes are held, want the bodies and at most a quarter of the limit", stats.Bytes)
+	}
+	for _, entry := range entries {
+		k.body(t, entry, "json")
+	}
+	if n := k.encoded.Load(); n != 10 {
+		t.Errorf("%d bodies were made for 10 entries", n)
+	}
+}
+
 func TestValueAboveTheLimitIsNotKept(t *testing.T) {
 	k := newMaker(bodySize / 2)
 	entry := k.entry("a")

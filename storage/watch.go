@@ -15,6 +15,17 @@ type Watcher interface {
 	// Stop ends the watch and waits until its goroutines have ended. It is idempotent and may be
 	// called from any goroutine.
 	Stop()
+	// Progress returns how far the watch has read. It may be called from any goroutine.
+	Progress() WatchProgress
+}
+
+// WatchProgress is the position of a watch among the changes of its resource. The zero value means
+// that the position is not known.
+type WatchProgress struct {
+	// Latest is the revision of the latest change of the resource, whether selected or not.
+	Latest int64
+	// Unread is the number of changes of the resource that the watch has not examined yet.
+	Unread int64
 }
 
 // Event is an event of a watch.

@@ -91,11 +91,15 @@ func (r *Request) equivalents() []Target {
 // fromHubOf returns a version with its conversion from the hub of a resource. Each version of a
 // custom resource has a different hub.
 func fromHubOf(r *registry.Resource, version registry.Version) registry.Version {
-	i := slices.IndexFunc(r.Related, func(other registry.Version) bool { return other.Name == version.Name })
+	if r.Related == nil {
+		return version
+	}
+	related := r.Related()
+	i := slices.IndexFunc(related, func(other registry.Version) bool { return other.Name == version.Name })
 	if i < 0 {
 		return version
 	}
-	return r.Related[i]
+	return related[i]
 }
 
 // SentOptions returns the options of the request as an object with its kind, or nil.

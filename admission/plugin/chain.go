@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/miniapi/miniapi/internal/suggest"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -20,8 +20,8 @@ type Config struct {
 	// Mutating and Validating are the steps of admission policies and webhooks, policies first.
 	// They run after all other steps except ResourceQuota, the mutating ones first.
 	Mutating, Validating registry.Chain
-	// Logger logs audit annotations at debug level. Nil: no logs.
-	Logger *slog.Logger
+	// Features decides which rules the plugins have. Nil: the defaults of the latest release.
+	Features *feature.Set
 }
 
 // Default returns the enabled steps in the order in which kube-apiserver runs them.
@@ -36,8 +36,9 @@ func (c Config) steps() registry.Chain {
 			NamespaceLifecycle(),
 			LimitRanger(),
 			ServiceAccount(),
+			NodeRestriction(cmp.Or(c.Features, feature.Default())),
 			TaintNodesByCondition(),
-			PodSecurity(cmp.Or(c.Logger, slog.New(slog.DiscardHandler))),
+			PodSecurity(),
 			Priority(),
 			DefaultTolerationSeconds(),
 			DefaultStorageClass(),
@@ -62,7 +63,7 @@ func (c Config) steps() registry.Chain {
 }
 
 // disabledByDefault lists the plugins that run only if they are enabled.
-func disabledByDefault() []string { return []string{"ServiceAccount"} }
+func disabledByDefault() []string { return []string{"ServiceAccount", "NodeRestriction"} }
 
 func (c Config) enabled(name string) bool {
 	return !slices.Contains(c.Disable, name) &&

@@ -20,7 +20,7 @@ func names(chain registry.Chain) []string {
 
 func TestChain(t *testing.T) {
 	custom := plugin.Config{
-		Disable: []string{"PodSecurity", "ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"ServiceAccount"},
+		Disable: []string{"PodSecurity", "ResourceQuota", "MutatingAdmissionWebhook"}, Enable: []string{"NodeRestriction", "ServiceAccount"},
 		Mutating:   registry.Chain{{Name: "MutatingAdmissionPolicy"}, {Name: "MutatingAdmissionWebhook"}},
 		Validating: registry.Chain{{Name: "ValidatingAdmissionPolicy"}},
 	}
@@ -31,7 +31,7 @@ func TestChain(t *testing.T) {
 		"default": {plugin.Config{}, "NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds " +
 			"DefaultStorageClass StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator ResourceQuota"},
-		"policies and webhooks run before quotas and can be disabled": {custom, "NamespaceLifecycle LimitRanger ServiceAccount " +
+		"policies and webhooks run before quotas and can be disabled": {custom, "NamespaceLifecycle LimitRanger ServiceAccount NodeRestriction " +
 			"TaintNodesByCondition Priority DefaultTolerationSeconds DefaultStorageClass StorageObjectInUseProtection " +
 			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
@@ -56,10 +56,10 @@ func TestConfigValidation(t *testing.T) {
 
 func TestPluginsWithoutEffect(t *testing.T) {
 	config := plugin.Config{
-		Enable:   []string{"NodeRestriction", "PodSecurity", "MutatingAdmissionWebhook", "EventRateLimit"},
+		Enable:   []string{"NodeRestriction", "AlwaysPullImages", "PodSecurity", "MutatingAdmissionWebhook", "EventRateLimit"},
 		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}},
 	}
-	if diff := cmp.Diff([]string{"NodeRestriction", "EventRateLimit"}, config.WithoutEffect()); diff != "" {
+	if diff := cmp.Diff([]string{"AlwaysPullImages", "EventRateLimit"}, config.WithoutEffect()); diff != "" {
 		t.Error(diff)
 	}
 	if got := (plugin.Config{}).WithoutEffect(); len(got) > 0 {

@@ -1,9 +1,8 @@
 package plugin_test
 
 import (
-	"bytes"
+	stdcmp "cmp"
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -48,9 +47,8 @@ const (
 )
 
 func TestPodSecurity(t *testing.T) {
-	var log bytes.Buffer
-	e := newKinds(t, plugin.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	type outcome struct{ Failure, Warnings, Log string }
+	e := newKinds(t, plugin.Config{})
+	type outcome struct{ Failure, Warnings, Audit string }
 	for _, tc := range []struct {
 		rule   string
 		labels map[string]string
@@ -67,29 +65,34 @@ func TestPodSecurity(t *testing.T) {
 			outcome{Failure: `pods "p" is forbidden: violates PodSecurity "baseline:latest": ` + hostNetwork}},
 		{"warn causes a warning", standard("warn", "baseline"), onHostNetwork,
 			outcome{Warnings: `would violate PodSecurity "baseline:latest": ` + hostNetwork}},
-		{"audit is logged", standard("audit", "baseline"), onHostNetwork,
-			outcome{Log: `key=pod-security.kubernetes.io/audit-violations value="would violate PodSecurity \"baseline:latest\": ` + hostNetwork + `"`}},
+		{"audit adds an annotation to the audit log", standard("audit", "baseline"), onHostNetwork,
+			outcome{Audit: `would violate PodSecurity "baseline:latest": ` + hostNetwork}},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			e := env{e.With(t)}
 			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "n-", Labels: tc.labels}}
 			pod := newPod("p", tc.pod)
 			pod.Namespace = mustCreate(e, "namespaces", namespace).Name
-			log.Reset()
-			warnings, failure := e.tryWarned("pods", pod)
-			_, logged, _ := strings.Cut(strings.TrimSpace(log.String()), ` msg="audit annotation of an admission step" `)
-			if diff := cmp.Diff(tc.want, outcome{failure, warnings, logged}); diff != "" {
+			ctx, annotations := registry.WithAuditAnnotations(e.Context())
+			warnings, failure := e.tryWarned(ctx, "pods", pod)
+			audited := annotations.All()
+			if diff := cmp.Diff(tc.want, outcome{failure, warnings, audited["pod-security.kubernetes.io/audit-violations"]}); diff != "" {
 				t.Error(diff)
+			}
+			enforced := stdcmp.Or(tc.labels["pod-security.kubernetes.io/enforce"], "privileged") + ":" +
+				stdcmp.Or(tc.labels["pod-security.kubernetes.io/enforce-version"], "latest")
+			if got := audited["pod-security.kubernetes.io/enforce-policy"]; got != enforced {
+				t.Errorf("the audit log has the enforced standard %q, want %q", got, enforced)
 			}
 		})
 	}
 }
 
 // tryWarned creates an object, and returns the warnings and the error text.
-func (e env) tryWarned(resource string, obj runtime.Object) (warnings, failure string) {
+func (e env) tryWarned(ctx context.Context, resource string, obj runtime.Object) (warnings, failure string) {
 	e.Helper()
 	e.Default(resource, obj)
-	ctx, list := registry.WithWarnings(e.Context())
+	ctx, list := registry.WithWarnings(ctx)
 	_, err := e.Store(resource).Create(ctx, registry.CreateRequest{Namespace: registrytest.Meta(obj).GetNamespace(), Object: obj})
 	return strings.Join(list.List(), "\n"), text(err)
 }
@@ -116,7 +119,7 @@ func TestPodSecurityWarnsAboutTemplates(t *testing.T) {
 		}},
 	} {
 		t.Run(resource, func(t *testing.T) {
-			warnings, failure := env{e.With(t)}.tryWarned(resource, obj)
+			warnings, failure := env{e.With(t)}.tryWarned(t.Context(), resource, obj)
 			if want := `would violate PodSecurity "baseline:latest": ` + hostNetwork; warnings != want || failure != "" {
 				t.Errorf("warnings %q, failure %q", warnings, failure)
 			}

@@ -137,7 +137,8 @@ func (c charge) delta(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 
 // usage returns the usage of the new object minus the usage of the stored one, at least zero.
 func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) {
-	usage := c.evaluator.Usage(c.attributes.Object)
+	now := c.attributes.Catalog.Now()
+	usage := c.evaluator.Usage(c.attributes.Object, now)
 	var negative []corev1.ResourceName
 	for name, quantity := range usage {
 		if quantity.Sign() < 0 {
@@ -149,7 +150,7 @@ func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 		return nil, forbidden(c.attributes, fmt.Errorf("quota usage is negative for resource(s): %s", joinNames(negative)))
 	}
 	if old := c.attributes.OldObject; old != nil && c.evaluator.Matches(quota, old) {
-		usage = difference(usage, c.evaluator.Usage(old))
+		usage = difference(usage, c.evaluator.Usage(old, now))
 	}
 	return usage, nil
 }

@@ -26,7 +26,7 @@ var (
 type Config struct {
 	// Store returns the stores of policies and bindings, see informer.Config.
 	Store func(schema.GroupResource) (*registry.Store, bool)
-	// Logger logs audit annotations at debug level. Nil: no logs.
+	// Logger logs policies that cannot be type-checked. Nil: no logs.
 	Logger *slog.Logger
 	// Sync blocks until the catalog serves every resource defined before the call. Nil: the
 	// resources of the catalog do not change.

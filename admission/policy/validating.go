@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -62,7 +63,7 @@ func (p *Policies) evaluate(ctx context.Context, r *match.Request, in *invocatio
 	input.SetNamespace(namespace)
 	decided := in.policy.program().evaluate(ctx, input)
 	for key, value := range decided.annotations {
-		p.log.DebugContext(ctx, "audit annotation of a policy", "key", in.policy.name+"/"+key, "value", value)
+		registry.AddAuditAnnotation(ctx, in.policy.name+"/"+key, value)
 	}
 	return p.enforce(ctx, in, decided.denials), nil
 }
@@ -87,12 +88,31 @@ func (p *Policies) enforce(ctx context.Context, in *invocation[*validator], deni
 				registry.AddWarning(ctx, fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
 					in.policy.name, in.binding.name, d.message))
 			case admissionregistrationv1.Audit:
-				p.log.DebugContext(ctx, "audit annotation of a policy", "key", "validation.policy.admission.k8s.io/validation_failure",
-					"policy", in.policy.name, "binding", in.binding.name, "expression", d.index, "message", d.message)
+				annotateFailure(ctx, in, d)
 			}
 		}
 	}
 	return first
+}
+
+// validationFailure is the value of the audit annotation of a failed validation, as in
+// kube-apiserver.
+type validationFailure struct {
+	Message           string                                     `json:"message"`
+	Policy            string                                     `json:"policy"`
+	Binding           string                                     `json:"binding"`
+	ExpressionIndex   int                                        `json:"expressionIndex"`
+	ValidationActions []admissionregistrationv1.ValidationAction `json:"validationActions"`
+}
+
+// annotateFailure adds a failed validation to the audit log.
+func annotateFailure(ctx context.Context, in *invocation[*validator], d *denial) {
+	value, err := json.Marshal([]validationFailure{{
+		Message: d.message, Policy: in.policy.name, Binding: in.binding.name, ExpressionIndex: d.index, ValidationActions: in.binding.actions,
+	}})
+	if err == nil { // strings and numbers can always be encoded
+		registry.AddAuditAnnotation(ctx, "validation.policy.admission.k8s.io/validation_failure", string(value))
+	}
 }
 
 // denialError returns the error of a denied request.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -27,7 +28,7 @@ func (d *Dispatcher) call(ctx context.Context, h *hook, review *review) (*respon
 		return nil, err
 	}
 	for key, value := range response.annotations {
-		d.log.DebugContext(ctx, "audit annotation of a webhook", "key", h.name+"/"+key, "value", value)
+		registry.AddAuditAnnotation(ctx, h.name+"/"+key, value)
 	}
 	for _, text := range response.warnings {
 		registry.AddWarning(ctx, text)
@@ -45,7 +46,7 @@ func (h *hook) checkDryRun(options registry.WriteOptions) error {
 	}
 	if h.sideEffects == nil {
 		// The text of kube-apiserver.
-		return &callError{webhook: h.name, reason: errors.New("Webhook SideEffects is nil")}
+		return &callError{webhook: h.name, code: http.StatusBadRequest, reason: errors.New("Webhook SideEffects is nil")}
 	}
 	switch *h.sideEffects {
 	case admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.SideEffectClassNoneOnDryRun:
@@ -58,23 +59,23 @@ func (h *hook) checkDryRun(options registry.WriteOptions) error {
 func (h *hook) send(ctx context.Context, review *review) (*response, error) {
 	version, ok := h.reviewVersion()
 	if !ok {
-		return nil, h.failed("could not create admission objects", errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)"))
+		return nil, h.failed(http.StatusBadRequest, "could not create admission objects", errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)"))
 	}
 	body, err := review.encode(ctx, version)
 	if err != nil {
-		return nil, h.failed("could not create admission objects", err)
+		return nil, h.failed(http.StatusBadRequest, "could not create admission objects", err)
 	}
 	client, err := h.client()
 	if err != nil {
-		return nil, h.failed("could not get REST client", err)
+		return nil, h.failed(http.StatusInternalServerError, "could not get REST client", err)
 	}
 	answered := emptyReview(version)
 	if err := h.post(ctx, client, body, answered); err != nil {
-		return nil, h.failed("failed to call webhook", err)
+		return nil, h.failed(codeOf(err), "failed to call webhook", err)
 	}
 	response, err := review.verifyResponse(answered, h.mutates)
 	if err != nil {
-		return nil, h.failed("received invalid webhook response", err)
+		return nil, h.failed(http.StatusServiceUnavailable, "received invalid webhook response", err)
 	}
 	return response, nil
 }

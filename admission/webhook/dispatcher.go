@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/admission/match"
+	"github.com/miniapi/miniapi/admission/metrics"
 	"github.com/miniapi/miniapi/admission/source"
+	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/informer"
@@ -23,15 +25,20 @@ type Config struct {
 	// Resolve returns the host:port of a port of a Service. Nil: only webhooks with URLs can be
 	// called.
 	Resolve webhooks.ResolveFunc
+	// Outgoing limits the addresses of other servers. Nil: all are allowed.
+	Outgoing *outgoing.Policy
 	// ExcludeReviews excludes the reviews of authentication and authorization from webhooks.
 	ExcludeReviews bool
-	// Logger logs failed webhooks, and audit annotations at debug level. Nil: no logs.
+	// Metrics observes the calls. Nil: they are not observed.
+	Metrics *metrics.Metrics
+	// Logger logs failed webhooks. Nil: no logs.
 	Logger *slog.Logger
 }
 
 // Dispatcher calls admission webhooks. It is safe for concurrent use.
 type Dispatcher struct {
 	log        *slog.Logger
+	metrics    *metrics.Metrics
 	clients    *webhooks.Clients
 	mutating   *source.Source[[]*hook]
 	validating *source.Source[[]*hook]
@@ -43,7 +50,8 @@ type Dispatcher struct {
 func New(config Config) *Dispatcher {
 	d := &Dispatcher{
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
-		clients: webhooks.NewClients(config.Resolve),
+		metrics: cmp.Or(config.Metrics, metrics.New()),
+		clients: webhooks.NewClients(config.Resolve, config.Outgoing),
 
 		excludeReviews: config.ExcludeReviews,
 	}

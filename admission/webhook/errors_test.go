@@ -98,7 +98,7 @@ func TestFailurePolicy(t *testing.T) {
 		{"a redirect", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL = new(misbehaving.URL + "/moved")
 		},
-			`failed to call webhook: Post "` + redirected.URL + `": the webhook attempted to redirect this request, which is not permitted`},
+			`failed to call webhook: Post "` + redirected.URL + `": the server attempted to redirect this request, which is not permitted`},
 		{"a response that is too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.ClientConfig.URL = new(misbehaving.URL + "/long")
 		},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -40,7 +42,9 @@ func (d *Dispatcher) mutate(ctx context.Context, attributes *registry.Attributes
 		if target == nil || !reinvoke.ShouldInvoke(h.id) {
 			continue
 		}
+		started := time.Now()
 		changed, err := d.callMutating(ctx, h, request, target)
+		d.observe(h, attributes.Operation, time.Since(started), err)
 		if changed {
 			reinvoke.ObjectChanged()
 		}
@@ -68,14 +72,14 @@ func (d *Dispatcher) callMutating(ctx context.Context, h *hook, r *match.Request
 	patch, err := jsonpatch.DecodePatch(response.patch)
 	switch {
 	case err != nil:
-		return false, h.failed("received undecodable patch in webhook response", err)
+		return false, h.failed(http.StatusServiceUnavailable, "received undecodable patch in webhook response", err)
 	case len(patch) == 0:
 		return false, nil
 	case review.object == nil:
 		return false, apierrors.NewInternalError(fmt.Errorf(
 			"admission webhook %q attempted to modify the object, which is not supported for this operation", h.name))
 	case response.patchType != admissionv1.PatchTypeJSONPatch:
-		return false, &callError{webhook: h.name, reason: fmt.Errorf("unsupported patch type %q", response.patchType)}
+		return false, &callError{webhook: h.name, code: http.StatusBadRequest, reason: fmt.Errorf("unsupported patch type %q", response.patchType)}
 	}
 	patched, changed, err := review.apply(patch)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -33,7 +34,7 @@ func (d *Dispatcher) validate(ctx context.Context, attributes *registry.Attribut
 	errs := make([]error, len(calls))
 	var group sync.WaitGroup
 	for i, c := range calls {
-		group.Go(func() { errs[i] = d.callValidating(ctx, c.hook, c.review) })
+		group.Go(func() { errs[i] = d.callValidating(ctx, c, attributes.Operation) })
 	}
 	group.Wait()
 	for _, err := range errs {
@@ -72,12 +73,14 @@ func callsFor(ctx context.Context, r *match.Request, hooks []*hook) ([]call, err
 
 // callValidating calls one webhook. It turns a panic into an error, because it runs outside of
 // the goroutine whose panics the HTTP server recovers.
-func (d *Dispatcher) callValidating(ctx context.Context, h *hook, review *review) (err error) {
+func (d *Dispatcher) callValidating(ctx context.Context, c call, operation registry.Operation) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = apierrors.NewInternalError(fmt.Errorf("ValidatingAdmissionWebhook/%v has panicked: %v", h.name, cause))
+			err = apierrors.NewInternalError(fmt.Errorf("ValidatingAdmissionWebhook/%v has panicked: %v", c.hook.name, cause))
 		}
 	}()
-	_, err = d.call(ctx, h, review)
-	return d.outcome(ctx, h, err)
+	started := time.Now()
+	_, err = d.call(ctx, c.hook, c.review)
+	d.observe(c.hook, operation, time.Since(started), err)
+	return d.outcome(ctx, c.hook, err)
 }

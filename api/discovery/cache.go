@@ -26,6 +26,8 @@ type Config struct {
 	Release string
 	// OpenID reports whether the server publishes the keys of its tokens.
 	OpenID bool
+	// CBOR reports whether the server supports CBOR.
+	CBOR bool
 	// PatchTypes are the content types of patches.
 	PatchTypes []openapi.PatchType
 	// Sync blocks until the catalog serves every resource defined before the call, or until its
@@ -99,7 +101,7 @@ func newDocuments(c content) *Documents {
 		discovery: sync.OnceValue(func() *discovery { return buildDiscovery(c) }),
 		openapi: openapi.New(openapi.Config{
 			Groups: c.groups, Resources: c.resources, Scheme: c.config.Scheme, Release: c.config.Release,
-			OpenID: c.config.OpenID, PatchTypes: c.config.PatchTypes, RemoteDocuments: links,
+			OpenID: c.config.OpenID, CBOR: c.config.CBOR, PatchTypes: c.config.PatchTypes, RemoteDocuments: links,
 		}),
 	}
 }
@@ -121,12 +123,13 @@ type documentConfig struct {
 	Scheme     *runtime.Scheme
 	Release    string
 	OpenID     bool
+	CBOR       bool
 	PatchTypes []openapi.PatchType
 }
 
 func contentOf(snapshot *registry.Snapshot, config Config) content {
 	return content{
-		config:    documentConfig{config.Scheme, config.Release, config.OpenID, config.PatchTypes},
+		config:    documentConfig{config.Scheme, config.Release, config.OpenID, config.CBOR, config.PatchTypes},
 		groups:    snapshot.Groups,
 		resources: snapshot.Resources(),
 		remotes:   snapshot.Remotes(),
@@ -136,7 +139,7 @@ func contentOf(snapshot *registry.Snapshot, config Config) content {
 // key identifies the content. Resources are immutable, so equal keys mean equal documents.
 func (c content) key() string {
 	var key strings.Builder
-	fmt.Fprintf(&key, "%s %t %p", c.config.Release, c.config.OpenID, c.config.Scheme)
+	fmt.Fprintf(&key, "%s %t %t %p", c.config.Release, c.config.OpenID, c.config.CBOR, c.config.Scheme)
 	for _, r := range c.resources {
 		fmt.Fprintf(&key, " %p", r)
 	}

@@ -15,15 +15,22 @@ import (
 type Handlers struct {
 	cache     *Cache
 	responder *encoding.Responder
+	// custom writes the documents of groups with custom resources only, for which kube-apiserver
+	// does not support CBOR.
+	custom *encoding.Responder
 }
 
 // NewHandlers returns the handlers of a Cache.
 func NewHandlers(cache *Cache, responder *encoding.Responder) *Handlers {
-	return &Handlers{cache, responder}
+	return &Handlers{cache, responder, responder.WithoutCBOR()}
 }
 
 // ServeLegacyVersions serves /api.
 func (h *Handlers) ServeLegacyVersions(w http.ResponseWriter, r *http.Request) {
+	if err := h.responder.CheckAccept(r); err != nil {
+		h.responder.WriteError(w, r, err)
+		return
+	}
 	d := h.cache.Documents(r.Context()).discovery()
 	h.serveRoot(w, r, d.legacy, func() *encoding.CachedObject {
 		// As in kube-apiserver it has no apiVersion. The address depends on the connection.
@@ -45,10 +52,6 @@ func (h *Handlers) ServeGroups(w http.ResponseWriter, r *http.Request) {
 
 // serveRoot sends the aggregated document if the client accepts it, and otherwise the plain one.
 func (h *Handlers) serveRoot(w http.ResponseWriter, r *http.Request, aggregated *aggregatedDiscovery, plain func() *encoding.CachedObject) {
-	if err := h.responder.CheckAccept(r); err != nil {
-		h.responder.WriteError(w, r, err)
-		return
-	}
 	f, err := h.responder.Negotiate(r, aggregatedOrPlain)
 	if err != nil {
 		h.responder.WriteError(w, r, err)
@@ -77,40 +80,47 @@ func (h *Handlers) ServeGroup(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	h.servePlain(w, r, group, d.builtIn[name])
+	servePlain(h.responder, w, r, group)
 }
 
-// ServeResources serves /api/{version} and /apis/{group}/{version}.
-func (h *Handlers) ServeResources(w http.ResponseWriter, r *http.Request) {
-	d := h.cache.Documents(r.Context()).discovery()
-	gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
-	if resources, ok := d.resources[gv]; ok {
-		h.servePlain(w, r, resources, d.builtIn[gv.Group])
-		return
+// ServeResources returns the handler of /api/{version} and /apis/{group}/{version}. Other methods
+// than GET and HEAD of an existing version get to notAllowed.
+func (h *Handlers) ServeResources(notAllowed http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		d := h.cache.Documents(r.Context()).discovery()
+		gv := schema.GroupVersion{Group: chi.URLParam(r, "group"), Version: chi.URLParam(r, "version")}
+		resources, ok := d.resources[gv]
+		switch {
+		case !ok && d.builtIn[gv.Group]:
+			h.responder.WriteError(w, r, encoding.GenericError(http.StatusNotFound, ""))
+		case !ok:
+			http.NotFound(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			notAllowed(w, r)
+		case d.builtIn[gv.Group]:
+			h.serveBuiltIn(w, r, resources)
+		default:
+			servePlain(h.custom, w, r, resources)
+		}
 	}
-	if !d.builtIn[gv.Group] {
-		http.NotFound(w, r)
-		return
-	}
-	h.responder.WriteError(w, r, encoding.GenericError(http.StatusNotFound, ""))
 }
 
-// servePlain sends a document. routed reports whether the router of kube-apiserver has its path,
-// which checks the Accept header.
-func (h *Handlers) servePlain(w http.ResponseWriter, r *http.Request, document *encoding.CachedObject, routed bool) {
-	var err error
-	if routed {
-		err = h.responder.CheckAccept(r)
-	}
-	var f encoding.Format
-	if err == nil {
-		f, err = h.responder.Negotiate(r, encoding.NoTransformation)
-	}
-	if err != nil {
+func (h *Handlers) serveBuiltIn(w http.ResponseWriter, r *http.Request, resources *encoding.CachedObject) {
+	if err := h.responder.CheckAccept(r); err != nil {
 		h.responder.WriteError(w, r, err)
 		return
 	}
-	h.responder.WriteCached(w, r, f, document)
+	servePlain(h.responder, w, r, resources)
+}
+
+// servePlain sends a document.
+func servePlain(responder *encoding.Responder, w http.ResponseWriter, r *http.Request, document *encoding.CachedObject) {
+	f, err := responder.Negotiate(r, encoding.NoTransformation)
+	if err != nil {
+		responder.WriteError(w, r, err)
+		return
+	}
+	responder.WriteCached(w, r, f, document)
 }
 
 // localAddress returns the address of the server that the client connected to.

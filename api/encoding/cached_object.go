@@ -49,7 +49,7 @@ func (p *Responder) WriteCached(w http.ResponseWriter, r *http.Request, f Format
 		contentType += ";g=" + f.As.Group + ";v=" + f.As.Version + ";as=" + f.As.Kind
 	}
 	if f.indents() {
-		p.writeBudgeted(w, r, Response{contentType, http.StatusOK, indentJSON(document)})
+		p.WriteResponse(w, r, Response{contentType, http.StatusOK, indentJSON(document)})
 		return
 	}
 	p.WriteResponse(w, r, Response{contentType, http.StatusOK, document})

@@ -2,8 +2,6 @@ package encoding
 
 import (
 	"mime"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Codec holds the media types of a server, the preferred one first. It is immutable.
@@ -11,9 +9,9 @@ type Codec struct {
 	mediaTypes []MediaType
 }
 
-// NewCodec returns the codec of the Go types in a scheme.
-func NewCodec(scheme *runtime.Scheme) *Codec {
-	return &Codec{mediaTypes: newMediaTypes(scheme)}
+// NewCodec returns the codec of the Go types in the scheme of a configuration.
+func NewCodec(config Config) *Codec {
+	return &Codec{mediaTypes: newMediaTypes(config)}
 }
 
 // JSON returns the media type of JSON, the default of requests and responses.
@@ -49,7 +47,7 @@ func (c *Codec) watchTypes() []string {
 	var types []string
 	for _, m := range c.mediaTypes {
 		if m.Stream != "" {
-			types = append(types, m.Type+";stream=watch")
+			types = append(types, m.watchType)
 		}
 	}
 	return types

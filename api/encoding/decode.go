@@ -4,12 +4,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -21,6 +24,8 @@ const SchemeName = "pkg/runtime/scheme.go:111"
 type DecodeOptions struct {
 	// Kind is the expected kind, and the kind of a body without apiVersion and kind.
 	Kind schema.GroupVersionKind
+	// MoreVersions are other versions of Kind with the same fields.
+	MoreVersions []schema.GroupVersion
 	// Into is an empty object of Kind.
 	Into runtime.Object
 	// FieldValidation is one of metav1.FieldValidationIgnore, -Warn and -Strict.
@@ -30,12 +35,14 @@ type DecodeOptions struct {
 	Prune func(obj runtime.Object) (unknown []string, err error)
 }
 
-// DecodeBody decodes a request body into an object without apiVersion and kind. With field
-// validation Warn it returns the errors of unknown and duplicate fields as warnings. Every error
-// is a 400.
+// DecodeBody decodes a request body into an object without apiVersion and kind, except for an
+// object without a Go type that is of another kind. With field validation Warn it returns the
+// errors of unknown and duplicate fields as warnings. Every error is a 400 or a 413.
 func (m *MediaType) DecodeBody(data []byte, o DecodeOptions) (obj runtime.Object, warnings []error, err error) {
-	if err := CheckDepth(data); err != nil {
-		return nil, nil, err
+	if m.check != nil {
+		if err := m.check(data); err != nil {
+			return nil, nil, err
+		}
 	}
 	obj, got, err := m.Decode(data, o)
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && o.FieldValidation == metav1.FieldValidationWarn {
@@ -44,12 +51,25 @@ func (m *MediaType) DecodeBody(data []byte, o DecodeOptions) (obj runtime.Object
 	if err != nil {
 		return nil, nil, decodeError(err, got, o.Kind, data)
 	}
-	if got.GroupVersion() != o.Kind.GroupVersion() {
+	if version := got.GroupVersion(); version != o.Kind.GroupVersion() && !slices.Contains(o.MoreVersions, version) {
 		text := "the API version in the data (%s) does not match the expected API version (%s)"
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf(text, got.GroupVersion(), o.Kind.GroupVersion()))
 	}
-	registry.ClearKind(obj)
+	if CheckCustomKind(obj, o.Kind) == nil {
+		registry.ClearKind(obj)
+	}
 	return obj, warnings, nil
+}
+
+// CheckCustomKind returns the 422 of an object without a Go type that is of another kind than want.
+func CheckCustomKind(obj runtime.Object, want schema.GroupVersionKind) error {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok || u.GetKind() == "" || u.GetKind() == want.Kind {
+		return nil
+	}
+	invalid := field.Invalid(field.NewPath("kind"), u.GetKind(), "must be "+want.Kind)
+	kind := schema.GroupKind{Group: want.Group, Kind: u.GetKind()}
+	return apierrors.NewInvalid(kind, u.GetName(), field.ErrorList{invalid})
 }
 
 // Decode decodes data and returns the object and its kind. If the error is a strict decoding
@@ -58,6 +78,9 @@ func (m *MediaType) Decode(data []byte, o DecodeOptions) (runtime.Object, schema
 	serializer := m.strict
 	if o.FieldValidation == metav1.FieldValidationIgnore {
 		serializer = m.lax
+	}
+	if kind, err := m.checkQuantities(serializer, data, o); err != nil {
+		return nil, kind, err
 	}
 	obj, kind, err := serializer.Decode(data, &o.Kind, o.Into)
 	if kind == nil {
@@ -72,18 +95,19 @@ func (m *MediaType) Decode(data []byte, o DecodeOptions) (runtime.Object, schema
 		return nil, *kind, fmt.Errorf("converting (%s) to (%s.%s): unknown conversion",
 			strings.TrimPrefix(reflect.TypeOf(obj).String(), "*"), internalPackage(o.Kind.Group), o.Kind.Kind)
 	case o.Prune != nil && kind.GroupKind() == o.Kind.GroupKind():
-		err = o.prune(obj, err)
+		err = o.prune(obj, err, m.reportsPruned)
 	}
 	return obj, *kind, err
 }
 
-// prune calls Prune and adds the paths of the removed fields to the strict decoding error.
-func (o DecodeOptions) prune(obj runtime.Object, strictErr error) error {
+// prune calls Prune and, if report is set, adds the paths of the removed fields to the strict
+// decoding error.
+func (o DecodeOptions) prune(obj runtime.Object, strictErr error, report bool) error {
 	unknown, err := o.Prune(obj)
 	if err != nil {
 		return err
 	}
-	if o.FieldValidation == metav1.FieldValidationIgnore {
+	if o.FieldValidation == metav1.FieldValidationIgnore || !report {
 		return strictErr
 	}
 	var errs []error

@@ -34,12 +34,13 @@ type bodyWriter struct {
 	mayCompress bool
 	buffered    bytes.Buffer
 	compressor  *gzip.Writer
-	started     bool // the header has been sent
+	started     bool       // the header has been sent
+	audit       *auditCopy // nil: the response is not in the audit log
 }
 
 // newBodyWriter returns the writer of a response whose headers are set.
 func (p *Responder) newBodyWriter(w http.ResponseWriter, r *http.Request, status int) *bodyWriter {
-	return &bodyWriter{w: w, compressors: p.compressors, status: status, mayCompress: acceptsGzip(r)}
+	return &bodyWriter{w: w, compressors: p.compressors, status: status, mayCompress: acceptsGzip(r), audit: p.newAuditCopy(r)}
 }
 
 // acceptsGzip reports whether the client accepts gzip over a connection that is not a loopback
@@ -66,6 +67,9 @@ func isLoopbackClient(r *http.Request) bool {
 
 // Write implements io.Writer.
 func (b *bodyWriter) Write(p []byte) (int, error) {
+	if b.audit != nil {
+		b.audit.add(p)
+	}
 	if b.started {
 		return b.write(p)
 	}
@@ -109,6 +113,9 @@ func (b *bodyWriter) write(p []byte) (int, error) {
 
 // Close sends the rest of the body. It must not be called after a failed write.
 func (b *bodyWriter) Close() error {
+	if b.audit != nil {
+		b.audit.end(b.w.Header().Get("Content-Type"))
+	}
 	if !b.started {
 		if err := b.start(); err != nil {
 			return err

@@ -89,7 +89,15 @@ func jsonList(w io.Writer, l List) error {
 		return err
 	}
 	buf := appendJSONHeader(nil, l.Header)
-	buf = append(append(append(buf, `,"metadata":`...), meta...), `,"items":[`...)
+	buf = append(append(buf, `,"metadata":`...), meta...)
+	if l.columns != nil {
+		buf = append(append(buf, `,"columnDefinitions":`...), l.columns...)
+	}
+	buf = append(append(append(buf, `,"`...), l.itemsKey()...), `":`...)
+	if l.isNull() {
+		return Document{start: append(buf, "null}\n"...)}.Write(w)
+	}
+	buf = append(buf, '[')
 	first := true
 	for b, err := range l.Items {
 		if err != nil {

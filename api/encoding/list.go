@@ -2,7 +2,6 @@ package encoding
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"iter"
@@ -18,35 +17,67 @@ type List struct {
 	Meta   metav1.ListMeta
 	// ShowEmptyMeta encodes empty metadata fields too, as in lists of custom resources.
 	ShowEmptyMeta bool
+	// Len is the number of items, Largest the approximate size of the largest one in bytes.
+	Len, Largest int
 	// Items yields the bodies. It can be ranged over several times, with the same result.
 	Items iter.Seq2[Body, error]
 	// ItemHeader is the type header of every item. Empty: items have none.
 	ItemHeader metav1.TypeMeta
+	// columns are the column definitions of a Table in JSON. Nil: the list is not a Table.
+	columns []byte
+	// nullIfEmpty encodes a list without items as null.
+	nullIfEmpty bool
 }
+
+// itemsKey returns the name of the field that has the items.
+func (l List) itemsKey() string {
+	if l.columns != nil {
+		return "rows"
+	}
+	return "items"
+}
+
+// isNull reports whether the field that has the items is null.
+func (l List) isNull() bool { return l.nullIfEmpty && l.Len == 0 }
 
 // writeBufferSize is the size of the buffer between a list and its connection. A response that is
 // larger takes more than one write.
 const writeBufferSize = 64 << 10
 
-func newWriteBuffers() *sync.Pool {
-	return &sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeBufferSize) }}
+// eventBufferSize is the size of the buffer that joins the frames of a watch to larger writes.
+const eventBufferSize = 16 << 10
+
+// WriteBuffers is a pool of buffers between documents and connections.
+type WriteBuffers struct{ pool sync.Pool } // of *bufio.Writer
+
+func newWriteBuffers(size int) *WriteBuffers {
+	return &WriteBuffers{sync.Pool{New: func() any { return bufio.NewWriterSize(nil, size) }}}
+}
+
+// Get returns an empty buffer that writes to w. The caller returns it with Put.
+func (b *WriteBuffers) Get(w io.Writer) *bufio.Writer {
+	buffer := b.pool.Get().(*bufio.Writer)
+	buffer.Reset(w)
+	return buffer
+}
+
+// Put discards the content of a buffer, which must not be used afterwards.
+func (b *WriteBuffers) Put(buffer *bufio.Writer) {
+	buffer.Reset(nil) // so that the pool does not keep the request alive
+	b.pool.Put(buffer)
 }
 
 // WriteList sends a list item by item, so that it is never in memory as a whole. It returns the
 // error of an item if nothing has been sent; afterwards it panics with http.ErrAbortHandler, which
 // closes the connection, so that the client does not take the beginning of the list for all of it.
 func (p *Responder) WriteList(w http.ResponseWriter, r *http.Request, f Format, l List) error {
-	if f.MediaType.rewrite != nil {
-		return p.writeRewrittenList(w, r, f, l)
+	if err := f.MediaType.reserveList(r, l); err != nil {
+		return err
 	}
 	defer p.LimitOnShutdown(http.NewResponseController(w).SetWriteDeadline, FinalWriteTimeout)()
 	client := &clientWriter{body: p.newBodyWriter(w, r, http.StatusOK)}
-	buffer := p.writeBuffers.Get().(*bufio.Writer)
-	buffer.Reset(client)
-	defer func() {
-		buffer.Reset(nil) // so that the pool does not keep the request alive
-		p.writeBuffers.Put(buffer)
-	}()
+	buffer := p.ListBuffers.Get(client)
+	defer p.ListBuffers.Put(buffer)
 	w.Header().Set("Content-Type", f.MediaType.Type)
 	var out io.Writer = buffer
 	if f.indents() {
@@ -65,7 +96,7 @@ func (p *Responder) WriteList(w http.ResponseWriter, r *http.Request, f Format, 
 	case !client.body.started:
 		return err
 	case client.err == nil && r.Context().Err() == nil:
-		p.config.Logger.ErrorContext(r.Context(), "list aborted", "path", r.URL.Path, "error", err)
+		p.config.Logger.ErrorContext(r.Context(), "list aborted", "path", r.URL.Path, "error", err, "auditID", w.Header().Get("Audit-Id"))
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -81,18 +112,4 @@ func (c *clientWriter) Write(p []byte) (int, error) {
 	n, err := c.body.Write(p)
 	c.err = errors.Join(c.err, err)
 	return n, err
-}
-
-// writeRewrittenList sends a list in a media type that rewrites whole documents.
-func (p *Responder) writeRewrittenList(w http.ResponseWriter, r *http.Request, f Format, l List) error {
-	var list bytes.Buffer
-	if err := f.MediaType.list(&list, l); err != nil {
-		return err
-	}
-	body, err := f.MediaType.rewrite(list.Bytes())
-	if err != nil {
-		return err
-	}
-	p.writeBudgeted(w, r, Response{f.MediaType.Type, http.StatusOK, body})
-	return nil
 }

@@ -78,10 +78,10 @@ func (c *Codec) Negotiate(r *http.Request, allowed Restriction) (Format, error) 
 // NegotiateWatch is Negotiate for a watch, which needs a media type with watch frames.
 func (c *Codec) NegotiateWatch(r *http.Request, allowed Restriction) (Format, error) {
 	f, err := c.Negotiate(r, allowed)
-	if err != nil || f.MediaType.Stream == "" {
-		return Format{}, notAcceptable(c.watchTypes())
+	if err == nil && f.MediaType.Stream == "" {
+		err = notAcceptable(c.watchTypes())
 	}
-	return f, nil
+	return f, err
 }
 
 // Accepts reports whether a clause of an Accept header includes a media type.

@@ -10,7 +10,7 @@ import (
 const tableV1 = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 func TestNegotiate(t *testing.T) {
-	c := NewCodec(runtime.NewScheme())
+	c := NewCodec(Config{Scheme: runtime.NewScheme()})
 	tests := []struct {
 		name, accept, agent, query string
 		allowed                    Restriction
@@ -71,7 +71,7 @@ func FuzzNegotiate(f *testing.F) {
 	f.Add(tableV1)
 	f.Add("application/json;q=0.5, */*;q=0.1")
 	f.Add("application/json;stream=;sv=;as=")
-	c := NewCodec(runtime.NewScheme())
+	c := NewCodec(Config{Scheme: runtime.NewScheme()})
 	f.Fuzz(func(t *testing.T, accept string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", accept)

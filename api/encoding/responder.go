@@ -12,17 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/internal/memory"
 )
 
 // Config configures a Responder. Scheme is required.
 type Config struct {
 	// Scheme holds the Go types of request and response bodies.
 	Scheme *runtime.Scheme
+	// CBOR adds the media type of CBOR.
+	CBOR bool
+	// Audit adds the bodies of responses to the audit log, for the events that have them.
+	Audit bool
 	// Logger receives internal errors. Nil: they are discarded.
 	Logger *slog.Logger
-	// MaxUnreadBytes limits the memory of responses that were built as a whole and are not read
-	// yet. Reads beyond the limit are answered with 429. 0: 512 MiB.
-	MaxUnreadBytes int64
 	// Shutdown is done when the shutdown of the server begins. Nil: never.
 	Shutdown context.Context
 }
@@ -30,10 +32,11 @@ type Config struct {
 // Responder writes responses in the media types of its Codec. Safe for concurrent use.
 type Responder struct {
 	*Codec
-	config       Config
-	compressors  *sync.Pool // of *gzip.Writer
-	writeBuffers *sync.Pool // of *bufio.Writer
-	unread       responseBudget
+	// ListBuffers are buffers for lists, EventBuffers smaller ones for the events of a watch.
+	ListBuffers, EventBuffers *WriteBuffers
+
+	config      Config
+	compressors *sync.Pool // of *gzip.Writer
 }
 
 // NewResponder returns a Responder.
@@ -41,19 +44,27 @@ func NewResponder(config Config) *Responder {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	if config.MaxUnreadBytes == 0 {
-		config.MaxUnreadBytes = defaultUnreadBytes
-	}
 	if config.Shutdown == nil {
 		config.Shutdown = context.Background()
 	}
 	return &Responder{
-		Codec:        NewCodec(config.Scheme),
+		Codec:        NewCodec(config),
+		ListBuffers:  newWriteBuffers(writeBufferSize),
+		EventBuffers: newWriteBuffers(eventBufferSize),
 		config:       config,
 		compressors:  newCompressors(),
-		writeBuffers: newWriteBuffers(),
-		unread:       responseBudget{limit: config.MaxUnreadBytes},
 	}
+}
+
+// WithoutCBOR returns a Responder that shares everything but the media types.
+func (p *Responder) WithoutCBOR() *Responder {
+	if !p.config.CBOR {
+		return p
+	}
+	other := *p
+	other.config.CBOR = false
+	other.Codec = NewCodec(other.config)
+	return &other
 }
 
 // Response is a response with an encoded body, which may be shared.
@@ -83,22 +94,24 @@ func (p *Responder) WriteObject(w http.ResponseWriter, r *http.Request, f Format
 		p.writeDocument(w, r, response, document)
 		return nil
 	}
-	var err error
-	if response.Body, err = f.convert(document); err != nil {
-		return err
+	err := reserve(r, document.Size())
+	if err == nil {
+		response.Body, err = f.convert(document)
 	}
-	p.writeBudgeted(w, r, response)
-	return nil
+	if err == nil {
+		p.WriteResponse(w, r, response)
+	}
+	return err
 }
 
-// WriteTable sends the Table of a list.
-func (p *Responder) WriteTable(w http.ResponseWriter, r *http.Request, f Format, table *metav1.Table) error {
-	document, err := f.encodeDocument(TypeHeader(f.As), table)
-	if err != nil {
-		return err
+// reserve reserves memory for a response that is built as a whole from about size bytes: the
+// source, or its decoded form, and the response. It returns memory.ErrExhausted if a read exceeds
+// the budget. The response of a write is always built, because the write has happened.
+func reserve(r *http.Request, size int) error {
+	if r.Method != http.MethodGet {
+		return nil
 	}
-	p.writeBudgeted(w, r, Response{f.MediaType.Type, http.StatusOK, document})
-	return nil
+	return memory.Grow(r.Context(), 2*int64(size))
 }
 
 // writeDocument sends a document as the body of a response.
@@ -122,7 +135,7 @@ func (p *Responder) writeDocument(w http.ResponseWriter, r *http.Request, respon
 func (p *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	status := StatusOf(err)
 	if status.Code == http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
-		p.config.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		p.config.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err, "auditID", w.Header().Get("Audit-Id"))
 	}
 	p.WriteStatus(w, r, status)
 }
@@ -130,6 +143,7 @@ func (p *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error
 // WriteStatus sends a Status that StatusOf returned.
 func (p *Responder) WriteStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
 	request.RecordFrom(r.Context()).SetReason(string(status.Reason))
+	request.AuditFrom(r.Context()).SetStatus(*status)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}

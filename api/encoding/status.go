@@ -11,14 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // StatusHeader is the type header of every Status.
 var StatusHeader = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// StatusOf returns the Status of an error: the error's own, or a 504 for the end of a context, or a
-// 500 with the text of the error.
+// StatusOf returns the Status of an error: the error's own, or a 429 for an exhausted memory
+// budget, or a 504 for the end of a context, or a 500 with the text of the error.
 func StatusOf(err error) *metav1.Status {
 	err = registry.CorruptError(err)
 	var status metav1.Status
@@ -26,6 +27,8 @@ func StatusOf(err error) *metav1.Status {
 	switch {
 	case errors.As(err, &carrier):
 		status = carrier.Status()
+	case errors.Is(err, memory.ErrExhausted):
+		status = apierrors.NewTooManyRequests(memory.ErrExhausted.Error(), 1).Status()
 	case errors.Is(err, context.DeadlineExceeded):
 		// Without Retry-After, which makes clients send the request again: a write that did
 		// happen would be repeated.

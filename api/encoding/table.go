@@ -28,6 +28,8 @@ type TableOptions struct {
 	// ListMeta is the metadata of the list. If it has no resourceVersion and there is one object,
 	// the Table has the resourceVersion of the object.
 	ListMeta metav1.ListMeta
+	// Now returns the time at which ages are determined. Nil: time.Now.
+	Now func() time.Time
 }
 
 // NewTable returns the Table of objects in the hub version. Cells such as ages depend on the
@@ -64,6 +66,7 @@ func NewTable(columns registry.Columns, objs []runtime.Object, opts TableOptions
 
 func tableRow(columns registry.Columns, obj runtime.Object, opts TableOptions) (metav1.TableRow, error) {
 	cells, conditions := columns.Row(obj)
+	opts.setAges(cells)
 	row := metav1.TableRow{Cells: cells, Conditions: conditions}
 	switch opts.IncludeObject {
 	case metav1.IncludeNone:
@@ -82,6 +85,21 @@ func tableRow(columns registry.Columns, obj runtime.Object, opts TableOptions) (
 		row.Object = runtime.RawExtension{Object: partial}
 	}
 	return row, nil
+}
+
+// setAges replaces cells with the time since a time by their texts.
+func (o *TableOptions) setAges(cells []any) {
+	for i, cell := range cells {
+		elapsed, ok := cell.(registry.Elapsed)
+		if !ok {
+			continue
+		}
+		now := time.Now()
+		if o.Now != nil {
+			now = o.Now()
+		}
+		cells[i] = elapsed.Text(now)
+	}
 }
 
 // defaultColumns returns the columns of a resource that defines none.

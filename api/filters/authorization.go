@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/miniapi/miniapi/api/encoding"
@@ -13,13 +14,33 @@ import (
 func WithAuthorization(authorizer registry.Authorizer, responder *encoding.Responder) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := registry.Authorize(r.Context(), authorizer, request.AuthorizationAttributes(r)); err != nil {
+			access := request.AuthorizationAttributes(r)
+			decision, err := authorizer.Authorize(r.Context(), access)
+			if request.InfoFrom(r).Audit != nil {
+				annotateDecision(r.Context(), decision, err)
+			}
+			if err := access.Rejection(decision, err); err != nil {
 				writeForbidden(w, r, responder, err)
 				return
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// annotateDecision adds a decision to the audit log, with the keys and values of kube-apiserver.
+func annotateDecision(ctx context.Context, decision registry.Decision, err error) {
+	const decisionKey, reasonKey = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
+	switch {
+	case decision.Allowed:
+		registry.AddAuditAnnotation(ctx, decisionKey, "allow")
+	case err != nil:
+		registry.AddAuditAnnotation(ctx, reasonKey, "internal error")
+		return
+	default:
+		registry.AddAuditAnnotation(ctx, decisionKey, "forbid")
+	}
+	registry.AddAuditAnnotation(ctx, reasonKey, decision.Reason)
 }
 
 // writeForbidden sends the error of a request that is not allowed, with the header of

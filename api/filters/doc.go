@@ -8,11 +8,14 @@
 //	WithRequestTracking    lets a shutdown wait for the request            503
 //	WithRequestLog         logs and keeps a record of the request
 //	WithMetrics            counts and measures the request
+//	WithTracing            begins the span of the request
 //	WithPanicRecovery      answers a panic                                 500
 //	WithHostGuard          rejects requests that web pages send            403
 //	WithAuthentication     determines the user                             401
+//	WithAudit              writes the audit log
 //	WithImpersonation      replaces the user by an impersonated user       400, 403
 //	WithMaxInFlightLimit   limits the requests in flight                   429
+//	WithMemoryBudget       reserves memory for the request                 429
 //	WithAuthorization      authorizes the request                          403
 //	WithWarnings           sends the warnings that handlers record
 //

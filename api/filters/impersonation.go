@@ -12,6 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/miniapi/miniapi/api/encoding"
@@ -51,8 +52,10 @@ func withImpersonation(responder *encoding.Responder, authorize func(*http.Reque
 				writeForbidden(w, r, responder, err)
 				return
 			}
+			impersonated = addGroups(impersonated)
 			request.RecordFrom(r.Context()).SetImpersonatedUser(impersonated.Username)
-			next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), addGroups(impersonated))))
+			request.AuditFrom(r.Context()).SetImpersonatedUser(impersonated)
+			next.ServeHTTP(w, r.WithContext(registry.WithUser(r.Context(), impersonated)))
 		})
 	}
 }
@@ -155,12 +158,9 @@ func addGroups(impersonated *authenticationv1.UserInfo) *authenticationv1.UserIn
 	return impersonated
 }
 
-// splitServiceAccount splits system:serviceaccount:NAMESPACE:NAME. ok is false for other users.
+// splitServiceAccount splits system:serviceaccount:NAMESPACE:NAME. ok is false for other users, and
+// for names that no service account or namespace can have.
 func splitServiceAccount(username string) (namespace, name string, ok bool) {
-	rest, ok := strings.CutPrefix(username, "system:serviceaccount:")
-	if !ok {
-		return "", "", false
-	}
-	namespace, name, ok = strings.Cut(rest, ":")
-	return namespace, name, ok && namespace != "" && name != "" && !strings.Contains(name, ":")
+	namespace, name, err := serviceaccount.SplitUsername(username)
+	return namespace, name, err == nil
 }

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -61,6 +63,7 @@ func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, a
 			if _, ok := nodeOf(impersonated.Username); ok {
 				impersonated.Groups = []string{"system:nodes"}
 			}
+			request.AuditFrom(ctx).SetImpersonationConstraint(mode.verb())
 			return nil
 		}
 		if first == nil {
@@ -74,6 +77,9 @@ func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, a
 	return err
 }
 
+// verb returns the verb of an impersonation in the mode.
+func (m impersonationMode) verb() string { return "impersonate:" + m.name }
+
 func (m impersonationMode) authorize(ctx context.Context, authorizer registry.Authorizer, access registry.Access, impersonated *authenticationv1.UserInfo) error {
 	user := access.User
 	if m.anyNode {
@@ -82,7 +88,7 @@ func (m impersonationMode) authorize(ctx context.Context, authorizer registry.Au
 	if err := registry.Authorize(ctx, authorizer, m.on(access, user)); err != nil {
 		return err
 	}
-	verb := "impersonate:" + m.name
+	verb := m.verb()
 	parts := impersonationParts(&authenticationv1.UserInfo{Username: impersonated.Username, UID: impersonated.UID}, verb, authenticationv1.GroupName)
 	if node, ok := nodeOf(impersonated.Username); ok {
 		parts[0].Resource, parts[0].Name = "nodes", node
@@ -93,13 +99,46 @@ func (m impersonationMode) authorize(ctx context.Context, authorizer registry.Au
 	if err := authorizeParts(ctx, authorizer, user, parts); err != nil {
 		return err
 	}
-	for _, part := range impersonationParts(&authenticationv1.UserInfo{Groups: impersonated.Groups, Extra: impersonated.Extra}, verb, authenticationv1.GroupName)[1:] {
-		decide := authorizer
-		if reason := neverImpersonated(part); reason != "" {
-			decide = refusal(reason)
-		}
-		if err := registry.Authorize(ctx, decide, registry.Access{User: user, Resource: &part}); err != nil {
+	groups := &authenticationv1.UserInfo{Groups: impersonated.Groups}
+	extra := &authenticationv1.UserInfo{Extra: impersonated.Extra}
+	for _, part := range []*authenticationv1.UserInfo{groups, extra} {
+		// The first part is the name.
+		if err := authorizeValues(ctx, authorizer, user, impersonationParts(part, verb, authenticationv1.GroupName)[1:]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// authorizeValues authorizes groups or extra values. For many values, the permission for all of
+// them, *, is checked first.
+func authorizeValues(ctx context.Context, authorizer registry.Authorizer, user *authenticationv1.UserInfo, values []authorizationv1.ResourceAttributes) error {
+	const many = 4
+	if err := refuseValues(ctx, user, values); err != nil {
+		return err
+	}
+	if len(values) >= many {
+		all := values[0]
+		all.Name = "*"
+		if all.Resource == "userextras" {
+			all.Subresource = "*"
+		}
+		if registry.Authorize(ctx, authorizer, registry.Access{User: user, Resource: &all}) == nil {
+			return nil
+		}
+	}
+	return authorizeParts(ctx, authorizer, user, values)
+}
+
+// refuseValues returns the 403 of the first value that no mode permits. As in kube-apiserver, it
+// does not name an extra value.
+func refuseValues(ctx context.Context, user *authenticationv1.UserInfo, values []authorizationv1.ResourceAttributes) error {
+	for _, value := range values {
+		if reason := neverImpersonated(value); reason != "" {
+			if value.Resource == "userextras" {
+				value.Subresource, value.Name = "", ""
+			}
+			return registry.Authorize(ctx, refusal(reason), registry.Access{User: user, Resource: &value})
 		}
 	}
 	return nil
@@ -154,13 +193,24 @@ func neverImpersonated(part authorizationv1.ResourceAttributes) string {
 		return "impersonating the empty string group is not allowed"
 	case part.Resource == "groups" && part.Name == "system:masters":
 		return "impersonating the system:masters group is not allowed"
-	case part.Resource != "userextras":
-		return ""
-	case part.Name == "":
-		return "impersonating the empty string value in extra is not allowed"
+	case part.Resource == "userextras":
+		return invalidExtra(part.Subresource, part.Name)
 	}
-	if errs := utilvalidation.IsDomainPrefixedPath(field.NewPath("extra", "key"), part.Subresource); len(errs) > 0 {
+	return ""
+}
+
+func invalidExtra(key, value string) string {
+	if key == "" {
+		return "impersonating the empty string key in extra is not allowed"
+	}
+	if errs := utilvalidation.IsDomainPrefixedPath(field.NewPath("extra", "key"), key); len(errs) > 0 {
 		return "impersonating an invalid key in extra is not allowed: " + errs.ToAggregate().Error()
+	}
+	if key != strings.ToLower(key) {
+		return fmt.Sprintf("impersonating a non-lowercase key in extra is not allowed: %q", key)
+	}
+	if value == "" {
+		return "impersonating the empty string value in extra is not allowed"
 	}
 	return ""
 }

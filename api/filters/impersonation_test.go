@@ -30,7 +30,7 @@ func TestImpersonation(t *testing.T) {
 		if err := json.NewEncoder(w).Encode(registry.UserFrom(r.Context())); err != nil {
 			t.Error(err)
 		}
-	}, WithAuthentication(userOfHeader, nil, responder), WithImpersonation(authorizer, responder))
+	}, WithAuthentication(userOfHeader, nil, Unauthorized(responder)), WithImpersonation(authorizer, responder))
 	const denied = ` is forbidden: User \"jane\" cannot impersonate resource `
 	tests := []struct {
 		name    string
@@ -47,6 +47,8 @@ func TestImpersonation(t *testing.T) {
 		{"a service account has its groups", []string{"Impersonate-User: system:serviceaccount:demo:bot"},
 			authenticationv1.UserInfo{Username: "system:serviceaccount:demo:bot",
 				Groups: []string{"system:serviceaccounts", "system:serviceaccounts:demo", "system:authenticated"}}, ""},
+		{"an invalid name of a service account is a user", []string{"Impersonate-User: system:serviceaccount:demo:Bot"},
+			authenticationv1.UserInfo{Username: "system:serviceaccount:demo:Bot", Groups: []string{"system:authenticated"}}, ""},
 		{"the anonymous user is unauthenticated", []string{"Impersonate-User: system:anonymous"},
 			authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}, ""},
 		{"a forbidden user", []string{"User: jane", "Impersonate-User: ann"}, authenticationv1.UserInfo{},
@@ -59,6 +61,8 @@ func TestImpersonation(t *testing.T) {
 			`userextras.authentication.k8s.io \"red\"` + denied + `\"userextras/acme.io/team\" in API group \"authentication.k8s.io\" at the cluster scope`},
 		{"a forbidden service account", []string{"User: jane", "Impersonate-User: system:serviceaccount:demo:bot"}, authenticationv1.UserInfo{},
 			`serviceaccounts \"bot\"` + denied + `\"serviceaccounts\" in API group \"\" in the namespace \"demo\"`},
+		{"a service account of an invalid namespace", []string{"User: jane", "Impersonate-User: system:serviceaccount:a.b:bot"}, authenticationv1.UserInfo{},
+			`users \"system:serviceaccount:a.b:bot\"` + denied + `\"users\" in API group \"\" at the cluster scope`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,6 +103,9 @@ func permit(allowed ...string) authorizerFunc {
 
 func TestConstrainedImpersonation(t *testing.T) {
 	const account, node = "Impersonate-User: system:serviceaccount:demo:bot", "Impersonate-User: system:node:n1"
+	fourGroups := []string{"Impersonate-User: joe", "Impersonate-Group: a", "Impersonate-Group: b", "Impersonate-Group: c", "Impersonate-Group: d"}
+	const extra = "Impersonate-Extra-Example.com%2fa: "
+	fourExtras := []string{"Impersonate-User: joe", extra + "1", extra + "2", extra + "3", extra + "4"}
 	for _, tc := range []struct {
 		rule    string
 		user    authenticationv1.UserInfo
@@ -122,6 +129,31 @@ func TestConstrainedImpersonation(t *testing.T) {
 		{"system:masters", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Group: system:masters"},
 			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups system:masters"}, nil,
 			`groups.authentication.k8s.io "system:masters" is forbidden: User "jane" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed`},
+		{"four groups by *", authenticationv1.UserInfo{}, "GET /api/v1/pods", fourGroups,
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups *"},
+			[]string{"a", "b", "c", "d", "system:authenticated"}, ""},
+		{"four groups by name", authenticationv1.UserInfo{}, "GET /api/v1/pods", fourGroups,
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups a",
+				"impersonate:user-info groups b", "impersonate:user-info groups c", "impersonate:user-info groups d"},
+			[]string{"a", "b", "c", "d", "system:authenticated"}, ""},
+		{"three groups need their names", authenticationv1.UserInfo{}, "GET /api/v1/pods", fourGroups[:4],
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups *"}, nil,
+			`groups.authentication.k8s.io "a" is forbidden: User "jane" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope`},
+		{"* does not include system:masters", authenticationv1.UserInfo{}, "GET /api/v1/pods", append(fourGroups, "Impersonate-Group: system:masters"),
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info groups *"}, nil,
+			`groups.authentication.k8s.io "system:masters" is forbidden: User "jane" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed`},
+		{"four extra values by *", authenticationv1.UserInfo{}, "GET /api/v1/pods", fourExtras,
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info userextras *"},
+			[]string{"system:authenticated"}, ""},
+		{"three extra values need their names", authenticationv1.UserInfo{}, "GET /api/v1/pods", fourExtras[:4],
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info userextras *"}, nil,
+			`userextras.authentication.k8s.io "1" is forbidden: User "jane" cannot impersonate:user-info resource "userextras/example.com/a" in API group "authentication.k8s.io" at the cluster scope`},
+		{"an extra key in upper case", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Extra-Example.com%2f%41: 1"},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info userextras *"}, nil,
+			`userextras.authentication.k8s.io is forbidden: User "jane" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: impersonating a non-lowercase key in extra is not allowed: "example.com/A"`},
+		{"an empty extra value", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Extra-Example.com%2fa: "},
+			[]string{"impersonate-on:user-info:list pods ", "impersonate:user-info users joe", "impersonate:user-info userextras *"}, nil,
+			`userextras.authentication.k8s.io is forbidden: User "jane" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: impersonating the empty string value in extra is not allowed`},
 		{"the verb impersonate allows every request", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{"Impersonate-User: joe", "Impersonate-Group: system:masters"},
 			[]string{"impersonate users joe", "impersonate groups system:masters"}, []string{"system:masters", "system:authenticated"}, ""},
 		{"a service account", authenticationv1.UserInfo{}, "GET /api/v1/pods", []string{account},
@@ -149,7 +181,7 @@ func TestConstrainedImpersonation(t *testing.T) {
 			authenticate := func(*http.Request) (*authenticationv1.UserInfo, error) { return &tc.user, nil }
 			var got *authenticationv1.UserInfo
 			handler := chain(func(_ http.ResponseWriter, r *http.Request) { got = registry.UserFrom(r.Context()) },
-				WithAuthentication(authenticate, nil, responder), WithConstrainedImpersonation(permit(tc.allowed...), responder))
+				WithAuthentication(authenticate, nil, Unauthorized(responder)), WithConstrainedImpersonation(permit(tc.allowed...), responder))
 			answer := serve(handler, newRequest(t, tc.request, tc.headers...))
 			if tc.err != "" {
 				var status struct{ Message string }

@@ -56,6 +56,9 @@ func (i *injected) serve(w http.ResponseWriter, r *http.Request) {
 		i.fail(w, r)
 	default:
 		request.InfoFrom(r).Injection = i.Injection
+		if i.Context != nil {
+			r = r.WithContext(i.Context(r.Context()))
+		}
 		if i.MaxBytes > 0 {
 			w = &truncatedResponse{ResponseWriter: w, left: i.MaxBytes}
 		}

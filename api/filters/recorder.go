@@ -11,8 +11,8 @@ type Recorder struct {
 	http.ResponseWriter
 	Status int // 0 until the header is sent
 	Bytes  int64
-	// beforeHeader, if not nil, is called once, before the header is sent.
-	beforeHeader func(http.Header)
+	// beforeHeader, if not nil, is called once, before the header is sent or after Hijack.
+	beforeHeader func(status int, header http.Header)
 }
 
 // recorderOf returns w if it is a Recorder, and otherwise a new Recorder of w.
@@ -28,7 +28,7 @@ func (w *Recorder) WriteHeader(status int) {
 	if w.Status == 0 {
 		w.Status = status
 		if w.beforeHeader != nil {
-			w.beforeHeader(w.Header())
+			w.beforeHeader(status, w.Header())
 		}
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -49,6 +49,9 @@ func (w *Recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
 		w.Status = http.StatusSwitchingProtocols
+		if w.beforeHeader != nil {
+			w.beforeHeader(w.Status, w.Header())
+		}
 	}
 	return conn, buffer, err
 }

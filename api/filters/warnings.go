@@ -20,7 +20,7 @@ const (
 func WithWarnings(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, warnings := registry.WithWarnings(r.Context())
-		w = &Recorder{ResponseWriter: w, beforeHeader: func(h http.Header) { addWarnings(h, warnings.List()) }}
+		w = &Recorder{ResponseWriter: w, beforeHeader: func(_ int, h http.Header) { addWarnings(h, warnings.List()) }}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

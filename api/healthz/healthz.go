@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,14 +31,27 @@ type Endpoint struct {
 	Handler http.HandlerFunc
 }
 
-// Endpoints returns /healthz, /livez and /readyz, and an endpoint below them for each check.
-// readyOnly are further checks of /readyz. There is no check for a shutdown, because a server that
-// shuts down rejects all requests.
-func Endpoints(checks, readyOnly []Check) []Endpoint {
-	ping := Check{Name: "ping", Check: func(context.Context) error { return nil }}
-	checks = append([]Check{ping}, checks...)
+// Config has the checks besides ping.
+type Config struct {
+	// All are the checks of all endpoints.
+	All []Check
+	// NotLive are the checks of /healthz and /readyz.
+	NotLive []Check
+	// ReadyOnly are the checks of /readyz.
+	ReadyOnly []Check
+	// Observe is called with each result of a check in an endpoint: healthz, livez or readyz. The
+	// error is nil if the check has passed. Calls may be concurrent.
+	Observe func(check, endpoint string, err error)
+}
+
+// Endpoints returns /healthz, /livez and /readyz, and an endpoint below them for each check. There
+// is no check for a shutdown, because a server that shuts down rejects all requests.
+func Endpoints(config Config) []Endpoint {
+	live := append([]Check{{Name: "ping", Check: func(context.Context) error { return nil }}}, config.All...)
+	healthy := slices.Concat(live, config.NotLive)
 	var endpoints []Endpoint
-	for _, g := range []group{{"healthz", checks}, {"livez", checks}, {"readyz", slices.Concat(checks, readyOnly)}} {
+	observe := config.Observe
+	for _, g := range []group{{"healthz", healthy, observe}, {"livez", live, observe}, {"readyz", slices.Concat(healthy, config.ReadyOnly), observe}} {
 		endpoints = append(endpoints, Endpoint{"/" + g.name, g.serve})
 		for _, check := range g.checks {
 			endpoints = append(endpoints, Endpoint{"/" + g.name + "/" + check.Name, check.serve})
@@ -48,8 +62,9 @@ func Endpoints(checks, readyOnly []Check) []Endpoint {
 
 // group holds the checks of one of /healthz, /livez and /readyz.
 type group struct {
-	name   string
-	checks []Check
+	name    string
+	checks  []Check
+	observe func(check, endpoint string, err error)
 }
 
 // serve sends "ok" if all checks pass. On failure, or with the parameter verbose, it sends a line
@@ -60,6 +75,7 @@ func (g group) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, report.String()+g.name+" check failed", http.StatusInternalServerError)
 		return
 	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !r.URL.Query().Has("verbose") {
 		writeText(w, "ok")
 		return
@@ -70,13 +86,14 @@ func (g group) serve(w http.ResponseWriter, r *http.Request) {
 func (g group) report(r *http.Request) (report *bytes.Buffer, healthy bool) {
 	report, healthy = &bytes.Buffer{}, true
 	excluded := excludedChecks(r)
-	for _, check := range g.checks {
+	errs := g.run(r.Context(), excluded)
+	for i, check := range g.checks {
 		if slices.Contains(excluded, check.Name) {
 			excluded = slices.DeleteFunc(excluded, func(name string) bool { return name == check.Name })
 			fmt.Fprintf(report, "[+]%s excluded: ok\n", check.Name)
 			continue
 		}
-		if err := check.run(r.Context()); err != nil {
+		if err := errs[i]; err != nil {
 			healthy = false
 			fmt.Fprintf(report, "[-]%s failed: %s\n", check.Name, check.reason(err))
 			continue
@@ -87,6 +104,22 @@ func (g group) report(r *http.Request) (report *bytes.Buffer, healthy bool) {
 		fmt.Fprintf(report, "warn: some health checks cannot be excluded: no matches for %s\n", quote(excluded))
 	}
 	return report, healthy
+}
+
+// run runs all checks at the same time, except the excluded ones, and returns their errors.
+func (g group) run(ctx context.Context, excluded []string) []error {
+	errs := make([]error, len(g.checks))
+	var running sync.WaitGroup // owned by this call
+	for i, check := range g.checks {
+		if !slices.Contains(excluded, check.Name) {
+			running.Go(func() {
+				errs[i] = check.run(ctx)
+				g.observe(check.Name, g.name, errs[i])
+			})
+		}
+	}
+	running.Wait()
+	return errs
 }
 
 // excludedChecks returns the names in ?exclude=a&exclude=b, sorted and without duplicates.
@@ -128,7 +161,6 @@ func quote(names []string) string {
 }
 
 func writeText(w http.ResponseWriter, text string) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	// A write fails only if the client has closed the connection.

@@ -28,12 +28,8 @@ func (o OpenRequest) String() string {
 
 // OpenRequests returns the open requests, including watches, oldest first.
 func (t *Tracker) OpenRequests() []OpenRequest {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var open []OpenRequest
-	for r := t.open.root.next; r != t.open.root; r = r.next {
-		open = append(open, r.describe())
-	}
+	t.each(func(r *Request, _ *request.Info) { open = append(open, r.describe()) })
 	return open
 }
 
@@ -41,6 +37,7 @@ func (t *Tracker) OpenRequests() []OpenRequest {
 // allocation.
 type Request struct {
 	request    *http.Request
+	number     int64
 	userAgent  string // copied, because handlers may change the headers
 	since      time.Time
 	prev, next *Request
@@ -61,7 +58,9 @@ func (r *Request) unlink() { r.prev.next, r.next.prev = r.next, r.prev }
 
 // list is a circular doubly linked list, the newest request last.
 type list struct {
-	root *Request // sentinel between the last element and the first
+	// root is the sentinel between the last element and the first. Its number is the number of
+	// requests that were ever added.
+	root *Request
 }
 
 func newList() list {
@@ -73,6 +72,9 @@ func newList() list {
 func (l list) empty() bool { return l.root.next == l.root }
 
 func (l list) add(r *Request) {
+	r.number = l.root.number + 1
+	l.root.number = r.number
+
 	r.prev, r.next = l.root.prev, l.root
 	r.prev.next, r.next.prev = r, r
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	"github.com/miniapi/miniapi/internal/broadcast"
 )
 
 // Tracker tracks open requests, so that a shutdown waits for them and not for connections that
@@ -15,6 +17,8 @@ type Tracker struct {
 
 	// detached counts the requests that were answered before their work ended.
 	detached atomic.Int64
+	// changed notifies that the open requests or the progress of a watch have changed.
+	changed broadcast.Broadcast
 
 	mu      sync.Mutex // guards the fields below
 	stopped bool
@@ -35,6 +39,7 @@ func (t *Tracker) Stopping() context.Context { return t.stopping }
 // Add tracks a request until Remove is called. It returns nil once the shutdown has begun.
 func (t *Tracker) Add(r *http.Request) *Request {
 	tracked := newRequest(r)
+	defer t.changed.Notify()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped {
@@ -46,6 +51,7 @@ func (t *Tracker) Add(r *http.Request) *Request {
 
 // Remove ends the tracking that Add began.
 func (t *Tracker) Remove(tracked *Request) {
+	defer t.changed.Notify()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tracked.unlink()
@@ -59,6 +65,7 @@ func (t *Tracker) Remove(tracked *Request) {
 // called. The request itself must still be open.
 func (t *Tracker) AddDetached(r *http.Request) *Request {
 	tracked := newRequest(r)
+	defer t.changed.Notify()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open.add(tracked)

@@ -10,7 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"k8s.io/apimachinery/pkg/version"
+
 	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -21,11 +24,14 @@ type Metrics struct {
 
 	requests      *prometheus.CounterVec
 	durations     *prometheus.HistogramVec
+	sliDurations  *prometheus.HistogramVec
 	responseSizes *prometheus.HistogramVec
 	inFlight      *prometheus.GaugeVec
 	longRunning   *prometheus.GaugeVec
 	watchEvents   *prometheus.CounterVec
 	watchSizes    *prometheus.HistogramVec
+	access        access
+	health        healthChecks
 }
 
 // The labels of the metrics of requests. Each list is a prefix of the next.
@@ -42,14 +48,27 @@ var (
 	eventBuckets    = prometheus.ExponentialBuckets(1024, 2, 8)
 )
 
-// New returns the metrics of a server that serves catalog. Handler also serves the metrics of
-// more.
-func New(catalog *registry.Catalog, more ...prometheus.Collector) *Metrics {
-	m := &Metrics{catalog: catalog}
+// Config configures Metrics. Catalog and Memory are required.
+type Config struct {
+	// Catalog has the resources whose names become label values.
+	Catalog *registry.Catalog
+	// Memory is the budget of the requests.
+	Memory *memory.Budget
+	// Version is the version of the API.
+	Version version.Info
+	// More collects further metrics.
+	More []prometheus.Collector
+}
+
+// New returns the metrics of a server.
+func New(config Config) *Metrics {
+	m := &Metrics{catalog: config.Catalog, health: newHealthChecks()}
 	m.requests = m.counter("apiserver_request_total",
 		"Requests by verb, dry run, resource, scope, component and code of the response.", codeLabels)
 	m.durations = m.histogram("apiserver_request_duration_seconds",
 		"Duration of responses in seconds, by verb, dry run, resource, scope and component.", dryRunLabels, durationBuckets)
+	m.sliDurations = m.histogram("apiserver_request_sli_duration_seconds",
+		"The same as apiserver_request_duration_seconds, without dry_run.", requestLabels, durationBuckets)
 	m.responseSizes = m.histogram("apiserver_response_sizes",
 		"Bytes of a response, by verb, resource, scope and component.", requestLabels, sizeBuckets)
 	m.inFlight = m.gauge("apiserver_current_inflight_requests",
@@ -59,8 +78,23 @@ func New(catalog *registry.Catalog, more ...prometheus.Collector) *Metrics {
 	m.watchEvents = m.counter("apiserver_watch_events_total", "Events sent to watches, by resource.", resourceLabels)
 	m.watchSizes = m.histogram("apiserver_watch_events_sizes",
 		"Bytes of the events sent to watches, by resource.", resourceLabels, eventBuckets)
-	m.collectors = append(append(m.collectors, objectCounter{catalog}), more...)
+	m.addAccess()
+	m.collectors = append(m.collectors, objectCounter{m.catalog}, memoryBudget{config.Memory}, buildInfo(config.Version))
+	m.collectors = append(m.collectors, config.More...)
 	return m
+}
+
+// buildInfo returns the metric that names the version of the API.
+func buildInfo(v version.Info) prometheus.Collector {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "kubernetes_build_info", Help: "1, with the version of the Kubernetes API in its labels.",
+		ConstLabels: prometheus.Labels{
+			"major": v.Major, "minor": v.Minor, "git_version": v.GitVersion, "git_commit": v.GitCommit, "git_tree_state": v.GitTreeState,
+			"build_date": v.BuildDate, "go_version": v.GoVersion, "compiler": v.Compiler, "platform": v.Platform,
+		},
+	})
+	g.Set(1)
+	return g
 }
 
 func (m *Metrics) counter(name, help string, labels []string) *prometheus.CounterVec {

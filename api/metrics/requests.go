@@ -2,16 +2,24 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
+
+// component is the label value of all requests except health checks.
+const component = "apiserver"
+
+// healthPaths are the paths that have metrics of their own, as in kube-apiserver.
+var healthPaths = []string{"/healthz", "/livez", "/readyz"}
 
 // Observation measures one request.
 type Observation struct {
@@ -19,8 +27,8 @@ type Observation struct {
 	gauge   prometheus.Gauge // counts the request while it is in flight
 	started time.Time
 
-	// The values of codeLabels, without component and code.
-	group, version, resource, subresource, scope, verb, dryRun string
+	// The values of codeLabels, without code.
+	group, version, resource, subresource, scope, component, verb, dryRun string
 }
 
 // Begin starts the observation of a request. The caller must call End.
@@ -37,25 +45,26 @@ func (m *Metrics) Begin(r *http.Request) Observation {
 }
 
 // End observes a request whose response has the given status code and size. A status of 0 counts
-// as 200. The duration of a long-running request depends on the client and is not observed.
+// as 200. As in kube-apiserver, watches count for all metrics except sliDurations.
 func (o *Observation) End(status int, bytes int64) {
-	took := time.Since(o.started)
+	took := time.Since(o.started).Seconds()
 	o.gauge.Dec()
 	labels := o.labels()
-	if o.verb == "GET" || o.verb == "LIST" {
+	if o.verb == "GET" || o.verb == "LIST" || o.verb == "WATCH" {
 		o.metrics.responseSizes.WithLabelValues(labels...).Observe(float64(bytes))
 	}
-	labels = append(labels, o.dryRun)
-	if !o.isLongRunning() {
-		o.metrics.durations.WithLabelValues(labels...).Observe(took.Seconds())
+	if o.verb != "WATCH" && o.dryRun == "" {
+		o.metrics.sliDurations.WithLabelValues(labels...).Observe(took)
 	}
+	labels = append(labels, o.dryRun)
+	o.metrics.durations.WithLabelValues(labels...).Observe(took)
 	o.metrics.requests.WithLabelValues(append(labels, strconv.Itoa(max(status, http.StatusOK)))...).Inc()
 }
 
 // labels returns the values of requestLabels, with capacity for the values of codeLabels.
 func (o *Observation) labels() []string {
 	return append(make([]string, 0, len(codeLabels)),
-		o.group, o.version, o.resource, o.subresource, o.scope, "apiserver", o.verb)
+		o.group, o.version, o.resource, o.subresource, o.scope, o.component, o.verb)
 }
 
 func (o *Observation) isLongRunning() bool { return o.verb == "WATCH" || o.verb == "CONNECT" }
@@ -70,8 +79,11 @@ func requestKind(method string) string {
 // classify returns an Observation with the label values of a request. Only names from the catalog
 // become label values, so that clients cannot create metrics.
 func (m *Metrics) classify(r *http.Request) Observation {
-	unknown := Observation{verb: methodVerb(r.Method)}
+	unknown := Observation{verb: methodVerb(r.Method), component: component}
 	info := request.InfoFrom(r)
+	if slices.Contains(healthPaths, info.Path) {
+		return Observation{verb: methodVerb(r.Method), subresource: info.Path}
+	}
 	if info.Form != request.ResourcePath || info.Empty {
 		return unknown
 	}
@@ -85,12 +97,20 @@ func (m *Metrics) classify(r *http.Request) Observation {
 	}
 	o := Observation{
 		group: info.Group, version: info.Version, resource: info.Resource, subresource: info.Subresource,
-		scope: scopeOf(r, info), verb: verbOf(r, info, sub),
+		scope: scopeOf(r, info), component: component, verb: verbOf(r, info, sub),
 	}
-	if r.URL.Query().Has("dryRun") {
-		o.dryRun = "All"
+	if values, ok := r.URL.Query()["dryRun"]; ok {
+		o.dryRun = dryRunOf(values)
 	}
 	return o
+}
+
+// dryRunOf returns the label value of a dry run.
+func dryRunOf(values []string) string {
+	if slices.ContainsFunc(values, func(value string) bool { return value != metav1.DryRunAll }) {
+		return "invalid"
+	}
+	return metav1.DryRunAll
 }
 
 func scopeOf(r *http.Request, info *request.Info) string {
@@ -103,6 +123,8 @@ func scopeOf(r *http.Request, info *request.Info) string {
 	return "cluster"
 }
 
+// verbOf returns the verb of a request for a resource. As in kube-apiserver, the deletion of a
+// collection differs from other deletions by its scope only.
 func verbOf(r *http.Request, info *request.Info, sub *registry.Subresource) string {
 	verb := methodVerb(r.Method)
 	switch {
@@ -112,9 +134,7 @@ func verbOf(r *http.Request, info *request.Info, sub *registry.Subresource) stri
 		return "WATCH"
 	case verb == "GET" && info.Name == "":
 		return "LIST"
-	case verb == "DELETE" && info.Name == "":
-		return "DELETECOLLECTION"
-	case verb == "PATCH" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch"):
+	case verb == "PATCH" && r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
 		return "APPLY"
 	}
 	return verb

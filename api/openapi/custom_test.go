@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -149,7 +150,9 @@ func TestSharedParametersOfV2(t *testing.T) {
 
 // The concatenated protobuf of version 2 equals the protobuf of the whole document.
 func TestV2ProtobufEqualsJSON(t *testing.T) {
-	d, err := newDocuments(t, custom("example.com", "v1", "A"), custom("b.example.com", "v1", "B")).V2()
+	r := custom("example.com", "v1", "A")
+	r.Versions[0].Model = func(bool) (*spec.Schema, error) { return detailedSchema(), nil }
+	d, err := newDocuments(t, r, custom("b.example.com", "v1", "B")).V2()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +170,34 @@ func TestV2ProtobufEqualsJSON(t *testing.T) {
 		t.Errorf("%d paths, %d definitions and %d parameters differ from the JSON",
 			len(got.Paths.Path), len(got.Definitions.AdditionalProperties), len(got.Parameters.AdditionalProperties))
 	}
+}
+
+// The protobuf of version 3 equals the protobuf that gnostic makes of the JSON.
+func TestV3ProtobufEqualsJSON(t *testing.T) {
+	r := custom("example.com", "v1", "A")
+	r.Versions[0].Model = func(bool) (*spec.Schema, error) { return detailedSchema(), nil }
+	documents := newDocuments(t, r)
+	for _, path := range []string{"api/v1", "apis", "apis/apps/v1", "apis/apiextensions.k8s.io/v1", "apis/example.com/v1", "version"} {
+		d := must[*openapi.Document](t)(documents.V3(path))
+		message := must[*openapi_v3.Document](t)(openapi_v3.ParseDocument(d.JSON()))
+		want := must[[]byte](t)(proto.Marshal(message))
+		if got := must[[]byte](t)(d.Protobuf()); !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes differ from the JSON's %d bytes", path, len(got), len(want))
+		}
+	}
+}
+
+// detailedSchema returns a schema with values of all JSON types.
+func detailedSchema() *spec.Schema {
+	schema := new(spec.Schema).Typed("object", "").WithDescription("one: \"two\" # three\n\n- 4 \u003c 5 \u00e9")
+	ratio := spec.Float64Property().WithMinimum(0.25, false).WithMaximum(1e6, true).WithMultipleOf(0.5)
+	schema.SetProperty("ratio", *ratio.WithDefault(1.5))
+	schema.SetProperty("name", *spec.StringProperty().WithMaxLength(63).WithPattern(`^[a-z]"\d+'$`).WithEnum("true", "1", "a: b", "", "null").WithDefault("yes"))
+	schema.SetProperty("list", *spec.ArrayProperty(spec.MapProperty(spec.Int64Property())).WithDefault([]any{map[string]any{"a": 1}, map[string]any{}}))
+	schema.AddExtension("x-kubernetes-list-map-keys", []any{"name", "1", "true"})
+	schema.AddExtension("x-kubernetes-validations", []any{map[string]any{"rule": `self.ratio < 1.0 && self.name != "x"`, "message": "multiple\nlines", "optional": nil}})
+	schema.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+	return schema
 }
 
 func byName[T interface{ GetName() string }](list []T) {

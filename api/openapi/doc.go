@@ -10,7 +10,9 @@
 //   - v2.go and v3.go encode the model.
 //   - parts.go divides a catalog into parts, each of which has one document of version 3. The
 //     single document of version 2 is joined from the fragments of all parts (fragment.go,
-//     excerpt.go), in protobuf too (protobuf.go).
+//     excerpt.go).
+//   - protobuf.go converts the JSON of documents to protobuf, on request. v2_paths.go converts
+//     paths; gnostic converts the rest, from nodes of YAML that node.go reads from the JSON.
 //   - [Documents] holds all documents of a catalog. Each document is built on its first use, once,
 //     and never changes.
 //

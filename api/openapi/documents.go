@@ -32,6 +32,8 @@ type Config struct {
 	Release string
 	// OpenID reports whether the server publishes the keys of its tokens.
 	OpenID bool
+	// CBOR reports whether the server supports CBOR.
+	CBOR bool
 	// PatchTypes are the content types of patches.
 	PatchTypes []PatchType
 	// RemoteDocuments holds URLs of documents on other servers by their paths, such as

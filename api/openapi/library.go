@@ -3,6 +3,7 @@ package openapi
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,14 +39,21 @@ func (l *library) collectKinds() map[string][]schema.GroupVersionKind {
 		if gvk.Version == runtime.APIVersionInternal {
 			continue
 		}
-		if name := modelName(reflect.New(t).Interface()); name != "" {
-			kinds[name] = append(kinds[name], gvk)
+		name := modelName(reflect.New(t).Interface())
+		if name == "" || decodesAlso(name, gvk.Version) {
+			continue
 		}
+		kinds[name] = append(kinds[name], gvk)
 	}
 	for _, list := range kinds {
 		slices.SortFunc(list, compareKinds)
 	}
 	return kinds
+}
+
+// decodesAlso reports whether a model of one version of an API also decodes another version.
+func decodesAlso(model, version string) bool {
+	return strings.HasPrefix(model, "io.k8s.api.") && !strings.Contains(model, "."+version+".")
 }
 
 // newObject returns an object of a kind, nil for an unknown kind.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -48,6 +49,24 @@ var (
 	anyMediaType    = []string{"*/*"}
 	logMediaTypes   = append([]string{"text/plain"}, mediaTypes...)
 )
+
+// addCBOR adds the media types of CBOR to each response that can be in protobuf.
+func addCBOR(routes []route) {
+	for k := range routes {
+		routes[k].operations = slices.Clone(routes[k].operations)
+		for i := range routes[k].operations {
+			media := &routes[k].operations[i].response.media
+			at := slices.Index(*media, runtime.ContentTypeProtobuf)
+			if at < 0 {
+				continue
+			}
+			*media = slices.Insert(slices.Clone(*media), at+1, runtime.ContentTypeCBOR)
+			if slices.Contains(*media, runtime.ContentTypeProtobuf+";stream=watch") {
+				*media = append(*media, runtime.ContentTypeCBORSequence)
+			}
+		}
+	}
+}
 
 // codeTexts describes the codes of success. The only error code of every operation is 401.
 var codeTexts = map[int]string{

@@ -25,6 +25,8 @@ type partConfig struct {
 	name    string // its path
 	library *library
 	release string
+	// cbor reports whether the server supports CBOR.
+	cbor bool
 	// gv, resources and patchTypes describe a group version.
 	gv         schema.GroupVersion
 	resources  []*registry.Resource
@@ -40,13 +42,14 @@ var parts weakmap.Map[partKey, part]
 type partKey struct {
 	name, release string
 	library       *library
+	cbor          bool
 	resources     string // their addresses
 	patchTypes    string
 }
 
 func newPart(config partConfig) *part {
 	key := partKey{
-		name: config.name, release: config.release, library: config.library,
+		name: config.name, release: config.release, library: config.library, cbor: config.cbor,
 		patchTypes: fmt.Sprint(config.patchTypes),
 	}
 	for _, r := range config.resources {
@@ -65,7 +68,7 @@ func partsOf(config Config, library *library) []*part {
 	var list []*part
 	for _, r := range nonResources(config) {
 		list = append(list, newPart(partConfig{
-			name: r.name, library: library, release: config.Release,
+			name: r.name, library: library, release: config.Release, cbor: config.CBOR,
 			nonResource: &route{"/" + r.name + "/", []operation{r.operation}},
 		}))
 	}
@@ -74,7 +77,7 @@ func partsOf(config Config, library *library) []*part {
 		for _, v := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: v}
 			list = append(list, newPart(partConfig{
-				name: strings.TrimPrefix(rootOf(gv), "/"), library: library, release: config.Release,
+				name: strings.TrimPrefix(rootOf(gv), "/"), library: library, release: config.Release, cbor: config.CBOR,
 				gv: gv, resources: resources[gv], patchTypes: config.PatchTypes,
 			}))
 		}
@@ -101,6 +104,15 @@ func (p *part) custom() bool {
 
 // routes returns the routes of the part, sorted by path.
 func (p *part) routes() []route {
+	routes := p.baseRoutes()
+	if p.cbor {
+		addCBOR(routes)
+	}
+	return routes
+}
+
+// baseRoutes returns the routes without the media types of CBOR.
+func (p *part) baseRoutes() []route {
 	if p.nonResource != nil {
 		return []route{*p.nonResource}
 	}

@@ -25,18 +25,21 @@ func AuthorizationAttributes(r *http.Request) registry.Access {
 	if resource.Name == "" {
 		resource.Name = info.SelectedName
 	}
-	if selector := fieldSelector(r, info.Verb); selector != "" {
+	if selector := selectorOf(r, info.Verb, "fieldSelector"); selector != "" {
 		resource.FieldSelector = &authorizationv1.FieldSelectorAttributes{RawSelector: selector}
+	}
+	if selector := selectorOf(r, info.Verb, "labelSelector"); selector != "" {
+		resource.LabelSelector = &authorizationv1.LabelSelectorAttributes{RawSelector: selector}
 	}
 	return registry.Access{User: user, Resource: resource}
 }
 
-// fieldSelector returns the field selector of a request for a collection.
-func fieldSelector(r *http.Request, verb string) string {
+// selectorOf returns a selector, the parameter of the given name, of a request for a collection.
+func selectorOf(r *http.Request, verb, parameter string) string {
 	switch verb {
 	case "list", "watch", "deletecollection":
-		if strings.Contains(r.URL.RawQuery, "fieldSelector") {
-			return r.URL.Query().Get("fieldSelector")
+		if strings.Contains(r.URL.RawQuery, parameter) {
+			return r.URL.Query().Get(parameter)
 		}
 	}
 	return ""

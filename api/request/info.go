@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/miniapi/miniapi/api/audit"
 )
 
 // Info holds the attributes of a request. It is parsed once from the method, path and query, by
@@ -24,8 +27,13 @@ type Info struct {
 	SelectedName string
 	// Record receives the outcome of the request. Nil: the request is not recorded.
 	Record *Record
+	// Audit is the event of the request in the audit log. Nil: the request is not in the log.
+	Audit *audit.Event
 	// Injection is the failure that is injected into the request. Nil: none.
 	Injection *Injection
+
+	watch     atomic.Pointer[Watch]
+	forwarded atomic.Bool
 }
 
 type infoKey struct{}
@@ -35,9 +43,24 @@ func WithInfo(ctx context.Context, info *Info) context.Context {
 	return context.WithValue(ctx, infoKey{}, info)
 }
 
+// InfoOf returns the Info in a context, nil if the context is not of a request.
+func InfoOf(ctx context.Context) *Info {
+	info, _ := ctx.Value(infoKey{}).(*Info)
+	return info
+}
+
+// AuditFrom returns the event of the request with this context in the audit log, nil if the request
+// is not in the log.
+func AuditFrom(ctx context.Context) *audit.Event {
+	if info := InfoOf(ctx); info != nil {
+		return info.Audit
+	}
+	return nil
+}
+
 // InfoFrom returns the Info in the context of r. It parses r if there is none.
 func InfoFrom(r *http.Request) *Info {
-	if info, ok := r.Context().Value(infoKey{}).(*Info); ok {
+	if info := InfoOf(r.Context()); info != nil {
 		return info
 	}
 	return NewInfo(r)
@@ -59,10 +82,12 @@ func NewInfo(r *http.Request) *Info {
 	return info
 }
 
-// IsLongRunning reports whether the request may stay open for hours, as a watch does.
+// IsLongRunning reports whether the request may stay open for hours, as a watch does. The duration
+// of a profile is a parameter of its request.
 func (i *Info) IsLongRunning() bool {
 	return i.Verb == "watch" || i.Verb == "proxy" ||
-		slices.Contains([]string{"attach", "exec", "proxy", "log", "portforward"}, i.Subresource)
+		slices.Contains([]string{"attach", "exec", "proxy", "log", "portforward"}, i.Subresource) ||
+		i.Form != ResourcePath && strings.HasPrefix(i.Path, "/debug/pprof/")
 }
 
 // verbOf returns the verb of a request for a resource. name is the object's name, "" for a

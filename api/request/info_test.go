@@ -76,6 +76,21 @@ func TestInfoMatchesKubeAPIServer(t *testing.T) {
 	}
 }
 
+func TestLongRunningRequests(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/api/v1/pods?watch=1": true, "/api/v1/namespaces/n/pods/p/log": true, "/api/v1/namespaces/n/pods/p": false,
+		"/debug/pprof/profile": true, "/debug/pprof": false, "/apis/debug/pprof/log": false, "/version": false,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := NewInfo(r).IsLongRunning(); got != want {
+			t.Errorf("%s: %t, want %t", path, got, want)
+		}
+	}
+}
+
 // A Target contains only names from the path, parsed as in kube-apiserver. Names that become parts
 // of storage keys never contain a slash.
 func FuzzParseTarget(f *testing.F) {

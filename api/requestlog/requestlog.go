@@ -16,11 +16,14 @@ type Config struct {
 	Logger *slog.Logger
 	// Keep is the number of records that Recent returns at most.
 	Keep int
+	// Observe is called with the record of each request that is complete. Nil: it is not called.
+	Observe func(record *request.Record)
 }
 
 // Log receives the records of requests. A nil Log records nothing. Safe for concurrent use.
 type Log struct {
-	logger *slog.Logger
+	logger  *slog.Logger
+	observe func(record *request.Record)
 
 	mu     sync.Mutex // guards the fields below
 	recent []*request.Record
@@ -29,16 +32,19 @@ type Log struct {
 
 // New returns a Log, nil if the config records nothing.
 func New(config Config) *Log {
-	if config.Logger == nil && config.Keep <= 0 {
+	if config.Logger == nil && config.Keep <= 0 && config.Observe == nil {
 		return nil
 	}
-	return &Log{logger: config.Logger, recent: make([]*request.Record, 0, max(config.Keep, 0))}
+	return &Log{logger: config.Logger, observe: config.Observe, recent: make([]*request.Record, 0, max(config.Keep, 0))}
 }
 
-// Add logs and keeps the record of a request that is complete.
+// Add logs, keeps and observes the record of a request that is complete.
 func (l *Log) Add(ctx context.Context, record *request.Record) {
 	if l.logger != nil {
 		_ = l.logger.Handler().Handle(ctx, line(record)) // as slog.Logger, which ignores the error
+	}
+	if l.observe != nil {
+		l.observe(record)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

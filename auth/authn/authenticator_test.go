@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,10 +31,13 @@ func request(headers ...string) *http.Request {
 	return r
 }
 
+// api is the audience of the server.
+var api = []string{"api"}
+
 func TestBearer(t *testing.T) {
 	users := &StaticTokens{}
 	users.Add("secret", authenticationv1.UserInfo{Username: "jane", Groups: []string{"devs"}})
-	authenticate := Chain(Bearer(AnyOf(users.Identify)))
+	authenticate := Chain(Bearer(AnyOf(forAudiences(api, users.Identify)), api...))
 	jane := &authenticationv1.UserInfo{Username: "jane", Groups: []string{"devs", "system:authenticated"}}
 	cases := map[string]struct {
 		header string
@@ -57,6 +61,20 @@ func TestBearer(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.err)
 			}
 		})
+	}
+}
+
+func TestSpacesBeforeABearerTokenAreAWarning(t *testing.T) {
+	users := &StaticTokens{}
+	users.Add("secret", authenticationv1.UserInfo{Username: "jane"})
+	r := request("Authorization", "Bearer  secret")
+	ctx, warnings := registry.WithWarnings(r.Context())
+	if _, ok, err := Bearer(forAudiences(api, users.Identify), api...)(r.WithContext(ctx)); ok || err != nil {
+		t.Errorf("authenticated %t, error %v", ok, err)
+	}
+	want := []string{"the provided Authorization header contains extra space before the bearer token, and is ignored"}
+	if diff := cmp.Diff(want, warnings.List()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 
@@ -92,19 +110,16 @@ func TestTokenFile(t *testing.T) {
 	if err := users.AddFile(write("t1,jane,u1,\"devs,ops\"\nt2,joe,u2\n")); err != nil {
 		t.Fatal(err)
 	}
-	identity, err := users.Identify(t.Context(), "t1", []string{"api"})
-	want := &registry.TokenIdentity{
-		User:      &authenticationv1.UserInfo{Username: "jane", UID: "u1", Groups: []string{"devs", "ops"}},
-		Audiences: []string{"api"},
-	}
-	if diff := cmp.Diff(want, identity); diff != "" || err != nil {
+	user, err := users.Identify(t.Context(), "t1")
+	want := &authenticationv1.UserInfo{Username: "jane", UID: "u1", Groups: []string{"devs", "ops"}}
+	if diff := cmp.Diff(want, user); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if identity, _ := users.Identify(t.Context(), "t2", nil); identity == nil || identity.User.Username != "joe" {
-		t.Errorf("without groups: %v", identity)
+	if user, _ := users.Identify(t.Context(), "t2"); user == nil || user.Username != "joe" {
+		t.Errorf("without groups: %v", user)
 	}
-	if identity, _ := users.Identify(t.Context(), "", nil); identity != nil {
-		t.Errorf("an empty token identifies %v", identity.User)
+	if user, _ := users.Identify(t.Context(), ""); user != nil {
+		t.Errorf("an empty token identifies %v", user)
 	}
 	for content, want := range map[string]string{
 		"t1,jane\n":         "must have at least 3 columns (token, user name, user uid), found 2",
@@ -174,7 +189,7 @@ func (a authority) client(user string, groups ...string) certs.Pair {
 func (a authority) certificates() Authenticator {
 	pool := x509.NewCertPool()
 	a.AddTo(pool)
-	return Certificates(pool)
+	return Certificates(func() *x509.CertPool { return pool })
 }
 
 // requestOver returns a request over TLS with a client certificate.
@@ -200,8 +215,26 @@ func TestAnyOfReturnsAllErrors(t *testing.T) {
 	expired := func(context.Context, string, []string) (*registry.TokenIdentity, error) {
 		return nil, errors.New("service account token has expired")
 	}
-	_, err := AnyOf((&StaticTokens{}).Identify, expired)(t.Context(), "x", nil)
+	_, err := AnyOf(forAudiences(api, (&StaticTokens{}).Identify), expired)(t.Context(), "x", nil)
 	if err == nil || err.Error() != "[invalid bearer token, service account token has expired]" {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTokensWithoutAudiencesAreForTheServer(t *testing.T) {
+	users := &StaticTokens{}
+	users.Add("secret", authenticationv1.UserInfo{Username: "jane"})
+	identify := forAudiences([]string{"api", "other"}, users.Identify)
+	for name, c := range map[string]struct{ audiences, want []string }{
+		"an audience of the server":   {[]string{"api", "vault"}, api},
+		"no audience of the server":   {[]string{"vault"}, nil},
+		"all audiences of the server": {[]string{"api", "other"}, []string{"api", "other"}},
+	} {
+		identity, err := identify(t.Context(), "secret", c.audiences)
+		if err != nil || (identity == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, %v", name, identity, err)
+		} else if identity != nil && !slices.Equal(identity.Audiences, c.want) {
+			t.Errorf("%s: audiences %q, want %q", name, identity.Audiences, c.want)
+		}
 	}
 }

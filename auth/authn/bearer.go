@@ -24,8 +24,14 @@ type TokenFunc func(ctx context.Context, token string, audiences []string) (*reg
 func Bearer(identify TokenFunc, audiences ...string) Authenticator {
 	return func(r *http.Request) (*authenticationv1.UserInfo, bool, error) {
 		scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
-		token, _, _ = strings.Cut(token, " ")
-		if !strings.EqualFold(scheme, "bearer") || token == "" {
+		token, _, more := strings.Cut(token, " ")
+		if !strings.EqualFold(scheme, "bearer") {
+			return nil, false, nil
+		}
+		if token == "" {
+			if more {
+				registry.AddWarning(r.Context(), "the provided Authorization header contains extra space before the bearer token, and is ignored")
+			}
 			return nil, false, nil
 		}
 		identity, err := identify(r.Context(), token, audiences)
@@ -52,5 +58,21 @@ func AnyOf(functions ...TokenFunc) TokenFunc {
 			}
 		}
 		return nil, utilerrors.NewAggregate(errs)
+	}
+}
+
+// forAudiences returns a TokenFunc for tokens without audiences. They are valid for the audiences
+// of the server, and for no others.
+func forAudiences(own []string, identify func(context.Context, string) (*authenticationv1.UserInfo, error)) TokenFunc {
+	return func(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
+		valid := intersection(own, audiences)
+		if len(valid) == 0 {
+			return nil, nil
+		}
+		user, err := identify(ctx, token)
+		if user == nil || err != nil {
+			return nil, err
+		}
+		return &registry.TokenIdentity{User: user, Audiences: valid}, nil
 	}
 }

@@ -1,17 +1,21 @@
 package authn
 
 import (
+	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/auth/oidc"
+	"github.com/miniapi/miniapi/auth/webhook"
+	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -24,7 +28,14 @@ type Config struct {
 	ClientCAFile, TokenAuthFile string
 	// RequestHeaders trusts front proxies.
 	RequestHeaders RequestHeaders
-	// AllowAnonymous accepts requests without credentials as system:anonymous.
+	// OIDC names the issuers of JSON Web Tokens.
+	OIDC oidc.Config
+	// TokenWebhook is a server that authenticates tokens.
+	TokenWebhook webhook.TokenConfig
+	// Outgoing limits the addresses of other servers. Nil: all are allowed.
+	Outgoing *outgoing.Policy
+	// AllowAnonymous accepts requests without credentials as system:anonymous. The file of OIDC
+	// takes precedence.
 	AllowAnonymous bool
 	// Dir keeps the administrator's token, and the signing key without SigningKeyFile.
 	Dir certs.Directory
@@ -37,18 +48,27 @@ type Config struct {
 }
 
 // Credentials authenticates the requests of a server: by client certificates, static tokens, tokens
-// of service accounts, and the headers of front proxies. Safe for concurrent use.
+// of service accounts and of other issuers, and the headers of front proxies. Safe for concurrent
+// use.
 type Credentials struct {
-	authenticate   Authenticator
-	allowAnonymous bool
-	tokens         Tokens
-	adminToken     string
-	clientCA       []byte
+	authenticate Authenticator
+	anonymous    Authenticator
+	tokens       Tokens
+	adminToken   string
+	clientCA     *certs.Reloaded[*bundle] // nil without HTTPS
+	closers      []func()
+	collectors   []prometheus.Collector
+}
+
+// bundle has the CAs of client certificates.
+type bundle struct {
+	pem  []byte
+	pool *x509.CertPool
 }
 
 // NewCredentials loads keys, certificates and tokens. It creates the administrator's token.
 func NewCredentials(config Config) (*Credentials, error) {
-	c := &Credentials{allowAnonymous: config.AllowAnonymous}
+	c := &Credentials{}
 	users := &StaticTokens{}
 	if config.TokenAuthFile != "" {
 		if err := users.AddFile(config.TokenAuthFile); err != nil {
@@ -65,7 +85,15 @@ func NewCredentials(config Config) (*Credentials, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.tokens = Tokens{ServiceAccounts: accounts, Any: AnyOf(users.Identify, accounts.Identify)}
+	remote, err := c.remoteTokens(config)
+	if err != nil {
+		return nil, err
+	}
+	functions := append([]TokenFunc{forAudiences(config.ServiceAccounts.Issuers, users.Identify), accounts.Identify}, remote...)
+	c.tokens = Tokens{ServiceAccounts: accounts, Any: AnyOf(functions...)}
+	if c.anonymous, err = config.anonymous(); err != nil {
+		return nil, err
+	}
 	bearer := Bearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
 	webSocket := WebSocketBearer(c.tokens.Any, config.ServiceAccounts.Issuers...)
 	if config.Authority == nil {
@@ -77,27 +105,86 @@ func NewCredentials(config Config) (*Credentials, error) {
 	return c, err
 }
 
-// certificateAuthenticators returns the authenticators of HTTPS: of front proxies and of client
-// certificates.
-func (c *Credentials) certificateAuthenticators(config Config) ([]Authenticator, error) {
-	var chain []Authenticator
-	if file := config.RequestHeaders.ClientCAFile; file != "" {
-		_, proxies, err := certs.LoadBundle(file)
+// remoteTokens returns the functions for tokens that other servers issue or verify.
+func (c *Credentials) remoteTokens(config Config) ([]TokenFunc, error) {
+	var functions []TokenFunc
+	audiences := config.ServiceAccounts.Issuers
+	if config.OIDC.Enabled() {
+		config.OIDC.Outgoing = config.Outgoing
+		config.OIDC.Logger = config.ServiceAccounts.Logger
+		issuers, err := oidc.New(config.OIDC)
 		if err != nil {
 			return nil, err
 		}
-		chain = append(chain, config.RequestHeaders.Authenticator(Certificates(proxies)))
+		c.closers = append(c.closers, issuers.Close)
+		c.collectors = append(c.collectors, issuers.Collector())
+		functions = append(functions, forAudiences(audiences, issuers.Identify))
 	}
-	roots := x509.NewCertPool()
+	if config.TokenWebhook.ConfigFile != "" {
+		tokens, err := webhook.NewTokens(webhook.TokensConfig{
+			TokenConfig: config.TokenWebhook, Audiences: audiences, Outgoing: config.Outgoing,
+		})
+		if err != nil {
+			return nil, err
+		}
+		c.closers = append(c.closers, tokens.Close)
+		functions = append(functions, tokens.Identify)
+	}
+	return functions, nil
+}
+
+// Collectors returns the metrics of the authenticators.
+func (c *Credentials) Collectors() []prometheus.Collector { return c.collectors }
+
+// Run blocks until ctx ends, which is no error, and closes the connections to other servers.
+func (c *Credentials) Run(ctx context.Context) error {
+	<-ctx.Done()
+	for _, closeConnections := range c.closers {
+		closeConnections()
+	}
+	return nil
+}
+
+// certificateAuthenticators returns the authenticators of HTTPS: of front proxies and of client
+// certificates. They read the files of CAs again when the files change.
+func (c *Credentials) certificateAuthenticators(config Config) ([]Authenticator, error) {
+	var chain []Authenticator
+	logger := config.ServiceAccounts.Logger
+	if file := config.RequestHeaders.ClientCAFile; file != "" {
+		proxies, err := certs.Reload(func() (*bundle, error) { return loadBundle(file) }, logger, file)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, config.RequestHeaders.Authenticator(Certificates(func() *x509.CertPool { return proxies.Get().pool })))
+	}
+	var files []string
+	if config.ClientCAFile != "" {
+		files = append(files, config.ClientCAFile)
+	}
+	var err error
+	if c.clientCA, err = certs.Reload(config.loadClientCA, logger, files...); err != nil {
+		return nil, err
+	}
+	return append(chain, Certificates(func() *x509.CertPool { return c.clientCA.Get().pool })), nil
+}
+
+// loadClientCA returns the CAs of client certificates: those in the file and the CA of the server.
+func (config Config) loadClientCA() (*bundle, error) {
+	b := &bundle{pool: x509.NewCertPool()}
 	if config.ClientCAFile != "" {
 		var err error
-		if c.clientCA, roots, err = certs.LoadBundle(config.ClientCAFile); err != nil {
+		if b, err = loadBundle(config.ClientCAFile); err != nil {
 			return nil, err
 		}
 	}
-	config.Authority.AddTo(roots)
-	c.clientCA = append(c.clientCA, config.Authority.CertificatePEM()...)
-	return append(chain, Certificates(roots)), nil
+	config.Authority.AddTo(b.pool)
+	b.pem = append(b.pem, config.Authority.CertificatePEM()...)
+	return b, nil
+}
+
+func loadBundle(file string) (*bundle, error) {
+	data, pool, err := certs.LoadBundle(file)
+	return &bundle{data, pool}, err
 }
 
 func newToken() ([]byte, error) {
@@ -139,10 +226,16 @@ func (c *Credentials) OpenID(keysURL string) (*OpenID, error) { return c.tokens.
 func (c *Credentials) AdminToken() string { return c.adminToken }
 
 // ClientCA returns the CAs of client certificates in PEM, nothing without HTTPS.
-func (c *Credentials) ClientCA() []byte { return c.clientCA }
+func (c *Credentials) ClientCA() []byte {
+	if c.clientCA == nil {
+		return nil
+	}
+	return c.clientCA.Get().pem
+}
 
 // Authenticate returns the user of a request. A request over plain HTTP without a bearer token is
-// the administrator's. An error means 401.
+// the administrator's. It returns nil and no error for a request without credentials that is not
+// accepted, and an error for invalid credentials. Both mean 401.
 func (c *Credentials) Authenticate(r *http.Request) (*authenticationv1.UserInfo, error) {
 	user, ok, err := c.authenticate(r)
 	switch {
@@ -151,11 +244,9 @@ func (c *Credentials) Authenticate(r *http.Request) (*authenticationv1.UserInfo,
 	case r.TLS == nil:
 		user := administrator()
 		return &user, nil
-	case c.allowAnonymous:
-		return &authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{unauthenticatedGroup}}, nil
-	default:
-		return nil, errors.New("the request has no credentials")
 	}
+	user, _, _ = c.anonymous(r) // nil if such requests are not accepted
+	return user, nil
 }
 
 // administrator is the user of the plain port and of the administrator's token.

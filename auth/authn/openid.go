@@ -1,7 +1,6 @@
 package authn
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/rsa"
 	"encoding/base64"
@@ -101,18 +100,14 @@ type jsonWebKey struct {
 	Exponent  string `json:"e,omitempty"`
 }
 
-func encodeKey(public crypto.PublicKey) (jsonWebKey, error) {
-	method, err := signingMethodOf(public)
+func encodeKey(public publicKey) (jsonWebKey, error) {
+	method, err := signingMethodOf(public.key)
 	if err != nil {
 		return jsonWebKey{}, err
 	}
-	id, err := keyID(public)
-	if err != nil {
-		return jsonWebKey{}, err
-	}
-	encoded := jsonWebKey{Use: "sig", ID: id, Algorithm: method.Alg()}
+	encoded := jsonWebKey{Use: "sig", ID: public.id, Algorithm: method.Alg()}
 	encode := base64.RawURLEncoding.EncodeToString
-	switch key := public.(type) {
+	switch key := public.key.(type) {
 	case *rsa.PublicKey:
 		encoded.Type = "RSA"
 		encoded.Modulus = encode(key.N.Bytes())

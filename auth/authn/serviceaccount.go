@@ -46,7 +46,6 @@ type ServiceAccountConfig struct {
 type ServiceAccounts struct {
 	config ServiceAccountConfig
 	keys   func() (*tokenKeys, error)
-	parser *jwt.Parser
 }
 
 // NewServiceAccounts returns an error without an issuer, or if the signing key is not supported.
@@ -64,116 +63,80 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 			return nil, err
 		}
 	}
-	s.parser = jwt.NewParser(
-		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512", "ES256", "ES384", "ES512"}),
-		jwt.WithLeeway(leeway),
-		jwt.WithTimeFunc(config.Now),
-	)
 	return s, nil
 }
 
-// claims is the payload of a token.
-type claims struct {
-	jwt.RegisteredClaims
-	Kubernetes kubernetesClaims `json:"kubernetes.io"`
-}
-
-type kubernetesClaims struct {
-	Namespace      string     `json:"namespace,omitempty"`
-	Node           *reference `json:"node,omitempty"`
-	Pod            *reference `json:"pod,omitempty"`
-	Secret         *reference `json:"secret,omitempty"`
-	ServiceAccount *reference `json:"serviceaccount,omitempty"`
-}
-
-type reference struct {
-	Name string `json:"name,omitempty"`
-	UID  string `json:"uid,omitempty"`
-}
-
-func referenceTo(object *registry.TokenObject) *reference {
-	if object == nil {
-		return nil
-	}
-	return &reference{Name: object.Name, UID: object.UID}
-}
-
 // Issue returns a signed token.
-func (s *ServiceAccounts) Issue(_ context.Context, request registry.TokenClaims) (string, error) {
+func (s *ServiceAccounts) Issue(ctx context.Context, request registry.TokenClaims) (string, error) {
 	keys, err := s.keys()
 	if err != nil {
 		return "", err
 	}
-	token := jwt.NewWithClaims(keys.method, claims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer:    s.config.Issuers[0],
-			Subject:   userNameOf(request.Namespace, request.Account.Name),
-			Audience:  request.Audiences,
-			ExpiresAt: jwt.NewNumericDate(request.IssuedAt.Add(request.Lifetime)),
-			NotBefore: jwt.NewNumericDate(request.IssuedAt),
-			IssuedAt:  jwt.NewNumericDate(request.IssuedAt),
-			ID:        string(uuid.NewUUID()),
-		},
-		Kubernetes: kubernetesClaims{
+	id := string(uuid.NewUUID())
+	token := jwt.NewWithClaims(keys.method, jwt.MapClaims{
+		"iss": s.config.Issuers[0],
+		"sub": userNameOf(request.Namespace, request.Account.Name),
+		"aud": request.Audiences,
+		"exp": request.IssuedAt.Add(request.Lifetime).Unix(),
+		"nbf": request.IssuedAt.Unix(),
+		"iat": request.IssuedAt.Unix(),
+		"jti": id,
+		"kubernetes.io": kubernetesClaims{
 			Namespace:      request.Namespace,
 			Node:           referenceTo(request.Node),
 			Pod:            referenceTo(request.Pod),
 			Secret:         referenceTo(request.Secret),
-			ServiceAccount: referenceTo(&request.Account),
+			ServiceAccount: *referenceTo(&request.Account),
+			WarnAfter:      warnAfter(&request),
 		},
 	})
-	token.Header["kid"] = keys.id
+	registry.AddAuditAnnotation(ctx, "authentication.kubernetes.io/issued-credential-id", credentialID(id))
+	token.Header = map[string]any{"alg": keys.method.Alg(), "kid": keys.id}
 	return token.SignedString(keys.signer)
 }
 
 // Identify is a TokenFunc for tokens of the issuers, and for tokens in Secrets.
 func (s *ServiceAccounts) Identify(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
-	var unverified jwt.RegisteredClaims
-	_, _, err := s.parser.ParseUnverified(token, &unverified)
-	switch {
-	case err == nil && slices.Contains(s.config.Issuers, unverified.Issuer):
-		return s.identifyIssued(ctx, token, audiences)
-	case err == nil && unverified.Issuer == legacyIssuer:
-		return s.identifyLegacy(ctx, token, audiences)
-	default:
+	issuer := unverifiedIssuer(token)
+	isIssued := slices.Contains(s.config.Issuers, issuer)
+	if !isIssued && issuer != legacyIssuer {
 		return nil, nil
+	}
+	signed, ok := parseToken(token)
+	switch {
+	case !ok:
+		return nil, nil
+	case isIssued:
+		return s.identifyIssued(ctx, signed, audiences)
+	default:
+		return s.identifyLegacy(ctx, token, signed, audiences)
 	}
 }
 
 // identifyIssued returns the service account of a token that Issue returned, here or in another
 // server with the same keys.
-func (s *ServiceAccounts) identifyIssued(ctx context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
+func (s *ServiceAccounts) identifyIssued(ctx context.Context, signed *signedToken, audiences []string) (*registry.TokenIdentity, error) {
 	var content claims
-	_, err := s.parser.ParseWithClaims(token, &content, s.verification)
-	switch {
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return nil, errors.New("service account token has expired")
-	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return nil, errors.New("service account token is not valid yet")
-	case err != nil:
-		return nil, fmt.Errorf("service account token: %w", err)
-	case content.ExpiresAt == nil, content.Kubernetes.ServiceAccount == nil:
-		return nil, errors.New("service account token has no expiry or no service account")
+	if err := s.verify(signed, &content); err != nil {
+		return nil, err
 	}
-	valid := intersection(content.Audience, audiences)
-	if len(valid) == 0 {
-		return nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", []string(content.Audience), audiences)
+	if !slices.Contains(s.config.Issuers, content.Issuer) {
+		return nil, fmt.Errorf("token issuer %q is invalid", content.Issuer)
+	}
+	accepted, err := s.acceptedAudiences(&content.standardClaims, audiences)
+	if err != nil {
+		return nil, err
+	}
+	now := s.config.Now()
+	if err := checkTimes(&content.standardClaims, now); err != nil {
+		return nil, err
 	}
 	user, err := s.validate(ctx, &content)
 	if err != nil {
 		return nil, err
 	}
-	return &registry.TokenIdentity{User: user, Audiences: valid}, nil
-}
-
-func intersection(a, b []string) []string {
-	var both []string
-	for _, value := range a {
-		if slices.Contains(b, value) && !slices.Contains(both, value) {
-			both = append(both, value)
-		}
-	}
-	return both
+	annotate(ctx, &content.standardClaims, content.Kubernetes.WarnAfter, now)
+	return &registry.TokenIdentity{User: user, Audiences: accepted}, nil
 }
 
 func serviceAccountGroups(namespace string) []string {

@@ -116,8 +116,9 @@ func TestServiceAccountTokens(t *testing.T) {
 				t.Fatal(err)
 			}
 			header, content := decode(t, token)
-			if header["alg"] != algorithm || header["kid"] == "" {
-				t.Errorf("header %v", header)
+			id, err := keyID(key.Public())
+			if diff := cmp.Diff(map[string]any{"alg": algorithm, "kid": id}, header); err != nil || diff != "" {
+				t.Errorf("header (-want +got):\n%s", diff)
 			}
 			jti, _ := content["jti"].(string)
 			want := &registry.TokenIdentity{Audiences: []string{audience}, User: &authenticationv1.UserInfo{
@@ -168,12 +169,10 @@ func TestInvalidTokens(t *testing.T) {
 
 	other := newAccounts(t, newECKey(t))
 	other.claims = a.claims
-	a.expectInvalid(other.issue(), "service account token: token signature is invalid: crypto/ecdsa: verification error")
+	a.expectInvalid(other.issue(), "invalid signature, no keys found")
 	head, _, _ := strings.Cut(token, ".")
 	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + strings.TrimPrefix(token, head)
-	if _, err := a.Identify(t.Context(), unsigned, []string{audience}); err == nil {
-		t.Error("a token without a signature was accepted")
-	}
+	a.expectInvalid(unsigned, "go-jose/go-jose: error in cryptographic primitive")
 	if identity, err := a.Identify(t.Context(), "not-a-token", []string{audience}); identity != nil || err != nil {
 		t.Errorf("a malformed token: %v, %v", identity, err)
 	}

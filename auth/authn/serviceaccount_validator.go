@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/registry"
@@ -21,15 +22,18 @@ var errInvalidated = errors.New("service account token has been invalidated")
 // that the token is bound to does not exist anymore.
 func (s *ServiceAccounts) validate(ctx context.Context, content *claims) (*authenticationv1.UserInfo, error) {
 	bound := content.Kubernetes
-	account, err := s.get(ctx, "serviceaccounts", bound.Namespace, bound.ServiceAccount)
+	if err := checkAccountName(bound.Namespace, bound.ServiceAccount.Name); err != nil {
+		return nil, err
+	}
+	account, err := s.get(ctx, "serviceaccounts", bound.Namespace, &bound.ServiceAccount)
 	if err != nil {
 		return nil, err
 	}
-	if s.isDeleted(account) {
-		return nil, fmt.Errorf("service account %s/%s has been deleted", bound.Namespace, bound.ServiceAccount.Name)
-	}
 	if string(account.GetUID()) != bound.ServiceAccount.UID {
 		return nil, fmt.Errorf("service account UID (%s) does not match claim (%s)", account.GetUID(), bound.ServiceAccount.UID)
+	}
+	if s.isDeleted(account) {
+		return nil, fmt.Errorf("service account %s/%s has been deleted", bound.Namespace, bound.ServiceAccount.Name)
 	}
 	if err := s.checkBound(ctx, "secrets", "secret", bound.Namespace, bound.Secret); err != nil {
 		return nil, err
@@ -42,7 +46,28 @@ func (s *ServiceAccounts) validate(ctx context.Context, content *claims) (*authe
 			return nil, err
 		}
 	}
+	if bound.ValidatingWebhook != nil || bound.MutatingWebhook != nil {
+		return nil, errors.New(`feature gate "APIServerWebhookAuthenticationToken" is disabled, but token is webhook bound`)
+	}
 	return userOf(content), nil
+}
+
+// checkAccountName returns an error for the name of a service account that cannot exist, in the
+// words of kube-apiserver.
+func checkAccountName(namespace, name string) error {
+	inNamespace, inName := path.IsValidPathSegmentName(namespace), path.IsValidPathSegmentName(name)
+	switch {
+	case len(inNamespace) > 0:
+		return fmt.Errorf("invalid namespace %q: %v", namespace, inNamespace)
+	case name == "":
+		return errors.New("resource name may not be empty")
+	case len(inName) > 0:
+		return fmt.Errorf("invalid resource name %q: %v", name, inName)
+	case namespace == "":
+		return errors.New("the server could not find the requested resource")
+	default:
+		return nil
+	}
 }
 
 // checkBound checks that an object that a token is bound to exists. ref is nil if the token is not
@@ -51,20 +76,22 @@ func (s *ServiceAccounts) checkBound(ctx context.Context, resource, kind, namesp
 	if ref == nil {
 		return nil
 	}
+	if ref.Name == "" {
+		return errInvalidated
+	}
 	object, err := s.get(ctx, resource, namespace, ref)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return errInvalidated
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if s.isDeleted(object) {
-		return errInvalidated
-	}
-	if string(object.GetUID()) != ref.UID {
+	case string(object.GetUID()) != ref.UID:
 		return fmt.Errorf("%s UID (%s) does not match service account %s ref claim (%s)", kind, object.GetUID(), kind, ref.UID)
+	case s.isDeleted(object):
+		return errInvalidated
+	default:
+		return nil
 	}
-	return nil
 }
 
 // get returns an object from the watch cache. If the cache does not have it or has another UID, a
@@ -99,6 +126,9 @@ func (s *ServiceAccounts) isDeleted(object metav1.Object) bool {
 	return deleted != nil && deleted.Time.Before(s.config.Now().Add(-leeway))
 }
 
+// credentialID returns the name of a token in the extra values of its user and in the audit log.
+func credentialID(id string) string { return "JTI=" + id }
+
 func userOf(content *claims) *authenticationv1.UserInfo {
 	bound := content.Kubernetes
 	user := &authenticationv1.UserInfo{
@@ -108,7 +138,7 @@ func userOf(content *claims) *authenticationv1.UserInfo {
 		Extra:    map[string]authenticationv1.ExtraValue{},
 	}
 	if content.ID != "" {
-		user.Extra[credentialIDExtra] = authenticationv1.ExtraValue{"JTI=" + content.ID}
+		user.Extra[credentialIDExtra] = authenticationv1.ExtraValue{credentialID(content.ID)}
 	}
 	for kind, object := range map[string]*reference{"pod": bound.Pod, "node": bound.Node} {
 		if object == nil {

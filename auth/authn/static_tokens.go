@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-
-	"github.com/miniapi/miniapi/registry"
 )
 
 // StaticTokens maps opaque tokens to users. The zero value is empty. It is safe for concurrent use.
@@ -32,15 +30,11 @@ func (s *StaticTokens) Add(token string, user authenticationv1.UserInfo) {
 	s.byToken[sha256.Sum256([]byte(token))] = user.DeepCopy()
 }
 
-// Identify is a TokenFunc. Static tokens are valid for every audience.
-func (s *StaticTokens) Identify(_ context.Context, token string, audiences []string) (*registry.TokenIdentity, error) {
+// Identify returns the user of a token, nil for an unknown token.
+func (s *StaticTokens) Identify(_ context.Context, token string) (*authenticationv1.UserInfo, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	user, ok := s.byToken[sha256.Sum256([]byte(token))]
-	if !ok {
-		return nil, nil
-	}
-	return &registry.TokenIdentity{User: user.DeepCopy(), Audiences: audiences}, nil
+	return s.byToken[sha256.Sum256([]byte(token))].DeepCopy(), nil
 }
 
 // AddFile adds the tokens of a CSV file in the format of kube-apiserver: token, user name, uid, and
@@ -51,7 +45,12 @@ func (s *StaticTokens) AddFile(path string) error {
 		return fmt.Errorf("token file: %w", err)
 	}
 	defer file.Close()
-	reader := csv.NewReader(file)
+	return s.addRecords(path, file)
+}
+
+// addRecords adds the tokens in the content of a file.
+func (s *StaticTokens) addRecords(path string, content io.Reader) error {
+	reader := csv.NewReader(content)
 	reader.FieldsPerRecord = -1
 	for {
 		record, err := reader.Read()

@@ -14,20 +14,23 @@ type tokenKeys struct {
 	// id is the key ID in new tokens.
 	id string
 	// public verify tokens.
-	public []crypto.PublicKey
+	public []publicKey
+}
+
+// publicKey is a key that verifies tokens, with its id in their headers.
+type publicKey struct {
+	id  string
+	key crypto.PublicKey
 }
 
 // tokenKeys generates the signing key if none is configured.
 func (c *ServiceAccountConfig) tokenKeys() (*tokenKeys, error) {
-	keys := &tokenKeys{signer: c.SigningKey, public: c.VerificationKeys}
+	keys := &tokenKeys{signer: c.SigningKey}
 	var err error
 	if keys.signer == nil {
 		if keys.signer, err = NewKey(); err != nil {
 			return nil, err
 		}
-	}
-	if len(keys.public) == 0 {
-		keys.public = []crypto.PublicKey{keys.signer.Public()}
 	}
 	if keys.method, err = signingMethodOf(keys.signer.Public()); err != nil {
 		return nil, fmt.Errorf("signing key: %w", err)
@@ -35,18 +38,15 @@ func (c *ServiceAccountConfig) tokenKeys() (*tokenKeys, error) {
 	if keys.id, err = keyID(keys.signer.Public()); err != nil {
 		return nil, fmt.Errorf("signing key: %w", err)
 	}
+	if len(c.VerificationKeys) == 0 {
+		keys.public = []publicKey{{keys.id, keys.signer.Public()}}
+	}
+	for _, key := range c.VerificationKeys {
+		id, err := keyID(key)
+		if err != nil {
+			return nil, fmt.Errorf("verification key: %w", err)
+		}
+		keys.public = append(keys.public, publicKey{id, key})
+	}
 	return keys, nil
-}
-
-// verification is a jwt.Keyfunc with all keys that verify tokens.
-func (s *ServiceAccounts) verification(*jwt.Token) (any, error) {
-	keys, err := s.keys()
-	if err != nil {
-		return nil, err
-	}
-	var set jwt.VerificationKeySet
-	for _, key := range keys.public {
-		set.Keys = append(set.Keys, key)
-	}
-	return set, nil
 }

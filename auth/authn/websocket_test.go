@@ -10,7 +10,7 @@ import (
 func TestTokensAsSubprotocols(t *testing.T) {
 	users := &StaticTokens{}
 	users.Add("secret", authenticationv1.UserInfo{Username: "jane"})
-	authenticate := WebSocketBearer(AnyOf(users.Identify))
+	authenticate := WebSocketBearer(AnyOf(forAudiences(api, users.Identify)), api...)
 	protocol := func(token string) string {
 		return "base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte(token))
 	}

@@ -11,26 +11,32 @@ import (
 )
 
 // Chain is a registry.Authorizer that tries others in order.
-type Chain []registry.Authorizer
+type Chain []Named
+
+// Named is an authorizer with its name in an AuthorizationConfiguration.
+type Named struct {
+	Name string
+	registry.Authorizer
+}
 
 var _ registry.Authorizer = Chain{}
 
-// Authorize implements registry.Authorizer. The first authorizer that allows or denies decides. If
-// none does, the result has the reasons and errors of all.
+// Authorize implements registry.Authorizer. The first authorizer that allows or denies decides,
+// also with an error. If none does, the result has the errors of all, and their reasons after their
+// names, as in kube-apiserver.
 func (c Chain) Authorize(ctx context.Context, access registry.Access) (registry.Decision, error) {
 	var reasons []string
 	var errs []error
 	for _, authorizer := range c {
 		decision, err := authorizer.Authorize(ctx, access)
+		if decision.Allowed || decision.Denied {
+			return decision, err
+		}
 		if err != nil {
 			errs = append(errs, err)
-			continue
-		}
-		if decision.Allowed || decision.Denied {
-			return decision, nil
 		}
 		if decision.Reason != "" {
-			reasons = append(reasons, decision.Reason)
+			reasons = append(reasons, authorizer.Name+": "+decision.Reason)
 		}
 	}
 	return registry.Decision{Reason: strings.Join(reasons, "\n")}, utilerrors.NewAggregate(errs)

@@ -37,6 +37,15 @@ var (
 	denying    = fixed{Decision: registry.Decision{Denied: true, Reason: "no"}}
 )
 
+// chainOf returns a chain of at most four authorizers with the names first to fourth.
+func chainOf(authorizers ...registry.Authorizer) Chain {
+	chain := Chain{}
+	for i, authorizer := range authorizers {
+		chain = append(chain, Named{[]string{"first", "second", "third", "fourth"}[i], authorizer})
+	}
+	return chain
+}
+
 func TestAuthorize(t *testing.T) {
 	allowed := registry.Decision{Allowed: true}
 	for name, tc := range map[string]struct {
@@ -45,16 +54,16 @@ func TestAuthorize(t *testing.T) {
 		want  registry.Decision
 		err   string
 	}{
-		"an empty chain":                                   {Chain{}, joe, registry.Decision{}, ""},
-		"system:masters is allowed":                        {Chain{Masters{}, AlwaysDeny{}}, master, allowed, ""},
-		"Masters has no opinion on other users":            {Chain{Masters{}, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, ""},
-		"no user":                                          {Chain{Masters{}}, nil, registry.Decision{}, ""},
-		"AlwaysDeny has no opinion":                        {Chain{AlwaysDeny{}, registry.AlwaysAllow{}}, joe, allowed, ""},
-		"a denial is final":                                {Chain{denying, registry.AlwaysAllow{}}, joe, denying.Decision, ""},
-		"an approval is final":                             {Chain{registry.AlwaysAllow{}, denying}, joe, allowed, ""},
-		"an error is ignored if a later authorizer allows": {Chain{broken, registry.AlwaysAllow{}}, joe, allowed, ""},
-		"an error is returned if no authorizer decides":    {Chain{broken, AlwaysDeny{}}, joe, registry.Decision{Reason: "Everything is forbidden."}, "broken"},
-		"reasons are joined":                               {Chain{refusing, AlwaysDeny{}}, joe, registry.Decision{Reason: "not yours\nEverything is forbidden."}, ""},
+		"an empty chain":                                   {chainOf(), joe, registry.Decision{}, ""},
+		"system:masters is allowed":                        {chainOf(Masters{}, AlwaysDeny{}), master, allowed, ""},
+		"Masters has no opinion on other users":            {chainOf(Masters{}, AlwaysDeny{}), joe, registry.Decision{Reason: "second: Everything is forbidden."}, ""},
+		"no user":                                          {chainOf(Masters{}), nil, registry.Decision{}, ""},
+		"AlwaysDeny has no opinion":                        {chainOf(AlwaysDeny{}, registry.AlwaysAllow{}), joe, allowed, ""},
+		"a denial is final":                                {chainOf(denying, registry.AlwaysAllow{}), joe, denying.Decision, ""},
+		"an approval is final":                             {chainOf(registry.AlwaysAllow{}, denying), joe, allowed, ""},
+		"an error is ignored if a later authorizer allows": {chainOf(broken, registry.AlwaysAllow{}), joe, allowed, ""},
+		"an error is returned if no authorizer decides":    {chainOf(broken, AlwaysDeny{}), joe, registry.Decision{Reason: "second: Everything is forbidden."}, "broken"},
+		"reasons are joined":                               {chainOf(refusing, AlwaysDeny{}), joe, registry.Decision{Reason: "first: not yours\nsecond: Everything is forbidden."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.chain.Authorize(t.Context(), registry.Access{User: tc.user})
@@ -75,7 +84,7 @@ func TestRules(t *testing.T) {
 			NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{verb}}},
 		}}
 	}
-	chain := Chain{Masters{}, rule("get"), AlwaysDeny{}, rule("list")}
+	chain := chainOf(Masters{}, rule("get"), AlwaysDeny{}, rule("list"))
 	want := registry.RuleSet{
 		Resource:    []authorizationv1.ResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
 		NonResource: []authorizationv1.NonResourceRule{{Verbs: []string{"get"}}, {Verbs: []string{"list"}}},
@@ -85,7 +94,7 @@ func TestRules(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	want.Incomplete = true
-	got, err = append(chain, incomplete).Rules(t.Context(), joe, "default")
+	got, err = append(chain, Named{"incomplete", incomplete}).Rules(t.Context(), joe, "default")
 	if diff := cmp.Diff(want, got); diff != "" || err == nil {
 		t.Errorf("incomplete rules: %v\n%s", err, diff)
 	}

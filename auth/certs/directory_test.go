@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func servingOf(t *testing.T, dir Directory, listen string) Pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pair
+	return pair.Get().Pair
 }
 
 func newDirectory(t *testing.T) Directory { return Directory(filepath.Join(t.TempDir(), "pki")) }
@@ -182,7 +183,7 @@ func TestFrontProxyFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	config := FrontProxyConfig{CertFile: filepath.Join(dir, "a.crt"), KeyFile: filepath.Join(dir, "a.key")}
+	config := FrontProxyConfig{Logger: slog.New(slog.DiscardHandler), CertFile: filepath.Join(dir, "a.crt"), KeyFile: filepath.Join(dir, "a.key")}
 	if err := errors.Join(os.WriteFile(config.CertFile, pair.Certificate, 0o600), os.WriteFile(config.KeyFile, pair.Key, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +193,27 @@ func TestFrontProxyFromFiles(t *testing.T) {
 	}
 	if ca, err := front.CA(); ca != nil || err != nil {
 		t.Errorf("CA %s, %v", ca, err)
+	}
+	if pair, err = authority.IssueClient("new-gateway"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config.CertFile, pair.Certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reloaded, err := front.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reloaded.checked = time.Time{}
+	if name, err := front.Name(); name != "gateway" || err != nil {
+		t.Errorf("after a change of the certificate without its key: name %q, %v", name, err)
+	}
+	if err := os.WriteFile(config.KeyFile, pair.Key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reloaded.checked = time.Time{}
+	if name, err := front.Name(); name != "new-gateway" || err != nil {
+		t.Errorf("after a change: name %q, %v", name, err)
 	}
 	var certificate *tls.Certificate
 	if certificate, err = NewFrontProxy(FrontProxyConfig{CertFile: "none.crt"}).Certificate(); !errors.Is(err, fs.ErrNotExist) {

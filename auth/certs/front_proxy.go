@@ -2,6 +2,7 @@ package certs
 
 import (
 	"crypto/tls"
+	"log/slog"
 	"os"
 	"sync"
 )
@@ -14,20 +15,22 @@ const (
 
 // FrontProxyConfig selects the certificate of a FrontProxy.
 type FrontProxyConfig struct {
-	// CertFile and KeyFile are read if they are set.
+	// CertFile and KeyFile are read if they are set, again when they change.
 	CertFile, KeyFile string
 	// CAFile has the CA of CertFile.
 	CAFile string
 	// Dir holds front-proxy-client.crt and front-proxy-client.key otherwise, and the CA
 	// front-proxy-ca.crt and front-proxy-ca.key.
 	Dir Directory
+	// Logger logs changes of the files.
+	Logger *slog.Logger
 }
 
 // FrontProxy holds the client certificate by which an API server identifies itself to the servers
 // of APIServices, and the CA that signed it. Both are loaded or created on first use. Safe for
 // concurrent use.
 type FrontProxy struct {
-	load func() (*frontProxy, error)
+	load func() (*Reloaded[*frontProxy], error)
 }
 
 type frontProxy struct {
@@ -40,15 +43,19 @@ func NewFrontProxy(config FrontProxyConfig) *FrontProxy {
 	return &FrontProxy{sync.OnceValues(config.load)}
 }
 
-func (c FrontProxyConfig) load() (*frontProxy, error) {
-	if c.CertFile != "" {
-		return c.loadFiles()
-	}
-	if c.Dir.external(frontProxyCA) {
+func (c FrontProxyConfig) load() (*Reloaded[*frontProxy], error) {
+	if c.CertFile == "" && c.Dir.external(frontProxyCA) {
 		c.CAFile = c.Dir.path(frontProxyCA + ".crt")
 		c.CertFile, c.KeyFile = c.Dir.path(frontProxyName+".crt"), c.Dir.path(frontProxyName+".key")
-		return c.loadFiles()
 	}
+	if c.CertFile != "" {
+		return Reload(c.loadFiles, c.Logger, c.CertFile, c.KeyFile)
+	}
+	return Reload(c.create, c.Logger)
+}
+
+// create returns the certificate in Dir, or a new one.
+func (c FrontProxyConfig) create() (*frontProxy, error) {
 	authority, err := c.Dir.Authority(frontProxyCA, frontProxyCA)
 	if err != nil {
 		return nil, err
@@ -84,7 +91,7 @@ func (f *FrontProxy) CA() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loaded.ca, nil
+	return loaded.Get().ca, nil
 }
 
 // Certificate returns the client certificate.
@@ -93,7 +100,7 @@ func (f *FrontProxy) Certificate() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loaded.certificate, nil
+	return &loaded.Get().certificate, nil
 }
 
 // Name returns the common name of the client certificate.
@@ -102,5 +109,5 @@ func (f *FrontProxy) Name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return loaded.certificate.Leaf.Subject.CommonName, nil
+	return loaded.Get().certificate.Leaf.Subject.CommonName, nil
 }

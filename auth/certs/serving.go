@@ -5,9 +5,11 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
+	"time"
 )
 
 // ServingConfig selects the serving certificate of an API server.
@@ -21,10 +23,47 @@ type ServingConfig struct {
 	// default/kubernetes. A new certificate is valid for both.
 	Listen    string
 	ServiceIP netip.Addr
+	// Logger logs changes of CertFile and KeyFile.
+	Logger *slog.Logger
 }
 
-// Serving loads the serving certificate, or issues one.
-func (a *Authority) Serving(config ServingConfig) (Pair, error) {
+// Serving is a serving certificate.
+type Serving struct {
+	Pair
+	parsed tls.Certificate
+}
+
+// Serving loads the serving certificate, again when CertFile or KeyFile changes, or issues one.
+func (a *Authority) Serving(config ServingConfig) (*Reloaded[*Serving], error) {
+	load := func() (*Serving, error) {
+		pair, err := a.servingPair(config)
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := pair.TLS()
+		return &Serving{pair, parsed}, err
+	}
+	if config.CertFile == "" {
+		return Reload(load, config.Logger)
+	}
+	return Reload(load, config.Logger, config.CertFile, config.KeyFile)
+}
+
+// CheckTime returns an error if the certificate is not valid at a time.
+func (s *Serving) CheckTime(now time.Time) error {
+	leaf := s.parsed.Leaf
+	switch {
+	case leaf == nil:
+		return nil
+	case now.Before(leaf.NotBefore):
+		return fmt.Errorf("the serving certificate is not valid before %s", leaf.NotBefore.UTC().Format(time.RFC3339))
+	case now.After(leaf.NotAfter):
+		return fmt.Errorf("the serving certificate expired at %s: replace --tls-cert-file, or restart the server if it issued the certificate", leaf.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (a *Authority) servingPair(config ServingConfig) (Pair, error) {
 	if config.CertFile != "" {
 		return LoadPair(config.CertFile, config.KeyFile)
 	}
@@ -64,20 +103,16 @@ func (c ServingConfig) hosts() ([]string, error) {
 	return hosts, nil
 }
 
-// ServerConfig returns the TLS settings of a port that serves the certificate. Client certificates
-// are requested but not verified, so that the API can answer an invalid one with 401 instead of
-// failing the handshake.
-func (p Pair) ServerConfig() (*tls.Config, error) {
-	certificate, err := p.TLS()
-	if err != nil {
-		return nil, err
-	}
+// ServerConfig returns the TLS settings of a port that serves the present certificate. Client
+// certificates are requested but not verified, so that the API can answer an invalid one with 401
+// instead of failing the handshake.
+func ServerConfig(certificate *Reloaded[*Serving]) *tls.Config {
 	return &tls.Config{
-		Certificates: []tls.Certificate{certificate},
-		ClientAuth:   tls.RequestClientCert,
-		MinVersion:   tls.VersionTLS12,
-		NextProtos:   []string{"h2", "http/1.1"},
-	}, nil
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &certificate.Get().parsed, nil },
+		ClientAuth:     tls.RequestClientCert,
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"h2", "http/1.1"},
+	}
 }
 
 // ServerName returns the name that clients must verify the certificate for when they connect to

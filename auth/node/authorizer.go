@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/auth/rbac"
+	"github.com/miniapi/miniapi/internal/kubelet"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -41,7 +41,7 @@ func New(config Config) *Authorizer {
 
 // Rules implements registry.Authorizer.
 func (a *Authorizer) Rules(_ context.Context, user *authenticationv1.UserInfo, _ string) (registry.RuleSet, error) {
-	if _, ok := nodeName(user); !ok {
+	if _, ok := kubelet.NodeOf(user); !ok {
 		return registry.RuleSet{}, nil
 	}
 	return registry.RuleSet{Incomplete: true}, errors.New("node authorizer does not support user rule resolution")
@@ -49,7 +49,7 @@ func (a *Authorizer) Rules(_ context.Context, user *authenticationv1.UserInfo, _
 
 // Authorize implements registry.Authorizer.
 func (a *Authorizer) Authorize(ctx context.Context, access registry.Access) (registry.Decision, error) {
-	node, ok := nodeName(access.User)
+	node, ok := kubelet.NodeOf(access.User)
 	switch {
 	case !ok:
 		return registry.Decision{}, nil
@@ -62,14 +62,6 @@ func (a *Authorizer) Authorize(ctx context.Context, access registry.Access) (reg
 		}
 	}
 	return registry.Decision{Allowed: rbac.AnyAllows(a.common, access)}, nil
-}
-
-// nodeName returns the name of the node that a user is. It is empty if the user does not name it.
-func nodeName(user *authenticationv1.UserInfo) (name string, ok bool) {
-	if user == nil || !slices.Contains(user.Groups, "system:nodes") {
-		return "", false
-	}
-	return strings.CutPrefix(user.Username, "system:node:")
 }
 
 // request is a request of a node for a resource.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
@@ -101,9 +102,8 @@ func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule
 	if w.attributes.Operation == registry.OperationCreate && w.attributes.OldObject == nil {
 		name = "" // the path of a POST has no name
 	}
-	mayEscalate, err := w.may(ctx, "escalate", w.attributes.Resource.Name, name)
-	if err != nil || mayEscalate {
-		return err
+	if w.may(ctx, "escalate", rbacv1.GroupName, w.attributes.Resource.Name, name) {
+		return nil
 	}
 	return w.checkConsistently(ctx, func(p *policy) error {
 		if err := w.checkCovered(p, rules); err != nil {
@@ -118,27 +118,50 @@ func (w *grantingWrite) checkRole(ctx context.Context, rules []rbacv1.PolicyRule
 
 func (w *grantingWrite) checkBinding(ctx context.Context, ref rbacv1.RoleRef) error {
 	resource, ok := map[string]string{"Role": "roles", "ClusterRole": "clusterroles"}[ref.Kind]
-	if ok {
-		mayBind, err := w.may(ctx, "bind", resource, ref.Name)
-		if err != nil || mayBind {
-			return err
-		}
+	if ok && w.may(ctx, "bind", ref.APIGroup, resource, ref.Name) {
+		return nil
+	}
+	if err := w.checkReference(ref); err != nil {
+		return err
 	}
 	return w.checkConsistently(ctx, func(p *policy) error {
 		rules, err := p.rulesOf(ref, w.attributes.Namespace)
 		if err != nil {
-			return err
+			return w.asNotFound(err)
 		}
 		return w.checkCovered(p, rules)
 	})
 }
 
-// may reports whether the user may do a verb on a role.
-func (w *grantingWrite) may(ctx context.Context, verb, resource, name string) (bool, error) {
+// checkReference returns the 400 for a role that cannot exist. As in kube-apiserver, the user's
+// permissions are checked before the binding is validated.
+func (w *grantingWrite) checkReference(ref rbacv1.RoleRef) error {
+	messages := path.IsValidPathSegmentName(ref.Name)
+	switch {
+	case ref.Kind != "Role" && ref.Kind != "ClusterRole":
+		return nil
+	case ref.Kind == "Role" && w.attributes.Namespace == "":
+		return apierrors.NewBadRequest("Namespace parameter required.")
+	case ref.Name == "":
+		return apierrors.NewBadRequest("Name parameter required.")
+	case len(messages) > 0:
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", ref.Name, strings.Join(messages, ";")))
+	default:
+		return nil
+	}
+}
+
+// may reports whether the user may do a verb on a role. As in kube-apiserver, the permissions of
+// the user decide after an error of the authorizer.
+func (w *grantingWrite) may(ctx context.Context, verb, group, resource, name string) bool {
 	decision, err := w.authorizer.Authorize(ctx, registry.Access{User: w.user, Resource: &authorizationv1.ResourceAttributes{
-		Verb: verb, Group: rbacv1.GroupName, Version: all, Resource: resource, Namespace: w.attributes.Namespace, Name: name,
+		Verb: verb, Group: group, Version: all, Resource: resource, Namespace: w.attributes.Namespace, Name: name,
 	}})
-	return decision.Allowed, err
+	if err != nil {
+		w.cache.logger.ErrorContext(ctx, "rbac: authorize the grant of a role",
+			"user", w.user.Username, "verb", verb, "resource", resource, "name", name, "error", err)
+	}
+	return decision.Allowed
 }
 
 // checkConsistently repeats a failed check after a consistent read.
@@ -168,9 +191,22 @@ func (w *grantingWrite) checkCovered(p *policy, rules []rbacv1.PolicyRule) error
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		w.user.Username, w.user.Groups, strings.Join(slices.Compact(lines), "\n"))
 	if len(errs) > 0 {
+		for i, err := range errs {
+			errs[i] = w.asNotFound(err)
+		}
 		text += fmt.Sprintf("; resolution errors: [%v]", utilerrors.NewAggregate(errs))
 	}
 	return w.forbidden(errors.New(text))
+}
+
+// asNotFound returns the 404 of a missing role with the resource of the request, as kube-apiserver
+// does, and any other error as it is.
+func (w *grantingWrite) asNotFound(err error) error {
+	var status *apierrors.StatusError
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) || status.ErrStatus.Details == nil {
+		return err
+	}
+	return apierrors.NewNotFound(w.attributes.Resource.GroupResource(), status.ErrStatus.Details.Name)
 }
 
 func (w *grantingWrite) forbidden(reason error) error {

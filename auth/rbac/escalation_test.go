@@ -35,12 +35,26 @@ func renamed[T runtime.Object](obj T) T {
 	return obj
 }
 
+// referring returns a ClusterRoleBinding to a role of a kind.
+func referring(kind, role string) *rbacv1.ClusterRoleBinding {
+	b := renamed(clusterBinding(role))
+	b.RoleRef.Kind = kind
+	return b
+}
+
+// inGroup returns a binding to a role of an API group.
+func inGroup(b *rbacv1.ClusterRoleBinding, group string) *rbacv1.ClusterRoleBinding {
+	b.RoleRef.APIGroup = group
+	return b
+}
+
 func TestPrivilegeEscalationIsForbidden(t *testing.T) {
 	sum := clusterRole("sum")
 	sum.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}
 	held := rule(list("list"), list(""), list("pods"), "web")
 	more := rule(list("delete", "get"), list(""), list("pods"))
 	const lacks = `is attempting to grant RBAC permissions not currently held:` + "\n"
+	const notSupported = `ClusterRoleBinding.rbac.authorization.k8s.io "new" is invalid: roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"`
 	cases := map[string]struct {
 		user     string
 		resource string
@@ -63,7 +77,13 @@ func TestPrivilegeEscalationIsForbidden(t *testing.T) {
 		"a binding to a role with other permissions":    {"jane", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["delete" "create"]}`},
 		"the verb bind allows it":                       {"boss", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
 		"the verb bind for another role does not":       {"boss", roleBindings, renamed(binding("ClusterRole", "reader", subject("User", "joe"))), `rolebindings.rbac.authorization.k8s.io "new" is forbidden: user "boss" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`},
-		"a binding to a missing role":                   {"jane", roleBindings, renamed(binding("Role", "gone")), `role.rbac.authorization.k8s.io "gone" not found`},
+		"a binding to a missing role":                   {"jane", roleBindings, renamed(binding("Role", "gone")), `rolebindings.rbac.authorization.k8s.io "gone" not found`},
+		"a cluster role binding to a role":              {"jane", clusterRoleBindings, referring("Role", "r"), "Namespace parameter required."},
+		"the same by a user with all permissions":       {"root", clusterRoleBindings, referring("Role", "r"), notSupported},
+		"the same by the privileged group":              {"system:masters", clusterRoleBindings, referring("Role", "r"), notSupported},
+		"a binding to no name":                          {"jane", clusterRoleBindings, referring("ClusterRole", ""), "Name parameter required."},
+		"a binding to an invalid name":                  {"jane", clusterRoleBindings, referring("ClusterRole", "a/b"), `Name parameter invalid: "a/b": may not contain '/'`},
+		"the verb bind in another API group":            {"boss", clusterRoleBindings, inGroup(referring("ClusterRole", "writer"), "acme.io"), `clusterrolebindings.rbac.authorization.k8s.io "new" is forbidden: user "boss" (groups=["devs"]) ` + lacks + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "delete" "create"]}`},
 		"the privileged group is not checked":           {"system:masters", roleBindings, renamed(binding("Role", "gone")), ""},
 		"a role binding by a user with all permissions": {"root", roleBindings, renamed(binding("ClusterRole", "writer", subject("User", "joe"))), ""},
 	}
@@ -79,6 +99,18 @@ func TestPrivilegeEscalationIsForbidden(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// The errors of missing roles name the resource of the request, as in kube-apiserver.
+func TestRolesThatAreMissing(t *testing.T) {
+	e := newDelegation(t)
+	e.Create(clusterRoleBindings, clusterBinding("gone", subject("User", "jane")))
+	err := e.createAs(userNamed("jane"), roles, role("new", rule(list("delete"), list(""), list("pods"))))
+	const want = `roles.rbac.authorization.k8s.io "new" is forbidden: user "jane" (groups=[]) is attempting to grant RBAC permissions not currently held:` + "\n" +
+		`{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}; resolution errors: [roles.rbac.authorization.k8s.io "gone" not found]`
+	if got := text(err); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestDiffPrintsChangedLines(t *testing.T) {
 	for _, second := range [][]string{{"@" + patched}, {"cm/c@" + patched}, {"cm/c"}, {}} {
 		args := append([]string{"diff", "cm/c@" + created}, second...)
 		out, err := runMiniapi(t, append(args, "--server", server.URL())...)
-		if err != nil {
+		if err != (exitError{code: exitDiffers}) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, withoutIdentity(out)); diff != "" {
@@ -104,6 +104,9 @@ func checkDiffError(t *testing.T, server *miniapi.Server, args, want string) {
 	_, err := runMiniapi(t, append(strings.Fields("diff "+args), "--server", server.URL())...)
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%s: %v, want %q", args, err, want)
+	}
+	if exit, ok := err.(exitError); !ok || exit.code != exitTrouble {
+		t.Errorf("%s: exit code of %#v, want %d", args, err, exitTrouble)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 		"a misspelled mode of pods":    {[]string{"--pods", "instan"}, `(--pods): did you mean "instant"?`},
 		"a misspelled controller":      {[]string{"--controllers", "*,-namespce"}, `(--controllers): did you mean "namespace"?`},
 		"a misspelled plugin":          {[]string{"--enable-admission-plugins", "ServiceAcount"}, `plugin "ServiceAcount" is unknown: did you mean "ServiceAccount"?`},
-		"a misspelled mode":            {[]string{"--authorization-mode", "RABC"}, `mode "RABC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`},
+		"a misspelled mode":            {[]string{"--authorization-mode", "RABC"}, `mode "RABC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC, Node or Webhook: did you mean "RBAC"?`},
 		"a value that is not a number": {[]string{"-v", "loud"}, `invalid argument "loud" for "-v, --v" flag`},
 		"an unknown command":           {[]string{"begin"}, `unknown command "begin" (see miniapi --help)`},
 		"a misspelled command":         {[]string{"asets"}, `unknown command "asets": did you mean "assets"? (see miniapi --help)`},
@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 			"cannot write the kubeconfig /nowhere/kubeconfig: no such file or directory: choose another file with --write-kubeconfig FILE",
 		},
 		"a flag that requires --secure-port":          {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file requires --secure-port"},
-		"an unknown authorization mode":               {[]string{"--authorization-mode", "Node,Webhook"}, `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`},
+		"an unknown authorization mode":               {[]string{"--authorization-mode", "Node,ABAC"}, `authorization mode "ABAC" is not supported: use RBAC, and grant rights by roles`},
 		"missing CustomResourceDefinitions":           {[]string{"--crds", "/nowhere"}, "CustomResourceDefinitions (--crds): stat /nowhere: no such file or directory"},
 		"CustomResourceDefinitions that are not YAML": {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
 		"manifests that are not a folder":             {[]string{"--manifests", file}, "manifests (--manifests): " + file + " is not a folder of manifests"},
@@ -116,10 +116,10 @@ func TestDamagedDataDirectory(t *testing.T) {
 
 func TestAllErrorsOfFlagsAreReported(t *testing.T) {
 	lines := failingRun(t, "--listen", "nope", "--etcd-prefix", "/", "--service-cluster-ip-range", "1", "--bootstrap", "z",
-		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--etcd-compaction-interval", "1ms")
+		"--data-dir", "d", "--etcd-servers", "here", "--etcd-listen-client-url", "http://1.2.3.4:5", "--history", "1ms")
 	want := []string{
 		`listen address "nope"`, "--data-dir is for the embedded etcd", "--etcd-listen-client-url", `etcd prefix "/"`, `client URL "http://1.2.3.4:5"`,
-		`etcd address "here"`, `IP range "1"`, `bootstrap "z"`, "--etcd-compaction-interval 1ms",
+		`etcd address "here"`, `IP range "1"`, `bootstrap "z"`, "--history 1ms",
 	}
 	if len(lines) != len(want) {
 		t.Errorf("%d lines, want %d:\n%s", len(lines), len(want), strings.Join(lines, "\n"))

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"os"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
-// readFaults returns the faults in a file, which has a list in YAML or JSON. Without a path it
-// returns none.
+// readFaults decodes the faults in a file with faults.Decode. It returns nil for an empty path.
 func readFaults(path string) ([]faults.Fault, error) {
 	if path == "" {
 		return nil, nil
@@ -19,9 +16,9 @@ func readFaults(path string) ([]faults.Fault, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--faults: %w", err)
 	}
-	var list []faults.Fault
-	if err := yaml.UnmarshalStrict(data, &list); err != nil {
-		return nil, fmt.Errorf("--faults %s: the file must have a list of faults: %w", path, err)
+	list, err := faults.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("--faults %s: %w", path, err)
 	}
 	return list, nil
 }

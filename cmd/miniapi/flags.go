@@ -25,7 +25,13 @@ type options struct {
 	etcdPrefix     string
 	etcdQuota      int64
 	etcdTLS        transport.TLSInfo
+	history        time.Duration
 	compaction     time.Duration
+	fromSnapshot   string
+	readOnly       bool
+	atRevision     int64
+	encryption     string
+	reload         bool
 
 	serviceRange   string
 	nodePorts      string
@@ -39,12 +45,20 @@ type options struct {
 	crds           []string
 	manifests      string
 	verbosity      int
+	vmodule        map[string]int
+	profiling      bool
+	tracing        string
 	logRequests    bool
+	auditLog       string
+	outgoing       []string
+	auditPolicy    string
 	testAPIs       bool
+	ui             bool
 	faults         string
 
 	secure  secureOptions
 	serving *pflag.FlagSet
+	data    *pflag.FlagSet
 	general *pflag.FlagSet
 }
 
@@ -70,9 +84,17 @@ func (o *options) flagSets() []flagSet {
 	data.StringVar(&o.etcdTLS.TrustedCAFile, "etcd-cafile", "", "`FILE` with the CA certificate of --etcd-servers")
 	data.StringVar(&o.etcdTLS.CertFile, "etcd-certfile", "", "`FILE` with the client certificate for --etcd-servers")
 	data.StringVar(&o.etcdTLS.KeyFile, "etcd-keyfile", "", "`FILE` with the client key for --etcd-servers")
+	data.StringVar(&o.fromSnapshot, "from-snapshot", "", "`FILE` of etcdctl snapshot save, or the data directory of an etcd, whose objects are served read-only from a copy")
+	data.BoolVar(&o.readOnly, "read-only", false, "read from --etcd-servers without writing anything")
+	data.Int64Var(&o.atRevision, "at-revision", 0, "`REVISION` of etcd to serve with --from-snapshot or --read-only (default: the latest one)")
 	data.StringVar(&o.etcdPrefix, "etcd-prefix", "/registry", "`PATH` prefix of all keys in etcd")
 	data.Int64Var(&o.etcdQuota, "etcd-quota-backend-bytes", 0, "maximum size of the embedded etcd's database in `BYTES` (default 2 GiB)")
-	data.DurationVar(&o.compaction, "etcd-compaction-interval", 5*time.Minute, "`DURATION` for which history is kept, shorter if the database approaches its quota; 0 keeps it forever")
+	data.DurationVar(&o.history, "history", defaultHistory, "`DURATION` for which the history of objects is kept, shorter if the database approaches its quota; 0 keeps it forever")
+	data.DurationVar(&o.compaction, compactionFlag, defaultHistory, "`DURATION` for which history is kept; 0 keeps it forever")
+	data.Lookup(compactionFlag).Hidden = true // the name that kube-apiserver has for --history
+	o.data = data
+	data.StringVar(&o.encryption, "encryption-provider-config", "", "`FILE` with an EncryptionConfiguration, by which objects are encrypted in etcd, see docs/encryption.md")
+	data.BoolVar(&o.reload, "encryption-provider-config-automatic-reload", false, "load --encryption-provider-config again when the file changes")
 
 	cluster := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
 	cluster.StringVar(&o.serviceRange, "service-cluster-ip-range", "10.0.0.0/24", "`CIDR` of cluster IPs; for dual stack two, separated by a comma")
@@ -89,9 +111,16 @@ func (o *options) flagSets() []flagSet {
 
 	general := pflag.NewFlagSet("general", pflag.ContinueOnError)
 	general.IntVarP(&o.verbosity, "v", "v", 0, verbosityUsage)
+	general.StringToIntVar(&o.vmodule, "vmodule", nil, vmoduleUsage)
+	general.StringVar(&o.tracing, "tracing-config-file", "", "`FILE` with the TracingConfiguration of apiserver.config.k8s.io/v1 by which requests are traced, see docs/metrics.md")
+	general.BoolVar(&o.profiling, "profiling", false, "serve profiles of the process at /debug/pprof to administrators")
 	general.BoolVar(&o.logRequests, "log-requests", false, "log a line for each request when it ends, also without -v")
-	general.BoolVar(&o.testAPIs, "enable-test-apis", false, "serve the group miniapi.dev: explained conflicts, history and a journal of writes (default: on if all addresses are on loopback)")
-	general.StringVar(&o.faults, "faults", "", "`FILE` with a list of faults to inject into requests, see docs/faults.md")
+	general.StringSliceVar(&o.outgoing, "outgoing-allow", nil, "comma-separated `ADDRESSES` that webhooks, APIServices and token issuers may have: CIDRs, IP addresses and host names, each optionally with :PORT (default: all)")
+	general.StringVar(&o.auditLog, "audit-log-path", "", "`FILE` to append the audit log to, - for the standard output, see docs/audit.md")
+	general.StringVar(&o.auditPolicy, "audit-policy-file", "", "`FILE` with the audit.k8s.io/v1 Policy of --audit-log-path (default: the metadata of every request)")
+	general.BoolVar(&o.testAPIs, "enable-test-apis", false, "serve the group miniapi.dev: explained conflicts, history, watches, requests and a journal of writes (default: on if all addresses are on loopback)")
+	general.BoolVar(&o.ui, "enable-ui", false, "serve a page for browsers at /ui (default: on if all addresses are on loopback)")
+	general.StringVar(&o.faults, "faults", "", "`FILE` with faults to inject into requests, a list or manifests, see docs/faults.md")
 	o.general = general
 	addConfigFlag(general, envPrefix, "listen")
 	general.BoolP("help", "h", false, "print this help")
@@ -110,9 +139,12 @@ func (o *options) config() (miniapi.Config, error) {
 		DataDir:                           o.dataDir,
 		EtcdListenClientURLs:              o.etcdListenURLs,
 		EtcdServers:                       o.etcdServers,
+		FromSnapshot:                      o.fromSnapshot,
+		ReadOnly:                          o.readOnly,
+		AtRevision:                        o.atRevision,
 		EtcdPrefix:                        o.etcdPrefix,
 		EtcdQuotaBackendBytes:             o.etcdQuota,
-		CompactionInterval:                o.compaction,
+		EncryptionProviderConfig:          o.encryption,
 		ServiceClusterIPRange:             o.serviceRange,
 		ServiceNodePortRange:              o.nodePorts,
 		EnableAdmissionPlugins:            o.enablePlugins,
@@ -122,29 +154,58 @@ func (o *options) config() (miniapi.Config, error) {
 		Bootstrap:                         bootstrap.Mode(o.bootstrap),
 		CRDs:                              o.crds,
 		Manifests:                         o.manifests,
-		Logger:                            newLogger(o.verbosity),
+		Logger:                            newLogger(o.verbosity, o.vmodule),
+		Profiling:                         o.profiling,
+		TracingConfigFile:                 o.tracing,
 		LogRequests:                       o.logRequests || o.verbosity >= requestVerbosity,
+		OutgoingAllow:                     o.outgoing,
+		AuditLogPath:                      o.auditLog,
+		AuditPolicyFile:                   o.auditPolicy,
 		EmulatedVersion:                   o.emulated,
 		FeatureGates:                      o.featureGates,
 		TestAPIs:                          o.testAPIs,
+		UI:                                o.ui,
+
+		EncryptionProviderConfigAutomaticReload: o.reload,
 	}
 	secureErr := o.secure.apply(&config, o.serving.Changed("listen"))
 	if !o.general.Changed("enable-test-apis") {
 		config.TestAPIs = onLoopback(config)
 	}
-	var tlsErr, compactionErr, faultsErr error
+	if !o.general.Changed("enable-ui") {
+		config.UI = onLoopback(config)
+	}
+	var tlsErr, historyErr, faultsErr error
 	config.Faults, faultsErr = readFaults(o.faults)
 	config.EtcdTLS, tlsErr = o.etcdTLSConfig()
-	switch {
-	case o.compaction == 0:
-		config.CompactionInterval = -1
-	case o.compaction < time.Second:
-		compactionErr = fmt.Errorf("--etcd-compaction-interval %v is too short: use at least 1s, or 0 to keep history forever", o.compaction)
-	}
-	if err := errors.Join(config.Validate(), secureErr, tlsErr, compactionErr, faultsErr); err != nil {
+	config.CompactionInterval, historyErr = o.retention()
+	if err := errors.Join(config.Validate(), secureErr, tlsErr, historyErr, faultsErr); err != nil {
 		return miniapi.Config{}, err
 	}
 	return config, nil
+}
+
+const (
+	defaultHistory = 5 * time.Minute
+	compactionFlag = "etcd-compaction-interval"
+)
+
+// retention returns how long history is kept, negative for ever.
+func (o *options) retention() (time.Duration, error) {
+	name, history := "history", o.history
+	if o.data.Changed(compactionFlag) {
+		if o.data.Changed(name) && o.history != o.compaction {
+			return 0, fmt.Errorf("--history %v and --%s %v differ: both set how long history is kept, remove one of them", o.history, compactionFlag, o.compaction)
+		}
+		name, history = compactionFlag, o.compaction
+	}
+	switch {
+	case history == 0:
+		return -1, nil
+	case history < time.Second:
+		return 0, fmt.Errorf("--%s %v is too short: use at least 1s, or 0 to keep history forever", name, history)
+	}
+	return history, nil
 }
 
 func (o *options) etcdTLSConfig() (*tls.Config, error) {

@@ -41,7 +41,11 @@ func printUsage(cmd *cobra.Command, sets []flagSet) error {
 	}
 	for _, set := range sets {
 		fmt.Fprintf(out, "\n%s:\n", set.title)
-		set.flags.VisitAll(func(flag *pflag.Flag) { printFlag(out, flag) })
+		set.flags.VisitAll(func(flag *pflag.Flag) {
+			if !flag.Hidden {
+				printFlag(out, flag)
+			}
+		})
 	}
 	return nil
 }

@@ -76,6 +76,5 @@ func printHistory(ctx context.Context, access *serverAccess, object string, out 
 
 // nameOf returns the name by which a table lists a writer.
 func nameOf(w *history.Writer) string {
-	product, _, _ := strings.Cut(w.UserAgent, "/")
-	return cmp.Or(w.FieldManager, product, w.User, "<unknown>")
+	return cmp.Or(w.FieldManager, productOf(w.UserAgent), w.User, "<unknown>")
 }

@@ -124,7 +124,7 @@ func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config := host.Config{Token: token, IdleTimeout: o.idleTimeout, MaxServers: o.maxServers, Logger: newLogger(o.verbosity)}
+	config := host.Config{Token: token, IdleTimeout: o.idleTimeout, MaxServers: o.maxServers, Logger: newLogger(o.verbosity, nil)}
 	if o.idleTimeout == 0 {
 		config.IdleTimeout = -1
 	}

@@ -28,11 +28,14 @@ func main() {
 	defer stop()
 	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		if exit, ok := err.(exitError); ok { // the command that ran has printed why
-			os.Exit(exit.code)
+		exit, ok := err.(exitError)
+		if !ok {
+			exit = exitError{1, err}
 		}
-		printError(cmd.Name(), err)
-		os.Exit(1)
+		if exit.cause != nil {
+			printError(cmd.Name(), exit.cause)
+		}
+		os.Exit(exit.code)
 	}
 }
 
@@ -80,7 +83,7 @@ func newMiniapi() *cobra.Command {
 	}
 	addFlags(cmd, opts.flagSets())
 	readFlagSources(cmd, envPrefix)
-	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newDiff(), newBlame(), newVersion())
+	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newDiff(), newBlame(), newDump(), newRecord(), newReplay(), newSnapshot(), newRestore(), newTop(), newUI(), newVersion())
 	return cmd
 }
 

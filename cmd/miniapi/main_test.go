@@ -35,7 +35,7 @@ func run(m *testing.M) int {
 }
 
 // timeout limits every wait of a test.
-const timeout = 30 * time.Second
+const timeout = time.Minute
 
 // command returns a command that runs miniapi with a temporary home directory and ends with the
 // test.

@@ -72,7 +72,7 @@ func (o *etcdOptions) run(ctx context.Context) error {
 	if config.DataDir == "" {
 		config.DataDir = o.name + ".etcd"
 	}
-	config.Logger = newLogger(map[string]int{"info": 1, "debug": 4}[o.logLevel])
+	config.Logger = newLogger(map[string]int{"info": 1, "debug": 4}[o.logLevel], nil)
 	server, err := embedded.Start(ctx, config)
 	if err != nil {
 		return listener.AdviseInUse(err, "--listen-client-urls http://127.0.0.1:0")

@@ -35,10 +35,10 @@ func newKubeAPIServerReplacement(args []string) *cobra.Command {
 	})
 }
 
-// miniapiFlags are the flags that kube-apiserver does not have.
+// miniapiFlags are the flags that kube-apiserver does not have, or has with another meaning.
 var miniapiFlags = []string{
 	"listen", "allow-unauthenticated-network-access", "write-kubeconfig", "data-dir", "etcd-listen-client-url",
-	"bootstrap", "controllers", "pods", "crds", "manifests", "log-requests", "config", "enable-test-apis",
+	"history", "from-snapshot", "read-only", "at-revision", "bootstrap", "controllers", "pods", "crds", "manifests", "log-requests", "config", "enable-test-apis", "enable-ui", "outgoing-allow", "vmodule",
 }
 
 // kubeAPIServerFlags returns the flags that kube-apiserver also has, with its defaults.
@@ -63,6 +63,7 @@ func (o *options) kubeAPIServerFlags() []flagSet {
 		flag.DefValue, flag.Changed = value, true
 		_ = flag.Value.Set(value) // cannot fail: the value is valid
 	}
+	o.data.Lookup(compactionFlag).Hidden = false
 	o.general.Lookup("enable-test-apis").Changed = true
 	o.testAPIs = os.Getenv(testAPIsEnv) == "true"
 	o.faults = os.Getenv(faultsEnv)

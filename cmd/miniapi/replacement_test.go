@@ -25,6 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi/internal/freeport"
 )
 
 // as returns a command that runs miniapi under another name.
@@ -292,14 +294,14 @@ func TestKubeAPIServerStopsWhileRequestsWaitForEtcd(t *testing.T) {
 func TestUnknownFlagsAreIgnoredWithOneWarning(t *testing.T) {
 	t.Parallel()
 	etcd := runEtcd(t, "-name", "one", "--experimental-x", "--max-request-bytes", "99", "--name", "two", "-snapshot-count=7")
-	server, _ := runKubeAPIServer(t, etcd, "-v=0", "--vmodule=a=1", "--audit-policy-file=a", "--audit-policy-file=b",
-		"--runtime-config", "api/all=true", "--allow-privileged", "--audit-log-path=-", "--disable-admission-plugins=LimitRanger")
+	server, _ := runKubeAPIServer(t, etcd, "-v=0", "--vmodule=a=1", "--contention-profiling=a", "--contention-profiling=b",
+		"--runtime-config", "api/all=true", "--allow-privileged", "--goaway-chance=0", "--disable-admission-plugins=LimitRanger")
 	for _, s := range []*process{server, etcd} {
 		s.stop(syscall.SIGTERM)
 	}
 	for s, want := range map[*process]string{
 		etcd:   "etcd: ignored flags: --experimental-x, --max-request-bytes, --snapshot-count\n",
-		server: "kube-apiserver: ignored flags: --audit-policy-file, --runtime-config, --audit-log-path\n",
+		server: "kube-apiserver: ignored flags: --contention-profiling, --runtime-config, --goaway-chance\n",
 	} {
 		if s.stderr.String() != want {
 			t.Errorf("got  %swant %s", s.stderr, want)
@@ -387,14 +389,13 @@ func (o orphan) awaitEnd() string {
 
 func (o orphan) kill() { _ = exec.Command("kill", "-9", o.pid).Run() }
 
-// freeAddress returns a loopback address with a port that is free at the moment. Replacements do
-// not report the port that they take for port 0.
+// freeAddress returns a loopback address with a free port. Replacements do not report the port that
+// they take for port 0.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := freeport.Addresses("127.0.0.1", 1)
 	check(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	return addresses[0]
 }
 
 func portOf(address string) string { return address[strings.LastIndex(address, ":")+1:] }

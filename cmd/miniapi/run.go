@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
@@ -49,10 +50,22 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// exitError is the exit code of a command that was run.
-type exitError struct{ code int }
+// exitError is an exit code.
+type exitError struct {
+	code int
+	// cause is printed. Nil: the command that ran has printed why, or the code is a result.
+	cause error
+}
 
-func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+func (e exitError) Error() string {
+	if e.cause != nil {
+		return e.cause.Error()
+	}
+	return fmt.Sprintf("exit code %d", e.code)
+}
+
+// Unwrap returns the cause.
+func (e exitError) Unwrap() error { return e.cause }
 
 // commandTimeout is how long a command may take to end after an interrupt.
 const commandTimeout = 30 * time.Second
@@ -65,28 +78,39 @@ func runCommand(ctx context.Context, opts *options, args []string) error {
 		return err
 	}
 	defer removeAbandoned(ctx)()
+	kubeconfig, err := server.Kubeconfig()
+	if err == nil {
+		err = runWithKubeconfig(ctx, kubeconfig, args)
+	}
+	stopAfterCommand(ctx, server)
+	return err
+}
+
+// stopAfterCommand stops a server. The exit code is the command's, so an error is printed.
+func stopAfterCommand(ctx context.Context, server *miniapi.Server) {
+	if err := server.Stop(context.WithoutCancel(ctx)); err != nil {
+		printError("miniapi", err)
+	}
+}
+
+// runWithKubeconfig runs a command with a kubeconfig and a directory of binaries for envtest.
+func runWithKubeconfig(ctx context.Context, kubeconfig []byte, args []string) error {
 	temp, err := tempdir.New("run")
 	if err != nil {
-		return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+		return err
 	}
 	defer temp.Remove()
 	dir := temp.Path()
-	kubeconfig, err := server.Kubeconfig()
-	if err == nil {
-		err = errors.Join(os.WriteFile(filepath.Join(dir, "kubeconfig"), kubeconfig, 0o600), linkAssets(dir))
+	file := filepath.Join(dir, "kubeconfig")
+	if err := errors.Join(os.WriteFile(file, kubeconfig, 0o600), linkAssets(dir)); err != nil {
+		return err
 	}
-	if err == nil {
-		command := exec.CommandContext(ctx, args[0], args[1:]...)
-		command.Cancel = func() error { return interrupt(command.Process) }
-		command.WaitDelay = commandTimeout
-		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-		command.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"), "KUBEBUILDER_ASSETS="+dir)
-		err = exitOf(command.Run())
-	}
-	if stopErr := server.Stop(context.WithoutCancel(ctx)); stopErr != nil {
-		printError("miniapi", stopErr) // the exit code is the command's
-	}
-	return err
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Cancel = func() error { return interrupt(command.Process) }
+	command.WaitDelay = commandTimeout
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	command.Env = append(os.Environ(), "KUBECONFIG="+file, "KUBEBUILDER_ASSETS="+dir)
+	return exitOf(command.Run())
 }
 
 // linkAssets links this program into dir under the names of envtest's binaries, and kubectl of
@@ -120,7 +144,7 @@ func exitOf(err error) error {
 		return err
 	}
 	if code := exit.ExitCode(); code > 0 {
-		return exitError{code}
+		return exitError{code: code}
 	}
-	return exitError{1} // ended by a signal
+	return exitError{code: 1} // ended by a signal
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,26 +18,60 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/miniapi/miniapi"
 )
 
 // serverAccess holds the flags by which a subcommand finds a server.
-type serverAccess struct{ server, kubeconfig, namespace string }
+type serverAccess struct {
+	server, kubeconfig, namespace string
+	snapshot                      snapshotSource
+	flags                         *pflag.FlagSet
+}
 
 func (a *serverAccess) flagSet() *pflag.FlagSet {
+	flags := a.connectionFlagSet()
+	flags.StringVar(&a.snapshot.file, "from-snapshot", "", "`FILE` of etcdctl snapshot save, or the data directory of an etcd, to read instead of a server")
+	flags.StringVar(&a.snapshot.prefix, "etcd-prefix", "/registry", "`PATH` prefix of all keys in --from-snapshot")
+	flags.StringVar(&a.snapshot.encryption, "encryption-provider-config", "", "`FILE` with the EncryptionConfiguration of --from-snapshot")
+	flags.StringVarP(&a.namespace, "namespace", "n", "default", "`NAMESPACE` of the object")
+	return flags
+}
+
+// connectionFlagSet returns the flags that name a running server.
+func (a *serverAccess) connectionFlagSet() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
+	flags.SortFlags = false
 	flags.StringVar(&a.server, "server", "", "`URL` of a server without authentication (default: the server of --kubeconfig, else http://127.0.0.1:8080)")
 	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` with the server and the credentials (default: environment variable KUBECONFIG)")
-	flags.StringVarP(&a.namespace, "namespace", "n", "default", "`NAMESPACE` of the object")
 	flags.BoolP("help", "h", false, "print this help")
+	a.flags = flags
 	return flags
+}
+
+// config returns the address and the credentials of the running server that the flags name.
+func (a *serverAccess) config() (*rest.Config, error) {
+	if file := cmp.Or(a.kubeconfig, os.Getenv("KUBECONFIG")); file != "" && a.server == "" {
+		return clientcmd.BuildConfigFromFlags("", file)
+	}
+	return &rest.Config{Host: cmp.Or(a.server, "http://127.0.0.1:8080")}, nil
+}
+
+// validate returns an error if the flags name two servers.
+func (a *serverAccess) validate() error {
+	if a.snapshot.file != "" && (a.server != "" || a.kubeconfig != "") {
+		return errors.New("--from-snapshot is read instead of a server: remove it, or --server and --kubeconfig")
+	}
+	return nil
 }
 
 // readSubresource decodes a subresource of TYPE/NAME.
 func (a *serverAccess) readSubresource(ctx context.Context, object, subresource string, into any) error {
-	client, err := a.client()
+	client, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
+	defer client.close()
 	path, err := client.pathOf(ctx, object, a.namespace)
 	if err != nil {
 		return err
@@ -51,43 +87,66 @@ func (a *serverAccess) readSubresource(ctx context.Context, object, subresource 
 type serverClient struct {
 	host string
 	http *http.Client
+	stop func() // ends a server that was started for the client
 }
 
-// client returns a client of the server that the flags name.
-func (a *serverAccess) client() (*serverClient, error) {
-	config := &rest.Config{Host: cmp.Or(a.server, "http://127.0.0.1:8080")}
-	if file := cmp.Or(a.kubeconfig, os.Getenv("KUBECONFIG")); file != "" && a.server == "" {
-		var err error
-		if config, err = clientcmd.BuildConfigFromFlags("", file); err != nil {
-			return nil, err
-		}
+func (c *serverClient) close() {
+	c.http.CloseIdleConnections()
+	c.stop()
+}
+
+// open returns a client of the server that the flags name. The caller must close it.
+func (a *serverAccess) open(ctx context.Context) (*serverClient, error) {
+	if err := a.validate(); err != nil {
+		return nil, err
 	}
+	if a.snapshot.file != "" {
+		return a.snapshot.serve(ctx)
+	}
+	config, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	return newServerClient(config)
+}
+
+func newServerClient(config *rest.Config) (*serverClient, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "miniapi/" + miniapi.Version()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
 	}
-	return &serverClient{host: strings.TrimSuffix(config.Host, "/"), http: client}, nil
+	return &serverClient{host: strings.TrimSuffix(config.Host, "/"), http: client, stop: func() {}}, nil
 }
 
 // get returns the body of a path. The error of a Status is its message.
 func (c *serverClient) get(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.host+path, nil)
+	return c.do(ctx, http.MethodGet, path, nil)
+}
+
+// do sends a body in JSON and returns the body of the answer. The error of a Status is its message.
+func (c *serverClient) do(ctx context.Context, method, path string, sent []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.host+path, bytes.NewReader(sent))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Accept", "application/json")
+	if sent != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("%w: set --server or --kubeconfig", err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode == http.StatusOK {
+	if err != nil || response.StatusCode == http.StatusOK || response.StatusCode == http.StatusCreated {
 		return body, err
 	}
 	var status metav1.Status
 	if json.Unmarshal(body, &status) != nil || status.Message == "" {
-		status.Message = response.Status
+		status.Message, status.Code = response.Status, int32(response.StatusCode)
 	}
 	return nil, &apierrors.StatusError{ErrStatus: status}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/miniapi/miniapi/controllers/job"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
 )
 
 const controllerName = "cronjob-controller"
@@ -56,7 +57,7 @@ func (c *controller) reconcile(ctx context.Context, cronJob *batchv1.CronJob) (t
 	if err != nil {
 		return 0, err
 	}
-	p := &pass{controller: c, cronJob: cronJob.DeepCopy(), owner: c.cronJobs.Owner(cronJob, cronJobKind()), jobs: controlled, now: time.Now()}
+	p := &pass{controller: c, cronJob: cronJob.DeepCopy(), owner: c.cronJobs.Owner(cronJob, cronJobKind()), jobs: controlled, now: registry.Now(ctx)}
 	p.trackJobs(ctx)
 	cleanupErr := p.cleanup(ctx)
 	var again time.Duration

@@ -30,7 +30,7 @@ func New(config reconcile.Config) reconcile.Controller {
 		Account: "certificate-controller",
 		Objects: requests,
 		Reconcile: func(ctx context.Context, request *certificatesv1.CertificateSigningRequest) (time.Duration, error) {
-			if left := time.Until(expiry(request)); left > 0 {
+			if left := config.Clock.Until(expiry(request)); left > 0 {
 				return left, nil
 			}
 			return 0, requests.Delete(ctx, request)

@@ -16,6 +16,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/pods"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/controllers/revisions"
+	"github.com/miniapi/miniapi/registry"
 )
 
 const hashLabel = appsv1.DefaultDaemonSetUniqueLabelKey
@@ -96,7 +97,7 @@ func (c *controller) read(ctx context.Context, set *appsv1.DaemonSet) (*rollout,
 	if err != nil {
 		return nil, err
 	}
-	r := &rollout{controller: c, owner: c.sets.Owner(set, kind()), set: set.DeepCopy(), now: time.Now()}
+	r := &rollout{controller: c, owner: c.sets.Owner(set, kind()), set: set.DeepCopy(), now: registry.Now(ctx)}
 	all, err := c.pods.List(ctx, set.Namespace, nil)
 	if err != nil {
 		return nil, err

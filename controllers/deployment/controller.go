@@ -55,6 +55,7 @@ type rollout struct {
 	progresses bool
 	// again is the delay until the next reconciliation, 0 for none.
 	again time.Duration
+	now   time.Time
 }
 
 func (c *controller) reconcile(ctx context.Context, d *appsv1.Deployment) (time.Duration, error) {

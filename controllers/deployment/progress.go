@@ -59,7 +59,7 @@ func (r *rollout) setProgress(former *appsv1.DeploymentStatus) {
 		r.setCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue, reasonAvailable,
 			r.subject()+" has successfully progressed.")
 	case hasProgressed(former, status):
-		r.replaceCondition(newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated",
+		r.replaceCondition(r.newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated",
 			r.subject()+" is progressing."))
 	default:
 		r.checkDeadline()
@@ -74,7 +74,7 @@ func (r *rollout) checkDeadline() {
 		return
 	}
 	deadline := current.LastUpdateTime.Add(time.Duration(*r.d.Spec.ProgressDeadlineSeconds) * time.Second)
-	if wait := time.Until(deadline); wait >= 0 {
+	if wait := deadline.Sub(r.now); wait >= 0 {
 		r.again = wait + time.Millisecond
 		return
 	}

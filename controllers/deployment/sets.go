@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/miniapi/miniapi/controllers/pods"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 const hashLabel = appsv1.DefaultDeploymentUniqueLabelKey
@@ -32,7 +34,7 @@ func (c *controller) read(ctx context.Context, d *appsv1.Deployment) (*rollout, 
 	if err != nil {
 		return nil, err
 	}
-	r := &rollout{controller: c, owner: c.deployments.Owner(d, kind()), d: d.DeepCopy()}
+	r := &rollout{controller: c, owner: c.deployments.Owner(d, kind()), d: d.DeepCopy(), now: registry.Now(ctx)}
 	r.old, err = c.sets.Claim(ctx, r.owner, all, func(set *appsv1.ReplicaSet) bool {
 		return selector.Matches(labels.Set(set.Labels))
 	})

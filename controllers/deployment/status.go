@@ -75,8 +75,8 @@ func condition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv
 	return nil
 }
 
-func newCondition(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) appsv1.DeploymentCondition {
-	now := metav1.Now()
+func (r *rollout) newCondition(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) appsv1.DeploymentCondition {
+	now := metav1.NewTime(r.now)
 	return appsv1.DeploymentCondition{
 		Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now,
 	}
@@ -86,7 +86,7 @@ func newCondition(kind appsv1.DeploymentConditionType, status corev1.ConditionSt
 // it is.
 func (r *rollout) setCondition(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) {
 	if current := condition(r.d, kind); current == nil || current.Status != status || current.Reason != reason {
-		r.replaceCondition(newCondition(kind, status, reason, message))
+		r.replaceCondition(r.newCondition(kind, status, reason, message))
 	}
 }
 

@@ -67,7 +67,7 @@ func (c *controller) reconcile(ctx context.Context, budget *policyv1.PodDisrupti
 	if err != nil {
 		return 0, c.fail(ctx, budget, next, err)
 	}
-	disrupted, again := disruptedPods(selected, status.DisruptedPods, time.Now())
+	disrupted, again := disruptedPods(selected, status.DisruptedPods, registry.Now(ctx))
 	healthy := countHealthy(selected, disrupted)
 	status.ExpectedPods, status.DesiredHealthy, status.CurrentHealthy = expected, desired, healthy
 	status.DisruptedPods = disrupted

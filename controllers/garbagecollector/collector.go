@@ -36,9 +36,7 @@ type Collector struct {
 // New returns a collector. It starts nothing.
 func New(config reconcile.Config) reconcile.Controller {
 	c := &Collector{config: config, graph: newGraph(), sought: lru.New(soughtOwners)}
-	c.queue = reconcile.NewQueue(reconcile.QueueConfig{
-		Name: controllerName, Workers: workers, Reconcile: c.reconcile, Logger: config.Logger,
-	})
+	c.queue = reconcile.NewQueue(config, reconcile.QueueConfig{Name: controllerName, Workers: workers, Reconcile: c.reconcile})
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/miniapi/miniapi/controllers/pods"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
 )
 
 const controllerName = "job-controller"
@@ -53,7 +54,7 @@ func (c *controller) reconcile(ctx context.Context, job *batchv1.Job) (again tim
 	if err != nil {
 		return 0, err
 	}
-	s := newState(job, controlled, time.Now())
+	s := newState(job, controlled, registry.Now(ctx))
 	again = s.decide()
 	var manageErr error
 	switch {

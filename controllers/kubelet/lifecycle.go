@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniapi/miniapi/controllers/pods"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
 )
 
 // lifecycle schedules pods and writes their status.
@@ -40,7 +41,7 @@ func (l *lifecycle) reconcile(ctx context.Context, pod *corev1.Pod) (time.Durati
 	ctx = asKubelet(ctx, pod.Spec.NodeName)
 	switch {
 	case pod.DeletionTimestamp != nil:
-		if left := untilKilled(pod); left > 0 {
+		if left := untilKilled(pod, registry.Now(ctx)); left > 0 {
 			return left, nil
 		}
 		return 0, l.terminate(ctx, pod)
@@ -67,7 +68,7 @@ func (l *lifecycle) start(ctx context.Context, pod *corev1.Pod) error {
 	_, err = l.pods.UpdateStatus(ctx, pod, func(pod *corev1.Pod) {
 		if pod.Status.Phase == corev1.PodPending && pod.DeletionTimestamp == nil {
 			setAddresses(&pod.Status, host, address)
-			setRunning(pod)
+			setRunning(pod, metav1.NewTime(registry.Now(ctx)))
 		}
 	})
 	return err
@@ -92,31 +93,32 @@ func (l *lifecycle) watch(ctx context.Context, pod *corev1.Pod) (again time.Dura
 		about := corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 		l.recorder.Warn(ctx, about, "InvalidExitCode", err.Error())
 	}
-	left, limited := untilDeadline(pod)
+	now := metav1.NewTime(registry.Now(ctx))
+	left, limited := untilDeadline(pod, now.Time)
 	update := follow
 	switch {
 	case limited && left <= 0:
 		update = exceedDeadline
 	case exits:
-		update = func(pod *corev1.Pod) { setExited(pod, code) }
+		update = func(pod *corev1.Pod, now metav1.Time) { setExited(pod, code, now) }
 	case limited:
 		again = left
 	}
 	_, err = l.pods.UpdateStatus(ctx, pod, func(pod *corev1.Pod) {
 		if pod.Status.Phase == corev1.PodRunning {
-			update(pod)
+			update(pod, now)
 		}
 	})
 	return again, err
 }
 
 // untilDeadline returns the time until a pod exceeds activeDeadlineSeconds.
-func untilDeadline(pod *corev1.Pod) (left time.Duration, limited bool) {
+func untilDeadline(pod *corev1.Pod, now time.Time) (left time.Duration, limited bool) {
 	deadline, began := pod.Spec.ActiveDeadlineSeconds, pod.Status.StartTime
 	if deadline == nil || began == nil {
 		return 0, false
 	}
-	return time.Until(began.Add(time.Duration(*deadline) * time.Second)), true
+	return began.Add(time.Duration(*deadline) * time.Second).Sub(now), true
 }
 
 // terminate ends the containers of a pod that is being deleted, and removes the pod. Finalizers
@@ -124,7 +126,7 @@ func untilDeadline(pod *corev1.Pod) (left time.Duration, limited bool) {
 func (l *lifecycle) terminate(ctx context.Context, pod *corev1.Pod) error {
 	pod, err := l.pods.UpdateStatus(ctx, pod, func(pod *corev1.Pod) {
 		if !pods.HasEnded(pod) {
-			setTerminated(pod)
+			setTerminated(pod, metav1.NewTime(registry.Now(ctx)))
 		}
 	})
 	if err != nil {
@@ -139,8 +141,8 @@ func (l *lifecycle) terminate(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-func exceedDeadline(pod *corev1.Pod) {
-	setEnded(pod, corev1.PodFailed, exit{code: killedExitCode, at: metav1.Now()})
+func exceedDeadline(pod *corev1.Pod, now metav1.Time) {
+	setEnded(pod, corev1.PodFailed, exit{code: killedExitCode, at: now})
 	pod.Status.Reason = "DeadlineExceeded"
 	pod.Status.Message = "Pod was active on the node longer than the specified deadline"
 }

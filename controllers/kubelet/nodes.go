@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
 )
 
 const (
@@ -30,7 +31,7 @@ type nodes struct {
 
 func newNodes(config reconcile.Config) *nodes {
 	n := &nodes{objects: nodeObjects(config)}
-	n.Queue = reconcile.NewQueue(reconcile.QueueConfig{Name: "nodes", Workers: 1, Reconcile: n.reconcile, Logger: config.Logger})
+	n.Queue = reconcile.NewQueue(config, reconcile.QueueConfig{Name: "nodes", Workers: 1, Reconcile: n.reconcile})
 	return n
 }
 
@@ -56,7 +57,7 @@ func (n *nodes) reconcile(ctx context.Context, name string) error {
 		return nil
 	}
 	ctx = asKubelet(ctx, name)
-	if node, err = n.objects.UpdateStatus(ctx, node, makeReady); err != nil {
+	if node, err = n.objects.UpdateStatus(ctx, node, func(node *corev1.Node) { makeReady(node, metav1.NewTime(registry.Now(ctx))) }); err != nil {
 		return err
 	}
 	_, err = n.objects.Update(ctx, node, removeNotReady)
@@ -79,12 +80,11 @@ func (n *nodes) register(ctx context.Context) error {
 }
 
 // makeReady sets the status of a new node. Fields that are set stay.
-func makeReady(node *corev1.Node) {
+func makeReady(node *corev1.Node, now metav1.Time) {
 	status := &node.Status
 	if nodeCondition(node, corev1.NodeReady) != nil {
 		return
 	}
-	now := metav1.Now()
 	status.Conditions = append(status.Conditions, corev1.NodeCondition{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status",
 		LastHeartbeatTime: now, LastTransitionTime: now,

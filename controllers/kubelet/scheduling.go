@@ -92,7 +92,7 @@ func (s scheduler) reportUnschedulable(ctx context.Context, pod *corev1.Pod, nod
 		setCondition(pod, corev1.PodCondition{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 			Message: fmt.Sprintf("0/%d nodes are available: no node is ready, tolerated and selected by the pod.", nodes),
-		})
+		}, metav1.NewTime(registry.Now(ctx)))
 	})
 	return err
 }

@@ -44,11 +44,11 @@ func exitCode(pod *corev1.Pod) (code int32, exits bool, err error) {
 
 // untilKilled returns the time until the containers of a pod that is being deleted are killed. It
 // is not positive if they end at once.
-func untilKilled(pod *corev1.Pod) time.Duration {
+func untilKilled(pod *corev1.Pod, now time.Time) time.Duration {
 	if pod.Annotations[terminationAnnotation] != ignoreTermination || pods.HasEnded(pod) {
 		return 0
 	}
-	return time.Until(pod.DeletionTimestamp.Time)
+	return pod.DeletionTimestamp.Sub(now)
 }
 
 // podNetwork is the range of the addresses of pods, which do not exist.
@@ -79,31 +79,30 @@ func setAddresses(status *corev1.PodStatus, host, pod string) {
 }
 
 // setRunning sets the status of a pod whose containers have started.
-func setRunning(pod *corev1.Pod) {
-	now := metav1.Now()
+func setRunning(pod *corev1.Pod, now metav1.Time) {
 	status := &pod.Status
 	status.Phase = corev1.PodRunning
 	status.StartTime = &now
 	status.InitContainerStatuses = initContainers(pod, now)
 	status.ContainerStatuses = runningContainers(pod, now)
 	for _, kind := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized} {
-		setCondition(pod, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue})
+		setCondition(pod, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue}, now)
 	}
-	setCondition(pod, readiness(pod))
-	setCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue})
-	setCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	setCondition(pod, readiness(pod), now)
+	setCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue}, now)
+	setCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, now)
 	status.ObservedGeneration = pod.Generation
 }
 
 // follow updates the status of a running pod for a new generation of its spec, and the condition
 // Ready of a pod with readiness gates.
-func follow(pod *corev1.Pod) {
+func follow(pod *corev1.Pod, now metav1.Time) {
 	if pod.Status.ObservedGeneration != pod.Generation {
-		updateContainers(pod, metav1.Now())
+		updateContainers(pod, now)
 		pod.Status.ObservedGeneration = pod.Generation
 	}
 	if len(pod.Spec.ReadinessGates) > 0 {
-		setCondition(pod, readiness(pod))
+		setCondition(pod, readiness(pod), now)
 	}
 }
 
@@ -128,8 +127,8 @@ func readiness(pod *corev1.Pod) corev1.PodCondition {
 
 // setExited sets the status of a pod whose containers have exited. Containers that fail are
 // restarted once and then wait if the restart policy is OnFailure.
-func setExited(pod *corev1.Pod, code int32) {
-	last := exit{code: code, at: metav1.Now()}
+func setExited(pod *corev1.Pod, code int32, now metav1.Time) {
+	last := exit{code: code, at: now}
 	switch {
 	case code == 0:
 		setEnded(pod, corev1.PodSucceeded, last)
@@ -142,16 +141,16 @@ func setExited(pod *corev1.Pod, code int32) {
 
 // setTerminated sets the status of a pod whose containers have received a signal to terminate, or
 // have been killed.
-func setTerminated(pod *corev1.Pod) {
+func setTerminated(pod *corev1.Pod, now metav1.Time) {
 	if pod.Annotations[terminationAnnotation] == ignoreTermination {
-		setEnded(pod, corev1.PodFailed, exit{code: killedExitCode, at: metav1.Now()})
+		setEnded(pod, corev1.PodFailed, exit{code: killedExitCode, at: now})
 		return
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
-		setEnded(pod, corev1.PodSucceeded, exit{code: 0, at: metav1.Now()})
+		setEnded(pod, corev1.PodSucceeded, exit{code: 0, at: now})
 		return
 	}
-	setEnded(pod, corev1.PodFailed, exit{code: terminatedExitCode, at: metav1.Now()})
+	setEnded(pod, corev1.PodFailed, exit{code: terminatedExitCode, at: now})
 }
 
 func setEnded(pod *corev1.Pod, phase corev1.PodPhase, last exit) {
@@ -161,9 +160,9 @@ func setEnded(pod *corev1.Pod, phase corev1.PodPhase, last exit) {
 	}
 	pod.Status.Phase = phase
 	endContainers(&pod.Status, last)
-	setCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse})
-	setCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
-	setCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+	setCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse}, last.at)
+	setCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason}, last.at)
+	setCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason}, last.at)
 	pod.Status.ObservedGeneration = pod.Generation
 }
 
@@ -176,15 +175,15 @@ func setCrashing(pod *corev1.Pod, last exit) {
 		setCondition(pod, corev1.PodCondition{
 			Type: kind, Status: corev1.ConditionFalse, Reason: "ContainersNotReady",
 			Message: fmt.Sprintf("containers with unready status: [%s]", strings.Join(containerNames(pod), " ")),
-		})
+		}, last.at)
 	}
 }
 
 // setCondition adds or replaces a condition. The time of the transition stays while the status is
 // the same.
-func setCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+func setCondition(pod *corev1.Pod, condition corev1.PodCondition, now metav1.Time) {
 	condition.ObservedGeneration = pod.Generation
-	condition.LastTransitionTime = metav1.Now()
+	condition.LastTransitionTime = now
 	current := pods.Condition(pod, condition.Type)
 	if current == nil {
 		pod.Status.Conditions = append(pod.Status.Conditions, condition)

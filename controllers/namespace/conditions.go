@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // healthy are the conditions without a problem, in the order in which they are added, with the
@@ -85,14 +87,14 @@ func (c *Controller) updateStatus(ctx context.Context, ns *corev1.Namespace, con
 	return c.update(ctx, ns.Name, ns.UID, "status", func(ns *corev1.Namespace) {
 		ns.Status.Phase = corev1.NamespaceTerminating
 		for _, condition := range conditions {
+			condition.LastTransitionTime = metav1.NewTime(registry.Now(ctx))
 			setCondition(&ns.Status, condition)
 		}
 	})
 }
 
-// setCondition sets a condition. The time changes with the status of the condition only.
+// setCondition sets a condition. Its time is used only if its status changes.
 func setCondition(status *corev1.NamespaceStatus, condition corev1.NamespaceCondition) {
-	condition.LastTransitionTime = metav1.Now()
 	for i := range status.Conditions {
 		if current := &status.Conditions[i]; current.Type == condition.Type {
 			if current.Status == condition.Status {

@@ -94,7 +94,7 @@ func (c *Controller) deletePods(ctx context.Context, pods *registry.Store, ns *c
 		result.add(podsError(ns.Name, err))
 		return
 	}
-	if time.Since(ns.DeletionTimestamp.Time) >= grace {
+	if c.config.Clock.Now().Sub(ns.DeletionTimestamp.Time) >= grace {
 		grace = 0
 	}
 	known := len(result.errs)

@@ -41,9 +41,7 @@ type Controller struct {
 // New returns a controller. It starts nothing.
 func New(config reconcile.Config) reconcile.Controller {
 	c := &Controller{config: config, terminating: map[string]time.Duration{}}
-	c.queue = reconcile.NewQueue(reconcile.QueueConfig{
-		Name: "namespace-controller", Workers: workers, Reconcile: c.reconcile, Logger: config.Logger,
-	})
+	c.queue = reconcile.NewQueue(config, reconcile.QueueConfig{Name: "namespace-controller", Workers: workers, Reconcile: c.reconcile})
 	return c
 }
 
@@ -105,7 +103,7 @@ func (c *Controller) handleContent(namespace string) {
 	delay, ok := c.terminating[namespace]
 	c.mu.Unlock()
 	if ok {
-		c.queue.AddAfter(namespace, delay)
+		c.queue.AddBatched(namespace, delay)
 	}
 }
 

@@ -3,9 +3,11 @@ package namespace
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path"
 	"slices"
 	"testing"
@@ -76,5 +78,24 @@ func TestFailuresOfAnAPIServer(t *testing.T) {
 	err = client(things{}, "missing").eachPage(t.Context(), nil)
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("a text: %v", err)
+	}
+}
+
+// endless is an API server whose answers are larger than a page can be.
+type endless struct{}
+
+func (endless) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(zeroes{})}, nil
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestLargePagesOfOtherServersAreErrors(t *testing.T) {
+	var page metav1.PartialObjectMetadataList
+	err := client(endless{}, "n").do(t.Context(), http.MethodGet, &url.URL{Path: "/"}, nil, &page)
+	if err == nil || err.Error() != "the answer is too large" {
+		t.Errorf("got error %v", err)
 	}
 }

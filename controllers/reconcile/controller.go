@@ -8,6 +8,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
 )
@@ -31,14 +32,22 @@ type Config struct {
 	Catalog *registry.Catalog
 	// Sync blocks until the catalog serves every kind that was defined before the call.
 	Sync func(ctx context.Context) error
+	// Bootstrapped is set if the server creates the objects of a new kube-apiserver at its start.
+	Bootstrapped bool
 	// Shared is set if other servers may use the same storage.
 	Shared bool
 	// Remote returns the connection to the server of an aggregated group version, and false if
 	// there is none. Requests need a path only; their user is in the context.
 	Remote func(schema.GroupVersion) (http.RoundTripper, bool)
 	// CA is the certificate authority of the server in PEM, nil without HTTPS.
-	CA     []byte
-	Logger *slog.Logger
+	CA []byte
+	// Clock is the time of the API: of timestamps, expiries, deadlines and schedules.
+	Clock *apitime.Clock
+	// Activity collects the work of the controllers.
+	Activity *Activity
+	// Metrics are the metrics of the queues. Nil: none.
+	Metrics *Metrics
+	Logger  *slog.Logger
 }
 
 // Change is a change of a stored object, whose metadata is decoded on demand.

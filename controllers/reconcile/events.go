@@ -64,7 +64,7 @@ func repeated(current runtime.Object, event *corev1.Event) *corev1.Event {
 }
 
 func (r Recorder) event(about corev1.ObjectReference, kind, reason, message string) *corev1.Event {
-	now := metav1.Now()
+	now := metav1.NewTime(r.Catalog.Now())
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      r.eventName(about, kind, reason, message),

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -25,6 +26,7 @@ func (m *Metadata) HasFinalizer(name string) bool { return slices.Contains(m.Fin
 
 var (
 	protobufEnvelope = []byte("k8s\x00")
+	cborTag          = []byte("\xd9\xd9\xf7") // self-described CBOR
 	errMalformed     = errors.New("the stored object is malformed")
 )
 
@@ -39,14 +41,28 @@ const (
 	fieldFinalizers        protowire.Number = 14
 )
 
-// ParseMetadata reads the metadata from the stored bytes of an object, in protobuf or JSON. It does
-// not decode the rest of the object, so it neither converts custom resources nor depends on their
-// definition.
+// ParseMetadata reads the metadata from the stored bytes of an object, in protobuf, JSON
+// or CBOR. It does not decode the rest of the object, so it neither converts custom resources nor
+// depends on their definition.
 func ParseMetadata(data []byte) (Metadata, error) {
 	if message, ok := bytes.CutPrefix(data, protobufEnvelope); ok {
 		return parseProtobuf(message)
 	}
-	return parseJSON(data)
+	return parseJSON(asJSON(data))
+}
+
+// asJSON returns stored CBOR as JSON, and any other data as it is. kube-apiserver stores custom
+// resources in CBOR with the feature gate CBORServingAndStorage.
+func asJSON(data []byte) []byte {
+	var value any
+	if !bytes.HasPrefix(data, cborTag) || direct.Unmarshal(data, &value) != nil {
+		return data
+	}
+	transcoded, err := json.Marshal(value)
+	if err != nil {
+		return data
+	}
+	return transcoded
 }
 
 func parseJSON(data []byte) (Metadata, error) {
@@ -109,7 +125,7 @@ func encodedLabels(data []byte) string {
 		var obj struct {
 			Metadata struct{ Labels json.RawMessage }
 		}
-		_ = json.Unmarshal(data, &obj) // a malformed object has no labels
+		_ = json.Unmarshal(asJSON(data), &obj) // a malformed object has no labels
 		return string(obj.Metadata.Labels)
 	}
 	metadata, err := metadataField(message)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
@@ -30,6 +31,7 @@ func TestParseMetadata(t *testing.T) {
 	for name, m := range objects {
 		for format, encoder := range map[string]runtime.Encoder{
 			"protobuf": protobuf.NewSerializer(scheme, scheme),
+			"CBOR":     cbor.NewSerializer(scheme, scheme),
 			"JSON":     json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{}),
 		} {
 			t.Run(name+" in "+format, func(t *testing.T) {

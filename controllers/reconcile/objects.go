@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -112,6 +113,30 @@ func (o Objects[T]) update(ctx context.Context, obj T, subresource string, edit 
 		return obj, nil
 	}
 	return o.propose(ctx, obj, subresource, func(current runtime.Object) runtime.Object { return edited(current) })
+}
+
+// ApplyStatus applies the fields of a body to the status of an object, as the server-side apply of
+// one manager that owns these fields, and returns the stored state.
+func (o Objects[T]) ApplyStatus(ctx context.Context, obj T, body *unstructured.Unstructured) (T, error) {
+	var none T
+	store, err := o.store()
+	if err != nil {
+		return none, err
+	}
+	options := registry.WriteOptions{FieldManager: o.manager(), Sent: &metav1.PatchOptions{}}
+	result, err := store.Update(ctx, registry.UpdateRequest{
+		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(), Subresource: "status", Applied: true,
+		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+			return store.Apply(ctx, current, registry.ApplyRequest{
+				Subresource: "status", Object: body.DeepCopy(), Force: true, Options: options,
+			})
+		},
+		Options: options,
+	})
+	if err != nil {
+		return none, err
+	}
+	return registry.As[T](result.Entry)
 }
 
 // PutStatus replaces the status of an object, and returns the stored state. It is a Conflict error

@@ -6,15 +6,20 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/miniapi/miniapi/internal/apitime"
+	"github.com/miniapi/miniapi/registry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newQueue returns a queue and runs it until the test ends or stop is called.
 func newQueue(t *testing.T, reconcile func(context.Context, string) error) (q *Queue, stop func()) {
-	q = NewQueue(QueueConfig{Name: "test", Workers: 2, Reconcile: reconcile, Logger: slog.New(slog.DiscardHandler)})
+	q = NewQueue(Config{Clock: apitime.New(nil), Activity: new(Activity), Logger: slog.New(slog.DiscardHandler)}, QueueConfig{Name: "test", Workers: 2, Reconcile: reconcile})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -86,4 +91,39 @@ func TestQueueThatEndedStartsNothing(t *testing.T) {
 	q, stop := newQueue(t, func(context.Context, string) error { return errors.New("called") })
 	stop()
 	q.Add("key")
+}
+
+// The first of several delays of a key counts, on the clock of the API.
+func TestQueueDelaysKeysByTheClock(t *testing.T) {
+	clock, reconciled := apitime.New(clocktesting.NewFakeClock(time.Unix(1e9, 0))), make(chan time.Time, 10)
+	q := NewQueue(Config{Clock: clock, Activity: new(Activity), Logger: slog.New(slog.DiscardHandler)}, QueueConfig{
+		Name: "test", Workers: 1, Reconcile: func(ctx context.Context, _ string) error {
+			reconciled <- registry.Now(ctx)
+			return nil
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = q.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	began := clock.Now()
+	q.AddAfter("key", 2*time.Hour)
+	q.AddAfter("key", time.Hour)
+	q.AddAfter("key", 3*time.Hour)
+	for _, at := range []time.Duration{30 * time.Minute, time.Hour, 4 * time.Hour} {
+		if err := clock.Advance(at - clock.Now().Sub(began)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Add("last") // the only worker reconciles it after all others
+	if first := <-reconciled; first.Sub(began) < time.Hour {
+		t.Errorf("reconciled after %v", first.Sub(began))
+	}
+	<-reconciled
+	select {
+	case at := <-reconciled:
+		t.Errorf("reconciled again after %v", at.Sub(began))
+	default:
+	}
 }

@@ -40,6 +40,9 @@ type Spec[T Object] struct {
 	// after an error, and again after a delay that is not 0. A Conflict or NotFound error means
 	// that an object has changed meanwhile; it is retried and logged at debug level.
 	Reconcile func(ctx context.Context, obj T) (again time.Duration, err error)
+	// Required lists the names of objects of cluster scope that are also reconciled at the start,
+	// even if they do not exist.
+	Required []string
 	// Gone is called instead of Reconcile if the object does not exist. Nil: nothing is left to do.
 	Gone func(ctx context.Context, namespace, name string) error
 }
@@ -54,11 +57,8 @@ type reconciler[T Object] struct {
 
 // New returns the controller of a Spec. It starts nothing.
 func New[T Object](config Config, spec Spec[T]) Controller {
-	r := &reconciler[T]{spec: spec}
-	r.queue = NewQueue(QueueConfig{
-		Name: spec.Name, Workers: cmp.Or(spec.Workers, defaultWorkers), Reconcile: r.reconcile, Logger: config.Logger,
-	})
-	r.Reset()
+	r := &reconciler[T]{spec: spec, objects: keyset{}, owners: owners{}}
+	r.queue = NewQueue(config, QueueConfig{Name: spec.Name, Workers: cmp.Or(spec.Workers, defaultWorkers), Reconcile: r.reconcile})
 	return r
 }
 
@@ -67,8 +67,13 @@ func (r *reconciler[T]) Run(ctx context.Context) error {
 	return r.queue.Run(As(ctx, r.spec.Account))
 }
 
-// Reset implements Controller.
+// Reset implements Controller. It queues the objects known so far, because their deletion can be
+// among the lost changes.
 func (r *reconciler[T]) Reset() {
+	r.objects.each("", r.queue.Add)
+	for _, name := range r.spec.Required {
+		r.queue.Add(key("", name))
+	}
 	r.objects = keyset{}
 	r.owners = owners{}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/miniapi/miniapi/controllers/pods"
 	"github.com/miniapi/miniapi/controllers/reconcile"
+	"github.com/miniapi/miniapi/registry"
 )
 
 // parallelDeletions is the number of pods of a ReplicaSet that are deleted at the same time.
@@ -63,7 +64,7 @@ func (c *controller) reconcile(ctx context.Context, set *appsv1.ReplicaSet) (tim
 	terminating := filter(all, func(pod *corev1.Pod) bool {
 		return pods.IsTerminating(pod) && metav1.IsControlledBy(pod, set) && matches(pod)
 	})
-	now, updated := time.Now(), set.DeepCopy()
+	now, updated := registry.Now(ctx), set.DeepCopy()
 	setStatus(updated, active, now, failure)
 	updated.Status.TerminatingReplicas = new(int32(len(terminating)))
 	_, err = c.sets.PutStatus(ctx, set, updated)
@@ -85,7 +86,7 @@ func (c *controller) scale(ctx context.Context, owner reconcile.Owner, set *apps
 	}
 	var deletions errgroup.Group
 	deletions.SetLimit(parallelDeletions)
-	for _, pod := range pods.ByDeletion(active, related, time.Now())[:-missing] {
+	for _, pod := range pods.ByDeletion(active, related, registry.Now(ctx))[:-missing] {
 		deletions.Go(func() error { return c.pods.DeleteFor(ctx, owner, pod) })
 	}
 	return deletions.Wait()

@@ -29,11 +29,11 @@ func setStatus(set *appsv1.ReplicaSet, active []*corev1.Pod, now time.Time, fail
 			status.AvailableReplicas++
 		}
 	}
-	setFailure(set, len(active), failure)
+	setFailure(set, len(active), now, failure)
 }
 
 // setFailure sets or removes the condition ReplicaFailure. The text is of the first error.
-func setFailure(set *appsv1.ReplicaSet, active int, failure error) {
+func setFailure(set *appsv1.ReplicaSet, active int, now time.Time, failure error) {
 	isFailure := func(c appsv1.ReplicaSetCondition) bool { return c.Type == appsv1.ReplicaSetReplicaFailure }
 	if failure == nil {
 		set.Status.Conditions = slices.DeleteFunc(set.Status.Conditions, isFailure)
@@ -47,7 +47,7 @@ func setFailure(set *appsv1.ReplicaSet, active int, failure error) {
 		reason = "FailedDelete"
 	}
 	set.Status.Conditions = append(set.Status.Conditions, appsv1.ReplicaSetCondition{
-		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now),
 		Reason: reason, Message: failure.Error(),
 	})
 }

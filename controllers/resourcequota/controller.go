@@ -41,9 +41,7 @@ func New(config reconcile.Config) reconcile.Controller {
 		catalog: config.Catalog,
 		quotas:  reconcile.Objects[*corev1.ResourceQuota]{Catalog: config.Catalog, Resource: corev1.Resource("resourcequotas")},
 	}
-	c.queue = reconcile.NewQueue(reconcile.QueueConfig{
-		Name: controllerName, Workers: workers, Reconcile: c.reconcile, Logger: config.Logger,
-	})
+	c.queue = reconcile.NewQueue(config, reconcile.QueueConfig{Name: controllerName, Workers: workers, Reconcile: c.reconcile})
 	c.Reset()
 	return c
 }
@@ -105,7 +103,7 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	if _, err := c.quotas.PutStatus(ctx, current, next); err != nil {
 		return err
 	}
-	if left := time.Until(until); failure == nil && !until.IsZero() {
+	if left := until.Sub(registry.Now(ctx)); failure == nil && !until.IsZero() {
 		c.queue.AddAfter(key, left)
 	}
 	return failure
@@ -148,5 +146,5 @@ func count(ctx context.Context, store *registry.Store, next *corev1.ResourceQuot
 	if err != nil {
 		return quota.Total{}, err
 	}
-	return evaluator.Total(next, page.Entries)
+	return evaluator.Total(next, page.Entries, registry.Now(ctx))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/miniapi/miniapi/controllers/pods"
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/controllers/revisions"
+	"github.com/miniapi/miniapi/registry"
 )
 
 // controller reconciles StatefulSets.
@@ -97,7 +98,7 @@ func (c *controller) read(ctx context.Context, set *appsv1.StatefulSet) (*rollou
 	if err != nil {
 		return nil, err
 	}
-	r := &rollout{controller: c, owner: c.sets.Owner(set, kind()), set: set.DeepCopy(), now: time.Now()}
+	r := &rollout{controller: c, owner: c.sets.Owner(set, kind()), set: set.DeepCopy(), now: registry.Now(ctx)}
 	all, err := c.pods.List(ctx, set.Namespace, nil)
 	if err != nil {
 		return nil, err

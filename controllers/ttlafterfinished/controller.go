@@ -20,7 +20,7 @@ func New(config reconcile.Config) reconcile.Controller {
 		Account: "ttl-after-finished-controller",
 		Objects: jobs,
 		Reconcile: func(ctx context.Context, j *batchv1.Job) (time.Duration, error) {
-			left, limited := timeToLive(j, time.Now())
+			left, limited := timeToLive(j, config.Clock.Now())
 			if !limited || left > 0 {
 				return left, nil
 			}

@@ -21,7 +21,7 @@ func (d *Datastore) AwaitLoss(ctx context.Context) bool {
 		<-ctx.Done()
 		return false
 	}
-	conn := d.client.ActiveConnection()
+	conn := d.etcd.ActiveConnection()
 	for awaitConnection(ctx, conn, false) {
 		reconnecting, cancel := context.WithTimeout(ctx, lossTimeout)
 		connected := awaitConnection(reconnecting, conn, true)

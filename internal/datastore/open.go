@@ -1,6 +1,7 @@
 package datastore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,18 +20,21 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 )
 
-// connectTimeout is how long a cluster may take to answer the first request.
-const connectTimeout = 5 * time.Second
+// defaultConnectTimeout is the default of Config.ConnectTimeout.
+const defaultConnectTimeout = 5 * time.Second
 
 func (d *Datastore) openEmbedded(ctx context.Context) error {
 	config := d.config.Embedded
 	config.BeforeCompaction = d.config.BeforeCompaction
 	config.Logger = slog.New(demotingHandler{d.config.Logger.Handler()}).With("component", "etcd")
 	server, err := embedded.Start(ctx, config)
+	if err != nil && config.Snapshot != "" {
+		return snapshotError(err)
+	}
 	if err != nil {
 		return withAdvice(err)
 	}
-	d.embedded, d.client = server, server.Client()
+	d.embedded, d.etcd = server, server.Client()
 	return nil
 }
 
@@ -61,22 +65,26 @@ func (d *Datastore) openCluster(ctx context.Context) error {
 	if err != nil {
 		return d.clusterError(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, d.config.connectTimeout())
 	defer cancel()
-	if _, err := client.Get(ctx, d.config.Prefix, clientv3.WithCountOnly()); err != nil {
+	if _, err := client.Get(ctx, d.config.Prefix+"/", clientv3.WithCountOnly()); err != nil {
 		return errors.Join(d.clusterError(err), client.Close())
 	}
 	if err := etcd.CheckVersion(ctx, client); err != nil {
 		return errors.Join(err, client.Close())
 	}
-	d.client, d.closeClient = client, sync.OnceValue(client.Close)
+	d.etcd, d.closeClient = client, sync.OnceValue(client.Close)
 	return nil
+}
+
+func (c *Config) connectTimeout() time.Duration {
+	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
 }
 
 func (d *Datastore) clusterError(err error) error {
 	servers := strings.Join(d.config.Servers, ",")
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("etcd at %s did not answer within %v: check that it runs, its address (--etcd-servers) and its TLS settings (--etcd-cafile, --etcd-certfile, --etcd-keyfile)", servers, connectTimeout)
+		return fmt.Errorf("etcd at %s did not answer within %v: check that it runs, its address (--etcd-servers) and its TLS settings (--etcd-cafile, --etcd-certfile, --etcd-keyfile)", servers, d.config.connectTimeout())
 	}
 	return fmt.Errorf("etcd at %s: %w", servers, err)
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -38,8 +39,8 @@ type Config struct {
 	Catalog registry.Lookup
 	// Port is the port of the server. It distinguishes the servers of one host.
 	Port int
-	// RenewInterval is the time between two renewals. 0: 10 seconds.
-	RenewInterval time.Duration
+	// Clock is the time of the API, in which the lease is renewed and expires.
+	Clock *apitime.Clock
 	// Logger takes failed renewals, which are repeated after the interval.
 	Logger *slog.Logger
 }
@@ -57,9 +58,6 @@ func New(config Config) (*Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity lease: %w", err)
 	}
-	if config.RenewInterval == 0 {
-		config.RenewInterval = renewInterval
-	}
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s:%d", hostname, config.Port))
 	name := "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(hash[:16]))
 	return &Lease{config: config, hostname: hostname, name: name, holder: name + "_" + uuid.NewString()}, nil
@@ -72,20 +70,28 @@ func (l *Lease) Key() string { return "/leases/" + metav1.NamespaceSystem + "/" 
 // nil then. The lease remains, as with kube-apiserver, and expires.
 func (l *Lease) Run(ctx context.Context) error {
 	ctx = registry.WithServerUser(ctx)
-	renewal, cleanup := time.NewTicker(l.config.RenewInterval), time.NewTicker(cleanupInterval)
-	defer renewal.Stop()
-	defer cleanup.Stop()
-	l.do(ctx, "renewed", l.renew)
-	l.do(ctx, "cleaned up", l.deleteExpired)
+	var cleanup time.Time
 	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-renewal.C:
-			l.do(ctx, "renewed", l.renew)
-		case <-cleanup.C:
+		l.do(ctx, "renewed", l.renew)
+		if now := l.config.Clock.Now(); !now.Before(cleanup) {
 			l.do(ctx, "cleaned up", l.deleteExpired)
+			cleanup = now.Add(cleanupInterval)
 		}
+		if !l.wait(ctx) {
+			return nil
+		}
+	}
+}
+
+// wait waits for the next renewal. The result is false if ctx ends before.
+func (l *Lease) wait(ctx context.Context) bool {
+	due := make(chan struct{})
+	defer l.config.Clock.AfterFunc(renewInterval, func() { close(due) })()
+	select {
+	case <-due:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -119,7 +125,7 @@ func (l *Lease) renew(ctx context.Context, leases *registry.Store) error {
 
 // claim sets the fields of a lease that this server holds.
 func (l *Lease) claim(lease *coordinationv1.Lease) {
-	now, seconds := metav1.NowMicro(), int32(duration/time.Second)
+	now, seconds := metav1.NewMicroTime(l.config.Clock.Now()), int32(duration/time.Second)
 	lease.Labels = labels.Merge(lease.Labels, labels.Merge(identity, labels.Set{corev1.LabelHostname: l.hostname}))
 	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &l.holder, &seconds, &now
 }
@@ -134,7 +140,7 @@ func (l *Lease) deleteExpired(ctx context.Context, leases *registry.Store) error
 	}
 	var errs []error
 	for _, lease := range list {
-		if !isExpired(lease, time.Now()) {
+		if lease.Name == l.name || !isExpired(lease, l.config.Clock.Now()) {
 			continue
 		}
 		_, err := leases.Delete(ctx, registry.DeleteRequest{

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 	coordinationv1 "k8s.io/api/coordination/v1"
 
+	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/kinds/coordination"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -21,7 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A running server renews its lease again and again.
 func TestRunRenews(t *testing.T) {
 	env := registrytest.New(t, nil, coordination.Resources(feature.Default())...)
-	lease, err := New(Config{Catalog: env.Catalog, Port: 6443, RenewInterval: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	clock := apitime.New(nil)
+	lease, err := New(Config{Catalog: env.Catalog, Port: 6443, Clock: clock, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +36,9 @@ func TestRunRenews(t *testing.T) {
 	})
 	seen := map[time.Time]bool{}
 	for len(seen) < 3 {
+		if err := clock.Advance(renewInterval); err != nil {
+			t.Fatal(err)
+		}
 		stored, err := registry.Read[*coordinationv1.Lease](t.Context(), env.Store("leases.coordination.k8s.io"), "kube-system", lease.name, "")
 		if err == nil {
 			seen[stored.Spec.RenewTime.Time] = true

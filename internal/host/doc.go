@@ -15,6 +15,7 @@
 //	GET    /v1/servers/{id}/requests        the last requests that ended
 //	GET    /v1/servers/{id}/conflicts       the last conflicts, explained
 //	GET    /v1/servers/{id}/requests/open   the open requests; with ?wait=1s, those open after 1s
+//	GET    /v1/servers/{id}/writes          the writes of ?user=, after the revision ?after=
 //	GET    /v1/servers/{id}/objects         the names of the objects, without bootstrap objects
 //	POST   /v1/servers/{id}/keep            let the server outlive its lease, answered by a Kept
 //	GET    /v1/servers/{id}/log             the last lines of the log of a server

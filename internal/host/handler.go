@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,12 +37,16 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /v1/servers/{id}/faults/{fault}", h.withServer((*server).getFault))
 	mux.Handle("DELETE /v1/servers/{id}/faults/{fault}", h.withServer((*server).removeFault))
 	mux.Handle("POST /v1/servers/{id}/reset", h.withServer((*server).reset))
+	mux.Handle("POST /v1/servers/{id}/advance", h.withServer((*server).advance))
+	mux.Handle("POST /v1/servers/{id}/settle", h.withServer((*server).awaitQuiet))
+	mux.Handle("POST /v1/servers/{id}/wait", h.withServer((*server).wait))
 	mux.Handle("POST /v1/servers/{id}/snapshots", h.withServer((*server).takeSnapshot))
 	mux.Handle("POST /v1/servers/{id}/snapshots/{snapshot}/restore", h.withServer((*server).restore))
 	mux.Handle("DELETE /v1/servers/{id}/snapshots/{snapshot}", h.withServer((*server).deleteSnapshot))
 	mux.Handle("GET /v1/servers/{id}/requests", h.withServer((*server).recentRequests))
 	mux.Handle("GET /v1/servers/{id}/requests/open", h.withServer((*server).openRequests))
 	mux.Handle("GET /v1/servers/{id}/conflicts", h.withServer((*server).conflicts))
+	mux.Handle("GET /v1/servers/{id}/writes", h.withServer((*server).writes))
 	mux.Handle("GET /v1/servers/{id}/objects", h.withServer((*server).objects))
 	mux.Handle("POST /v1/servers/{id}/keep", h.withServer((*server).keep))
 	mux.Handle("GET /v1/servers/{id}/log", h.withServer((*server).lastLines))
@@ -191,6 +196,19 @@ func (s *server) conflicts(*http.Request) (any, error) {
 		conflicts = append(conflicts, Conflict{Name: c.Name, Time: c.Time, Conflict: c})
 	}
 	return conflicts, nil
+}
+
+// writes returns the writes of the user in ?user= after the revision in ?after=, if it is set.
+func (s *server) writes(r *http.Request) (any, error) {
+	filter := miniapi.WriteFilter{User: r.URL.Query().Get("user")}
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if filter.After, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return nil, invalid(fmt.Errorf("after: %w", err))
+		}
+	}
+	writes, err := s.running.Writes(r.Context(), filter)
+	return append([]miniapi.Write{}, writes...), err
 }
 
 // objects returns the names of the objects by resource.

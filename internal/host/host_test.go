@@ -138,24 +138,19 @@ func TestIdleHostEnds(t *testing.T) {
 	}
 }
 
-func TestUnreachableHostEnds(t *testing.T) {
+func TestUnreachableHostEndsAfterItsLastServer(t *testing.T) {
 	var removed atomic.Bool
-	e := newEnv(t, host.Config{Reachable: func() bool { return !removed.Load() }})
-	_, stream := e.createLeased(host.ServerOptions{})
-	removed.Store(true)
-	stream.close()
-	if err := <-e.ended; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestHostWithAServerIsNotIdle(t *testing.T) {
-	e := newEnv(t, host.Config{IdleTimeout: 2 * time.Second})
+	checked := make(chan struct{}, 100)
+	e := newEnv(t, host.Config{Reachable: func() bool {
+		if removed.Load() {
+			checked <- struct{}{}
+		}
+		return !removed.Load()
+	}})
 	server, stream := e.createLeased(host.ServerOptions{})
-	select {
-	case err := <-e.ended:
-		t.Fatalf("the host ended with a server: %v", err)
-	case <-time.After(2500 * time.Millisecond):
+	removed.Store(true)
+	for range 2 { // the second check follows the decision of the first one
+		<-checked
 	}
 	if ids := e.ids(); !slices.Equal(ids, []string{server.ID}) {
 		t.Errorf("the host lists %v", ids)
@@ -227,6 +222,19 @@ func TestServersAreLimited(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	e.create(host.ServerOptions{})
+}
+
+func TestRequestsOfTheControlAPIAreLimited(t *testing.T) {
+	e := newEnv(t, host.Config{})
+	var rejected host.Error
+	e.call("POST", "/v1/servers", `{"name":"`+strings.Repeat("x", 1<<20)+`"}`, http.StatusBadRequest, &rejected)
+	if !strings.Contains(rejected.Error, "request body too large") {
+		t.Error(rejected.Error)
+	}
+	e.call("POST", "/v1/servers", host.ServerOptions{KeepRequests: 100_001}, http.StatusUnprocessableEntity, &rejected)
+	if rejected.Error != "keepRequests 100001 is not a number from 0 to 100000" {
+		t.Error(rejected.Error)
+	}
 }
 
 const definition = `

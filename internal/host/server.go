@@ -1,10 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,11 +16,15 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/kubeconfig"
+	"github.com/miniapi/miniapi/internal/loopback"
 	"github.com/miniapi/miniapi/internal/suggest"
 )
 
-// recentRequests is the number of requests that a server keeps.
-const recentRequests = 50
+// Numbers of requests that a server keeps: by default, and at most.
+const (
+	recentRequests    = 50
+	maxRecentRequests = 100_000
+)
 
 // server is a running server of the host.
 type server struct {
@@ -137,11 +143,15 @@ func (o ServerOptions) config() (miniapi.Config, error) {
 		Manifests:               o.Manifests,
 		Faults:                  o.Faults,
 		LogRequests:             o.LogRequests,
-		RecentRequests:          recentRequests,
+		RecentRequests:          cmp.Or(o.KeepRequests, recentRequests),
 		TestAPIs:                !o.DisableTestAPIs,
+		UI:                      !o.DisableTestAPIs,
 	}
+	setClock(&config, o.FrozenAt)
 	if o.TLS {
-		config.Secure = &miniapi.Secure{}
+		config.Secure = &miniapi.Secure{Listen: o.Address}
+	} else {
+		config.Listen = o.Address
 	}
 	if err := o.validate(); err != nil {
 		return config, invalid(err)
@@ -168,6 +178,12 @@ func (o ServerOptions) validate() error {
 		return fmt.Errorf("logLevel %q is not one of debug, info, warn, error%s", o.LogLevel,
 			suggest.DidYouMean(o.LogLevel, []string{"debug", "info", "warn", "error"}))
 	}
+	if o.KeepRequests < 0 || o.KeepRequests > maxRecentRequests {
+		return fmt.Errorf("keepRequests %d is not a number from 0 to %d", o.KeepRequests, maxRecentRequests)
+	}
+	if err := validateAddress(o.Address); err != nil {
+		return err
+	}
 	paths := slices.Clone(o.CRDs)
 	for _, path := range []string{o.Manifests, o.DataDir} {
 		if path != "" {
@@ -183,6 +199,21 @@ func (o ServerOptions) level() slog.Level {
 		_ = level.UnmarshalText([]byte(o.LogLevel)) // validate has checked it
 	}
 	return level
+}
+
+// validateAddress rejects an address that is not on loopback. An empty address is valid.
+func validateAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q is not HOST:PORT, such as 127.0.0.1:8080", address)
+	}
+	if !loopback.IsHost(host) {
+		return fmt.Errorf("address %q is not on loopback", address)
+	}
+	return nil
 }
 
 // validatePaths rejects relative paths: the host has another working directory than its clients.

@@ -18,16 +18,29 @@ type snapshots struct {
 	byID   map[string]*miniapi.Snapshot
 }
 
-func (s *snapshots) add(snapshot *miniapi.Snapshot) (id string) {
+// Limits of the snapshots of a server.
+const (
+	maxSnapshots     = 100
+	maxSnapshotBytes = 1 << 30
+)
+
+func (s *snapshots) add(snapshot *miniapi.Snapshot) (id string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	size := snapshot.Bytes()
+	for _, held := range s.byID {
+		size += held.Bytes()
+	}
+	if len(s.byID) >= maxSnapshots || size > maxSnapshotBytes {
+		return "", &statusError{http.StatusTooManyRequests, fmt.Errorf("a server has at most %d snapshots and %d bytes of them: delete a snapshot", maxSnapshots, maxSnapshotBytes)}
+	}
 	if s.byID == nil {
 		s.byID = map[string]*miniapi.Snapshot{}
 	}
 	s.lastID++
 	id = strconv.Itoa(s.lastID)
 	s.byID[id] = snapshot
-	return id
+	return id, nil
 }
 
 func (s *snapshots) get(id string) (*miniapi.Snapshot, error) {
@@ -58,7 +71,11 @@ func (s *server) takeSnapshot(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Snapshot{ID: s.snapshots.add(snapshot)}, nil
+	id, err := s.snapshots.add(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return Snapshot{ID: id}, nil
 }
 
 func (s *server) restore(r *http.Request) (any, error) {
@@ -103,7 +120,7 @@ func (h *Host) fork(ctx context.Context, options ServerOptions) (ServerOptions, 
 	options = origin.options
 	options.Name, options.Lease, options.PID, options.Fork = own.Name, own.Lease, own.PID, own.Fork
 	options.LogLevel, options.LogRequests = own.LogLevel, own.LogRequests
-	options.Faults = nil
+	options.Address, options.Faults = "", nil
 	options.CRDs, options.Manifests, options.DataDir = nil, "", "" // their objects are in the snapshot
 	return options, snapshot, nil
 }

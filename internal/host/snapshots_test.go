@@ -57,6 +57,18 @@ func TestResetAndSnapshots(t *testing.T) {
 	}
 }
 
+func TestSnapshotsAreLimited(t *testing.T) {
+	e := newEnv(t, host.Config{})
+	path := "/v1/servers/" + e.create(host.ServerOptions{}).ID + "/snapshots"
+	var last host.Snapshot
+	for range 100 {
+		e.call("POST", path, nil, http.StatusOK, &last)
+	}
+	e.call("POST", path, nil, http.StatusTooManyRequests, nil)
+	e.call("DELETE", path+"/"+last.ID, nil, http.StatusNoContent, nil)
+	e.call("POST", path, nil, http.StatusOK, nil)
+}
+
 func TestForks(t *testing.T) {
 	crd := filepath.Join(t.TempDir(), "crd.yaml")
 	if err := os.WriteFile(crd, []byte(definition), 0o600); err != nil {

@@ -33,6 +33,9 @@ type ServerOptions struct {
 	// Lease, PID, LogLevel and LogRequests can be set beside it.
 	Fork string `json:"fork,omitempty"`
 
+	// Address is the HOST:PORT on loopback at which the server listens, for example the address of
+	// a server that has ended. Default: a free port. A fork does not inherit it.
+	Address string `json:"address,omitempty"`
 	// TLS serves HTTPS to clients with credentials instead of plain HTTP.
 	TLS bool `json:"tls,omitempty"`
 	// Authorization is AlwaysAllow (the default) or RBAC.
@@ -66,6 +69,9 @@ type ServerOptions struct {
 
 	// DisableTestAPIs switches off the group miniapi.dev and explained conflicts.
 	DisableTestAPIs bool `json:"disableTestAPIs,omitempty"`
+	// FrozenAt is the time of the API at the start, in RFC 3339. It stands still until it is
+	// advanced. Default: the time of the machine.
+	FrozenAt *time.Time `json:"frozenAt,omitempty"`
 	// Faults are injected into requests, see docs/faults.md.
 	Faults []faults.Fault `json:"faults,omitempty"`
 
@@ -74,6 +80,9 @@ type ServerOptions struct {
 	// LogRequests logs a line for each request, at any level. With the level debug, requests are
 	// always logged.
 	LogRequests bool `json:"logRequests,omitempty"`
+	// KeepRequests is the number of requests that GET /v1/servers/{id}/requests returns at most.
+	// Default: 50.
+	KeepRequests int `json:"keepRequests,omitempty"`
 }
 
 // Server describes a server that answers requests.

@@ -14,6 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// maxStreams is the maximum number of requests at the same time on a connection in HTTP/2. Clients
+// open a further connection for more. It is the number of kube-apiserver.
+const maxStreams = 100
+
 // Config names the addresses of a Listener. At least one must be set.
 type Config struct {
 	// Plain and Secure are HOST:PORT for HTTP and HTTPS; port 0 takes a free one. Empty: none.
@@ -38,6 +42,7 @@ func Open(ctx context.Context, config Config) (*Listener, error) {
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:          slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
 	}
 	var err error

@@ -87,7 +87,7 @@ func TestParent(t *testing.T) {
 	parent.Stdout = observer
 	check(t, parent.Start())
 	check(t, observer.Close())
-	_ = output.SetReadDeadline(time.Now().Add(30 * time.Second)) // not supported on Windows
+	_ = output.SetReadDeadline(time.Now().Add(time.Minute)) // not supported on Windows
 
 	var line string
 	_, err = fmt.Fscanln(output, &line)

@@ -25,7 +25,7 @@ type Evaluator struct {
 	counts func(name corev1.ResourceName) bool
 	// uniform is set if all objects have the same usage, so that no object must be decoded.
 	uniform bool
-	usage   func(obj runtime.Object) corev1.ResourceList
+	usage   func(obj runtime.Object, now time.Time) corev1.ResourceList
 	// until returns the time at which the usage of an object changes without a write, and the zero
 	// time if it does not. Nil: it does not.
 	until func(obj runtime.Object) time.Time
@@ -76,8 +76,10 @@ func (e Evaluator) Counted(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// Usage returns the usage of an object. It has more names than a quota limits.
-func (e Evaluator) Usage(obj runtime.Object) corev1.ResourceList { return e.usage(obj) }
+// Usage returns the usage of an object at a time. It has more names than a quota limits.
+func (e Evaluator) Usage(obj runtime.Object, now time.Time) corev1.ResourceList {
+	return e.usage(obj, now)
+}
 
 // CheckConstraints returns an error if an object lacks fields that a quota with these names
 // requires.
@@ -124,7 +126,7 @@ func countEvaluator(r schema.GroupResource) Evaluator {
 	return Evaluator{
 		counts:  func(name corev1.ResourceName) bool { return slices.Contains(names, name) },
 		uniform: true,
-		usage: func(runtime.Object) corev1.ResourceList {
+		usage: func(runtime.Object, time.Time) corev1.ResourceList {
 			used := corev1.ResourceList{}
 			for _, name := range names {
 				used[name] = newQuantity(1)
@@ -150,7 +152,7 @@ func serviceEvaluator() Evaluator {
 				count, corev1.ResourceServices, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
 			}, name)
 		},
-		usage: func(obj runtime.Object) corev1.ResourceList {
+		usage: func(obj runtime.Object, _ time.Time) corev1.ResourceList {
 			spec := &obj.(*corev1.Service).Spec
 			used := corev1.ResourceList{count: newQuantity(1), corev1.ResourceServices: newQuantity(1)}
 			switch spec.Type {
@@ -187,7 +189,7 @@ func claimEvaluator() Evaluator {
 			}
 			return name == count || name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
 		},
-		usage: func(obj runtime.Object) corev1.ResourceList {
+		usage: func(obj runtime.Object, _ time.Time) corev1.ResourceList {
 			claim := obj.(*corev1.PersistentVolumeClaim)
 			used := corev1.ResourceList{count: newQuantity(1), corev1.ResourcePersistentVolumeClaims: newQuantity(1)}
 			if size, ok := claim.Spec.Resources.Requests[corev1.ResourceStorage]; ok {

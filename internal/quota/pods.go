@@ -18,7 +18,7 @@ func podEvaluator() Evaluator {
 		updates:     true,
 		subresource: "resize",
 		counts:      countsPods,
-		usage:       func(obj runtime.Object) corev1.ResourceList { return podUsage(obj.(*corev1.Pod), time.Now()) },
+		usage:       func(obj runtime.Object, now time.Time) corev1.ResourceList { return podUsage(obj.(*corev1.Pod), now) },
 		until:       func(obj runtime.Object) time.Time { return endOfCharge(obj.(*corev1.Pod)) },
 		constraints: func(names []corev1.ResourceName, obj runtime.Object) error {
 			return podConstraints(names, &obj.(*corev1.Pod).Spec)

@@ -18,14 +18,13 @@ type Total struct {
 	Until time.Time
 }
 
-// Total returns the usage of stored objects that status.hard of a quota limits. It is an error if
-// an object must be decoded and cannot be.
-func (e Evaluator) Total(quota *corev1.ResourceQuota, entries []*storage.Entry) (Total, error) {
+// Total returns the usage of stored objects at a time that status.hard of a quota limits. It is an
+// error if an object must be decoded and cannot be.
+func (e Evaluator) Total(quota *corev1.ResourceQuota, entries []*storage.Entry, now time.Time) (Total, error) {
 	total := Total{Used: corev1.ResourceList{}}
 	for _, name := range e.Counted(quota.Status.Hard) {
 		total.Used[name] = newQuantity(0)
 	}
-	now := time.Now()
 	for _, entry := range entries {
 		if err := e.add(&total, quota, entry, now); err != nil {
 			return Total{}, err
@@ -45,7 +44,7 @@ func (e Evaluator) add(total *Total, quota *corev1.ResourceQuota, entry *storage
 	if !e.Matches(quota, obj) {
 		return nil
 	}
-	for name, quantity := range e.usage(obj) {
+	for name, quantity := range e.usage(obj, now) {
 		if _, limited := total.Used[name]; limited {
 			resourcelist.Add(total.Used, corev1.ResourceList{name: quantity})
 		}

@@ -194,7 +194,7 @@ func TestServiceCIDRs(t *testing.T) {
 	for range 6 {
 		e.create("s"+string(rune('a'+len(e.addresses()))), nil)
 	}
-	want := "Internal error occurred: failed to allocate a serviceIP: range is full"
+	want := `Internal error occurred: failed to allocate a serviceIP for Service "more": range is full`
 	if _, failure := e.try("more", nil, registry.WriteOptions{}); failure != want {
 		t.Errorf("got %q, want %q", failure, want)
 	}

@@ -10,9 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/registry"
 )
 
 var (
@@ -77,7 +79,7 @@ func (tx *transaction) allocateClusterIP(ctx context.Context, family corev1.IPFa
 	if requested == "" {
 		address, err := tx.allocateNext(ctx, ranges)
 		if errors.Is(err, errFull) {
-			return "", apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP: %w", err))
+			return "", apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", tx.service.Name, err))
 		}
 		return address, err
 	}
@@ -97,11 +99,11 @@ func (tx *transaction) allocateAddress(ctx context.Context, ranges []addressRang
 	if !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.contains(address) }) {
 		return errNotInRange
 	}
-	used, err := tx.usedByOthers(ctx, "")
+	used, err := tx.usedByOther(ctx, address, "")
 	if err != nil {
 		return err
 	}
-	if used[address] {
+	if used {
 		return errAllocated
 	}
 	err = tx.claim(ctx, address)
@@ -120,22 +122,21 @@ func (tx *transaction) allocateAddress(ctx context.Context, ranges []addressRang
 // allocateNext tries the addresses that are free according to the watch cache, and then those
 // whose claims may have leaked.
 func (tx *transaction) allocateNext(ctx context.Context, ranges []addressRange) (string, error) {
-	used, err := tx.usedByOthers(ctx, "0")
+	claims, err := registry.Require(tx.store.Catalog(), networkingv1.Resource("ipaddresses"))
 	if err != nil {
 		return "", err
-	}
-	claims, err := listAll[*networkingv1.IPAddress](ctx, tx.store.Catalog(), networkingv1.Resource("ipaddresses"), "0")
-	if err != nil {
-		return "", err
-	}
-	for _, claim := range claims {
-		if address, err := netip.ParseAddr(claim.Name); err == nil {
-			used[address] = true
-		}
 	}
 	for _, r := range ranges {
 		for address := range r.candidates() {
-			if used[address] {
+			_, err := claims.Get(ctx, "", address.String(), "0")
+			if err == nil {
+				continue
+			}
+			used, err := tx.usedByOther(ctx, address, "0")
+			if err != nil {
+				return "", err
+			}
+			if used {
 				continue
 			}
 			if err := tx.claim(ctx, address); !apierrors.IsAlreadyExists(err) {
@@ -143,10 +144,14 @@ func (tx *transaction) allocateNext(ctx context.Context, ranges []addressRange) 
 			}
 		}
 	}
-	return tx.allocateLeaked(ctx, ranges, claims)
+	return tx.allocateLeaked(ctx, ranges)
 }
 
-func (tx *transaction) allocateLeaked(ctx context.Context, ranges []addressRange, claims []*networkingv1.IPAddress) (string, error) {
+func (tx *transaction) allocateLeaked(ctx context.Context, ranges []addressRange) (string, error) {
+	claims, err := listAll[*networkingv1.IPAddress](ctx, tx.store.Catalog(), networkingv1.Resource("ipaddresses"), "0")
+	if err != nil {
+		return "", err
+	}
 	for _, claim := range claims {
 		address, err := netip.ParseAddr(claim.Name)
 		if err != nil || !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.contains(address) }) || !tx.mayBeLeaked(claim) {
@@ -165,23 +170,23 @@ func (tx *transaction) allocateLeaked(ctx context.Context, ranges []addressRange
 	return "", errFull
 }
 
-// usedByOthers returns the addresses of all other services. Some may have no IPAddress object,
-// because an older release stored the service or a client deleted the object.
-func (tx *transaction) usedByOthers(ctx context.Context, resourceVersion string) (map[netip.Addr]bool, error) {
-	services, err := listAll[*corev1.Service](ctx, tx.store.Catalog(), corev1.Resource("services"), resourceVersion)
-	if err != nil {
-		return nil, err
-	}
-	used := map[netip.Addr]bool{}
-	for _, s := range services {
-		if s.Namespace == tx.service.Namespace && s.Name == tx.service.Name {
-			continue
+// usedByOther reports whether another service has an address. The service may have no IPAddress
+// object, because an older release stored it or a client deleted the object.
+func (tx *transaction) usedByOther(ctx context.Context, address netip.Addr, resourceVersion string) (bool, error) {
+	for _, name := range core.ClusterIPFields {
+		services, err := registry.ReadAll[*corev1.Service](ctx, tx.store, registry.ListRequest{
+			Field: fields.OneTermEqualSelector(name, address.String()), ResourceVersion: resourceVersion,
+		})
+		if err != nil {
+			return false, err
 		}
-		for _, address := range addressesOf(s) {
-			used[address] = true
+		for _, s := range services {
+			if s.Namespace != tx.service.Namespace || s.Name != tx.service.Name {
+				return true, nil
+			}
 		}
 	}
-	return used, nil
+	return false, nil
 }
 
 func addressesOf(s *corev1.Service) []netip.Addr {

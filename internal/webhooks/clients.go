@@ -1,9 +1,11 @@
 package webhooks
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -12,21 +14,23 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/internal/loopback"
+	"github.com/miniapi/miniapi/internal/outgoing"
 )
 
 // Clients creates clients of webhooks. Webhooks with the same endpoint share an HTTP client and its
 // connections. It is safe for concurrent use.
 type Clients struct {
 	resolve ResolveFunc
-	conns   *connections
+	conns   *outgoing.Dialer
 
 	mu    sync.Mutex // guards cache
 	cache map[endpoint]*http.Client
 }
 
-// NewClients returns clients that resolve Services with a function.
-func NewClients(resolve ResolveFunc) *Clients {
-	return &Clients{resolve: resolve, conns: newConnections(), cache: map[endpoint]*http.Client{}}
+// NewClients returns clients that resolve Services with a function, for the addresses that a policy
+// allows.
+func NewClients(resolve ResolveFunc, policy *outgoing.Policy) *Clients {
+	return &Clients{resolve: resolve, conns: outgoing.NewDialer(policy), cache: map[endpoint]*http.Client{}}
 }
 
 // Client returns a client of a webhook. The serializer decodes the responses.
@@ -74,7 +78,7 @@ func (c *Clients) shared(to endpoint) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.cache[to] = newClient(transport)
+	c.cache[to] = outgoing.NewClient(transport)
 	return c.cache[to], nil
 }
 
@@ -89,20 +93,30 @@ func (c *Clients) transport(to endpoint) (*http.Transport, error) {
 		}
 	}
 	t := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         c.conns.dial,
+		Proxy:               c.conns.Proxy,
+		DialContext:         c.conns.DialContext,
 		TLSClientConfig:     config,
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxIdleConnsPerHost: 25,
-
-		MaxResponseHeaderBytes: maxHeaderBytes,
-		IdleConnTimeout:        90 * time.Second,
-		ForceAttemptHTTP2:      loopback.IsHost(to.name),
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   loopback.IsHost(to.name),
 	}
 	if to.service != (Service{}) {
-		t.DialContext = c.conns.dialService(c.resolve, to.service)
+		t.Proxy = nil // a proxy cannot resolve the name of a Service
+		t.DialContext = c.dialService(to.service)
 	}
 	return t, nil
+}
+
+// dialService returns a function that resolves a Service and dials its address.
+func (c *Clients) dialService(service Service) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		address, err := c.resolve(ctx, service)
+		if err != nil {
+			return nil, err
+		}
+		return c.conns.DialContext(ctx, network, address)
+	}
 }
 
 // Close closes all connections and aborts those being established. Clients cannot connect
@@ -113,5 +127,5 @@ func (c *Clients) Close() {
 	for _, client := range c.cache {
 		client.CloseIdleConnections()
 	}
-	c.conns.close()
+	c.conns.Close()
 }

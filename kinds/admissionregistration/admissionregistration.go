@@ -30,6 +30,7 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 		List:                  list,
 		Resource:              resource,
 		UnqualifiedFinalizers: true,
+		GenerateNameOnUpdate:  true,
 		Categories:            []string{"api-extensions"},
 		Generation:            true,
 	}

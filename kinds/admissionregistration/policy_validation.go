@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -240,7 +241,7 @@ func validateMutation(m *admissionregistrationv1.Mutation, at *field.Path) field
 	return errs
 }
 
-func validatePolicyStatus(p, _ *admissionregistrationv1.ValidatingAdmissionPolicy) field.ErrorList {
+func validatePolicyStatus(p *admissionregistrationv1.ValidatingAdmissionPolicy, features *feature.Set) field.ErrorList {
 	var errs field.ErrorList
 	at := field.NewPath("status")
 	if checking := p.Status.TypeChecking; checking != nil {
@@ -250,7 +251,7 @@ func validatePolicyStatus(p, _ *admissionregistrationv1.ValidatingAdmissionPolic
 			errs = append(errs, validateFieldRef(strings.TrimSpace(w.FieldRef), at.Child("fieldRef"))...)
 		}
 	}
-	return append(errs, kind.Conditions(at.Child("conditions"), p.Status.Conditions)...)
+	return append(errs, kind.Conditions(features, at.Child("conditions"), p.Status.Conditions)...)
 }
 
 func validateFieldRef(ref string, at *field.Path) field.ErrorList {

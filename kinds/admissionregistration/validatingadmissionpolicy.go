@@ -2,6 +2,7 @@ package admissionregistration
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -16,7 +17,9 @@ func validatingAdmissionPolicies(features *feature.Set) *registry.Resource {
 	d.Validate = validateValidatingPolicy
 	d.Status = true
 	d.StatusKeepsMetadata = true
-	d.ValidateStatusUpdate = validatePolicyStatus
+	d.ValidateStatusUpdate = func(p, _ *admissionregistrationv1.ValidatingAdmissionPolicy) field.ErrorList {
+		return validatePolicyStatus(p, features)
+	}
 	d.Columns = kind.StandardColumns(
 		kind.IntegerColumn("Validations", "Validations indicates the number of validation rules defined in this configuration",
 			func(policy *admissionregistrationv1.ValidatingAdmissionPolicy) any {

@@ -1,6 +1,7 @@
 package apiextensions
 
 import (
+	"context"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,19 +27,26 @@ func definitions(features *feature.Set) *registry.Resource {
 		Codec:                 codec{},
 		Generation:            true,
 		Status:                true,
-		PrepareForCreate:      recordStoredVersion,
-		WarningsOnCreate:      func(definition *apiextensionsv1.CustomResourceDefinition) []string { return warnings(definition, nil) },
-		PrepareForUpdate:      func(definition, _ *apiextensionsv1.CustomResourceDefinition) { recordStoredVersion(definition) },
-		WarningsOnUpdate:      warnings,
-		Columns:               definitionColumns(features),
-		HoldsDeletion:         isLive,
-		MarkDeleted:           markTerminating,
+		PrepareForCreate: func(_ context.Context, definition *apiextensionsv1.CustomResourceDefinition) {
+			recordStoredVersion(definition)
+		},
+		WarningsOnCreate: func(definition *apiextensionsv1.CustomResourceDefinition) []string { return warnings(definition, nil) },
+		PrepareForUpdate: func(_ context.Context, definition, _ *apiextensionsv1.CustomResourceDefinition) {
+			recordStoredVersion(definition)
+		},
+		WarningsOnUpdate: warnings,
+		Columns:          definitionColumns(features),
+		HoldsDeletion:    isLive,
+		MarkDeleted:      markTerminating,
 	}.Build(features)
 	// The validation of apiextensions-apiserver takes the context of the request.
 	r.Strategy.Create.Validate = validateDefinition
 	r.Strategy.Update.Validate = validateDefinitionUpdate
 	status, _ := r.Subresource("status")
 	status.Update.Validate = validateDefinitionStatus
+	if features.Enabled(feature.DefinitionPreconditions) {
+		r.Strategy.Delete.PreconditionText = "precondition failed"
+	}
 	r.Defines = true
 	r.StorageVersion = apiextensionsv1beta1.SchemeGroupVersion.Version
 	return r

@@ -1,6 +1,7 @@
 package apiregistration
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/validation/path"
@@ -41,14 +42,14 @@ func apiServices(features *feature.Set) *registry.Resource {
 }
 
 // prepareCreate marks an APIService without a backend as available.
-func prepareCreate(service *apiregistrationv1.APIService) {
+func prepareCreate(ctx context.Context, service *apiregistrationv1.APIService) {
 	if service.Spec.Service != nil {
 		return
 	}
 	service.Status.Conditions = []apiregistrationv1.APIServiceCondition{{
 		Type:               apiregistrationv1.Available,
 		Status:             apiregistrationv1.ConditionTrue,
-		LastTransitionTime: metav1.Now(),
+		LastTransitionTime: metav1.NewTime(registry.Now(ctx)),
 		Reason:             "Local",
 		Message:            "Local APIServices are always available",
 	}}

@@ -22,6 +22,7 @@ func controllerRevisions(features *feature.Set) *registry.Resource {
 		Object:                   &appsv1.ControllerRevision{},
 		List:                     &appsv1.ControllerRevisionList{},
 		Resource:                 "controllerrevisions",
+		GenerateNameOnUpdate:     true,
 		Namespaced:               true,
 		ValidateCreate:           validateNewRevision,
 		AllowUnconditionalUpdate: true,

@@ -5,6 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -27,11 +28,11 @@ func daemonSets(features *feature.Set) *registry.Resource {
 		Restore:                  defaultDaemonSet,
 		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		PrepareForCreate:         startTemplateGeneration,
-		ValidateCreate:           validateDaemonSet,
+		ValidateCreate:           func(d *appsv1.DaemonSet) field.ErrorList { return validateDaemonSet(d, features) },
 		WarningsOnCreate:         warningsForDaemonSet,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         countTemplateGeneration,
-		ValidateUpdate:           validateDaemonSetUpdate,
+		ValidateUpdate:           func(d, old *appsv1.DaemonSet) field.ErrorList { return validateDaemonSetUpdate(d, old, features) },
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForDaemonSet),
 		PrepareForStatusUpdate:   keepTemplateGeneration,
 		ValidateStatusUpdate:     validateDaemonSetStatus,

@@ -1,12 +1,14 @@
 package apps
 
 import (
+	"context"
 	"maps"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // The template generation of a DaemonSet exists for the controllers of old clusters. In
@@ -33,19 +35,19 @@ func emptyDaemonSet() *appsv1.DaemonSet {
 	return d
 }
 
-func startTemplateGeneration(d *appsv1.DaemonSet) {
+func startTemplateGeneration(_ context.Context, d *appsv1.DaemonSet) {
 	setTemplateGeneration(d, max(templateGeneration(d), 1))
 }
 
-func countTemplateGeneration(d, old *appsv1.DaemonSet) {
+func countTemplateGeneration(_ context.Context, d, old *appsv1.DaemonSet) {
 	generation := templateGeneration(old)
-	if !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template) {
+	if !kind.Same(&d.Spec.Template, &old.Spec.Template) {
 		generation++
 	}
 	setTemplateGeneration(d, generation)
 }
 
-func keepTemplateGeneration(d, old *appsv1.DaemonSet) {
+func keepTemplateGeneration(_ context.Context, d, old *appsv1.DaemonSet) {
 	setTemplateGeneration(d, templateGeneration(old))
 }
 

@@ -7,16 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
+func validateDaemonSet(d *appsv1.DaemonSet, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
 	template := spec.Child("template")
 	return slices.Concat(
 		validateDaemonSelector(&d.Spec, spec),
-		podspec.ValidateTemplate(&d.Spec.Template, template),
+		podspec.ValidateTemplate(&d.Spec.Template, features, template),
 		podspec.ValidateRunsForever(&d.Spec.Template, "DaemonSet", template),
 		kind.NonNegative(spec.Child("minReadySeconds"), &d.Spec.MinReadySeconds),
 		validateDaemonStrategy(&d.Spec.UpdateStrategy, spec.Child("updateStrategy")),
@@ -37,8 +38,8 @@ func validateDaemonSelector(s *appsv1.DaemonSetSpec, spec *field.Path) field.Err
 	return errs
 }
 
-func validateDaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
-	return append(immutableSelector(d.Spec.Selector, old.Spec.Selector), validateDaemonSet(d)...)
+func validateDaemonSetUpdate(d, old *appsv1.DaemonSet, features *feature.Set) field.ErrorList {
+	return append(immutableSelector(d.Spec.Selector, old.Spec.Selector), validateDaemonSet(d, features)...)
 }
 
 func validateDaemonStrategy(s *appsv1.DaemonSetUpdateStrategy, at *field.Path) field.ErrorList {

@@ -1,11 +1,13 @@
 package apps
 
 import (
+	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -27,12 +29,12 @@ func deployments(features *feature.Set) *registry.Resource {
 		Status:                   true,
 		Default:                  defaultDeployment,
 		GatedFields:              podspec.GatedFields("spec.template.spec"),
-		ValidateCreate:           validateDeployment,
+		ValidateCreate:           func(d *appsv1.Deployment) field.ErrorList { return validateDeployment(d, features) },
 		WarningsOnCreate:         warningsForNewDeployment,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateDeploymentUpdate,
+		ValidateUpdate:           func(d, old *appsv1.Deployment) field.ErrorList { return validateDeploymentUpdate(d, old, features) },
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForDeployment),
-		PrepareForStatusUpdate:   func(d, old *appsv1.Deployment) { d.Labels = old.Labels },
+		PrepareForStatusUpdate:   func(_ context.Context, d, old *appsv1.Deployment) { d.Labels = old.Labels },
 		ValidateStatusUpdate:     validateDeploymentStatus,
 		Empty: func() *appsv1.Deployment {
 			return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}

@@ -7,14 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func validateDeployment(d *appsv1.Deployment) field.ErrorList {
+func validateDeployment(d *appsv1.Deployment, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
 		kind.NonNegative(spec.Child("replicas"), d.Spec.Replicas),
-		validateReplicaPods(d.Spec.Selector, &d.Spec.Template, spec),
+		validateReplicaPods(d.Spec.Selector, &d.Spec.Template, features, spec),
 		validateStrategy(&d.Spec.Strategy, spec.Child("strategy")),
 		kind.NonNegative(spec.Child("minReadySeconds"), &d.Spec.MinReadySeconds),
 		kind.NonNegative(spec.Child("revisionHistoryLimit"), d.Spec.RevisionHistoryLimit),
@@ -31,8 +32,8 @@ func validateDeadline(spec *appsv1.DeploymentSpec, at *field.Path) field.ErrorLi
 	return errs
 }
 
-func validateDeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
-	return append(validateDeployment(d), immutableSelector(d.Spec.Selector, old.Spec.Selector)...)
+func validateDeploymentUpdate(d, old *appsv1.Deployment, features *feature.Set) field.ErrorList {
+	return append(validateDeployment(d, features), immutableSelector(d.Spec.Selector, old.Spec.Selector)...)
 }
 
 func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorList {

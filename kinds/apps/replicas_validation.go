@@ -6,8 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
@@ -56,7 +58,7 @@ func validateCollisions(at *field.Path, now, was *int32) field.ErrorList {
 }
 
 // validateReplicaPods validates the pod template of a Deployment or a ReplicaSet.
-func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spec *field.Path) field.ErrorList {
+func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, features *feature.Set, spec *field.Path) field.ErrorList {
 	at, template := spec.Child("selector"), spec.Child("template")
 	selector, errs, ok := podspec.ValidateSelector(s, "deployment", at)
 	if !ok {
@@ -64,15 +66,18 @@ func validateReplicaPods(s *metav1.LabelSelector, t *corev1.PodTemplateSpec, spe
 	}
 	return slices.Concat(errs,
 		podspec.ValidateSelected(selector, t, template),
-		podspec.ValidateTemplate(t, template),
+		podspec.ValidateTemplate(t, features, template),
 		podspec.ValidateRunsForever(t, "ReplicaSet", template),
 	)
 }
 
-// isZero reports whether a number or percentage is 0. Malformed values are 0.
+// isZero reports whether a number or percentage is 0. Texts that are neither are 0.
 func isZero(n *intstr.IntOrString) bool {
 	if n == nil {
 		return false
+	}
+	if n.Type == intstr.String && len(utilvalidation.IsValidPercent(n.StrVal)) > 0 {
+		return n.IntValue() == 0 // as in kube-apiserver, "1" is invalid but not 0
 	}
 	value, err := intstr.GetScaledValueFromIntOrPercent(n, 100, true)
 	return err != nil || value == 0

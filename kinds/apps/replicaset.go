@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -24,10 +25,10 @@ func replicaSets(features *feature.Set) *registry.Resource {
 		Status:                   true,
 		Default:                  defaultReplicaSet,
 		GatedFields:              podspec.GatedFields("spec.template.spec"),
-		ValidateCreate:           validateReplicaSet,
+		ValidateCreate:           func(r *appsv1.ReplicaSet) field.ErrorList { return validateReplicaSet(r, features) },
 		WarningsOnCreate:         warningsForNewReplicaSet,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateReplicaSetUpdate,
+		ValidateUpdate:           func(r, old *appsv1.ReplicaSet) field.ErrorList { return validateReplicaSetUpdate(r, old, features) },
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForReplicaSet),
 		ValidateStatusUpdate:     validateReplicaSetStatus,
 		Empty: func() *appsv1.ReplicaSet {

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -27,7 +28,7 @@ func statefulSets(features *feature.Set) *registry.Resource {
 		Default:                  func(s *appsv1.StatefulSet) { defaultStatefulSet(s, features) },
 		Restore:                  func(s *appsv1.StatefulSet) { defaultStatefulSet(s, features) },
 		ValidateName:             validation.NameIsDNSLabel,
-		ValidateCreate:           validateNewStatefulSet,
+		ValidateCreate:           func(s *appsv1.StatefulSet) field.ErrorList { return validateNewStatefulSet(s, features) },
 		WarningsOnCreate:         warningsForNewStatefulSet,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate:           statefulSetUpdateValidation(features),

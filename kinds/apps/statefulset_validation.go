@@ -14,18 +14,19 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-// skipped selects the parts of a spec that are not validated.
-type skipped struct{ claims, service, pods bool }
+// skipped selects the parts of a spec that are not validated, and whether the strategy Recreate is
+// valid while its gate is disabled.
+type skipped struct{ claims, service, pods, recreate bool }
 
-func validateNewStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	return validateStatefulSet(s, skipped{})
+func validateNewStatefulSet(s *appsv1.StatefulSet, features *feature.Set) field.ErrorList {
+	return validateStatefulSet(s, skipped{}, features)
 }
 
-func validateStatefulSet(s *appsv1.StatefulSet, pass skipped) field.ErrorList {
+func validateStatefulSet(s *appsv1.StatefulSet, pass skipped, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := slices.Concat(
 		validateManagement(s.Spec.PodManagementPolicy, spec.Child("podManagementPolicy")),
-		validateStatefulStrategy(&s.Spec.UpdateStrategy, spec.Child("updateStrategy")),
+		validateStatefulStrategy(&s.Spec.UpdateStrategy, pass.recreate || features.Enabled(feature.StatefulSetRecreateStrategy), spec.Child("updateStrategy")),
 		validateRetention(s.Spec.PersistentVolumeClaimRetentionPolicy, spec.Child("persistentVolumeClaimRetentionPolicy")),
 	)
 	if !pass.claims {
@@ -42,7 +43,7 @@ func validateStatefulSet(s *appsv1.StatefulSet, pass skipped) field.ErrorList {
 	if name := s.Spec.ServiceName; name != "" && !pass.service {
 		errs = append(errs, kind.Invalid(spec.Child("serviceName"), name, utilvalidation.IsDNS1123Label(name))...)
 	}
-	return append(errs, validateStatefulPods(&s.Spec, pass, spec)...)
+	return append(errs, validateStatefulPods(&s.Spec, pass, features, spec)...)
 }
 
 func validateManagement(policy appsv1.PodManagementPolicyType, at *field.Path) field.ErrorList {
@@ -55,20 +56,22 @@ func validateManagement(policy appsv1.PodManagementPolicyType, at *field.Path) f
 	return field.ErrorList{field.Invalid(at, policy, "must be 'OrderedReady' or 'Parallel'")}
 }
 
-func validateStatefulStrategy(s *appsv1.StatefulSetUpdateStrategy, at *field.Path) field.ErrorList {
+func validateStatefulStrategy(s *appsv1.StatefulSetUpdateStrategy, recreate bool, at *field.Path) field.ErrorList {
 	rolling := at.Child("rollingUpdate")
-	switch s.Type {
-	case "":
+	switch {
+	case s.Type == "":
 		return field.ErrorList{field.Required(at, "")}
-	case appsv1.OnDeleteStatefulSetStrategyType:
+	case s.Type == appsv1.OnDeleteStatefulSetStrategyType, s.Type == appsv1.RecreateStatefulSetStrategyType && recreate:
 		if s.RollingUpdate != nil {
 			shown := *s.RollingUpdate
 			kind.SetDefaultPointer(&shown.Partition, 0)
 			return field.ErrorList{field.Invalid(rolling, kind.GoJSON(shown), "only allowed for updateStrategy 'RollingUpdate'")}
 		}
 		return nil
-	case appsv1.RollingUpdateStatefulSetStrategyType:
+	case s.Type == appsv1.RollingUpdateStatefulSetStrategyType:
 		return validateRollingStateful(s.RollingUpdate, rolling)
+	case recreate:
+		return field.ErrorList{field.Invalid(at, kind.GoJSON(s), "must be 'RollingUpdate', 'OnDelete', or 'Recreate'")}
 	}
 	return field.ErrorList{field.Invalid(at, kind.GoJSON(s), "must be 'RollingUpdate' or 'OnDelete'")}
 }
@@ -106,14 +109,14 @@ func validateOrdinals(o *appsv1.StatefulSetOrdinals, at *field.Path) field.Error
 	return kind.NonNegative(at, &o.Start)
 }
 
-func validateStatefulPods(s *appsv1.StatefulSetSpec, pass skipped, spec *field.Path) field.ErrorList {
+func validateStatefulPods(s *appsv1.StatefulSetSpec, pass skipped, features *feature.Set, spec *field.Path) field.ErrorList {
 	template := spec.Child("template")
 	selector, errs, ok := podspec.ValidateSelector(s.Selector, "statefulset", spec.Child("selector"))
 	if ok {
 		pods := podsOf(s)
 		errs = append(errs, podspec.ValidateSelected(selector, pods, template)...)
 		if !pass.pods {
-			errs = append(errs, podspec.ValidateTemplate(pods, template)...)
+			errs = append(errs, podspec.ValidateTemplate(pods, features, template)...)
 		}
 		errs = append(errs, podspec.ValidateTemplateMeta(pods, template)...)
 	} else {
@@ -159,8 +162,9 @@ func statefulSetUpdateValidation(features *feature.Set) func(s, old *appsv1.Stat
 	}
 	return func(s, old *appsv1.StatefulSet) field.ErrorList {
 		pass := skipped{claims: true, service: true}
-		pass.pods = len(validateStatefulSet(old, pass)) > 0
-		return append(validateStatefulSet(s, pass), validateImmutable(&s.Spec, &old.Spec)...)
+		pass.recreate = old.Spec.UpdateStrategy.Type == appsv1.RecreateStatefulSetStrategyType
+		pass.pods = len(validateStatefulSet(old, pass, features)) > 0
+		return append(validateStatefulSet(s, pass, features), validateImmutable(&s.Spec, &old.Spec)...)
 	}
 }
 

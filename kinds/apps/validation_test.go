@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,10 +18,10 @@ import (
 )
 
 // defaulted validates objects after defaulting.
-func defaulted[T any](fill func(T), validate func(T) field.ErrorList) func(T) field.ErrorList {
+func defaulted[T any](fill func(T), validate func(T, *feature.Set) field.ErrorList) func(T) field.ErrorList {
 	return func(obj T) field.ErrorList {
 		fill(obj)
-		return validate(obj)
+		return validate(obj, feature.Default())
 	}
 }
 
@@ -135,6 +136,10 @@ func TestStatefulSets(t *testing.T) {
 	check("the partition is not negative and maxUnavailable is positive", func(s *appsv1.StatefulSet) {
 		s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromInt32(0))}
 	}, "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0")
+	check("maxUnavailable is a number or a percentage", func(s *appsv1.StatefulSet) {
+		s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromString("1"))}
+	}, `spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "1": a valid percent string must be a numeric string `+
+		`followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)
 	check("retention policies are known", func(s *appsv1.StatefulSet) {
 		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Sell"}
 	}, `spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Sell": supported values: "Retain", "Delete"`)
@@ -170,6 +175,32 @@ func TestStatefulSetsRatchetErrors(t *testing.T) {
 	registrytest.Rules(t, sound, update(sound))("one that follows a sound one is", func(s *appsv1.StatefulSet) {
 		s.Spec.Template.Spec.DNSPolicy = "y"
 	}, `spec.template.spec.dnsPolicy: Unsupported value: "y": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`)
+}
+
+// A StatefulSet that has the strategy Recreate keeps it while the gate is disabled.
+func TestRecreatedStatefulSets(t *testing.T) {
+	enabled, err := feature.Config{Gates: map[string]bool{"StatefulSetRecreateStrategy": true}}.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refused = `spec.updateStrategy: Invalid value: {"Type":"Recreate","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`
+	rolling, recreated := newStatefulSet(), newStatefulSet()
+	recreated.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RecreateStatefulSetStrategyType}
+	defaultStatefulSet(rolling, feature.Default())
+	defaultStatefulSet(recreated, feature.Default())
+	for name, tc := range map[string]struct {
+		old      *appsv1.StatefulSet
+		features *feature.Set
+		want     []string
+	}{
+		"enabled":                {rolling, enabled, nil},
+		"disabled":               {rolling, feature.Default(), []string{refused}},
+		"disabled and in effect": {recreated, feature.Default(), nil},
+	} {
+		if got := registrytest.Texts(statefulSetUpdateValidation(tc.features)(recreated, tc.old)); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
 }
 
 func TestImmutableFieldsOfStatefulSets(t *testing.T) {

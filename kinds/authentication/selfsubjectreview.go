@@ -12,13 +12,13 @@ import (
 )
 
 // reviewSelf returns the user of the request. The answer contains nothing of the request's body.
-func reviewSelf(ctx context.Context, _ *registry.Catalog, _ registry.CreateRequest) (runtime.Object, error) {
+func reviewSelf(ctx context.Context, catalog *registry.Catalog, _ registry.CreateRequest) (runtime.Object, error) {
 	user := registry.UserFrom(ctx)
 	if user == nil {
 		return nil, apierrors.NewBadRequest("no user present on request")
 	}
 	return &authenticationv1.SelfSubjectReview{
-		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Now()},
+		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(catalog.Now())},
 		Status:     authenticationv1.SelfSubjectReviewStatus{UserInfo: *user.DeepCopy()},
 	}, nil
 }

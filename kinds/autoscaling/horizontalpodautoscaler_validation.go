@@ -104,7 +104,7 @@ func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, a
 	}
 	switch most := at.Child("maxReplicas"); {
 	case s.MaxReplicas == 0:
-		errs = append(errs, field.Required(most, "must be set and greater than 0"))
+		errs = append(errs, kind.ByTag(field.ErrorList{field.Required(most, "must be set and greater than 0")})...)
 	case s.MaxReplicas < 0:
 		errs = append(errs, field.Invalid(most, s.MaxReplicas, "must be greater than or equal to 1"))
 	}

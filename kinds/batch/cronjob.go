@@ -4,6 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -26,10 +27,10 @@ func cronJobs(features *feature.Set) *registry.Resource {
 		Default:      defaultCronJob,
 		GatedFields: podspec.GatedFields("spec.jobTemplate.spec.template.spec").And(
 			kind.Gated(feature.WorkloadWithJob, "spec.jobTemplate.spec.scheduling")),
-		ValidateCreate:           validateNewCronJob,
+		ValidateCreate:           func(c *batchv1.CronJob) field.ErrorList { return validateNewCronJob(c, features) },
 		WarningsOnCreate:         warningsForNewCronJob,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateCronJob,
+		ValidateUpdate:           func(c, old *batchv1.CronJob) field.ErrorList { return validateCronJob(c, old, features) },
 		WarningsOnUpdate:         warningsForChangedCronJob,
 		Columns:                  cronJobColumns(),
 	}.Build(features)

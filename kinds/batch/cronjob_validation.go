@@ -10,14 +10,15 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // maxCronJobName is the longest name of a CronJob: the names of its jobs add a suffix.
 const maxCronJobName = 52
 
-func validateNewCronJob(c *batchv1.CronJob) field.ErrorList {
-	errs := validateCronJob(c, &batchv1.CronJob{})
+func validateNewCronJob(c *batchv1.CronJob, features *feature.Set) field.ErrorList {
+	errs := validateCronJob(c, &batchv1.CronJob{}, features)
 	if len(c.Name) > maxCronJobName {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
 	}
@@ -25,7 +26,7 @@ func validateNewCronJob(c *batchv1.CronJob) field.ErrorList {
 }
 
 // validateCronJob accepts unchanged values that older releases accepted.
-func validateCronJob(c, old *batchv1.CronJob) field.ErrorList {
+func validateCronJob(c, old *batchv1.CronJob, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
 	job := spec.Child("jobTemplate", "spec")
 	return slices.Concat(
@@ -34,7 +35,7 @@ func validateCronJob(c, old *batchv1.CronJob) field.ErrorList {
 		validateTimeZone(c.Spec.TimeZone, old.Spec.TimeZone, spec.Child("timeZone")),
 		kind.OneOf(spec.Child("concurrencyPolicy"), c.Spec.ConcurrencyPolicy,
 			batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent),
-		validateJobSpec(&c.Spec.JobTemplate.Spec, job),
+		validateJobSpec(&c.Spec.JobTemplate.Spec, features, job),
 		validateNoSelector(&c.Spec.JobTemplate.Spec, job),
 		kind.NonNegative(spec.Child("successfulJobsHistoryLimit"), c.Spec.SuccessfulJobsHistoryLimit),
 		kind.NonNegative(spec.Child("failedJobsHistoryLimit"), c.Spec.FailedJobsHistoryLimit),

@@ -7,7 +7,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -26,7 +28,7 @@ func TestCronJobs(t *testing.T) {
 		return func(c *batchv1.CronJob) { c.Spec.TimeZone = new(name) }
 	}
 	const at = "spec.schedule: Invalid value: "
-	check := registrytest.Rules(t, newCronJob, validateNewCronJob)
+	check := registrytest.Rules(t, newCronJob, func(c *batchv1.CronJob) field.ErrorList { return validateNewCronJob(c, feature.Default()) })
 	check("a descriptor", schedule("@hourly"))
 	check("a schedule has five fields", schedule("* * * *"), at+`"* * * *": expected exactly 5 fields, found 4: [* * * *]`)
 	check("values are in range", schedule("61 * * * *"), at+`"61 * * * *": end of range (61) above maximum (59): 61`)
@@ -58,7 +60,7 @@ func TestScheduleKeepsItsTimeZone(t *testing.T) {
 	old := newCronJob()
 	old.Spec.Schedule = "TZ=UTC 0 0 * * *"
 	c := old.DeepCopy()
-	if got := registrytest.Texts(validateCronJob(c, old)); got != nil {
+	if got := registrytest.Texts(validateCronJob(c, old, feature.Default())); got != nil {
 		t.Errorf("an update that leaves it: %q", got)
 	}
 	if got := warningsForChangedCronJob(c, old); len(got) != 1 {
@@ -66,7 +68,7 @@ func TestScheduleKeepsItsTimeZone(t *testing.T) {
 	}
 	c.Spec.TimeZone = new("UTC")
 	want := []string{`spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule`}
-	if diff := cmp.Diff(want, registrytest.Texts(validateCronJob(c, old))); diff != "" {
+	if diff := cmp.Diff(want, registrytest.Texts(validateCronJob(c, old, feature.Default()))); diff != "" {
 		t.Errorf("one more (-want +got):\n%s", diff)
 	}
 }

@@ -1,15 +1,16 @@
 package batch
 
 import (
+	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -32,10 +33,10 @@ func jobs(features *feature.Set) *registry.Resource {
 		GatedFields: podspec.GatedFields("spec.template.spec").And(
 			kind.Gated(feature.WorkloadWithJob, "spec.scheduling")),
 		PrepareForCreate:         selectOwnPods,
-		ValidateCreate:           validateJob,
+		ValidateCreate:           func(j *batchv1.Job) field.ErrorList { return validateJob(j, features) },
 		WarningsOnCreate:         warningsForNewJob,
 		AllowUnconditionalUpdate: true,
-		ValidateUpdate:           validateJobUpdate,
+		ValidateUpdate:           func(j, old *batchv1.Job) field.ErrorList { return validateJobUpdate(j, old, features) },
 		WarningsOnUpdate:         kind.OncePerGeneration(warningsForJob),
 		WarningsOnDelete:         warningsForOrphans,
 		DefaultPropagation:       metav1.DeletePropagationOrphan,
@@ -59,7 +60,7 @@ func warningsForOrphans(opts *metav1.DeleteOptions) []string {
 
 // selectOwnPods sets labels and a selector with the job's uid, unless the client manages them. It
 // keeps labels that the client has set; validation checks them.
-func selectOwnPods(j *batchv1.Job) {
+func selectOwnPods(_ context.Context, j *batchv1.Job) {
 	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector {
 		return
 	}
@@ -129,12 +130,12 @@ func jobCompletions(j *batchv1.Job) string {
 	}
 }
 
-func jobDuration(s *batchv1.JobStatus) string {
+func jobDuration(s *batchv1.JobStatus) any {
 	switch {
 	case s.StartTime == nil:
 		return ""
 	case s.CompletionTime == nil:
-		return duration.HumanDuration(time.Since(s.StartTime.Time))
+		return kind.Age(*s.StartTime)
 	default:
 		return duration.HumanDuration(s.CompletionTime.Sub(s.StartTime.Time))
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
@@ -33,13 +34,15 @@ const (
 	ofManyText     = "must be less than or equal to %d when completions are above %d and used with backoff limit per index"
 )
 
-func validateJob(j *batchv1.Job) field.ErrorList { return validateLabeledJob(j, true) }
+func validateJob(j *batchv1.Job, features *feature.Set) field.ErrorList {
+	return validateLabeledJob(j, true, features)
+}
 
 // validateLabeledJob does not require the labels that older releases did not set.
-func validateLabeledJob(j *batchv1.Job, prefixed bool) field.ErrorList {
+func validateLabeledJob(j *batchv1.Job, prefixed bool, features *feature.Set) field.ErrorList {
 	return slices.Concat(
 		validateOwnSelector(j, prefixed),
-		validateSelectingJob(&j.Spec, field.NewPath("spec")),
+		validateSelectingJob(&j.Spec, features, field.NewPath("spec")),
 		validatePodNames(j),
 	)
 }
@@ -89,8 +92,8 @@ func isIndexed(spec *batchv1.JobSpec) bool {
 }
 
 // validateSelectingJob accepts an empty selector.
-func validateSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
-	errs := validateJobSpec(spec, at)
+func validateSelectingJob(spec *batchv1.JobSpec, features *feature.Set, at *field.Path) field.ErrorList {
+	errs := validateJobSpec(spec, features, at)
 	if spec.Selector == nil {
 		errs = append(errs, field.Required(at.Child("selector"), ""))
 	}
@@ -102,7 +105,7 @@ func validateSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList
 }
 
 // validateJobSpec hasCondition for the templates of CronJobs too.
-func validateJobSpec(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
+func validateJobSpec(spec *batchv1.JobSpec, features *feature.Set, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		kind.NonNegative(at.Child("parallelism"), spec.Parallelism),
 		kind.NonNegative(at.Child("completions"), spec.Completions),
@@ -117,7 +120,7 @@ func validateJobSpec(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 		validateFailurePolicy(spec, at.Child("podFailurePolicy")),
 		validateSuccessPolicy(spec, at.Child("successPolicy")),
 		validateReplacementPolicy(spec, at.Child("podReplacementPolicy")),
-		podspec.ValidateTemplate(&spec.Template, at.Child("template")),
+		podspec.ValidateTemplate(&spec.Template, features, at.Child("template")),
 		validateRestartPolicy(spec, at.Child("template", "spec", "restartPolicy")),
 	)
 }
@@ -210,13 +213,13 @@ func validateRestartPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 
 // validateJobUpdate rejects changes of the fields that the pods of a job were created from. It
 // reports the errors of the spec twice, as kube-apiserver does.
-func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
+func validateJobUpdate(j, old *batchv1.Job, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
 	_, named := old.Spec.Template.Labels[batchv1.JobNameLabel]
 	_, owned := old.Spec.Template.Labels[batchv1.ControllerUidLabel]
 	return slices.Concat(
-		validateLabeledJob(j, named && owned),
-		validateSelectingJob(&j.Spec, spec),
+		validateLabeledJob(j, named && owned, features),
+		validateSelectingJob(&j.Spec, features, spec),
 		validateCompletions(&j.Spec, &old.Spec, spec.Child("completions")),
 		kind.Immutable(spec.Child("selector"), j.Spec.Selector, old.Spec.Selector),
 		validateImmutableTemplate(j, old, spec.Child("template")),

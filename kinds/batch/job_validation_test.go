@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func newJob() *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}, Spec: batchv1.JobSpec{Template: podsOnce()}}
 	defaultJob(j)
-	selectOwnPods(j)
+	selectOwnPods(context.Background(), j)
 	return j
 }
 
@@ -29,7 +31,7 @@ func newIndexedJob() *batchv1.Job {
 }
 
 func TestJobs(t *testing.T) {
-	check := registrytest.Rules(t, newJob, validateJob)
+	check := registrytest.Rules(t, newJob, validateDefaultJob)
 	check("labels of the template match the selector", func(j *batchv1.Job) { j.Spec.Template.Labels["job-name"] = "other" },
 		`spec.template.metadata.labels[job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j",`+
 			`"controller-uid":"u","job-name":"other"}: must be 'j'`)
@@ -61,7 +63,7 @@ func TestIndexedJobs(t *testing.T) {
 			j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: count, SucceededIndexes: indexes}}}
 		}
 	}
-	check := registrytest.Rules(t, newIndexedJob, validateJob)
+	check := registrytest.Rules(t, newIndexedJob, validateDefaultJob)
 	check("completions are required", func(j *batchv1.Job) { j.Spec.Completions = nil },
 		"spec.completions: Required value: when completion mode is Indexed")
 	check("parallelism has a maximum", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(100_001)) },
@@ -96,7 +98,7 @@ func TestFailurePolicies(t *testing.T) {
 	validate := func(r *batchv1.PodFailurePolicyRule) field.ErrorList {
 		j := newJob()
 		j.Spec.PodFailurePolicy, j.Spec.PodReplacementPolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{*r}}, new(batchv1.Failed)
-		return validateJob(j)
+		return validateDefaultJob(j)
 	}
 	check := registrytest.Rules(t, valid, validate)
 	check("FailIndex needs backoffLimitPerIndex", func(r *batchv1.PodFailurePolicyRule) { r.Action = batchv1.PodFailurePolicyActionFailIndex },
@@ -157,7 +159,7 @@ func TestJobUpdates(t *testing.T) {
 			}
 			j := old.DeepCopy()
 			tc.change(j)
-			got := registrytest.Texts(validateJobUpdate(j, old))
+			got := registrytest.Texts(validateJobUpdate(j, old, feature.Default()))
 			got = slices.Compact(slices.Sorted(slices.Values(got)))
 			for i := range got {
 				if len(got[i]) > 500 { // a complete template
@@ -170,3 +172,5 @@ func TestJobUpdates(t *testing.T) {
 		})
 	}
 }
+
+func validateDefaultJob(j *batchv1.Job) field.ErrorList { return validateJob(j, feature.Default()) }

@@ -27,7 +27,7 @@ func signingRequests(features *feature.Set) *registry.Resource {
 		ShortNames:               []string{"csr"},
 		Status:                   true,
 		ValidateName:             path.ValidatePathSegmentName,
-		PrepareForCreateContext:  recordRequestor,
+		PrepareForCreate:         recordRequestor,
 		ValidateCreate:           validateRequest,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         keepSpec,
@@ -67,7 +67,7 @@ func recordRequestor(ctx context.Context, csr *certificatesv1.CertificateSigning
 }
 
 // keepSpec restores the spec, which is immutable.
-func keepSpec(csr, old *certificatesv1.CertificateSigningRequest) {
+func keepSpec(_ context.Context, csr, old *certificatesv1.CertificateSigningRequest) {
 	csr.Spec = old.Spec
 }
 

@@ -1,23 +1,27 @@
 package certificates
 
 import (
+	"context"
+
 	certificatesv1 "k8s.io/api/certificates/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/registry"
 )
 
 // prepareStatus restores the approval conditions, unless their number changes: validation rejects
 // that.
-func prepareStatus(csr, old *certificatesv1.CertificateSigningRequest) {
+func prepareStatus(ctx context.Context, csr, old *certificatesv1.CertificateSigningRequest) {
 	keepConditions(csr, old, certificatesv1.CertificateApproved)
 	keepConditions(csr, old, certificatesv1.CertificateDenied)
-	stampConditions(csr, old)
+	stampConditions(ctx, csr, old)
 }
 
 // prepareApproval restores everything but the conditions.
-func prepareApproval(csr, old *certificatesv1.CertificateSigningRequest) {
+func prepareApproval(ctx context.Context, csr, old *certificatesv1.CertificateSigningRequest) {
 	csr.Spec = old.Spec
 	csr.Status.Certificate = old.Status.Certificate
-	stampConditions(csr, old)
+	stampConditions(ctx, csr, old)
 }
 
 func keepConditions(csr, old *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) {
@@ -36,8 +40,8 @@ func keepConditions(csr, old *certificatesv1.CertificateSigningRequest, kind cer
 
 // stampConditions sets missing times of conditions. A condition whose status has not changed keeps
 // its transition time.
-func stampConditions(csr, old *certificatesv1.CertificateSigningRequest) {
-	now := metav1.Now()
+func stampConditions(ctx context.Context, csr, old *certificatesv1.CertificateSigningRequest) {
+	now := metav1.NewTime(registry.Now(ctx))
 	for i := range csr.Status.Conditions {
 		condition := &csr.Status.Conditions[i]
 		if condition.LastUpdateTime.IsZero() {

@@ -70,14 +70,14 @@ func validateConditions(csr *certificatesv1.CertificateSigningRequest) field.Err
 			errs = append(errs, field.Required(path.Child("type"), ""))
 		}
 		errs = append(errs, validateConditionStatus(condition, path.Child("status"))...)
-		if opposite := oppositeOf(condition.Type); opposite != "" && seen[opposite] {
-			errs = append(errs, field.Invalid(all, condition.Type,
-				"Approved and Denied conditions are mutually exclusive"))
-		}
 		if seen[condition.Type] {
 			errs = append(errs, field.Duplicate(path.Child("type"), condition.Type))
 		}
 		seen[condition.Type] = true
+	}
+	if seen[certificatesv1.CertificateApproved] && seen[certificatesv1.CertificateDenied] {
+		errs = append(errs, field.Invalid(all, `{conditions[{"type": "Approved"}], conditions[{"type": "Denied"}]}`,
+			"must specify at most one of: `conditions[{\"type\": \"Approved\"}]`, `conditions[{\"type\": \"Denied\"}]`"))
 	}
 	return errs
 }
@@ -96,14 +96,4 @@ func validateConditionStatus(condition certificatesv1.CertificateSigningRequestC
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, condition.Status, allowed)}
-}
-
-func oppositeOf(kind certificatesv1.RequestConditionType) certificatesv1.RequestConditionType {
-	switch kind {
-	case certificatesv1.CertificateApproved:
-		return certificatesv1.CertificateDenied
-	case certificatesv1.CertificateDenied:
-		return certificatesv1.CertificateApproved
-	}
-	return ""
 }

@@ -137,7 +137,8 @@ func TestValidationOfConditions(t *testing.T) {
 			`status.conditions: Forbidden: updates may not remove a condition of type "Approved"`,
 		}},
 		{"Approved excludes Denied", "approval", withConditions(approved, denied), withConditions(approved), []string{
-			`status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`,
+			`status.conditions: Invalid value: "{conditions[{\"type\": \"Approved\"}], conditions[{\"type\": \"Denied\"}]}": ` +
+				"must specify at most one of: `conditions[{\"type\": \"Approved\"}]`, `conditions[{\"type\": \"Denied\"}]`",
 		}},
 		{"condition types are unique", "approval", withConditions(approved, approved), withConditions(approved), []string{
 			`status.conditions[1].type: Duplicate value: "Approved"`,

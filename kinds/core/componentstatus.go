@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,8 +49,8 @@ func getComponentStatus(ctx context.Context, catalog *registry.Catalog, name str
 	}
 	i := slices.IndexFunc(list, func(obj runtime.Object) bool { return obj.(*corev1.ComponentStatus).Name == name })
 	if i < 0 {
-		// A plain error, and so a 500, as kube-apiserver answers.
-		return nil, fmt.Errorf("Component not found: %s", name)
+		// As in kube-apiserver, the resource in the error is singular.
+		return nil, apierrors.NewNotFound(corev1.Resource("componentstatus"), name)
 	}
 	return list[i], nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -71,7 +72,7 @@ func TestUnavailableStorageIsUnhealthy(t *testing.T) {
 func TestUnknownComponents(t *testing.T) {
 	env := registrytest.New(t, nil, componentStatuses(feature.Default()), namespaces(feature.Default()))
 	_, err := env.Served("componentstatuses").Get(t.Context(), "", "kubelet", "")
-	if err == nil || err.Error() != "Component not found: kubelet" {
+	if !apierrors.IsNotFound(err) || err.Error() != `componentstatus "kubelet" not found` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,6 +14,7 @@ func configMaps(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.ConfigMap{},
 		List:                     &corev1.ConfigMapList{},
 		Resource:                 "configmaps",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"cm"},
 		Namespaced:               true,
 		ValidateCreate:           validateConfigMap,

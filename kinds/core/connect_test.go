@@ -84,6 +84,14 @@ func TestConnectWithoutKubelet(t *testing.T) {
 		{"pods", "p", "log", nil, `Get "https://10.3.3.3:10250/containerLogs/default/p/c": dial tcp 10.3.3.3:10250: connect: connection refused`},
 		{"pods", "two", "log", nil, `a container name must be specified for pod two, choose one of: [c d] or one of the init containers: [i]`},
 		{"pods", "two", "log", map[string][]string{"container": {"x"}}, `container x is not valid for pod two`},
+		{"pods", "absent", "log", map[string][]string{"tailLines": {"-1"}, "limitBytes": {"0"}, "sinceSeconds": {"0"}, "stream": {"All"}},
+			"PodLogOptions \"absent\" is invalid: [tailLines: Invalid value: -1: must be greater than or equal to 0, " +
+				"limitBytes: Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0, " +
+				"stream: Forbidden: may not be specified]"},
+		{"pods", "absent", "log", map[string][]string{"sinceSeconds": {"1"}, "sinceTime": {"2020-01-01T00:00:00Z"}},
+			"PodLogOptions \"absent\" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"},
+		{"pods", "unscheduled", "log", map[string][]string{"tailLines": {"a"}}, `strconv.ParseInt: parsing "a": invalid syntax`},
+		{"pods", "unscheduled", "log", map[string][]string{"tailLines": {"5"}, "sinceTime": {"2020-01-01T00:00:00Z"}}, ""},
 		{"pods", "two", "exec", map[string][]string{"container": {"i"}}, `pod two does not have a host assigned`},
 		{"pods", "p", "exec", nil, `error dialing backend: dial tcp 10.3.3.3:10250: connect: connection refused`},
 		{"pods", "p", "attach", nil, `error dialing backend: dial tcp 10.3.3.3:10250: connect: connection refused`},

@@ -19,6 +19,7 @@ func endpoints(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.Endpoints{},
 		List:                     &corev1.EndpointsList{},
 		Resource:                 "endpoints",
+		GenerateNameOnUpdate:     true,
 		StoragePath:              "services/endpoints",
 		ShortNames:               []string{"ep"},
 		Namespaced:               true,

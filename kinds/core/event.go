@@ -97,14 +97,14 @@ func eventSource(e *corev1.Event) string {
 	return fmt.Sprintf("%s, %s", component, host)
 }
 
-func firstSeen(e *corev1.Event) string {
+func firstSeen(e *corev1.Event) any {
 	if e.FirstTimestamp.IsZero() {
 		return kind.Age(metav1.NewTime(e.EventTime.Time))
 	}
 	return kind.Age(e.FirstTimestamp)
 }
 
-func lastSeen(e *corev1.Event) string {
+func lastSeen(e *corev1.Event) any {
 	switch {
 	case e.Series != nil:
 		return kind.Age(metav1.NewTime(e.Series.LastObservedTime.Time))

@@ -26,7 +26,11 @@ func newEnv(t *testing.T) env {
 
 // post sends a body to a subresource.
 func (e env) post(resource, name, subresource string, body runtime.Object) error {
-	_, err := e.Store(resource).CreateSubresource(e.Context(), subresource, registry.CreateRequest{
+	store := e.Store(resource)
+	if sub, ok := store.Resource().Subresource(subresource); ok && sub.Default != nil {
+		sub.Default(body)
+	}
+	_, err := store.CreateSubresource(e.Context(), subresource, registry.CreateRequest{
 		Namespace: "default",
 		Name:      name,
 		Object:    body,

@@ -14,6 +14,7 @@ func limitRanges(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.LimitRange{},
 		List:                     &corev1.LimitRangeList{},
 		Resource:                 "limitranges",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"limits"},
 		Namespaced:               true,
 		Default:                  defaultLimitRange,

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,26 +17,27 @@ import (
 func namespaces(features *feature.Set) *registry.Resource {
 	finalize := kind.Write[*corev1.Namespace]{
 		AllowUnconditional: true,
-		Prepare:            func(n, old *corev1.Namespace) { n.Status = old.Status },
+		Prepare:            func(_ context.Context, n, old *corev1.Namespace) { n.Status = old.Status },
 		Validate:           validateFinalize,
 		Owns:               kind.Except("status"),
 	}.Subresource("finalize")
 	finalize.Verbs = []string{"update"}
 	return kind.Definition[*corev1.Namespace]{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Namespace{},
-		List:         &corev1.NamespaceList{},
-		Resource:     "namespaces",
-		ShortNames:   []string{"ns"},
-		Verbs:        []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-		Status:       true,
+		GroupVersion:         corev1.SchemeGroupVersion,
+		Object:               &corev1.Namespace{},
+		List:                 &corev1.NamespaceList{},
+		Resource:             "namespaces",
+		GenerateNameOnUpdate: true,
+		ShortNames:           []string{"ns"},
+		Verbs:                []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Status:               true,
 
 		ValidateName:             validation.NameIsDNSLabel,
 		Validate:                 validateNamespace,
 		Canonicalize:             labelNamespace,
 		PrepareForCreate:         prepareNamespace,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         func(n, old *corev1.Namespace) { n.Spec.Finalizers = old.Spec.Finalizers },
+		PrepareForUpdate:         func(_ context.Context, n, old *corev1.Namespace) { n.Spec.Finalizers = old.Spec.Finalizers },
 		HoldsDeletion:            holdsNamespace,
 		MarkDeleted:              markNamespace,
 		ReturnDeletedObject:      true,
@@ -90,7 +92,7 @@ func withFinalizer(finalizers []string, name string, present bool) []string {
 	return slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == name })
 }
 
-func prepareNamespace(n *corev1.Namespace) {
+func prepareNamespace(_ context.Context, n *corev1.Namespace) {
 	n.Status.Phase = corev1.NamespaceActive
 	if !slices.Contains(n.Spec.Finalizers, corev1.FinalizerKubernetes) {
 		n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)

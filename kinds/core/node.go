@@ -2,12 +2,14 @@ package core
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -16,24 +18,25 @@ import (
 
 func nodes(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.Node]{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Node{},
-		List:         &corev1.NodeList{},
-		Resource:     "nodes",
-		StoragePath:  "minions",
-		ShortNames:   []string{"no"},
-		Status:       true,
+		GroupVersion:         corev1.SchemeGroupVersion,
+		Object:               &corev1.Node{},
+		List:                 &corev1.NodeList{},
+		Resource:             "nodes",
+		GenerateNameOnUpdate: true,
+		StoragePath:          "minions",
+		ShortNames:           []string{"no"},
+		Status:               true,
 		// A kubelet creates its node together with the status.
 		StatusOnCreate:           true,
 		Default:                  defaultNode,
 		Warnings:                 warningsForNode,
-		PrepareForCreate:         func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil },
+		PrepareForCreate:         func(_ context.Context, n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil },
 		ValidateCreate:           validateNode,
 		AllowUnconditionalUpdate: true,
 		PrepareForUpdate:         dropConfigSource,
-		ValidateUpdate:           validateNodeUpdate,
+		ValidateUpdate:           func(n, old *corev1.Node) field.ErrorList { return validateNodeUpdate(n, old, features) },
 		PrepareForStatusUpdate:   dropNodeConfig,
-		ValidateStatusUpdate:     validateNodeStatus,
+		ValidateStatusUpdate:     func(n, old *corev1.Node) field.ErrorList { return validateNodeStatus(n, old, features) },
 		GatedFields: kind.Gated(feature.InPlacePodVerticalScalingSchedulerPreemption, "spec.podPreemptionPolicy").And(
 			kind.Gated(feature.NodeDeclaredFeatures, "status.declaredFeatures")).And(
 			kind.Gated(feature.KubeletInUserNamespace, "status.nodeInfo.runningInUserNamespace")),
@@ -47,13 +50,13 @@ func nodes(features *feature.Set) *registry.Resource {
 }
 
 // dropConfigSource drops the removed field spec.configSource, unless old has it.
-func dropConfigSource(n, old *corev1.Node) {
+func dropConfigSource(_ context.Context, n, old *corev1.Node) {
 	if old.Spec.ConfigSource == nil {
 		n.Spec.ConfigSource = nil
 	}
 }
 
-func dropNodeConfig(n, old *corev1.Node) {
+func dropNodeConfig(_ context.Context, n, old *corev1.Node) {
 	if old.Status.Config == nil {
 		n.Status.Config = nil
 	}

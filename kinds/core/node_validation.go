@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
@@ -96,15 +97,28 @@ func validateDeclaredFeatures(names []string, at *field.Path) field.ErrorList {
 	return errs
 }
 
+// validateProviderID allows the ID to be set once.
+func validateProviderID(now, was string, features *feature.Set, at *field.Path) field.ErrorList {
+	switch {
+	case was == "" || now == was:
+		return nil
+	case !features.Enabled(feature.TagValidation):
+		return field.ErrorList{field.Forbidden(at, `node updates may not change providerID except from "" to valid`)}
+	case now == "":
+		return kind.ByTag(field.ErrorList{field.Invalid(at, nil, "field cannot be cleared once set")})
+	}
+	return kind.ByTag(field.ErrorList{field.Invalid(at, nil, "field cannot be modified once set")})
+}
+
 // validateNodeUpdate reports some errors twice, as kube-apiserver does.
-func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
+func validateNodeUpdate(n, old *corev1.Node, features *feature.Set) field.ErrorList {
 	errs := append(validateNode(n), kind.ValidateFinalizers(n)...)
-	return append(errs, validateNodeStatus(n, old)...)
+	return append(errs, validateNodeStatus(n, old, features)...)
 }
 
 // validateNodeStatus validates the spec too. Fields of the spec that a controller has set are
 // immutable.
-func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
+func validateNodeStatus(n, old *corev1.Node, features *feature.Set) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
 	errs := validateNodeAnnotations(n.Annotations)
 	errs = append(errs, validateNodeResources(&n.Status)...)
@@ -119,9 +133,7 @@ func validateNodeStatus(n, old *corev1.Node) field.ErrorList {
 	if len(old.Spec.PodCIDRs) > 0 && !slices.Equal(n.Spec.PodCIDRs, old.Spec.PodCIDRs) {
 		errs = append(errs, field.Forbidden(spec.Child("podCIDRs"), `node updates may not change podCIDR except from "" to valid`))
 	}
-	if old.Spec.ProviderID != "" && n.Spec.ProviderID != old.Spec.ProviderID {
-		errs = append(errs, field.Forbidden(spec.Child("providerID"), `node updates may not change providerID except from "" to valid`))
-	}
+	errs = append(errs, validateProviderID(n.Spec.ProviderID, old.Spec.ProviderID, features, spec.Child("providerID"))...)
 	errs = append(errs, validateNodeTaints(n)...)
 	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
 		errs = append(errs, field.Forbidden(spec.Child("externalID"), "may not be updated"))

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,6 +18,7 @@ func persistentVolumes(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.PersistentVolume{},
 		List:                     &corev1.PersistentVolumeList{},
 		Resource:                 "persistentvolumes",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"pv"},
 		Status:                   true,
 		Default:                  defaultPersistentVolume,
@@ -32,18 +35,18 @@ func persistentVolumes(features *feature.Set) *registry.Resource {
 	}.Build(features)
 }
 
-func prepareVolume(v *corev1.PersistentVolume) {
+func prepareVolume(ctx context.Context, v *corev1.PersistentVolume) {
 	v.Status.Phase = corev1.VolumePending
-	v.Status.LastPhaseTransitionTime = new(metav1.Now())
+	v.Status.LastPhaseTransitionTime = new(metav1.NewTime(registry.Now(ctx)))
 }
 
 // stampPhase sets the time of the last phase transition, unless the client does.
-func stampPhase(v, old *corev1.PersistentVolume) {
+func stampPhase(ctx context.Context, v, old *corev1.PersistentVolume) {
 	now, was := &v.Status, &old.Status
 	switch {
 	case now.Phase == was.Phase && now.LastPhaseTransitionTime == nil:
 		now.LastPhaseTransitionTime = was.LastPhaseTransitionTime
 	case now.Phase != was.Phase && (now.LastPhaseTransitionTime == nil || now.LastPhaseTransitionTime.Equal(was.LastPhaseTransitionTime)):
-		now.LastPhaseTransitionTime = new(metav1.Now())
+		now.LastPhaseTransitionTime = new(metav1.NewTime(registry.Now(ctx)))
 	}
 }

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -15,16 +17,17 @@ func persistentVolumeClaims(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.PersistentVolumeClaim{},
 		List:                     &corev1.PersistentVolumeClaimList{},
 		Resource:                 "persistentvolumeclaims",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"pvc"},
 		Namespaced:               true,
 		Status:                   true,
 		Default:                  podspec.DefaultClaim,
 		Restore:                  restoreClaim,
 		Warnings:                 warningsForClaim,
-		PrepareForCreate:         func(c *corev1.PersistentVolumeClaim) { prepareClaim(c, features) },
+		PrepareForCreate:         func(_ context.Context, c *corev1.PersistentVolumeClaim) { prepareClaim(c, features) },
 		ValidateCreate:           validateClaim,
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         func(c, old *corev1.PersistentVolumeClaim) { prepareClaimUpdate(c, old, features) },
+		PrepareForUpdate:         func(_ context.Context, c, old *corev1.PersistentVolumeClaim) { prepareClaimUpdate(c, old, features) },
 		ValidateUpdate:           validateClaimUpdate,
 		ReturnDeletedObject:      true,
 		ValidateStatusUpdate:     validateClaimStatus,

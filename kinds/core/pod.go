@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -17,30 +18,31 @@ import (
 func pods(features *feature.Set) *registry.Resource {
 	disabled := kind.NewDisabledFields[*corev1.Pod](gatedPodFields, features)
 	return kind.Definition[*corev1.Pod]{
-		GroupVersion: corev1.SchemeGroupVersion,
-		Object:       &corev1.Pod{},
-		List:         &corev1.PodList{},
-		Resource:     "pods",
-		ShortNames:   []string{"po"},
-		Categories:   []string{"all"},
-		Namespaced:   true,
-		Generation:   true,
-		Status:       true,
+		GroupVersion:         corev1.SchemeGroupVersion,
+		Object:               &corev1.Pod{},
+		List:                 &corev1.PodList{},
+		Resource:             "pods",
+		GenerateNameOnUpdate: true,
+		ShortNames:           []string{"po"},
+		Categories:           []string{"all"},
+		Namespaced:           true,
+		Generation:           true,
+		Status:               true,
 		// preparePod uses one field of the status that a client sends.
 		StatusOnCreate: true,
 		Default:        func(p *corev1.Pod) { defaultPod(p, features) },
 
 		WarningsOnCreate:         warningsForPod,
-		PrepareForCreateContext:  func(ctx context.Context, p *corev1.Pod) { preparePod(ctx, p, features) },
-		ValidateCreate:           validateNewPod,
+		PrepareForCreate:         func(ctx context.Context, p *corev1.Pod) { preparePod(ctx, p, features) },
+		ValidateCreate:           func(p *corev1.Pod) field.ErrorList { return validateNewPod(p, features) },
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate: func(p, old *corev1.Pod) {
+		PrepareForUpdate: func(_ context.Context, p, old *corev1.Pod) {
 			if features.Enabled(feature.PodLevelResourcesFixDefaulting) {
 				keepPodResources(p, old)
 			}
 		},
 		GatedFields:            gatedPodFields,
-		ValidateUpdate:         validatePodUpdate,
+		ValidateUpdate:         func(p, old *corev1.Pod) field.ErrorList { return validatePodUpdate(p, old, features) },
 		GracePeriod:            podGracePeriod,
 		ReturnDeletedObject:    true,
 		PrepareForStatusUpdate: preparePodStatus,
@@ -52,7 +54,7 @@ func pods(features *feature.Set) *registry.Resource {
 		Columns:                podColumns(),
 		RowConditions:          podRowConditions,
 		Subresources: []registry.Subresource{
-			podBinding(), podEphemeralContainers(disabled), podEviction(), podResize(features, disabled),
+			podBinding(), podEphemeralContainers(features, disabled), podEviction(), podResize(features, disabled),
 			podExec(), podAttach(), podPortForward(), podLog(), podProxy(),
 		},
 	}.Build(features)

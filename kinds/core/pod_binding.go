@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,8 +72,8 @@ func bindPod(ctx context.Context, store *registry.Store, req registry.CreateRequ
 		Name:        req.Name,
 		Subresource: "binding",
 		Options:     req.Options,
-		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
-			return assign(current.(*corev1.Pod), binding)
+		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+			return assign(ctx, current.(*corev1.Pod), binding)
 		},
 	})
 	if err != nil {
@@ -88,13 +89,16 @@ func validateBinding(b *corev1.Binding) field.ErrorList {
 		errs = append(errs, field.NotSupported(target.Child("kind"), b.Target.Kind, []string{"Node", "<empty>"}))
 	}
 	if b.Target.Name == "" {
-		errs = append(errs, field.Required(target.Child("name"), ""))
+		return append(errs, field.Required(target.Child("name"), ""))
+	}
+	for _, message := range validation.NameIsDNSSubdomain(b.Target.Name, false) {
+		errs = append(errs, field.Invalid(target.Child("name"), b.Target.Name, message))
 	}
 	return errs
 }
 
 // assign returns a bound copy of the pod.
-func assign(current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
+func assign(ctx context.Context, current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	if err := checkBindable(current, b); err != nil {
 		return nil, err
 	}
@@ -109,7 +113,7 @@ func assign(current *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 		pod.Labels = make(map[string]string, len(b.Labels))
 	}
 	maps.Copy(pod.Labels, b.Labels)
-	setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	setPodCondition(ctx, pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	return pod, nil
 }
 
@@ -140,8 +144,8 @@ func checkBindable(p *corev1.Pod, b *corev1.Binding) error {
 }
 
 // setPodCondition replaces the condition of the same type, or adds it.
-func setPodCondition(p *corev1.Pod, c corev1.PodCondition) {
-	c.LastTransitionTime = metav1.Now()
+func setPodCondition(ctx context.Context, p *corev1.Pod, c corev1.PodCondition) {
+	c.LastTransitionTime = metav1.NewTime(registry.Now(ctx))
 	old := podCondition(p, c.Type)
 	if old == nil {
 		p.Status.Conditions = append(p.Status.Conditions, c)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/registry"
 )
 
 func podColumns() []kind.Column[*corev1.Pod] {
@@ -85,9 +86,9 @@ func (r *restarts) add(c *corev1.ContainerStatus) {
 	}
 }
 
-func (r restarts) cell() string {
+func (r restarts) cell() any {
 	if r.count == 0 || r.last.IsZero() {
 		return strconv.Itoa(r.count)
 	}
-	return fmt.Sprintf("%d (%s ago)", r.count, kind.Age(r.last))
+	return registry.Elapsed{Since: r.last, Format: fmt.Sprintf("%d (%%s ago)", r.count)}
 }

@@ -39,10 +39,6 @@ func streamSubresource(name string, options runtime.Object, kind string, connect
 	}
 }
 
-func podLog() registry.Subresource {
-	return registry.Subresource{Name: "log", Verbs: []string{"get"}, Connect: connectLog}
-}
-
 func podProxy() registry.Subresource {
 	return proxySubresource(&corev1.PodProxyOptions{}, "PodProxyOptions", connectPodPort)
 }
@@ -77,23 +73,6 @@ func dialKubelet(ctx context.Context, lookup registry.Lookup, pod *corev1.Pod) e
 		return err
 	}
 	return errors.New("error dialing backend: " + refused(address))
-}
-
-// connectLog returns nil for a pod without a node: its log is empty.
-func connectLog(ctx context.Context, store *registry.Store, req registry.ConnectRequest) error {
-	pod, err := registry.Read[*corev1.Pod](ctx, store, req.Namespace, req.Name, "")
-	if err != nil {
-		return err
-	}
-	container, err := pickContainer(pod, req.Query)
-	if err != nil || pod.Spec.NodeName == "" {
-		return err
-	}
-	address, err := hostAddress(ctx, store.Catalog(), pod)
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("Get \"https://%s/containerLogs/%s/%s/%s\": %s", address, pod.Namespace, pod.Name, container, refused(address))
 }
 
 // hostAddress returns the address of the kubelet of a pod's node.

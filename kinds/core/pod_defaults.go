@@ -21,6 +21,9 @@ func defaultPod(p *corev1.Pod, features *feature.Set) {
 		openHostPorts(p.Spec.Containers)
 	}
 	podspec.Default(&p.Spec)
+	if features.Enabled(feature.H2CContainerProbe) {
+		podspec.DefaultProbeProtocol(&p.Spec)
+	}
 	if *p.Spec.TerminationGracePeriodSeconds < 0 {
 		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
 	}

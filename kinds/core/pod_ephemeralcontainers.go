@@ -1,38 +1,39 @@
 package core
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
 
 // podEphemeralContainers returns the subresource that adds containers to a running pod.
-func podEphemeralContainers(disabled kind.DisabledFields[*corev1.Pod]) registry.Subresource {
+func podEphemeralContainers(features *feature.Set, disabled kind.DisabledFields[*corev1.Pod]) registry.Subresource {
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
-		Prepare: func(p, old *corev1.Pod) {
+		Prepare: func(_ context.Context, p, old *corev1.Pod) {
 			wanted := p.Spec.EphemeralContainers
 			keepPod(p, old)
 			p.Spec.EphemeralContainers = wanted
 			disabled.Drop(p, old)
 			countPodGeneration(p, old)
 		},
-		Validate: validateEphemeralContainers,
-		Owns:     kind.Only("spec.ephemeralContainers"),
+		Validate: func(p, old *corev1.Pod) field.ErrorList { return validateEphemeralContainers(p, old, features) },
 	}.Subresource("ephemeralcontainers")
 }
 
-func validateEphemeralContainers(p, old *corev1.Pod) field.ErrorList {
+func validateEphemeralContainers(p, old *corev1.Pod, features *feature.Set) field.ErrorList {
 	if _, static := old.Annotations[corev1.MirrorPodAnnotationKey]; static {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
 	}
-	errs := podspec.ValidatePod(p)
+	errs := podspec.ValidatePod(p, features)
 	errs = append(errs, validateFixedAnnotations(p, old)...)
 	path := field.NewPath("spec", "ephemeralContainers")
 	wanted := make(map[string]*corev1.EphemeralContainer, len(p.Spec.EphemeralContainers))

@@ -26,6 +26,8 @@ func podEviction() registry.Subresource {
 		New:    func() runtime.Object { return &policyv1.Eviction{} },
 		Create: evictPod,
 		Update: &registry.UpdateStrategy{},
+		// Older clients send v1beta1.
+		MoreVersions: []schema.GroupVersion{{Group: policyv1.GroupName, Version: "v1beta1"}},
 	}
 }
 
@@ -157,8 +159,8 @@ func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) er
 		Name:        e.name,
 		Subresource: "eviction",
 		Options:     e.write,
-		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
-			return markEvicted(current.(*corev1.Pod), options.Preconditions)
+		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+			return markEvicted(ctx, current.(*corev1.Pod), options.Preconditions)
 		},
 	})
 	if err != nil {
@@ -176,7 +178,7 @@ func (e *eviction) remove(ctx context.Context, options *metav1.DeleteOptions) er
 	return err
 }
 
-func markEvicted(current *corev1.Pod, preconditions *metav1.Preconditions) (*corev1.Pod, error) {
+func markEvicted(ctx context.Context, current *corev1.Pod, preconditions *metav1.Preconditions) (*corev1.Pod, error) {
 	if p := preconditions; p != nil {
 		// The error names the kind, as the error of a pod's deletion does.
 		pods := corev1.Resource("Pod")
@@ -190,7 +192,7 @@ func markEvicted(current *corev1.Pod, preconditions *metav1.Preconditions) (*cor
 		}
 	}
 	pod := current.DeepCopy()
-	setPodCondition(pod, corev1.PodCondition{
+	setPodCondition(ctx, pod, corev1.PodCondition{
 		Type:    corev1.DisruptionTarget,
 		Status:  corev1.ConditionTrue,
 		Reason:  "EvictionByEvictionAPI",

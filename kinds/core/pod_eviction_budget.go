@@ -72,15 +72,15 @@ func (e *eviction) spend(ctx context.Context, name string) error {
 		Name:        name,
 		Subresource: "status",
 		Options:     e.write,
-		Propose: func(_ context.Context, current runtime.Object) (runtime.Object, error) {
-			return charge(current.(*policyv1.PodDisruptionBudget), e.name)
+		Propose: func(ctx context.Context, current runtime.Object) (runtime.Object, error) {
+			return charge(ctx, current.(*policyv1.PodDisruptionBudget), e.name)
 		},
 	})
 	return err
 }
 
 // charge returns the budget after one more disruption, or the reason against it.
-func charge(current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDisruptionBudget, error) {
+func charge(ctx context.Context, current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDisruptionBudget, error) {
 	status := &current.Status
 	resource := policyv1.Resource("poddisruptionbudget")
 	switch {
@@ -109,7 +109,7 @@ func charge(current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDis
 	if status.DisruptedPods == nil {
 		status.DisruptedPods = make(map[string]metav1.Time)
 	}
-	status.DisruptedPods[pod] = metav1.Now()
+	status.DisruptedPods[pod] = metav1.NewTime(registry.Now(ctx))
 	return budget, nil
 }
 

@@ -5,10 +5,10 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -27,7 +27,7 @@ func preparePod(ctx context.Context, p *corev1.Pod, features *feature.Set) {
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type:               corev1.PodScheduled,
 			Status:             corev1.ConditionFalse,
-			LastTransitionTime: metav1.Now(),
+			LastTransitionTime: metav1.NewTime(registry.Now(ctx)),
 			Reason:             corev1.PodReasonSchedulingGated,
 			Message:            "Scheduling is blocked due to non-empty scheduling gates",
 		}}
@@ -39,7 +39,7 @@ func preparePod(ctx context.Context, p *corev1.Pod, features *feature.Set) {
 }
 
 // preparePodStatus restores the fields that a kubelet does not change or send.
-func preparePodStatus(p, old *corev1.Pod) {
+func preparePodStatus(_ context.Context, p, old *corev1.Pod) {
 	p.OwnerReferences = old.OwnerReferences
 	p.Status.QOSClass = cmp.Or(p.Status.QOSClass, old.Status.QOSClass)
 	p.Status.ObservedGeneration = cmp.Or(p.Status.ObservedGeneration, old.Status.ObservedGeneration)
@@ -59,7 +59,7 @@ func preparePodStatus(p, old *corev1.Pod) {
 // countPodGeneration increments the generation if a subresource changes the spec.
 func countPodGeneration(p, old *corev1.Pod) {
 	p.Generation = old.Generation
-	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+	if !kind.Same(&p.Spec, &old.Spec) {
 		p.Generation++
 	}
 }

@@ -1,8 +1,11 @@
 package core
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -14,7 +17,10 @@ func podResize(features *feature.Set, disabled kind.DisabledFields[*corev1.Pod])
 	fix := features.Enabled(feature.PodLevelResourcesFixDefaulting)
 	return kind.Write[*corev1.Pod]{
 		AllowUnconditional: true,
-		Prepare: func(p, old *corev1.Pod) {
+		Prepare: func(_ context.Context, p, old *corev1.Pod) {
+			if fix {
+				keepPodResources(p, old)
+			}
 			if !sameContainers(p, old) {
 				// Validation rejects the write.
 				return
@@ -25,23 +31,14 @@ func podResize(features *feature.Set, disabled kind.DisabledFields[*corev1.Pod])
 			p.Spec.Containers = resized(containers, old.Spec.Containers)
 			p.Spec.InitContainers = resized(inits, old.Spec.InitContainers)
 			if fix {
-				completeResizedResources(p, old)
+				p.Spec.Resources = p.Spec.Resources.DeepCopy()
+				completePodResources(&p.Spec)
 			}
 			disabled.Drop(p, old)
 			countPodGeneration(p, old)
 		},
-		Validate: validateResize,
-		Owns: kind.Only("spec.resources", "spec.containers.*.resources", "spec.containers.*.resizePolicy",
-			"spec.initContainers.*.resources", "spec.initContainers.*.resizePolicy"),
+		Validate: func(p, old *corev1.Pod) field.ErrorList { return validateResize(p, old, features) },
 	}.Subresource("resize")
-}
-
-// completeResizedResources restores resources of the pod that an older client has dropped, and sets
-// their defaults.
-func completeResizedResources(p, old *corev1.Pod) {
-	keepPodResources(p, old)
-	p.Spec.Resources = p.Spec.Resources.DeepCopy()
-	completePodResources(&p.Spec)
 }
 
 // keepPodResources restores resources of the pod that an older client has dropped.

@@ -7,17 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // validateResize allows changes of cpu and memory.
-func validateResize(p, old *corev1.Pod) field.ErrorList {
+func validateResize(p, old *corev1.Pod, features *feature.Set) field.ErrorList {
 	if message := unresizable(old); message != "" {
 		return field.ErrorList{field.Forbidden(field.NewPath(""), message)}
 	}
 	spec := field.NewPath("spec")
-	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p)...)
+	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p, features)...)
 	if podQOS(p) != cmp.Or(old.Status.QOSClass, podQOS(old)) {
 		errs = append(errs, field.Invalid(spec, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
 	}
@@ -151,16 +152,14 @@ func validateResizedInit(c, old *corev1.Container, at *field.Path) field.ErrorLi
 	return errs
 }
 
-// onlyCompute reports whether nothing but cpu and memory differs. Containers with claims cannot be
-// resized.
+// onlyCompute reports whether nothing but cpu and memory differs.
 func onlyCompute(c, old *corev1.Container) bool {
 	now, was := *c, *old
 	now.Resources, was.Resources = withoutCompute(c.Resources), withoutCompute(old.Resources)
-	was.Resources.Claims = old.Resources.Claims
 	return equality.Semantic.DeepEqual(now, was)
 }
 
-// withoutCompute returns resources without cpu, memory and claims.
+// withoutCompute returns resources without cpu and memory.
 func withoutCompute(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	rest := func(list corev1.ResourceList) corev1.ResourceList {
 		others := corev1.ResourceList{}
@@ -171,5 +170,5 @@ func withoutCompute(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 		}
 		return others
 	}
-	return corev1.ResourceRequirements{Limits: rest(r.Limits), Requests: rest(r.Requests)}
+	return corev1.ResourceRequirements{Limits: rest(r.Limits), Requests: rest(r.Requests), Claims: r.Claims}
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,7 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/miniapi/miniapi/kinds/core"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -192,6 +196,41 @@ func TestResizeChangesResourcesOnly(t *testing.T) {
 	} {
 		if _, err := put(e, "pods", "p", "resize", change); !apierrors.IsInvalid(err) {
 			t.Errorf("%s: %v, want 422", name, err)
+		}
+	}
+}
+
+// The protocol of probes has a default in pods, not in templates, while its gate is enabled.
+func TestProbeProtocolHasADefault(t *testing.T) {
+	enabled, err := feature.Config{Gates: map[string]bool{"H2CContainerProbe": true}}.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func() *corev1.HTTPGetAction { return &corev1.HTTPGetAction{Port: intstr.FromInt32(80)} }
+	container := func() corev1.Container {
+		return corev1.Container{
+			LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get()}},
+			Lifecycle:     &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: get()}},
+		}
+	}
+	for _, tc := range []struct {
+		features *feature.Set
+		want     *corev1.HTTPProtocol
+	}{{feature.Default(), nil}, {enabled, new(corev1.HTTPProtocolHTTP1)}} {
+		spec := corev1.PodSpec{
+			Containers: []corev1.Container{container()}, InitContainers: []corev1.Container{container()},
+			EphemeralContainers: []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon(container())}},
+		}
+		pod := &corev1.Pod{Spec: spec}
+		i := slices.IndexFunc(core.Resources(tc.features), func(r *registry.Resource) bool { return r.Kind == "Pod" })
+		core.Resources(tc.features)[i].Versions[0].Default(pod)
+		e := corev1.Container(pod.Spec.EphemeralContainers[0].EphemeralContainerCommon)
+		for _, c := range []corev1.Container{pod.Spec.Containers[0], pod.Spec.InitContainers[0], e} {
+			for _, action := range []*corev1.HTTPGetAction{c.LivenessProbe.HTTPGet, c.Lifecycle.PreStop.HTTPGet} {
+				if diff := cmp.Diff(tc.want, action.Protocol); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			}
 		}
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateNewPod(p *corev1.Pod) field.ErrorList {
-	errs := podspec.ValidatePod(p)
+func validateNewPod(p *corev1.Pod, features *feature.Set) field.ErrorList {
+	errs := podspec.ValidatePod(p, features)
 	spec := field.NewPath("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create"))
@@ -30,8 +30,8 @@ func validateNewPod(p *corev1.Pod) field.ErrorList {
 
 // validatePodUpdate rejects changes of immutable fields. It reports the errors of metadata, images
 // and tolerations twice, as kube-apiserver does.
-func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p)...)
+func validatePodUpdate(p, old *corev1.Pod, features *feature.Set) field.ErrorList {
+	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p, features)...)
 	errs = append(errs, validateFixedAnnotations(p, old)...)
 	spec := field.NewPath("spec")
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 			return errs
 		}
 	}
-	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
+	errs = append(errs, validateAddedTolerations(p.Spec.Tolerations, old.Spec.Tolerations, features, spec.Child("tolerations"))...)
 	errs = append(errs, validateRemovedGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, validateFixedPodSpec(p, old, spec)...)
 }
@@ -111,7 +111,7 @@ func validateDeadlineUpdate(now, was *int64, at *field.Path) field.ErrorList {
 
 // validateAddedTolerations requires the old tolerations among the new ones, with any
 // tolerationSeconds.
-func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) field.ErrorList {
+func validateAddedTolerations(now, was []corev1.Toleration, features *feature.Set, at *field.Path) field.ErrorList {
 	for _, old := range was {
 		found := false
 		for _, t := range now {
@@ -122,7 +122,7 @@ func validateAddedTolerations(now, was []corev1.Toleration, at *field.Path) fiel
 			return field.ErrorList{field.Forbidden(at, "existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return podspec.ValidateTolerations(now, at)
+	return podspec.ValidateTolerations(now, features, at)
 }
 
 // validateRemovedGates rejects new scheduling gates.
@@ -138,7 +138,7 @@ func validateRemovedGates(now, was []corev1.PodSchedulingGate, at *field.Path) f
 
 // validateFixedPodSpec compares the specs without their mutable fields.
 func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
-	if equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+	if kind.Same(&p.Spec, &old.Spec) {
 		return nil
 	}
 	rest := p.Spec.DeepCopy()
@@ -154,7 +154,7 @@ func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	if len(old.Spec.SchedulingGates) > 0 {
 		errs = validateNarrowed(rest, &old.Spec, at)
 	}
-	if equality.Semantic.DeepEqual(*rest, old.Spec) {
+	if kind.Same(rest, &old.Spec) {
 		return errs
 	}
 	return append(errs, field.Forbidden(at, "pod updates may not change fields other than "+

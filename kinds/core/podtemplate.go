@@ -2,8 +2,8 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -20,10 +20,10 @@ func podTemplates(features *feature.Set) *registry.Resource {
 		Namespaced:   true,
 		Generation:   true,
 		Changed: func(t, old *corev1.PodTemplate) bool {
-			return !equality.Semantic.DeepEqual(t.Template, old.Template)
+			return !kind.Same(&t.Template, &old.Template)
 		},
 		Default:                  defaultPodTemplate,
-		Validate:                 validatePodTemplate,
+		Validate:                 func(t *corev1.PodTemplate) field.ErrorList { return validatePodTemplate(t, features) },
 		GatedFields:              podspec.GatedFields("template.spec"),
 		WarningsOnCreate:         warningsForPodTemplate,
 		AllowUnconditionalUpdate: true,

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -17,18 +18,20 @@ import (
 
 func replicationControllers(features *feature.Set) *registry.Resource {
 	return kind.Definition[*corev1.ReplicationController]{
-		GroupVersion:             corev1.SchemeGroupVersion,
-		Object:                   &corev1.ReplicationController{},
-		List:                     &corev1.ReplicationControllerList{},
-		Resource:                 "replicationcontrollers",
-		StoragePath:              "controllers",
-		ShortNames:               []string{"rc"},
-		Categories:               []string{"all"},
-		Namespaced:               true,
-		Generation:               true,
-		Status:                   true,
-		Default:                  defaultReplicationController,
-		Validate:                 validateReplicationController,
+		GroupVersion: corev1.SchemeGroupVersion,
+		Object:       &corev1.ReplicationController{},
+		List:         &corev1.ReplicationControllerList{},
+		Resource:     "replicationcontrollers",
+		StoragePath:  "controllers",
+		ShortNames:   []string{"rc"},
+		Categories:   []string{"all"},
+		Namespaced:   true,
+		Generation:   true,
+		Status:       true,
+		Default:      defaultReplicationController,
+		Validate: func(r *corev1.ReplicationController) field.ErrorList {
+			return validateReplicationController(r, features)
+		},
 		GatedFields:              podspec.GatedFields("spec.template.spec"),
 		WarningsOnCreate:         warningsForNewReplicationController,
 		AllowUnconditionalUpdate: true,

@@ -6,24 +6,27 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateReplicationController(r *corev1.ReplicationController) field.ErrorList {
+func validateReplicationController(r *corev1.ReplicationController, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds"))
+	var errs field.ErrorList
 	if len(r.Spec.Selector) == 0 {
 		errs = append(errs, field.Required(spec.Child("selector"), ""))
 	}
 	if r.Spec.Replicas != nil {
-		errs = append(errs, validation.ValidateNonnegativeField(int64(*r.Spec.Replicas), spec.Child("replicas"))...)
+		errs = append(errs, kind.ByTag(validation.ValidateNonnegativeField(int64(*r.Spec.Replicas), spec.Child("replicas")))...)
 	}
+	errs = append(errs, kind.ByTag(validation.ValidateNonnegativeField(int64(r.Spec.MinReadySeconds), spec.Child("minReadySeconds")))...)
 	template := spec.Child("template")
 	if r.Spec.Template == nil {
 		return append(errs, field.Required(template, ""))
 	}
 	errs = append(errs, podspec.ValidateSelected(labels.Set(r.Spec.Selector).AsSelector(), r.Spec.Template, template)...)
-	errs = append(errs, podspec.ValidateTemplate(r.Spec.Template, template)...)
+	errs = append(errs, podspec.ValidateTemplate(r.Spec.Template, features, template)...)
 	return append(errs, podspec.ValidateRunsForever(r.Spec.Template, "ReplicationController", template)...)
 }
 

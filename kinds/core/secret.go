@@ -15,6 +15,7 @@ func secrets(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.Secret{},
 		List:                     &corev1.SecretList{},
 		Resource:                 "secrets",
+		GenerateNameOnUpdate:     true,
 		Namespaced:               true,
 		Warnings:                 warningsForSecret,
 		ValidateCreate:           validateSecret,

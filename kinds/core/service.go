@@ -2,7 +2,9 @@ package core
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -32,7 +34,7 @@ func services(features *feature.Set) *registry.Resource {
 		ValidateName:             validation.NameIsDNSLabel,
 		Warnings:                 warningsForService,
 		Canonicalize:             dropInternalPolicy,
-		PrepareForCreate:         func(s *corev1.Service) { LinkServiceFields(s, nil) },
+		PrepareForCreate:         func(_ context.Context, s *corev1.Service) { LinkServiceFields(s, nil) },
 		ValidateCreate:           validateNewService,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
@@ -42,12 +44,27 @@ func services(features *feature.Set) *registry.Resource {
 		ValidateStatusUpdate:     validateServiceStatus,
 		WarningsOnStatusUpdate:   warningsForServiceStatus,
 		FieldLabel:               kind.FieldLabels("metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
-		Fields: func(s *corev1.Service) fields.Set {
-			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
-		},
-		Columns:      serviceColumns(),
-		Subresources: []registry.Subresource{serviceProxy(features)},
+		Fields:                   serviceFields,
+		Columns:                  serviceColumns(),
+		Subresources:             []registry.Subresource{serviceProxy(features)},
 	}.Build(features)
+}
+
+// ClusterIPFields are the fields with the canonical form of the first and the second cluster IP of
+// a service. The server selects by them; clients cannot.
+var ClusterIPFields = [...]string{"clusterIPs[0]", "clusterIPs[1]"}
+
+func serviceFields(s *corev1.Service) fields.Set {
+	set := fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
+	for i, field := range ClusterIPFields {
+		if i >= len(s.Spec.ClusterIPs) {
+			break
+		}
+		if address, err := netip.ParseAddr(s.Spec.ClusterIPs[i]); err == nil { // skips None
+			set[field] = address.String()
+		}
+	}
+	return set
 }
 
 func serviceColumns() []kind.Column[*corev1.Service] {

@@ -1,13 +1,14 @@
 package core
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
-func prepareServiceUpdate(s, old *corev1.Service) {
+func prepareServiceUpdate(_ context.Context, s, old *corev1.Service) {
 	LinkServiceFields(s, old)
 	dropTypeDependentFields(s, old)
 }

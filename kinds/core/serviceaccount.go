@@ -1,6 +1,8 @@
 package core
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -14,11 +16,12 @@ func serviceAccounts(features *feature.Set) *registry.Resource {
 		Object:                   &corev1.ServiceAccount{},
 		List:                     &corev1.ServiceAccountList{},
 		Resource:                 "serviceaccounts",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"sa"},
 		Namespaced:               true,
-		PrepareForCreate:         cleanSecretReferences,
+		PrepareForCreate:         func(_ context.Context, a *corev1.ServiceAccount) { cleanSecretReferences(a) },
 		AllowUnconditionalUpdate: true,
-		PrepareForUpdate:         func(a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) },
+		PrepareForUpdate:         func(_ context.Context, a, _ *corev1.ServiceAccount) { cleanSecretReferences(a) },
 		ReturnDeletedObject:      true,
 		Columns:                  kind.StandardColumns[*corev1.ServiceAccount](),
 		Subresources:             []registry.Subresource{tokenSubresource()},

@@ -33,6 +33,10 @@ func bindToken(ctx context.Context, lookup registry.Lookup, claims *registry.Tok
 		bound, err = tokenObject[*corev1.Node](ctx, lookup, "nodes", "", ref.Name)
 		claims.Node = bound
 	default:
+		if isWebhookReference(ref) {
+			return apierrors.NewBadRequest(fmt.Sprintf(
+				"cannot bind token to object of type %s (feature gate APIServerWebhookAuthenticationToken is disabled)", kind.String()))
+		}
 		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", kind.String()))
 	}
 	if err != nil {
@@ -43,6 +47,12 @@ func bindToken(ctx context.Context, lookup registry.Lookup, claims *registry.Tok
 			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
 	}
 	return nil
+}
+
+// isWebhookReference reports whether a token is requested for a webhook configuration.
+func isWebhookReference(ref *authenticationv1.BoundObjectReference) bool {
+	return ref != nil && ref.APIVersion == "admissionregistration.k8s.io/v1" &&
+		(ref.Kind == "ValidatingWebhookConfiguration" || ref.Kind == "MutatingWebhookConfiguration")
 }
 
 // bindToPod adds the pod's node to the claims, without a uid if the node does not exist.

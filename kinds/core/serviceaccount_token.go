@@ -1,10 +1,10 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -23,11 +23,19 @@ const defaultTokenSeconds = 60 * 60
 
 func tokenSubresource() registry.Subresource {
 	return registry.Subresource{
-		Name:   "token",
-		Verbs:  []string{"create"},
-		Kind:   authenticationv1.SchemeGroupVersion.WithKind("TokenRequest"),
-		New:    func() runtime.Object { return &authenticationv1.TokenRequest{} },
-		Create: createToken,
+		Name:    "token",
+		Verbs:   []string{"create"},
+		Kind:    authenticationv1.SchemeGroupVersion.WithKind("TokenRequest"),
+		New:     func() runtime.Object { return &authenticationv1.TokenRequest{} },
+		Default: defaultTokenRequest,
+		Create:  createToken,
+	}
+}
+
+func defaultTokenRequest(obj runtime.Object) {
+	spec := &obj.(*authenticationv1.TokenRequest).Spec
+	if spec.ExpirationSeconds == nil {
+		spec.ExpirationSeconds = new(int64(defaultTokenSeconds))
 	}
 }
 
@@ -44,51 +52,65 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 			field.Invalid(field.NewPath("metadata", "name"), request.Name, "must match the service account name if specified"),
 		})
 	}
-	if errs := validateTokenRequest(request); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(kind, "", errs)
-	}
 	account, err := registry.Read[*corev1.ServiceAccount](ctx, store, req.Namespace, req.Name, "")
 	if err != nil {
 		return nil, err
 	}
-	if store.Catalog().Tokens() == nil {
+	if request.UID != "" && request.UID != account.UID {
+		return nil, apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, req.Name, fmt.Errorf(
+			"the UID in the token request (%s) does not match the UID of the service account (%s)", request.UID, account.UID))
+	}
+	tokens := store.Catalog().Tokens()
+	if len(request.Spec.Audiences) == 0 && tokens != nil {
+		request.Spec.Audiences = tokens.Audiences()
+	}
+	if errs := validateTokenRequest(request); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(kind, "", errs)
+	}
+	if tokens == nil {
 		return nil, noSigningKeys(account.Name)
 	}
 	return issueToken(ctx, store.Catalog(), account, request)
 }
 
-// issueToken returns the request with the account's metadata, its defaults and the token.
+// issueToken returns the request with the account's name and UID, and the token.
 func issueToken(ctx context.Context, catalog *registry.Catalog, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
-	request.ObjectMeta = metav1.ObjectMeta{
-		Namespace: account.Namespace, Name: account.Name,
-		UID: account.UID, CreationTimestamp: account.CreationTimestamp,
-		ManagedFields: request.ManagedFields,
-	}
-	if len(request.Spec.Audiences) == 0 {
-		request.Spec.Audiences = catalog.Tokens().Audiences()
-	}
-	request.Spec.ExpirationSeconds = cmp.Or(request.Spec.ExpirationSeconds, ptr.To[int64](defaultTokenSeconds))
 	// The time is read first, so that the token does not expire before the time in the answer.
-	now := time.Now()
+	now := catalog.Now()
+	request.Namespace, request.Name, request.UID = account.Namespace, account.Name, account.UID
+	request.CreationTimestamp = metav1.NewTime(now)
+	requested := time.Duration(*request.Spec.ExpirationSeconds) * time.Second
 	claims := registry.TokenClaims{
 		Namespace: account.Namespace,
 		Account:   registry.TokenObject{Name: account.Name, UID: string(account.UID)},
 		Audiences: request.Spec.Audiences,
 		IssuedAt:  now,
-		Lifetime:  time.Duration(*request.Spec.ExpirationSeconds) * time.Second,
+		Lifetime:  requested,
 	}
 	if err := bindToken(ctx, catalog, &claims, request.Spec.BoundObjectRef); err != nil {
 		return nil, err
 	}
+	extendToken(&claims, catalog.Tokens().Audiences())
 	token, err := catalog.Tokens().Issue(ctx, claims)
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("failed to generate token: %w", err))
 	}
 	request.Status = authenticationv1.TokenRequestStatus{
 		Token:               token,
-		ExpirationTimestamp: metav1.NewTime(now.Add(claims.Lifetime)),
+		ExpirationTimestamp: metav1.NewTime(now.Add(requested)),
 	}
 	return request, nil
+}
+
+// extendToken extends the token of a projected volume with the lifetime that the plugin
+// ServiceAccount requests, so that clients that do not read it again keep working. own are the
+// audiences of the server.
+func extendToken(claims *registry.TokenClaims, own []string) {
+	const injected, extended = (60*60 + 7) * time.Second, 365 * 24 * time.Hour
+	isOther := func(audience string) bool { return !slices.Contains(own, audience) }
+	if claims.Pod != nil && claims.Lifetime == injected && !slices.ContainsFunc(claims.Audiences, isOther) {
+		claims.WarnAfter, claims.Lifetime = injected, extended
+	}
 }
 
 func noSigningKeys(account string) error {
@@ -110,11 +132,22 @@ func validateTokenRequest(r *authenticationv1.TokenRequest) field.ErrorList {
 	seconds := r.Spec.ExpirationSeconds
 	path := field.NewPath("spec", "expirationSeconds")
 	switch {
-	case seconds == nil:
 	case *seconds < minSeconds:
 		errs = append(errs, field.Invalid(path, *seconds, "may not specify a duration less than 10 minutes"))
 	case *seconds > maxSeconds:
 		errs = append(errs, field.Invalid(path, *seconds, "may not specify a duration larger than 2^32 seconds"))
+	}
+	if isWebhookReference(r.Spec.BoundObjectRef) {
+		if len(r.Spec.Audiences) != 1 {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "audiences"), r.Spec.Audiences, "must be length 1 when bound to a webhook config"))
+		}
+		if len(r.Spec.Attestations) != 1 {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "attestations"), r.Spec.Attestations,
+				"webhook bound requests require exactly one admissionReviewAPIGroups attestation"))
+		}
+	} else if len(r.Spec.Attestations) > 0 { // as in kube-apiserver, the only error
+		errs = field.ErrorList{field.Invalid(field.NewPath("spec", "attestations"), r.Spec.Attestations,
+			"attestations may only be specified with a webhook bound object reference")}
 	}
 	return errs
 }

@@ -43,7 +43,7 @@ func TestNodeUpdates(t *testing.T) {
 		{"taints and unschedulable are mutable", func(n *corev1.Node) { n.Spec.Unschedulable, n.Spec.Taints = true, []corev1.Taint{taint} }, ""},
 		{"pod CIDRs and provider ID are immutable", func(n *corev1.Node) { n.Spec.PodCIDR, n.Spec.PodCIDRs, n.Spec.ProviderID = "", nil, "b" },
 			`Node "n" is invalid: [spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, ` +
-				`spec.providerID: Forbidden: node updates may not change providerID except from "" to valid]`},
+				`spec.providerID: Invalid value: null: field cannot be modified once set]`},
 		{"taints are unique", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{taint, taint} },
 			`Node "n" is invalid: metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair`},
 	})

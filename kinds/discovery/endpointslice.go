@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,12 +23,13 @@ func endpointSlices(features *feature.Set) *registry.Resource {
 		Object:                   &discoveryv1.EndpointSlice{},
 		List:                     &discoveryv1.EndpointSliceList{},
 		Resource:                 "endpointslices",
+		GenerateNameOnUpdate:     true,
 		Default:                  defaultEndpointSlice,
 		Namespaced:               true,
 		Generation:               true,
 		Changed:                  endpointSliceChanged,
 		Warnings:                 warningsForAddresses,
-		PrepareForCreate:         dropTopology,
+		PrepareForCreate:         func(_ context.Context, slice *discoveryv1.EndpointSlice) { dropTopology(slice) },
 		ValidateCreate:           validateNewSlice,
 		WarningsOnCreate:         warningsForNewSlice,
 		AllowUnconditionalUpdate: true,
@@ -61,7 +63,7 @@ func dropTopology(slice *discoveryv1.EndpointSlice) {
 	}
 }
 
-func prepareUpdate(slice, old *discoveryv1.EndpointSlice) {
+func prepareUpdate(_ context.Context, slice, old *discoveryv1.EndpointSlice) {
 	if !equality.Semantic.DeepEqual(slice.Endpoints, old.Endpoints) {
 		dropTopology(slice)
 	}

@@ -14,7 +14,9 @@ func (g Gate) fixed() bool { return g == Always || unicode.IsLower(rune(g[0])) }
 // The feature gates of kube-apiserver that the server evaluates.
 const (
 	APIServerIdentity                                Gate = "APIServerIdentity"
+	AllowInsecureKubeletCertificateSigningRequests   Gate = "AllowInsecureKubeletCertificateSigningRequests"
 	AtomicWriteVolumeUserFields                      Gate = "AtomicWriteVolumeUserFields"
+	CBORServingAndStorage                            Gate = "CBORServingAndStorage"
 	CSIVolumeHealth                                  Gate = "CSIVolumeHealth"
 	ClusterTrustBundle                               Gate = "ClusterTrustBundle"
 	ClusterTrustBundleProjection                     Gate = "ClusterTrustBundleProjection"
@@ -60,11 +62,18 @@ const (
 	PodCertificateRequest                            Gate = "PodCertificateRequest"
 	PodLevelResources                                Gate = "PodLevelResources"
 	PodLevelResourcesFixDefaulting                   Gate = "PodLevelResourcesFixDefaulting"
+	RecoverVolumeExpansionFailure                    Gate = "RecoverVolumeExpansionFailure"
 	ResourceHealthStatus                             Gate = "ResourceHealthStatus"
 	ResourceHealthStatusMessage                      Gate = "ResourceHealthStatusMessage"
+	SELinuxMount                                     Gate = "SELinuxMount"
+	ServiceAccountNodeAudienceRestriction            Gate = "ServiceAccountNodeAudienceRestriction"
+	StatefulSetRecreateStrategy                      Gate = "StatefulSetRecreateStrategy"
 	StorageVersionMigrator                           Gate = "StorageVersionMigrator"
+	TaintTolerationComparisonOperators               Gate = "TaintTolerationComparisonOperators"
+	UserNamespacesHostNetworkSupport                 Gate = "UserNamespacesHostNetworkSupport"
 	VolumeBindMountOptions                           Gate = "VolumeBindMountOptions"
 	VolumeLimitScaling                               Gate = "VolumeLimitScaling"
+	WatchListCompression                             Gate = "WatchListCompression"
 	WorkloadWithJob                                  Gate = "WorkloadWithJob"
 )
 
@@ -74,6 +83,9 @@ const (
 	CSINodeStatus Gate = "csiNodeStatus"
 	// DefinitionColumns are the columns of CustomResourceDefinitions other than name and creation.
 	DefinitionColumns Gate = "definitionColumns"
+	// DefinitionPreconditions is the message of a failed precondition of the deletion of a
+	// CustomResourceDefinition.
+	DefinitionPreconditions Gate = "definitionPreconditions"
 	// FieldNamesInDocs are field descriptions that begin with the JSON name of the field.
 	FieldNamesInDocs Gate = "fieldNamesInDocs"
 	// ImmutableStatefulSetFields are separate errors for immutable fields of StatefulSets.

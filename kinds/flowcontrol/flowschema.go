@@ -2,6 +2,7 @@ package flowcontrol
 
 import (
 	"cmp"
+	"context"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
@@ -17,14 +18,18 @@ func flowSchemas(features *feature.Set) *registry.Resource {
 		Object:                   &flowcontrolv1.FlowSchema{},
 		List:                     &flowcontrolv1.FlowSchemaList{},
 		Resource:                 "flowschemas",
+		GenerateNameOnUpdate:     true,
 		Default:                  defaultFlowSchema,
 		Generation:               true,
 		Status:                   true,
 		Validate:                 validateSchema,
 		AllowUnconditionalUpdate: true,
 		StatusKeepsMetadata:      true,
-		ValidateStatusUpdate:     validateSchemaStatus,
-		CompareRows:              comparePrecedence,
+		PrepareForStatusUpdate: func(_ context.Context, schema, old *flowcontrolv1.FlowSchema) {
+			schema.GenerateName = old.GenerateName
+		},
+		ValidateStatusUpdate: validateSchemaStatus,
+		CompareRows:          comparePrecedence,
 		Columns: []kind.Column[*flowcontrolv1.FlowSchema]{
 			kind.NameColumn[*flowcontrolv1.FlowSchema](),
 			kind.TextColumn("PriorityLevel", flowcontrolv1.PriorityLevelConfigurationReference{}.SwaggerDoc()["name"],

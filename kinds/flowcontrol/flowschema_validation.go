@@ -13,9 +13,6 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-// exempt is the name of the schema and of the priority level for requests that are not limited.
-const exempt = "exempt"
-
 var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
 func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
@@ -28,6 +25,7 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	for i := range s.Spec.Rules {
 		errs = append(errs, validateRules(&s.Spec.Rules[i], spec.Child("rules").Index(i))...)
 	}
+	errs = append(errs, validateMandatorySchema(s, spec)...)
 	return append(errs, validateSchemaStatus(s, nil)...)
 }
 

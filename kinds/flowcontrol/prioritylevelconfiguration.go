@@ -1,6 +1,8 @@
 package flowcontrol
 
 import (
+	"context"
+
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/utils/ptr"
 
@@ -15,14 +17,18 @@ func priorityLevels(features *feature.Set) *registry.Resource {
 		Object:                   &flowcontrolv1.PriorityLevelConfiguration{},
 		List:                     &flowcontrolv1.PriorityLevelConfigurationList{},
 		Resource:                 "prioritylevelconfigurations",
+		GenerateNameOnUpdate:     true,
 		Default:                  defaultPriorityLevel,
 		Generation:               true,
 		Status:                   true,
 		Validate:                 validateLevel,
 		AllowUnconditionalUpdate: true,
 		StatusKeepsMetadata:      true,
-		ValidateStatusUpdate:     validateLevelStatus,
-		Columns:                  priorityLevelColumns(),
+		PrepareForStatusUpdate: func(_ context.Context, level, old *flowcontrolv1.PriorityLevelConfiguration) {
+			level.GenerateName = old.GenerateName
+		},
+		ValidateStatusUpdate: validateLevelStatus,
+		Columns:              priorityLevelColumns(),
 	}.Build(features)
 }
 

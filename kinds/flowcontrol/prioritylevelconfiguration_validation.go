@@ -22,26 +22,55 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
 	if (l.Name == exempt) != (l.Spec.Type == flowcontrolv1.PriorityLevelEnablementExempt) {
-		errs = append(errs, field.Invalid(spec.Child("type"), l.Spec.Type, "type must be 'Exempt' if and only if name is 'exempt'"))
+		errs = append(errs, field.Invalid(spec.Child("type"), l.Spec.Type, "must be 'Exempt' if and only if `name` is 'exempt'"))
 	}
 	switch l.Spec.Type {
 	case flowcontrolv1.PriorityLevelEnablementExempt:
-		if l.Spec.Limited != nil {
-			errs = append(errs, kind.ByTag(field.ErrorList{field.Forbidden(spec.Child("limited"), "must be nil if the type is not Limited")})...)
-		}
 		errs = append(errs, validateExempt(l.Spec.Exempt, spec.Child("exempt"))...)
 	case flowcontrolv1.PriorityLevelEnablementLimited:
-		if l.Spec.Exempt != nil {
-			errs = append(errs, kind.ByTag(field.ErrorList{field.Forbidden(spec.Child("exempt"), "must be nil if the type is Limited")})...)
-		}
 		errs = append(errs, validateLimited(l.Spec.Limited, spec.Child("limited"))...)
-	case "":
-		errs = append(errs, field.Required(spec.Child("type"), ""))
+	case "": // validateLevelMembers requires a type
 	default:
 		errs = append(errs, kind.Supported(spec.Child("type"), l.Spec.Type,
 			flowcontrolv1.PriorityLevelEnablementExempt, flowcontrolv1.PriorityLevelEnablementLimited)...)
 	}
-	return append(errs, validateLevelStatus(l, nil)...)
+	return slices.Concat(errs,
+		validateMandatoryLevel(l, spec),
+		kind.ByTag(validateLevelMembers(&l.Spec, spec)),
+		validateLevelStatus(l, nil),
+	)
+}
+
+// validateLevelMembers requires the type, and the members that belong to the type.
+func validateLevelMembers(s *flowcontrolv1.PriorityLevelConfigurationSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	limited := s.Type == flowcontrolv1.PriorityLevelEnablementLimited
+	if s.Exempt != nil && s.Type != flowcontrolv1.PriorityLevelEnablementExempt {
+		errs = append(errs, field.Forbidden(at.Child("exempt"), "must be nil if the type is Limited"))
+	}
+	if s.Limited != nil && !limited {
+		errs = append(errs, field.Forbidden(at.Child("limited"), "must be nil if the type is not Limited"))
+	}
+	if s.Limited == nil && limited {
+		errs = append(errs, field.Required(at.Child("limited"), "must not be empty when type is Limited"))
+	}
+	errs = append(errs, kind.Required(at.Child("type"), string(s.Type))...)
+	if s.Limited != nil {
+		errs = append(errs, validateResponseMembers(&s.Limited.LimitResponse, at.Child("limited", "limitResponse"))...)
+	}
+	return errs
+}
+
+func validateResponseMembers(r *flowcontrolv1.LimitResponse, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	queued := r.Type == flowcontrolv1.LimitResponseTypeQueue
+	if r.Queuing != nil && !queued {
+		errs = append(errs, field.Forbidden(at.Child("queuing"), "must be nil if limited.limitResponse.type is not Limited"))
+	}
+	if r.Queuing == nil && queued {
+		errs = append(errs, field.Required(at.Child("queuing"), "must not be empty if limited.limitResponse.type is Limited"))
+	}
+	return append(errs, kind.Required(at.Child("type"), string(r.Type))...)
 }
 
 func validateExempt(e *flowcontrolv1.ExemptPriorityLevelConfiguration, at *field.Path) field.ErrorList {
@@ -56,7 +85,7 @@ func validateExempt(e *flowcontrolv1.ExemptPriorityLevelConfiguration, at *field
 
 func validateLimited(l *flowcontrolv1.LimitedPriorityLevelConfiguration, at *field.Path) field.ErrorList {
 	if l == nil {
-		return field.ErrorList{field.Required(at, "must not be empty when type is Limited")}
+		return nil
 	}
 	errs := slices.Concat(
 		validateShares(l.NominalConcurrencyShares, at.Child("nominalConcurrencyShares")),
@@ -84,16 +113,11 @@ func validatePercent(n *int32, at *field.Path) field.ErrorList {
 }
 
 func validateResponse(r *flowcontrolv1.LimitResponse, at *field.Path) field.ErrorList {
-	queuing := at.Child("queuing")
 	switch {
-	case r.Type == flowcontrolv1.LimitResponseTypeReject && r.Queuing != nil:
-		return kind.ByTag(field.ErrorList{field.Forbidden(queuing, "must be nil if limited.limitResponse.type is not Limited")})
-	case r.Type == flowcontrolv1.LimitResponseTypeQueue && r.Queuing == nil:
-		return kind.ByTag(field.ErrorList{field.Required(queuing, "must not be empty if limited.limitResponse.type is Limited")})
-	case r.Type == flowcontrolv1.LimitResponseTypeQueue:
-		return validateQueuing(r.Queuing, queuing)
+	case r.Type == flowcontrolv1.LimitResponseTypeQueue && r.Queuing != nil:
+		return validateQueuing(r.Queuing, at.Child("queuing"))
 	case r.Type == "":
-		return field.ErrorList{field.Required(at.Child("type"), "")}
+		return nil
 	}
 	return kind.Supported(at.Child("type"), r.Type, flowcontrolv1.LimitResponseTypeQueue, flowcontrolv1.LimitResponseTypeReject)
 }

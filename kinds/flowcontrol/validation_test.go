@@ -80,8 +80,14 @@ func TestPriorityLevels(t *testing.T) {
 		return func(l *level) { l.Spec.Limited.LimitResponse.Queuing = &q }
 	}
 	check("the name exempt is reserved", func(l *level) { l.Name = "exempt" },
-		`spec.type: Invalid value: "Limited": type must be 'Exempt' if and only if name is 'exempt'`)
-	check("type is required", func(l *level) { l.Spec.Type = "" }, "spec.type: Required value")
+		"spec.type: Invalid value: \"Limited\": must be 'Exempt' if and only if `name` is 'exempt'",
+		`spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":null,"LimitResponse":{"Type":"Queue",`+
+			`"Queuing":{"Queues":64,"HandSize":6,"QueueLengthLimit":50}},"LendablePercent":null,"BorrowingLimitPercent":null},"Exempt":null}: `+
+			"spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")
+	check("type is required", func(l *level) { l.Spec.Type = "" },
+		"spec.limited: Forbidden: must be nil if the type is not Limited", "spec.type: Required value")
+	check("a type has no members of other types", func(l *level) { l.Spec.Exempt = &flowcontrolv1.ExemptPriorityLevelConfiguration{} },
+		"spec.exempt: Forbidden: must be nil if the type is Limited")
 	check("limited is required", func(l *level) { l.Spec.Limited = nil }, "spec.limited: Required value: must not be empty when type is Limited")
 	check("percentages are in range", func(l *level) {
 		l.Spec.Limited.LendablePercent, l.Spec.Limited.BorrowingLimitPercent = new(int32(101)), new(int32(-1))
@@ -96,4 +102,33 @@ func TestPriorityLevels(t *testing.T) {
 		limited+"limitResponse.queuing.handSize: Invalid value: 0: must be positive")
 	check("the hand size fits the hash", queues(flowcontrolv1.QueuingConfiguration{Queues: 512, HandSize: 8, QueueLengthLimit: 50}),
 		limited+"limitResponse.queuing.handSize: Invalid value: 8: required entropy bits of deckSize 512 and handSize 8 should not be greater than 60")
+}
+
+func TestMandatoryObjectsHaveFixedSpecs(t *testing.T) {
+	for _, name := range []string{exempt, catchAll} {
+		if errs := validateSchema(MandatoryFlowSchema(name)); len(errs) > 0 {
+			t.Errorf("FlowSchema %s: %v", name, errs)
+		}
+		if errs := validateLevel(MandatoryPriorityLevel(name)); len(errs) > 0 {
+			t.Errorf("PriorityLevelConfiguration %s: %v", name, errs)
+		}
+	}
+	level := MandatoryPriorityLevel(exempt)
+	level.Spec.Exempt = nil
+	if errs := validateLevel(level); len(errs) > 0 {
+		t.Errorf("the member exempt can change: %v", errs)
+	}
+	fixed := func(errs field.ErrorList) bool {
+		return len(errs) == 1 && errs[0].Field == "spec" && errs[0].Detail == "spec of 'catch-all' must equal the fixed value"
+	}
+	level = MandatoryPriorityLevel(catchAll)
+	level.Spec.Limited.NominalConcurrencyShares = new(int32(6))
+	if errs := validateLevel(level); !fixed(errs) {
+		t.Errorf("changed PriorityLevelConfiguration: %v", errs)
+	}
+	schema := MandatoryFlowSchema(catchAll)
+	schema.Spec.MatchingPrecedence = 9
+	if errs := validateSchema(schema); !fixed(errs) {
+		t.Errorf("changed FlowSchema: %v", errs)
+	}
 }

@@ -3,11 +3,9 @@ package kind
 import (
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -105,13 +103,8 @@ func FieldDoc(features *feature.Set, doc, jsonName, goName string) string {
 	return doc
 }
 
-// Age returns the time since t in kubectl's notation.
-func Age(t metav1.Time) string {
-	if t.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(time.Since(t.Time))
-}
+// Age returns the cell of the time since t.
+func Age(t metav1.Time) registry.Elapsed { return registry.Elapsed{Since: t} }
 
 func enabledColumns[T Object](columns []Column[T], features *feature.Set) []Column[T] {
 	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return !features.Enabled(c.Gate) })

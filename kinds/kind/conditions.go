@@ -7,6 +7,8 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // The longest texts of a condition.
@@ -15,9 +17,12 @@ const (
 	longestMessage = 32 << 10
 )
 
-// Conditions validates conditions and requires unique types. The error texts are from release
-// 1.36; apimachinery has newer ones.
-func Conditions(at *field.Path, list []metav1.Condition) field.ErrorList {
+// Conditions validates conditions and requires unique types. Without TagValidation the error texts
+// are older than those of apimachinery.
+func Conditions(features *feature.Set, at *field.Path, list []metav1.Condition) field.ErrorList {
+	if features.Enabled(feature.TagValidation) {
+		return metavalidation.ValidateConditions(list, at)
+	}
 	var errs field.ErrorList
 	seen := sets.New[string]()
 	for i, c := range list {

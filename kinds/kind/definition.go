@@ -65,6 +65,8 @@ type Definition[T Object] struct {
 	Codec storage.Codec
 	// Default sets the defaults of an object that a client sends.
 	Default func(obj T)
+	// DefaultTimes sets the times that default to the present in an object that a client sends.
+	DefaultTimes func(obj T, now metav1.Time)
 	// Restore sets, in an object that was read, the fields that its encoding at rest leaves out,
 	// such as defaults that older releases did not store. Kinds with many objects do without: it
 	// prevents stored bytes from being served without decoding.
@@ -86,6 +88,9 @@ type Definition[T Object] struct {
 
 	// ValidateName is validation.NameIsDNSSubdomain if nil.
 	ValidateName validation.ValidateNameFunc
+	// GenerateNameOnUpdate validates metadata.generateName by ValidateName in updates, too. Without
+	// it, updates accept any path segment.
+	GenerateNameOnUpdate bool
 	// Validate and Warnings apply to creates and updates that have no function of their own below.
 	Validate func(obj T) field.ErrorList
 	Warnings func(obj T) []string
@@ -96,18 +101,15 @@ type Definition[T Object] struct {
 
 	// PrepareForCreate sets and clears the fields that clients do not decide, after the status has
 	// been cleared and the generation been set.
-	PrepareForCreate func(obj T)
-	// PrepareForCreateContext is for kinds whose objects depend on the request's user, or that add
-	// warnings while they prepare an object.
-	PrepareForCreateContext func(ctx context.Context, obj T)
-	ValidateCreate          func(obj T) field.ErrorList
-	WarningsOnCreate        func(obj T) []string
+	PrepareForCreate func(ctx context.Context, obj T)
+	ValidateCreate   func(obj T) field.ErrorList
+	WarningsOnCreate func(obj T) []string
 
 	AllowCreateOnUpdate      bool
 	AllowUnconditionalUpdate bool
 	// PrepareForUpdate restores the fields that an update does not change, before generations are
 	// compared.
-	PrepareForUpdate func(obj, old T)
+	PrepareForUpdate func(ctx context.Context, obj, old T)
 	ValidateUpdate   func(obj, old T) field.ErrorList
 	WarningsOnUpdate func(obj, old T) []string
 	// Owns selects the fields that a client comes to own by a create or an update. Nil: all but the
@@ -120,7 +122,7 @@ type Definition[T Object] struct {
 	StatusOnCreate bool
 	// StatusKeepsMetadata restores metadata on a write of the status.
 	StatusKeepsMetadata    bool
-	PrepareForStatusUpdate func(obj, old T)
+	PrepareForStatusUpdate func(ctx context.Context, obj, old T)
 	ValidateStatusUpdate   func(obj, old T) field.ErrorList
 	WarningsOnStatusUpdate func(obj T) []string
 	// StatusOwns is Owns for a write of the status. Nil: all but the spec, and without metadata if
@@ -233,6 +235,9 @@ func (b *builder[T]) versions() []registry.Version {
 		New:        b.Object.DeepCopyObject,
 		Default:    erase(b.Default),
 		FieldLabel: b.FieldLabel,
+	}
+	if set := b.DefaultTimes; set != nil {
+		hub.DefaultTimes = func(obj runtime.Object, now metav1.Time) { set(obj.(T), now) }
 	}
 	if b.List != nil {
 		hub.NewList = b.List.DeepCopyObject

@@ -1,6 +1,7 @@
 package kind_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -85,9 +86,9 @@ func TestDefaultPreparations(t *testing.T) {
 
 func TestPrepareFunctionsRunAfterTheDefaults(t *testing.T) {
 	d := budgets()
-	d.PrepareForCreate = func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 }
+	d.PrepareForCreate = func(_ context.Context, b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 1 }
 	// A field that the kind restores is not a change.
-	d.PrepareForUpdate = func(b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec }
+	d.PrepareForUpdate = func(_ context.Context, b, old *policyv1.PodDisruptionBudget) { b.Spec = old.Spec }
 	r := d.Build(feature.Default())
 
 	created := budget(0, "a", 3)
@@ -154,10 +155,10 @@ func TestFieldLabels(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
-	if got := kind.Age(metav1.Time{}); got != "<unknown>" {
+	if got := kind.Age(metav1.Time{}).Text(time.Now()); got != "<unknown>" {
 		t.Errorf("of no time: %s", got)
 	}
-	if got := kind.Age(metav1.NewTime(time.Now().Add(-72 * time.Hour))); got != "3d" {
+	if got := kind.Age(metav1.NewTime(time.Now().Add(-72 * time.Hour))).Text(time.Now()); got != "3d" {
 		t.Errorf("of three days: %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/diff"
 )
 
@@ -52,6 +53,7 @@ func writeGoFields(b *bytes.Buffer, v reflect.Value) {
 		var one bytes.Buffer
 		f, value := v.Type().Field(i), v.Field(i)
 		switch {
+		case f.Type == reflect.TypeFor[metav1.TypeMeta](): // internal types have none
 		case !f.Anonymous:
 			one.WriteString(`"` + f.Name + `":`)
 			writeGo(&one, value)

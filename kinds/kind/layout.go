@@ -3,8 +3,9 @@ package kind
 import (
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/miniapi/miniapi/internal/semantic"
 )
 
 // layout holds the indexes of the fields of a kind's struct; -1: there is none.
@@ -58,8 +59,5 @@ func (l layout) specChanged(obj, old runtime.Object) bool {
 }
 
 // Same reports whether two values, pointers for large ones, are semantically equal: nil equals
-// empty, and quantities and times are compared by value. Deeply equal values, as in a write that
-// changes nothing, are compared much faster.
-func Same(a, b any) bool {
-	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
-}
+// empty, and quantities and times are compared by value.
+func Same(a, b any) bool { return semantic.Equal(a, b) }

@@ -57,10 +57,12 @@ func ScaleSubresource[T Object](parts func(obj T) (Scaling, error)) registry.Sub
 // ScaleColumns returns the columns of a Scale.
 func ScaleColumns() registry.Columns {
 	spec, status := autoscalingv1.ScaleSpec{}.SwaggerDoc(), autoscalingv1.ScaleStatus{}.SwaggerDoc()
-	return tableColumns(StandardColumns(
+	columns := StandardColumns(
 		IntegerColumn("Desired", spec["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) }),
 		IntegerColumn("Available", status["replicas"], func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) }),
-	))
+	)
+	columns[0].Format = ""
+	return tableColumns(columns)
 }
 
 func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
@@ -80,14 +82,13 @@ func scaleOf(m metav1.Object, s Scaling) *autoscalingv1.Scale {
 	return scale
 }
 
-// ValidateScale validates a scale that a client sends.
+// ValidateScale validates a scale that a client sends. Its metadata is not stored.
 func ValidateScale(view runtime.Object) error {
 	scale, ok := view.(*autoscalingv1.Scale)
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %v", view))
 	}
-	errs := validation.ValidateObjectMeta(&scale.ObjectMeta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
-	errs = append(errs, validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))...)
+	errs := validation.ValidateNonnegativeField(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
 	if len(errs) == 0 {
 		return nil
 	}

@@ -3,13 +3,11 @@ package kind
 import (
 	"context"
 	"reflect"
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -24,7 +22,7 @@ var exceptStatus, exceptSpec, onlyStatus = Except("status"), Except("spec"), Exc
 type builder[T Object] struct {
 	*Definition[T]
 	disabled DisabledFields[T]
-	byTags   bool          // the gate TagValidation
+	features *feature.Set
 	layout   func() layout // computed once, on first use
 }
 
@@ -33,7 +31,7 @@ func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
 	return &builder[T]{
 		Definition: d,
 		disabled:   NewDisabledFields[T](d.GatedFields, features),
-		byTags:     features.Enabled(feature.TagValidation),
+		features:   features,
 		layout:     sync.OnceValue(func() layout { return layoutOf(reflect.TypeFor[T]().Elem()) }),
 	}
 }
@@ -41,7 +39,7 @@ func newBuilder[T Object](d *Definition[T], features *feature.Set) *builder[T] {
 func (b *builder[T]) strategy() registry.Strategy {
 	s := registry.Strategy{
 		Create: registry.CreateStrategy{
-			ValidateName: b.ValidateName,
+			ValidateName: b.validateName(),
 			Prepare:      b.prepareCreate,
 			Validate:     b.validateCreate(),
 			Warnings:     b.warningsOnCreate(),
@@ -57,8 +55,8 @@ func (b *builder[T]) strategy() registry.Strategy {
 		Delete:       b.deleteStrategy(),
 		Canonicalize: erase(b.Canonicalize),
 	}
-	if s.Create.ValidateName == nil {
-		s.Create.ValidateName = validation.NameIsDNSSubdomain
+	if b.features.Enabled(feature.TagValidation) {
+		s.ArrangeErrors = arrangeErrors
 	}
 	if s.Update.Owns == nil && b.Status {
 		s.Update.Owns = exceptStatus
@@ -79,20 +77,17 @@ func (b *builder[T]) prepareCreate(ctx context.Context, obj runtime.Object) {
 	}
 	b.disabled.DropNew(typed)
 	if b.PrepareForCreate != nil {
-		b.PrepareForCreate(typed)
-	}
-	if b.PrepareForCreateContext != nil {
-		b.PrepareForCreateContext(ctx, typed)
+		b.PrepareForCreate(ctx, typed)
 	}
 }
 
-func (b *builder[T]) prepareUpdate(_ context.Context, obj, old runtime.Object) {
+func (b *builder[T]) prepareUpdate(ctx context.Context, obj, old runtime.Object) {
 	if b.Status {
 		b.layout().copyStatus(obj, old)
 	}
 	b.disabled.Drop(obj.(T), old.(T))
 	if b.PrepareForUpdate != nil {
-		b.PrepareForUpdate(obj.(T), old.(T))
+		b.PrepareForUpdate(ctx, obj.(T), old.(T))
 	}
 	b.countGeneration(obj, old)
 }
@@ -123,7 +118,7 @@ func (b *builder[T]) validateCreate() func(context.Context, runtime.Object) fiel
 		if own != nil {
 			errs = append(errs, own(obj.(T))...)
 		}
-		return b.arrange(errs)
+		return errs
 	}
 }
 
@@ -133,27 +128,32 @@ func (b *builder[T]) validateUpdate() func(ctx context.Context, obj, old runtime
 		own = func(obj, _ T) field.ErrorList { return b.Validate(obj) }
 	}
 	return func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-		errs := b.validateFinalizers(obj.(T))
+		var errs field.ErrorList
+		if b.GenerateNameOnUpdate {
+			errs = ValidateGenerateName(obj.(T), b.validateName())
+		}
+		errs = append(errs, b.validateFinalizers(obj.(T))...)
 		if own != nil {
 			errs = append(errs, own(obj.(T), old.(T))...)
 		}
-		return b.arrange(errs)
+		return errs
 	}
 }
 
-// arrange sorts the errors of tags and removes errors with the same text. Older releases report
-// some errors twice.
-func (b *builder[T]) arrange(errs field.ErrorList) field.ErrorList {
-	if len(errs) == 0 || !b.byTags {
-		return errs
+func (b *builder[T]) validateName() validation.ValidateNameFunc {
+	if b.ValidateName == nil {
+		return validation.NameIsDNSSubdomain
 	}
-	sortTags(errs)
-	seen := sets.New[string]()
-	return slices.DeleteFunc(errs, func(err *field.Error) bool {
-		text := err.Error()
-		defer seen.Insert(text)
-		return seen.Has(text)
-	})
+	return b.ValidateName
+}
+
+// ValidateGenerateName requires metadata.generateName to be empty or a prefix of valid names.
+func ValidateGenerateName(obj metav1.Object, validate validation.ValidateNameFunc) field.ErrorList {
+	prefix := obj.GetGenerateName()
+	if prefix == "" {
+		return nil
+	}
+	return Invalid(field.NewPath("metadata", "generateName"), prefix, validate(prefix, true))
 }
 
 func (b *builder[T]) validateFinalizers(obj T) field.ErrorList {
@@ -220,7 +220,7 @@ func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
 	if b.ValidateStatusUpdate != nil {
 		s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			errs := b.validateFinalizers(obj.(T))
-			return b.arrange(append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...))
+			return append(errs, b.ValidateStatusUpdate(obj.(T), old.(T))...)
 		}
 	}
 	if b.WarningsOnStatusUpdate != nil {
@@ -238,7 +238,7 @@ func (b *builder[T]) statusStrategy() registry.UpdateStrategy {
 	return s
 }
 
-func (b *builder[T]) prepareStatus(_ context.Context, obj, old runtime.Object) {
+func (b *builder[T]) prepareStatus(ctx context.Context, obj, old runtime.Object) {
 	b.layout().keepAllButStatus(obj, old)
 	typed, before := obj.(T), old.(T)
 	typed.SetGeneration(before.GetGeneration())
@@ -247,7 +247,7 @@ func (b *builder[T]) prepareStatus(_ context.Context, obj, old runtime.Object) {
 	}
 	b.disabled.Drop(typed, before)
 	if b.PrepareForStatusUpdate != nil {
-		b.PrepareForStatusUpdate(typed, before)
+		b.PrepareForStatusUpdate(ctx, typed, before)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Write is a subresource that reads and writes the resource's own kind by its own rules.
 type Write[T Object] struct {
 	AllowUnconditional bool
-	Prepare            func(obj, old T)
+	Prepare            func(ctx context.Context, obj, old T)
 	// Validate runs after the validation of finalizers.
 	Validate func(obj, old T) field.ErrorList
 	Warnings func(obj, old T) []string
@@ -25,7 +25,7 @@ type Write[T Object] struct {
 func (w Write[T]) Subresource(name string) registry.Subresource {
 	s := registry.UpdateStrategy{AllowUnconditional: w.AllowUnconditional, Owns: w.Owns}
 	if w.Prepare != nil {
-		s.Prepare = func(_ context.Context, obj, old runtime.Object) { w.Prepare(obj.(T), old.(T)) }
+		s.Prepare = func(ctx context.Context, obj, old runtime.Object) { w.Prepare(ctx, obj.(T), old.(T)) }
 	}
 	s.Validate = func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 		errs := ValidateFinalizers(obj.(T))

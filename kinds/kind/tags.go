@@ -3,6 +3,7 @@ package kind
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -16,6 +17,18 @@ func ByTag(errs field.ErrorList) field.ErrorList {
 		err.Origin = tagOrigin
 	}
 	return errs
+}
+
+// arrangeErrors sorts the errors of tags and removes errors with the same text. Older releases
+// report some errors twice.
+func arrangeErrors(errs field.ErrorList) field.ErrorList {
+	sortTags(errs)
+	seen := sets.New[string]()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		text := err.Error()
+		defer seen.Insert(text)
+		return seen.Has(text)
+	})
 }
 
 // sortTags moves the errors of tags behind the others.

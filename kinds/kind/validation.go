@@ -2,8 +2,9 @@ package kind
 
 import (
 	"slices"
+	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -49,7 +50,7 @@ func NonNegative[T int32 | int64](at *field.Path, n *T) field.ErrorList {
 
 // Immutable requires equal values. The error shows the new one in the notation of GoJSON.
 func Immutable(at *field.Path, now, was any) field.ErrorList {
-	if equality.Semantic.DeepEqual(now, was) {
+	if Same(now, was) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(at, GoJSON(now), validation.FieldImmutableErrorMsg)}
@@ -121,6 +122,21 @@ func Invalid(at *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range messages {
 		errs = append(errs, field.Invalid(at, value, message))
+	}
+	return errs
+}
+
+const longestDriverName = 63
+
+// DriverName validates the required name of a driver, a DNS subdomain in lower or upper case, with
+// the errors of the tags of the API types.
+func DriverName(at *field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	errs := Invalid(at, name, content.IsDNS1123SubdomainCaseless(name))
+	if utf8.RuneCountInString(name) > longestDriverName {
+		errs = append(errs, field.TooLongCharacters(at, "", longestDriverName))
 	}
 	return errs
 }

@@ -19,6 +19,7 @@ func ingresses(features *feature.Set) *registry.Resource {
 		Object:                   &networkingv1.Ingress{},
 		List:                     &networkingv1.IngressList{},
 		Resource:                 "ingresses",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"ing"},
 		Namespaced:               true,
 		StoragePath:              "ingress",

@@ -14,6 +14,7 @@ func ingressClasses(features *feature.Set) *registry.Resource {
 		Object:                   &networkingv1.IngressClass{},
 		List:                     &networkingv1.IngressClassList{},
 		Resource:                 "ingressclasses",
+		GenerateNameOnUpdate:     true,
 		Default:                  defaultIngressClass,
 		Generation:               true,
 		ValidateCreate:           validateIngressClass,

@@ -15,9 +15,10 @@ func runtimeClasses(features *feature.Set) *registry.Resource {
 		Object:                &nodev1.RuntimeClass{},
 		List:                  &nodev1.RuntimeClassList{},
 		Resource:              "runtimeclasses",
+		GenerateNameOnUpdate:  true,
 		UnqualifiedFinalizers: true,
 		Warnings:              warningsForSelector,
-		ValidateCreate:        validateRuntimeClass,
+		ValidateCreate:        func(c *nodev1.RuntimeClass) field.ErrorList { return validateRuntimeClass(c, features) },
 		AllowCreateOnUpdate:   true,
 		ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
 			return validateRuntimeClassUpdate(c, old, features)

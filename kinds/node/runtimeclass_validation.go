@@ -15,7 +15,7 @@ import (
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
-func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
+func validateRuntimeClass(c *nodev1.RuntimeClass, features *feature.Set) field.ErrorList {
 	errs := kind.ByTag(kind.Formatted(field.NewPath("handler"), c.Handler, utilvalidation.IsDNS1123Label))
 	if c.Overhead != nil {
 		errs = append(errs, podspec.ValidateOverhead(c.Overhead.PodFixed, field.NewPath("overhead"))...)
@@ -24,7 +24,7 @@ func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 		at := field.NewPath("scheduling")
 		errs = slices.Concat(errs,
 			metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector")),
-			podspec.ValidateTolerations(s.Tolerations, at.Child("tolerations")),
+			podspec.ValidateTolerations(s.Tolerations, features, at.Child("tolerations")),
 			validateDistinct(s.Tolerations, at.Child("tolerations")),
 		)
 	}
@@ -47,5 +47,5 @@ func validateDistinct(tolerations []corev1.Toleration, at *field.Path) field.Err
 }
 
 func validateRuntimeClassUpdate(c, old *nodev1.RuntimeClass, features *feature.Set) field.ErrorList {
-	return append(validateRuntimeClass(c), kind.ImmutableByTag(features, field.NewPath("handler"), c.Handler, old.Handler)...)
+	return append(validateRuntimeClass(c, features), kind.ImmutableByTag(features, field.NewPath("handler"), c.Handler, old.Handler)...)
 }

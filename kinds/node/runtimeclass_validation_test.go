@@ -23,7 +23,9 @@ func newRuntimeClass() *nodev1.RuntimeClass {
 
 func TestRuntimeClasses(t *testing.T) {
 	type class = nodev1.RuntimeClass
-	check := registrytest.Rules(t, newRuntimeClass, validateRuntimeClass)
+	check := registrytest.Rules(t, newRuntimeClass, func(c *nodev1.RuntimeClass) field.ErrorList {
+		return validateRuntimeClass(c, feature.Default())
+	})
 	check("handler is required", func(c *class) { c.Handler = "" }, "handler: Required value")
 	check("overhead is not negative", func(c *class) { c.Overhead.PodFixed["cpu"] = resource.MustParse("-1") },
 		`overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0`)

@@ -68,3 +68,38 @@ func defaultHTTPGet(action *corev1.HTTPGetAction) {
 		kind.SetDefault(&action.Scheme, corev1.URISchemeHTTP)
 	}
 }
+
+// DefaultProbeProtocol sets the protocol of all HTTP requests of probes and lifecycle handlers. It
+// applies to pods, not to templates.
+func DefaultProbeProtocol(spec *corev1.PodSpec) {
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			defaultProtocols(&containers[i])
+		}
+	}
+	for i := range spec.EphemeralContainers {
+		defaultProtocols((*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon))
+	}
+}
+
+func defaultProtocols(c *corev1.Container) {
+	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if probe != nil {
+			defaultProtocol(probe.HTTPGet)
+		}
+	}
+	if c.Lifecycle == nil {
+		return
+	}
+	for _, handler := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+		if handler != nil {
+			defaultProtocol(handler.HTTPGet)
+		}
+	}
+}
+
+func defaultProtocol(action *corev1.HTTPGetAction) {
+	if action != nil {
+		kind.SetDefaultPointer(&action.Protocol, corev1.HTTPProtocolHTTP1)
+	}
+}

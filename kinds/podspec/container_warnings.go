@@ -25,28 +25,42 @@ func warningsForEnv(env []corev1.EnvVar, at *field.Path) []string {
 	return list
 }
 
+// portAndProtocol identifies the ports that can clash.
+type portAndProtocol struct {
+	port     int32
+	protocol corev1.Protocol
+}
+
 // placedPort is a port with its path.
 type placedPort struct {
 	corev1.ContainerPort
 	at *field.Path
 }
 
+// maxPortWarnings limits the warnings about ports: their number is quadratic in the number of
+// ports, and an answer has room for a few of them.
+const maxPortWarnings = 1000
+
 // warningsForPorts returns warnings about ports that containers share.
 func warningsForPorts(spec *corev1.PodSpec, at *field.Path) []string {
 	var list []string
-	var earlier []placedPort
+	earlier := make(map[portAndProtocol][]placedPort)
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) {
 		for i, port := range c.Ports {
 			p := placedPort{port, at.Child("ports").Index(i)}
 			if p.HostIP != "" && p.HostPort == 0 {
 				list = append(list, warn(p.at, fmt.Sprintf("hostIP set without hostPort: %+v", port)))
 			}
-			for _, other := range earlier {
+			number := portAndProtocol{port.ContainerPort, port.Protocol}
+			for _, other := range earlier[number] {
+				if len(list) >= maxPortWarnings {
+					return
+				}
 				if text := p.clash(other); text != "" {
 					list = append(list, warn(p.at, text+" port definition with "+other.at.String()))
 				}
 			}
-			earlier = append(earlier, p)
+			earlier[number] = append(earlier[number], p)
 		}
 	})
 	return list
@@ -77,11 +91,10 @@ func warningsForPortNames(spec *corev1.PodSpec, at *field.Path) []string {
 	return list
 }
 
-// clash describes the conflict of a port with another one, "" for none.
+// clash describes the conflict of a port with another one of the same number and protocol, "" for
+// none.
 func (p placedPort) clash(other placedPort) string {
 	switch {
-	case p.ContainerPort.ContainerPort != other.ContainerPort.ContainerPort || p.Protocol != other.Protocol:
-		return ""
 	case p.HostIP == other.HostIP && p.HostPort == other.HostPort:
 		return "duplicate"
 	case p.HostPort == 0 || other.HostPort == 0:

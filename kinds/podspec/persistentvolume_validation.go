@@ -13,11 +13,7 @@ import (
 
 // ValidateVolumeSpec validates the spec of a persistent volume. One rule depends on its name.
 func ValidateVolumeSpec(spec *corev1.PersistentVolumeSpec, name string, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if len(spec.AccessModes) == 0 {
-		errs = append(errs, field.Required(at.Child("accessModes"), ""))
-	}
-	errs = append(errs, ValidateAccessModes(spec.AccessModes, at.Child("accessModes"))...)
+	errs := validateModes(spec.AccessModes, at.Child("accessModes"))
 	errs = append(errs, validateCapacity(spec.Capacity, at.Child("capacity"))...)
 	policy := at.Child("persistentVolumeReclaimPolicy")
 	errs = append(errs, kind.Supported(policy, spec.PersistentVolumeReclaimPolicy,
@@ -34,6 +30,42 @@ func ValidateVolumeSpec(spec *corev1.PersistentVolumeSpec, name string, at *fiel
 	errs = append(errs, subdomain(spec.StorageClassName, at.Child("storageClassName"))...)
 	errs = append(errs, ValidateVolumeMode(spec.VolumeMode, at.Child("volumeMode"))...)
 	return append(errs, validateAttributes(spec, at)...)
+}
+
+// ValidateInlineVolume validates the volume in a VolumeAttachment: it has a CSI source only, and no
+// fields for the binding to a claim.
+func ValidateInlineVolume(spec *corev1.PersistentVolumeSpec, name string, at *field.Path) field.ErrorList {
+	const text = "may not be specified in the context of inline volumes"
+	var errs field.ErrorList
+	forbid := func(child string, set bool) {
+		if set {
+			errs = append(errs, field.Forbidden(at.Child(child), text))
+		}
+	}
+	forbid("capacity", len(spec.Capacity) > 0)
+	forbid("claimRef", spec.ClaimRef != nil)
+	forbid("nodeAffinity", spec.NodeAffinity != nil)
+	forbid("storageClassName", spec.StorageClassName != "")
+	if policy := spec.PersistentVolumeReclaimPolicy; policy != "" && policy != corev1.PersistentVolumeReclaimRetain {
+		errs = append(errs, field.Forbidden(at.Child("persistentVolumeReclaimPolicy"), "may only be Retain in the context of inline volumes"))
+	}
+	if spec.CSI == nil {
+		errs = append(errs, field.Required(at.Child("csi"), "has to be specified in the context of inline volumes"))
+	}
+	if mode := spec.VolumeMode; mode != nil && *mode != corev1.PersistentVolumeFilesystem {
+		errs = append(errs, field.Forbidden(at.Child("volumeMode"), "may not specify volumeMode other than Filesystem in the context of inline volumes"))
+	}
+	errs = append(errs, validateModes(spec.AccessModes, at.Child("accessModes"))...)
+	return append(errs, validatePersistentSource(spec, name, at)...)
+}
+
+// validateModes requires at least one access mode.
+func validateModes(modes []corev1.PersistentVolumeAccessMode, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(modes) == 0 {
+		errs = append(errs, field.Required(at, ""))
+	}
+	return append(errs, ValidateAccessModes(modes, at)...)
 }
 
 func validateCapacity(list corev1.ResourceList, at *field.Path) field.ErrorList {

@@ -11,14 +11,15 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // ValidatePod validates the spec of a pod and the annotations that belong to it, after defaulting.
-func ValidatePod(p *corev1.Pod) field.ErrorList {
+func ValidatePod(p *corev1.Pod, features *feature.Set) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := ValidateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
-	errs = append(errs, validateSpec(&scope{PodSpec: &p.Spec, pod: &p.ObjectMeta}, at)...)
+	errs = append(errs, validateSpec(&scope{PodSpec: &p.Spec, pod: &p.ObjectMeta, features: features}, at)...)
 	errs = append(errs, validateTokens(&p.Spec, at.Child("volumes"))...)
 	for i := range p.Spec.Containers {
 		errs = append(errs, ValidateImage(p.Spec.Containers[i].Image, at.Child("containers").Index(i).Child("image"))...)
@@ -30,14 +31,15 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 }
 
 // Validate validates the spec of a pod template after defaulting.
-func Validate(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	return validateSpec(&scope{PodSpec: spec}, at)
+func Validate(spec *corev1.PodSpec, features *feature.Set, at *field.Path) field.ErrorList {
+	return validateSpec(&scope{PodSpec: spec, features: features}, at)
 }
 
 // scope is a pod spec with the names that its parts refer to.
 type scope struct {
 	*corev1.PodSpec
-	pod *metav1.ObjectMeta // nil in a template
+	pod      *metav1.ObjectMeta // nil in a template
+	features *feature.Set
 
 	volumes map[string]*corev1.Volume // valid volumes
 	claims  sets.Set[string]          // the names of resource claims
@@ -52,26 +54,38 @@ func validateSpec(s *scope, at *field.Path) field.ErrorList {
 	errs = append(errs, validateHostPorts(s, at.Child("containers"))...)
 	errs = append(errs, validatePolicies(s.PodSpec, at)...)
 	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, at.Child("nodeSelector"))...)
-	errs = append(errs, validatePodSecurity(s.PodSpec, at.Child("securityContext"))...)
+	errs = append(errs, validatePodSecurity(s, at.Child("securityContext"))...)
 	errs = append(errs, validateShareProcessNamespace(s.PodSpec, at.Child("shareProcessNamespace"))...)
 	errs = append(errs, validateAffinity(s.Affinity, at.Child("affinity"))...)
 	errs = append(errs, validateDNS(s.PodSpec, at.Child("dnsConfig"))...)
 	errs = append(errs, validateGates(s.PodSpec, at)...)
 	errs = append(errs, validateSpread(s.TopologySpreadConstraints, at.Child("topologySpreadConstraints"))...)
 	errs = append(errs, validateHostProcess(s.PodSpec, at)...)
-	errs = append(errs, validateHostUsers(s.PodSpec, at)...)
+	errs = append(errs, validateHostUsers(s, at)...)
 	errs = append(errs, validateHostnameOverride(s.PodSpec, at.Child("hostnameOverride"))...)
 	errs = append(errs, validateNames(s.PodSpec, at)...)
 	if n := s.ActiveDeadlineSeconds; n != nil && (*n < 1 || *n > math.MaxInt32) {
 		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *n, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
 	errs = append(errs, validateHostname(s.PodSpec, at)...)
-	errs = append(errs, ValidateTolerations(s.Tolerations, at.Child("tolerations"))...)
+	errs = append(errs, ValidateTolerations(s.Tolerations, s.features, at.Child("tolerations"))...)
 	errs = append(errs, validateHostAliases(s.HostAliases, at.Child("hostAliases"))...)
 	errs = append(errs, validateClasses(s.PodSpec, at)...)
 	errs = append(errs, ValidateOverhead(s.Overhead, at.Child("overhead"))...)
 	errs = append(errs, validateOS(s.PodSpec, at)...)
+	errs = append(errs, validateSchedulingGroup(s.SchedulingGroup, at.Child("schedulingGroup", "podGroupName"))...)
+	errs = append(errs, validateEvictionResponders(s.EvictionResponders, at.Child("evictionResponders"))...)
 	return append(errs, validateFileVolumes(s.PodSpec, at)...)
+}
+
+func validateSchedulingGroup(g *corev1.PodSchedulingGroup, at *field.Path) field.ErrorList {
+	switch {
+	case g == nil:
+		return nil
+	case g.PodGroupName == nil:
+		return field.ErrorList{field.Invalid(at, nil, "must specify one of: `podGroupName`")}
+	}
+	return kind.Invalid(at, *g.PodGroupName, utilvalidation.IsDNS1123Subdomain(*g.PodGroupName))
 }
 
 func validatePolicies(spec *corev1.PodSpec, at *field.Path) field.ErrorList {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -118,9 +119,30 @@ func TestPodSpecs(t *testing.T) {
 			spec := &corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}
 			tc.change(spec, &spec.Containers[0])
 			podspec.Default(spec)
-			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.Validate(spec, field.NewPath("spec")))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.Validate(spec, feature.Default(), field.NewPath("spec")))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSELinuxChangePoliciesDependOnGate(t *testing.T) {
+	policy := func(release feature.Release, policy corev1.PodSELinuxChangePolicy) []string {
+		spec := &corev1.PodSecurityContext{SELinuxChangePolicy: &policy}
+		pod := corev1.PodSpec{SecurityContext: spec}
+		var got []string
+		for _, err := range podspec.Validate(&pod, feature.At(release), field.NewPath("spec")) {
+			if err.Field == "spec.securityContext.seLinuxChangePolicy" {
+				got = append(got, err.ErrorBody())
+			}
+		}
+		return got
+	}
+	want := []string{`Unsupported value: "MountOption": supported values: "Recursive"`}
+	if diff := cmp.Diff(want, policy(36, corev1.SELinuxChangePolicyMountOption)); diff != "" {
+		t.Errorf("v1.36 (-want +got):\n%s", diff)
+	}
+	if got := policy(37, corev1.SELinuxChangePolicyMountOption); got != nil {
+		t.Errorf("v1.37: %q", got)
 	}
 }

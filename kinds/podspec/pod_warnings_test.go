@@ -89,6 +89,17 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// The number of pairs of equal ports is quadratic: 40,000 ports have 800 million.
+func TestPortWarningsAreLimited(t *testing.T) {
+	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Ports: make([]corev1.ContainerPort, 40_000)}}}}
+	for i := range p.Spec.Containers[0].Ports {
+		p.Spec.Containers[0].Ports[i] = corev1.ContainerPort{ContainerPort: 80, Protocol: corev1.ProtocolTCP}
+	}
+	if got := len(podspec.Warnings(p)); got == 0 || got > 2000 {
+		t.Errorf("%d warnings", got)
+	}
+}
+
 func TestTemplateWarnings(t *testing.T) {
 	p := newPod()
 	p.Annotations = map[string]string{corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + "c": "unconfined"}

@@ -18,6 +18,7 @@ func validateLife(s *scope, c *corev1.Container, at *field.Path) field.ErrorList
 	if c.Lifecycle != nil {
 		errs = append(errs, validateHook(s, c.Lifecycle.PostStart, at.Child("lifecycle", "postStart"))...)
 		errs = append(errs, validateHook(s, c.Lifecycle.PreStop, at.Child("lifecycle", "preStop"))...)
+		errs = append(errs, validateStopSignal(s, c.Lifecycle.StopSignal, at.Child("lifecycle", "stopSignal"))...)
 	}
 	errs = append(errs, validateProbe(c.LivenessProbe, at.Child("livenessProbe"))...)
 	errs = append(errs, succeedsAtOnce(c.LivenessProbe, at.Child("livenessProbe"))...)
@@ -85,7 +86,8 @@ func validateProbeHandler(h *corev1.ProbeHandler, at *field.Path) field.ErrorLis
 	kind.Member(one, h.HTTPGet, validateHTTPGet, "httpGet")
 	kind.Member(one, h.TCPSocket, validateTCP, "tcpSocket")
 	kind.Member(one, h.GRPC, func(a *corev1.GRPCAction, at *field.Path) field.ErrorList {
-		return validatePort(intstr.FromInt32(a.Port), at.Child("port"))
+		errs := validatePort(intstr.FromInt32(a.Port), at.Child("port"))
+		return append(errs, kind.SupportedIfSet(at.Child("mode"), a.Mode, corev1.GRPCProbeModePlaintext, corev1.GRPCProbeModeTLS)...)
 	}, "grpc")
 	return someHandler(one)
 }
@@ -134,6 +136,17 @@ func validateHTTPGet(action *corev1.HTTPGetAction, at *field.Path) field.ErrorLi
 	errs = append(errs, kind.Supported(at.Child("scheme"), action.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 	for _, header := range action.HTTPHeaders {
 		errs = append(errs, kind.Invalid(at.Child("httpHeaders"), header.Name, utilvalidation.IsHTTPHeaderName(header.Name))...)
+	}
+	protocol := at.Child("protocol")
+	errs = append(errs, kind.SupportedIfSet(protocol, action.Protocol, corev1.HTTPProtocolHTTP1, corev1.HTTPProtocolHTTP2)...)
+	if p := action.Protocol; p == nil || *p != corev1.HTTPProtocolHTTP2 {
+		return errs
+	}
+	if action.Scheme != corev1.URISchemeHTTP {
+		return append(errs, field.Invalid(protocol, *action.Protocol, "is only supported with HTTP (H2C)"))
+	}
+	if action.Host != "" {
+		errs = append(errs, field.Invalid(at.Child("host"), action.Host, "must be empty when `protocol` is \"HTTP2\""))
 	}
 	return errs
 }

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -16,17 +17,20 @@ import (
 func validateSecret(s *corev1.SecretVolumeSource, at *field.Path) field.ErrorList {
 	errs := kind.Required(at.Child("secretName"), s.SecretName)
 	errs = append(errs, validateMode(s.DefaultMode, at.Child("defaultMode"))...)
+	errs = append(errs, validateUser(s.DefaultUser, at.Child("defaultUser"))...)
 	return append(errs, validateKeys(s.Items, at.Child("items"))...)
 }
 
 func validateConfigMap(c *corev1.ConfigMapVolumeSource, at *field.Path) field.ErrorList {
 	errs := kind.Required(at.Child("name"), c.Name)
 	errs = append(errs, validateMode(c.DefaultMode, at.Child("defaultMode"))...)
+	errs = append(errs, validateUser(c.DefaultUser, at.Child("defaultUser"))...)
 	return append(errs, validateKeys(c.Items, at.Child("items"))...)
 }
 
 func validateDownward(d *corev1.DownwardAPIVolumeSource, at *field.Path) field.ErrorList {
 	errs := validateMode(d.DefaultMode, at.Child("defaultMode"))
+	errs = append(errs, validateUser(d.DefaultUser, at.Child("defaultUser"))...)
 	for i := range d.Items {
 		errs = append(errs, validateDownwardFile(&d.Items[i], at)...)
 	}
@@ -40,6 +44,14 @@ func validateMode(mode *int32, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, *mode, "must be a number between 0 and 0777 (octal), both inclusive")}
 }
 
+// validateUser validates the user that owns a file.
+func validateUser(user *int64, at *field.Path) field.ErrorList {
+	if user == nil {
+		return nil
+	}
+	return kind.Invalid(at, *user, utilvalidation.IsValidUserID(*user))
+}
+
 func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range items {
@@ -48,6 +60,7 @@ func validateKeys(items []corev1.KeyToPath, at *field.Path) field.ErrorList {
 		errs = append(errs, kind.Required(at.Child("path"), item.Path)...)
 		errs = append(errs, validateFileName(item.Path, at.Child("path"))...)
 		errs = append(errs, validateMode(item.Mode, at.Child("mode"))...)
+		errs = append(errs, validateUser(item.User, at.Child("user"))...)
 	}
 	return errs
 }
@@ -73,11 +86,13 @@ func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, at *field.Path) field
 	default:
 		errs = append(errs, field.Required(at, "one of fieldRef and resourceFieldRef is required"))
 	}
-	return append(errs, validateMode(f.Mode, at.Child("mode"))...)
+	errs = append(errs, validateMode(f.Mode, at.Child("mode"))...)
+	return append(errs, validateUser(f.User, at.Child("user"))...)
 }
 
 func validateProjected(p *corev1.ProjectedVolumeSource, at *field.Path) field.ErrorList {
 	errs := validateMode(p.DefaultMode, at.Child("defaultMode"))
+	errs = append(errs, validateUser(p.DefaultUser, at.Child("defaultUser"))...)
 	paths := projectedPaths{taken: sets.New[string](), at: at}
 	for i := range p.Sources {
 		source, at := &p.Sources[i], at.Child("sources").Index(i)
@@ -124,6 +139,7 @@ func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Pat
 	}
 	if t := source.ServiceAccountToken; t != nil {
 		errs = append(errs, p.validateToken(t, at.Child("serviceAccountToken"))...)
+		errs = append(errs, validateUser(t.User, at.Child("serviceAccountToken", "user"))...)
 	}
 	if b := source.ClusterTrustBundle; b != nil {
 		at := at.Child("clusterTrustBundle")
@@ -131,9 +147,11 @@ func (p *projectedPaths) validate(source *corev1.VolumeProjection, at *field.Pat
 		errs = append(errs, kind.Required(at.Child("path"), b.Path)...)
 		errs = append(errs, validateFileName(b.Path, at.Child("path"))...)
 		errs = append(errs, p.take(b.Path, b.Path)...)
+		errs = append(errs, validateUser(b.User, at.Child("user"))...)
 	}
 	if c := source.PodCertificate; c != nil {
 		errs = append(errs, p.validateCertificate(c, at.Child("podCertificate"))...)
+		errs = append(errs, validateUser(c.User, at.Child("podCertificate", "user"))...)
 	}
 	return errs
 }

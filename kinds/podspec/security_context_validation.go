@@ -11,11 +11,12 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
-func validatePodSecurity(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	c := spec.SecurityContext
+func validatePodSecurity(s *scope, at *field.Path) field.ErrorList {
+	c := s.SecurityContext
 	if c == nil {
 		return nil
 	}
@@ -25,7 +26,7 @@ func validatePodSecurity(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 	for i, id := range c.SupplementalGroups {
 		errs = append(errs, kind.Invalid(at.Child("supplementalGroups").Index(i), id, utilvalidation.IsValidGroupID(id))...)
 	}
-	errs = append(errs, validateSysctls(spec, at.Child("sysctls"))...)
+	errs = append(errs, validateSysctls(s.PodSpec, at.Child("sysctls"))...)
 	if p := c.FSGroupChangePolicy; p != nil {
 		errs = append(errs, kind.Supported(at.Child("fsGroupChangePolicy"), *p, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
 	}
@@ -36,9 +37,17 @@ func validatePodSecurity(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, kind.Supported(at.Child("supplementalGroupsPolicy"), *p, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)...)
 	}
 	if p := c.SELinuxChangePolicy; p != nil {
-		errs = append(errs, kind.Supported(at.Child("seLinuxChangePolicy"), *p, corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)...)
+		errs = append(errs, kind.Supported(at.Child("seLinuxChangePolicy"), *p, seLinuxChangePolicies(s.features)...)...)
 	}
 	return errs
+}
+
+// seLinuxChangePolicies returns the supported policies.
+func seLinuxChangePolicies(features *feature.Set) []corev1.PodSELinuxChangePolicy {
+	if features.Enabled(feature.SELinuxMount) {
+		return []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive}
+	}
+	return []corev1.PodSELinuxChangePolicy{corev1.SELinuxChangePolicyRecursive}
 }
 
 func validateShareProcessNamespace(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
@@ -214,12 +223,13 @@ func isIPC(sysctl string) bool {
 }
 
 // validateHostUsers rejects host namespaces in a pod with a user namespace.
-func validateHostUsers(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
+func validateHostUsers(s *scope, at *field.Path) field.ErrorList {
+	spec := s.PodSpec
 	if !hasOwnUsers(spec) {
 		return nil
 	}
 	f := forbidding{message: "when `hostUsers` is false"}
-	f.forbid(spec.HostNetwork, at, "hostNetwork")
+	f.forbid(spec.HostNetwork && !s.features.Enabled(feature.UserNamespacesHostNetworkSupport), at, "hostNetwork")
 	f.forbid(spec.HostPID, at, "HostPID")
 	f.forbid(spec.HostIPC, at, "HostIPC")
 	visitContainers(spec, at, func(c *corev1.Container, at *field.Path) { f.forbid(len(c.VolumeDevices) > 0, at, "volumeDevices") })

@@ -1,19 +1,22 @@
 package podspec
 
 import (
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 // ValidateTolerations validates the tolerations of a pod.
-func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
+func ValidateTolerations(list []corev1.Toleration, features *feature.Set, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range list {
 		t, at := &list[i], at.Index(i)
@@ -27,7 +30,7 @@ func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorLi
 		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
 			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
 		}
-		errs = append(errs, validateTolerated(t, at.Child("operator"))...)
+		errs = append(errs, validateTolerated(t, features, at)...)
 		if t.Effect != "" {
 			errs = append(errs, validateEffect(t.Effect, at.Child("effect"))...)
 		}
@@ -35,7 +38,8 @@ func ValidateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorLi
 	return errs
 }
 
-func validateTolerated(t *corev1.Toleration, at *field.Path) field.ErrorList {
+func validateTolerated(t *corev1.Toleration, features *feature.Set, toleration *field.Path) field.ErrorList {
+	at := toleration.Child("operator")
 	switch t.Operator {
 	case corev1.TolerationOpEqual, "":
 		if messages := utilvalidation.IsValidLabelValue(t.Value); len(messages) > 0 {
@@ -47,12 +51,24 @@ func validateTolerated(t *corev1.Toleration, at *field.Path) field.ErrorList {
 			return field.ErrorList{field.Invalid(at, t.Value, "value must be empty when `operator` is 'Exists'")}
 		}
 		return nil
-	case corev1.TolerationOpLt, corev1.TolerationOpGt: // the feature gate is disabled
+	case corev1.TolerationOpLt, corev1.TolerationOpGt:
+		if features.Enabled(feature.TaintTolerationComparisonOperators) {
+			return validateToleratedNumber(t.Value, toleration.Child("value"))
+		}
 		return field.ErrorList{field.NotSupported(at, t.Operator,
 			[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
 	default:
 		return kind.Supported(at, t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
 	}
+}
+
+// validateToleratedNumber requires an integer of 64 bits.
+func validateToleratedNumber(value string, at *field.Path) field.ErrorList {
+	errs := kind.Invalid(at, value, content.IsDecimalInteger(value))
+	if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+		errs = append(errs, field.Invalid(at, value, err.Error()))
+	}
+	return errs
 }
 
 // ValidateTaints validates the taints of a node. A key and an effect are unique.

@@ -7,12 +7,14 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/feature"
 )
 
 // ValidateTemplate validates a pod template after defaulting.
-func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
+func ValidateTemplate(t *corev1.PodTemplateSpec, features *feature.Set, at *field.Path) field.ErrorList {
 	errs := ValidateTemplateMeta(t, at)
-	errs = append(errs, Validate(&t.Spec, at.Child("spec"))...)
+	errs = append(errs, Validate(&t.Spec, features, at.Child("spec"))...)
 	errs = append(errs, ValidateProfiles(t.Annotations, &t.Spec, at.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(at.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
@@ -37,7 +38,7 @@ func BenchmarkValidate(b *testing.B) {
 	podspec.Default(spec)
 	b.ReportAllocs()
 	for b.Loop() {
-		if errs := podspec.Validate(spec, field.NewPath("spec")); len(errs) > 0 {
+		if errs := podspec.Validate(spec, feature.Default(), field.NewPath("spec")); len(errs) > 0 {
 			b.Fatal(errs)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -28,7 +29,7 @@ func testRules(t *testing.T, rules []rule) {
 			podspec.Default(spec)
 			tc.change(spec, &spec.Containers[0])
 			podspec.Default(spec)
-			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.Validate(spec, field.NewPath("spec")))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.Validate(spec, feature.Default(), field.NewPath("spec")))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

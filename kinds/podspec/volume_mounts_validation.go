@@ -36,6 +36,22 @@ func validateMounts(s *scope, c *corev1.Container, at *field.Path) field.ErrorLi
 		}
 		errs = append(errs, validateSubPaths(m, at, list)...)
 		errs = append(errs, validatePropagation(m, c, list)...)
+		errs = append(errs, validateBindMountOptions(m.BindMountOptions, s.volumes[m.Name], at.Child("bindMountOptions"))...)
+	}
+	return errs
+}
+
+func validateBindMountOptions(options []string, volume *corev1.Volume, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(options) > 0 && volume != nil && volume.Image != nil {
+		errs = append(errs, field.Invalid(at, options, "bindMountOptions may not be used with image volumes"))
+	}
+	for i, option := range options {
+		errs = append(errs, kind.Supported(at.Index(i), corev1.BindMountOption(option),
+			corev1.BindMountOptionNoDev, corev1.BindMountOptionNoExec, corev1.BindMountOptionNoSUID)...)
+		if slices.Contains(options[:i], option) {
+			errs = append(errs, field.Duplicate(at.Index(i), option))
+		}
 	}
 	return errs
 }

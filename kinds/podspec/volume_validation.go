@@ -86,7 +86,7 @@ func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.Erro
 	kind.Member(one, v.Projected, validateProjected, "projected")
 	kind.Member(one, v.ScaleIO, validateScaleIO, "scaleIO")
 	kind.Member(one, v.CSI, validateCSI, "csi")
-	kind.Member(one, v.Ephemeral, func(e *corev1.EphemeralVolumeSource, at *field.Path) field.ErrorList {
+	kind.Member(one, v.Ephemeral, func(*corev1.EphemeralVolumeSource, *field.Path) field.ErrorList {
 		return validateEphemeralVolume(s, v, at)
 	}, "ephemeral")
 	kind.Member(one, v.Image, func(i *corev1.ImageVolumeSource, at *field.Path) field.ErrorList {
@@ -96,10 +96,14 @@ func validateVolumeSource(s *scope, v *corev1.Volume, at *field.Path) field.Erro
 }
 
 func validateEmptyDir(e *corev1.EmptyDirVolumeSource, at *field.Path) field.ErrorList {
-	if e.SizeLimit == nil || e.SizeLimit.Sign() >= 0 {
-		return nil
+	var errs field.ErrorList
+	if e.SizeLimit != nil && e.SizeLimit.Sign() < 0 {
+		errs = append(errs, field.Forbidden(at.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity"))
 	}
-	return field.ErrorList{field.Forbidden(at.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")}
+	if m := e.Mode; m != nil && (*m < 0 || *m > 0o1777) {
+		errs = append(errs, field.Invalid(at.Child("mode"), *m, "must be a number between 0 and 01777 (octal), both inclusive"))
+	}
+	return errs
 }
 
 func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.Path) field.ErrorList {
@@ -109,7 +113,7 @@ func validateClaimVolume(c *corev1.PersistentVolumeClaimVolumeSource, at *field.
 // validateEphemeralVolume validates the template of a claim, and the claim's name, which consists
 // of the names of the pod and the volume.
 func validateEphemeralVolume(s *scope, v *corev1.Volume, at *field.Path) field.ErrorList {
-	template := at.Child("volumeClaimTemplate")
+	template := at.Child("ephemeral", "volumeClaimTemplate")
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
 		return field.ErrorList{field.Required(template, "")}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/podspec"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -121,7 +122,7 @@ func TestPods(t *testing.T) {
 			p := newPod()
 			tc.change(p)
 			podspec.Default(&p.Spec)
-			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.ValidatePod(p))); diff != "" {
+			if diff := cmp.Diff(tc.want, registrytest.Texts(podspec.ValidatePod(p, feature.Default()))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -23,7 +24,7 @@ func podDisruptionBudgets(features *feature.Set) *registry.Resource {
 		Status:                true,
 		ValidateName:          path.ValidatePathSegmentName,
 		Validate:              validateBudget,
-		ValidateStatusUpdate:  validateBudgetStatus,
+		ValidateStatusUpdate:  func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudgetStatus(b, features) },
 		Columns: kind.StandardColumns(
 			kind.TextColumn("Min Available", "The minimum number of pods that must be available.",
 				func(b *policyv1.PodDisruptionBudget) any { return boundCell(b.Spec.MinAvailable) }),

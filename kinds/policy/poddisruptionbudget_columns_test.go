@@ -8,11 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func TestBudgetRow(t *testing.T) {
 	row := func(b *policyv1.PodDisruptionBudget) []any {
-		cells, _ := podDisruptionBudgets(feature.Default()).Columns.Row(b)
+		cells := registrytest.Cells(podDisruptionBudgets(feature.Default()), b)
 		return cells
 	}
 	if diff := cmp.Diff([]any{"", "N/A", "90%", int64(0), "<unknown>"}, row(newBudget())); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -30,10 +31,10 @@ func validateBound(bound *intstr.IntOrString, at *field.Path) field.ErrorList {
 	return slices.Concat(kind.IntOrPercent(at, bound), kind.AtMost100Percent(at, bound))
 }
 
-func validateBudgetStatus(b, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+func validateBudgetStatus(b *policyv1.PodDisruptionBudget, features *feature.Set) field.ErrorList {
 	at := field.NewPath("status")
 	return slices.Concat(
-		kind.Conditions(at.Child("conditions"), b.Status.Conditions),
+		kind.Conditions(features, at.Child("conditions"), b.Status.Conditions),
 		kind.NonNegative(at.Child("disruptionsAllowed"), &b.Status.DisruptionsAllowed),
 		kind.NonNegative(at.Child("currentHealthy"), &b.Status.CurrentHealthy),
 		kind.NonNegative(at.Child("desiredHealthy"), &b.Status.DesiredHealthy),

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -32,7 +33,7 @@ func TestBudgets(t *testing.T) {
 	check("numbers are not negative", most(intstr.FromInt32(-1)), "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0")
 	check("unhealthy pod eviction policies are known", func(b *budget) { b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.UnhealthyPodEvictionPolicyType("x")) },
 		`spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"`)
-	registrytest.Rules(t, newBudget, func(b *budget) field.ErrorList { return validateBudgetStatus(b, nil) })(
+	registrytest.Rules(t, newBudget, func(b *budget) field.ErrorList { return validateBudgetStatus(b, feature.Default()) })(
 		"what is counted is", func(b *budget) { b.Status.DisruptionsAllowed, b.Status.ExpectedPods = -1, -1 },
 		"status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0",
 		"status.expectedPods: Invalid value: -1: must be greater than or equal to 0")

@@ -1,11 +1,14 @@
 package resource
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -40,6 +43,19 @@ func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) f
 			errs = append(errs, field.Duplicate(at.Index(i), k))
 		}
 		seen.Insert(k)
+	}
+	return errs
+}
+
+// uniqueObjects is unique for a list with a key. The errors have the objects.
+func uniqueObjects[T any, K comparable](list []T, at *field.Path, key func(item T) K) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[K]()
+	for i, item := range list {
+		if seen.Has(key(item)) {
+			errs = append(errs, field.Duplicate(at.Index(i), item))
+		}
+		seen.Insert(key(item))
 	}
 	return errs
 }
@@ -104,12 +120,9 @@ func validateQualifiedName(name string, at *field.Path) field.ErrorList {
 	return append(errs, validateIdentifier(id, at)...)
 }
 
+// validateFullName requires an identifier with a domain.
 func validateFullName(name string, at *field.Path) field.ErrorList {
-	errs := validateQualifiedName(name, at)
-	if !strings.Contains(name, "/") {
-		errs = append(errs, field.Invalid(at, name, "a fully qualified name must be a domain and a name separated by a slash"))
-	}
-	return errs
+	return validate.ResourceFullyQualifiedName(context.Background(), operation.Operation{}, at, &name, nil)
 }
 
 func validateIdentifier(id string, at *field.Path) field.ErrorList {
@@ -145,7 +158,7 @@ func validateConfiguration(c resourcev1.DeviceConfiguration, longest int, at *fi
 	if c.Opaque == nil {
 		return field.ErrorList{field.Required(at.Child("opaque"), "")}
 	}
-	return append(validateDriverName(c.Opaque.Driver, at.Child("opaque", "driver")),
+	return append(kind.DriverName(at.Child("opaque", "driver"), c.Opaque.Driver),
 		validateParameters(c.Opaque.Parameters, longest, at.Child("opaque", "parameters"))...)
 }
 

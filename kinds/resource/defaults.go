@@ -50,18 +50,18 @@ func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
 	}
 }
 
-func defaultSlice(slice *resourcev1.ResourceSlice) {
+func defaultTaintTimes(slice *resourcev1.ResourceSlice, now metav1.Time) {
 	for i := range slice.Spec.Devices {
 		taints := slice.Spec.Devices[i].Taints
 		for j := range taints {
-			defaultTaint(&taints[j])
+			defaultTimeAdded(&taints[j], now)
 		}
 	}
 }
 
-// defaultTaint sets the time of a new taint in whole seconds, which is the stored precision.
-func defaultTaint(taint *resourcev1.DeviceTaint) {
+// defaultTimeAdded sets the time of a new taint in whole seconds, which is the stored precision.
+func defaultTimeAdded(taint *resourcev1.DeviceTaint, now metav1.Time) {
 	if taint.TimeAdded == nil {
-		taint.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
+		taint.TimeAdded = &metav1.Time{Time: now.Truncate(time.Second)}
 	}
 }

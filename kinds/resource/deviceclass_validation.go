@@ -1,17 +1,18 @@
 package resource
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/miniapi/miniapi/kinds/podspec"
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func validateNewClass(c *resourcev1.DeviceClass) field.ErrorList {
@@ -40,14 +41,24 @@ func validateClass(c *resourcev1.DeviceClass, mode environment.Type, longest int
 				return validateConfiguration(c.DeviceConfiguration, longest, at)
 			}),
 	)
-	if name := c.Spec.ExtendedResourceName; name != nil && !isExtendedName(*name) {
-		errs = append(errs, field.Invalid(spec.Child("extendedResourceName"), *name, "must be a valid extended resource name"))
+	if name := c.Spec.ExtendedResourceName; name != nil {
+		errs = append(errs, validateExtendedName(*name, spec.Child("extendedResourceName"))...)
 	}
 	return errs
 }
 
-// isExtendedName reports whether a name is valid for an extended resource, and for its quota.
-func isExtendedName(name string) bool {
-	return !podspec.IsNative(corev1.ResourceName(name)) && !strings.HasPrefix(name, corev1.DefaultResourceRequestsPrefix) &&
-		len(utilvalidation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+name)) == 0
+// validateExtendedName requires a name that is valid for an extended resource, and for its quota.
+func validateExtendedName(name string, at *field.Path) field.ErrorList {
+	const native = corev1.ResourceDefaultNamespacePrefix
+	var errs field.ErrorList
+	switch {
+	case !strings.Contains(name, "/"):
+		errs = append(errs, field.Invalid(at, name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'"))
+	case strings.Contains(name, native):
+		errs = append(errs, field.Invalid(at, name, fmt.Sprintf("must not have %q domain", native)))
+	}
+	if strings.HasPrefix(name, corev1.DefaultResourceRequestsPrefix) {
+		errs = append(errs, field.Invalid(at, name, fmt.Sprintf("must not have %q prefix", corev1.DefaultResourceRequestsPrefix)))
+	}
+	return append(errs, kind.Invalid(at, name, content.IsLabelKey(corev1.DefaultResourceRequestsPrefix+name))...)
 }

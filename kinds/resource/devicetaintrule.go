@@ -1,7 +1,7 @@
 package resource
 
 import (
-	"time"
+	"context"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ func deviceTaintRules(features *feature.Set) *registry.Resource {
 	d.Gate = feature.DRADeviceTaintRules
 	d.AllowUnconditionalUpdate, d.ReturnDeletedObject = false, false
 	d.Generation = true
-	d.Default = func(rule *resourcev1.DeviceTaintRule) { defaultTaint(&rule.Spec.Taint) }
+	d.DefaultTimes = func(rule *resourcev1.DeviceTaintRule, now metav1.Time) { defaultTimeAdded(&rule.Spec.Taint, now) }
 	d.ValidateCreate = validateTaintRule
 	d.PrepareForUpdate = restartTaint
 	d.ValidateUpdate = validateTaintRuleUpdate
@@ -28,10 +28,11 @@ func deviceTaintRules(features *feature.Set) *registry.Resource {
 }
 
 // restartTaint sets the time of a changed effect, unless the client sets it.
-func restartTaint(rule, old *resourcev1.DeviceTaintRule) {
+func restartTaint(ctx context.Context, rule, old *resourcev1.DeviceTaintRule) {
 	taint, before := &rule.Spec.Taint, &old.Spec.Taint
 	if taint.Effect != before.Effect && taint.TimeAdded.Equal(before.TimeAdded) {
-		taint.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
+		taint.TimeAdded = nil
+		defaultTimeAdded(taint, metav1.NewTime(registry.Now(ctx)))
 	}
 }
 

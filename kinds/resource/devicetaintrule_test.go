@@ -57,7 +57,7 @@ func TestTimeOfAChangedEffect(t *testing.T) {
 	} {
 		r := old.DeepCopy()
 		tc.change(&r.Spec.Taint)
-		restartTaint(r, old)
+		restartTaint(t.Context(), r, old)
 		if kept := r.Spec.Taint.TimeAdded.Equal(&long); kept != tc.kept {
 			t.Errorf("%s: kept is %t", tc.rule, kept)
 		}
@@ -65,7 +65,7 @@ func TestTimeOfAChangedEffect(t *testing.T) {
 	own := old.DeepCopy()
 	own.Spec.Taint.Effect = resourcev1.DeviceTaintEffectNone
 	own.Spec.Taint.TimeAdded = new(metav1.NewTime(long.Add(time.Hour)))
-	restartTaint(own, old)
+	restartTaint(t.Context(), own, old)
 	if !own.Spec.Taint.TimeAdded.Equal(new(metav1.NewTime(long.Add(time.Hour)))) {
 		t.Error("the time of the client is lost")
 	}

@@ -105,12 +105,13 @@ func TestNewTaintsGetTheCurrentTime(t *testing.T) {
 	slice := &resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{
 		{Name: "d", Taints: []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}},
 	}}}
-	defaultSlice(slice)
+	now := metav1.NewTime(time.Unix(1700000000, 5))
+	defaultTaintTimes(slice, now)
 	first := slice.Spec.Devices[0].Taints[0].TimeAdded
-	if first.IsZero() || first.Nanosecond() != 0 {
+	if !first.Time.Equal(time.Unix(1700000000, 0)) {
 		t.Fatalf("dated %v", first)
 	}
-	defaultSlice(slice)
+	defaultTaintTimes(slice, metav1.NewTime(now.Add(time.Hour)))
 	if again := slice.Spec.Devices[0].Taints[0].TimeAdded; again != first {
 		t.Errorf("dated %v, and then %v", first, again)
 	}

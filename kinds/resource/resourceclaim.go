@@ -1,10 +1,12 @@
 package resource
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -15,13 +17,16 @@ import (
 func resourceClaims(features *feature.Set) *registry.Resource {
 	d := definition("resourceclaims", &resourcev1.ResourceClaim{}, &resourcev1.ResourceClaimList{})
 	d.Namespaced = true
+	d.GenerateNameOnUpdate = true
 	d.Status = true
 	d.GatedFields = gatedClaimFields
 	d.ValidateCreate = validateClaim
-	d.ValidateUpdate = validateClaimUpdate
+	d.ValidateUpdate = claimUpdateValidation(features)
 	d.StatusKeepsMetadata = true
 	d.PrepareForStatusUpdate = prepareClaimStatus
-	d.ValidateStatusUpdate = validateClaimStatus
+	d.ValidateStatusUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
+		return validateClaimStatus(c, old, features)
+	}
 	d.Default = defaultClaim
 	d.Columns = kind.StandardColumns(
 		kind.TextColumn("State", "A summary of the current state (allocated, pending, reserved, etc.).",
@@ -57,7 +62,7 @@ func gatedClaimSpecFields(at string) []kind.GatedField {
 type device struct{ Driver, Pool, Device, ShareID string }
 
 // prepareClaimStatus removes the status of devices that this write removes from the allocation.
-func prepareClaimStatus(claim, old *resourcev1.ResourceClaim) {
+func prepareClaimStatus(_ context.Context, claim, old *resourcev1.ResourceClaim) {
 	status := &claim.Status
 	before, now := allocatedDevices(old), allocatedDevices(claim)
 	status.Devices = slices.DeleteFunc(status.Devices, func(d resourcev1.AllocatedDeviceStatus) bool {

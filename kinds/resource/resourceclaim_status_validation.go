@@ -12,20 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 // validateClaimStatus rejects changes of an existing allocation, and references to devices that
 // are not allocated.
-func validateClaimStatus(c, old *resourcev1.ResourceClaim) field.ErrorList {
+func validateClaimStatus(c, old *resourcev1.ResourceClaim, features *feature.Set) field.ErrorList {
 	status := field.NewPath("status")
 	reserved := status.Child("reservedFor")
 	errs := slices.Concat(
 		each(c.Status.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize, reserved, validateConsumer),
-		unique(c.Status.ReservedFor, reserved, func(r resourcev1.ResourceClaimConsumerReference) string { return string(r.UID) }),
-		each(c.Status.Devices, unlimited, status.Child("devices"), deviceStatusOf(c)),
-		unique(c.Status.Devices, status.Child("devices"), deviceOf),
+		uniqueObjects(c.Status.ReservedFor, reserved, func(r resourcev1.ResourceClaimConsumerReference) string { return string(r.UID) }),
+		each(c.Status.Devices, unlimited, status.Child("devices"), deviceStatusOf(c, features)),
+		uniqueObjects(c.Status.Devices, status.Child("devices"), deviceOf),
 	)
 	if len(c.Status.ReservedFor) > 0 && c.Status.Allocation == nil {
 		errs = append(errs, field.Forbidden(reserved, "may not be specified when `allocated` is not set"))
@@ -88,7 +89,7 @@ func validateNetworkData(n *resourcev1.NetworkDeviceData, at *field.Path) field.
 	return append(errs, unique(n.IPs, ips, identity)...)
 }
 
-func deviceStatusOf(c *resourcev1.ResourceClaim) func(resourcev1.AllocatedDeviceStatus, *field.Path) field.ErrorList {
+func deviceStatusOf(c *resourcev1.ResourceClaim, features *feature.Set) func(resourcev1.AllocatedDeviceStatus, *field.Path) field.ErrorList {
 	allocated := allocatedDevices(c)
 	return func(d resourcev1.AllocatedDeviceStatus, at *field.Path) field.ErrorList {
 		errs := slices.Concat(
@@ -105,7 +106,7 @@ func deviceStatusOf(c *resourcev1.ResourceClaim) func(resourcev1.AllocatedDevice
 		if n := len(d.Conditions); n > resourcev1.AllocatedDeviceStatusMaxConditions {
 			errs = append(errs, field.TooMany(at.Child("conditions"), n, resourcev1.AllocatedDeviceStatusMaxConditions))
 		}
-		errs = append(errs, kind.Conditions(at.Child("conditions"), d.Conditions)...)
+		errs = append(errs, kind.Conditions(features, at.Child("conditions"), d.Conditions)...)
 		if d.Data != nil && len(d.Data.Raw) > 0 {
 			errs = append(errs, validateParameters(*d.Data, resourcev1.AllocatedDeviceStatusDataMaxLength, at.Child("data"))...)
 		}
@@ -133,7 +134,7 @@ func (n names) validateAllocation(a *resourcev1.DeviceAllocationResult, at *fiel
 func (n names) validateResult(r resourcev1.DeviceRequestAllocationResult, at *field.Path) field.ErrorList {
 	errs := slices.Concat(
 		n.validateRef(r.Request, at.Child("request")),
-		validateDriverName(r.Driver, at.Child("driver")),
+		kind.DriverName(at.Child("driver"), r.Driver),
 		validatePoolName(r.Pool, at.Child("pool")),
 		dnsLabel(r.Device, at.Child("device")),
 		validateBinding(r.BindingConditions, r.BindingFailureConditions, at),

@@ -7,12 +7,14 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -20,8 +22,10 @@ func validateClaim(c *resourcev1.ResourceClaim) field.ErrorList {
 	return validateDevices(&c.Spec.Devices, field.NewPath("spec", "devices"))
 }
 
-func validateClaimUpdate(c, old *resourcev1.ResourceClaim) field.ErrorList {
-	return kind.Immutable(field.NewPath("spec"), c.Spec, old.Spec)
+func claimUpdateValidation(features *feature.Set) func(c, old *resourcev1.ResourceClaim) field.ErrorList {
+	return func(c, old *resourcev1.ResourceClaim) field.ErrorList {
+		return kind.ImmutableByTag(features, field.NewPath("spec"), c.Spec, old.Spec)
+	}
 }
 
 func validateTemplate(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
@@ -29,8 +33,37 @@ func validateTemplate(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
 	return slices.Concat(
 		validation.ValidateAnnotations(t.Spec.Annotations, spec.Child("metadata", "annotations")),
 		metavalidation.ValidateLabels(t.Spec.Labels, spec.Child("metadata", "labels")),
+		validateTemplateMeta(&t.Spec.ObjectMeta, spec.Child("metadata")),
 		validateDevices(&t.Spec.Spec.Devices, spec.Child("spec", "devices")),
 	)
+}
+
+// validateTemplateMeta rejects all fields but labels and annotations.
+func validateTemplateMeta(m *metav1.ObjectMeta, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"name", m.Name != ""},
+		{"generateName", m.GenerateName != ""},
+		{"namespace", m.Namespace != ""},
+		{"selfLink", m.SelfLink != ""},
+		{"uID", m.UID != ""}, // as kube-apiserver spells it
+		{"resourceVersion", m.ResourceVersion != ""},
+		{"generation", m.Generation != 0},
+		{"creationTimestamp", !m.CreationTimestamp.IsZero()},
+		{"deletionTimestamp", m.DeletionTimestamp != nil},
+		{"deletionGracePeriodSeconds", m.DeletionGracePeriodSeconds != nil},
+		{"ownerReferences", m.OwnerReferences != nil},
+		{"finalizers", m.Finalizers != nil},
+		{"managedFields", m.ManagedFields != nil},
+	} {
+		if f.set {
+			errs = append(errs, field.Forbidden(at.Child(f.name), "cannot be set"))
+		}
+	}
+	return errs
 }
 
 func validateTemplateUpdate(t, old *resourcev1.ResourceClaimTemplate) field.ErrorList {
@@ -77,7 +110,7 @@ func validateDevices(c *resourcev1.DeviceClaim, at *field.Path) field.ErrorList 
 	known := namesOf(c)
 	return slices.Concat(
 		each(c.Requests, resourcev1.DeviceRequestsMaxSize, at.Child("requests"), validateRequest),
-		unique(c.Requests, at.Child("requests"), func(r resourcev1.DeviceRequest) string { return r.Name }),
+		uniqueObjects(c.Requests, at.Child("requests"), func(r resourcev1.DeviceRequest) string { return r.Name }),
 		each(c.Constraints, resourcev1.DeviceConstraintsMaxSize, at.Child("constraints"), known.validateConstraint),
 		each(c.Config, resourcev1.DeviceConfigMaxSize, at.Child("config"), func(c resourcev1.DeviceClaimConfiguration, at *field.Path) field.ErrorList {
 			return append(known.validateRefs(c.Requests, at.Child("requests")), validateConfiguration(c.DeviceConfiguration, resourcev1.OpaqueParametersMaxLength, at)...)
@@ -88,16 +121,14 @@ func validateDevices(c *resourcev1.DeviceClaim, at *field.Path) field.ErrorList 
 func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList {
 	errs := dnsLabel(r.Name, at.Child("name"))
 	first := at.Child("firstAvailable")
+	errs = append(errs, uniqueObjects(r.FirstAvailable, first, func(s resourcev1.DeviceSubRequest) string { return s.Name })...)
 	switch alternatives := len(r.FirstAvailable) > 0; {
 	case !alternatives && r.Exactly == nil:
 		errs = append(errs, field.Required(at, "exactly one of `exactly` or `firstAvailable` is required"))
 	case alternatives && r.Exactly != nil:
 		errs = append(errs, field.Invalid(at, nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"))
 	case alternatives:
-		errs = slices.Concat(errs,
-			each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateSubRequest),
-			unique(r.FirstAvailable, first, func(s resourcev1.DeviceSubRequest) string { return s.Name }),
-		)
+		errs = append(errs, each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateSubRequest)...)
 	default:
 		e, at := r.Exactly, at.Child("exactly")
 		errs = slices.Concat(errs,
@@ -132,11 +163,14 @@ func validateAmount(mode resourcev1.DeviceAllocationMode, n int64, at *field.Pat
 
 func (n names) validateConstraint(c resourcev1.DeviceConstraint, at *field.Path) field.ErrorList {
 	errs := n.validateRefs(c.Requests, at.Child("requests"))
-	switch {
-	case c.MatchAttribute != nil:
-		return append(errs, validateFullName(string(*c.MatchAttribute), at.Child("matchAttribute"))...)
-	case c.DistinctAttribute != nil:
-		return append(errs, validateFullName(string(*c.DistinctAttribute), at.Child("distinctAttribute"))...)
+	if name := c.MatchAttribute; name != nil {
+		errs = append(errs, validateFullName(string(*name), at.Child("matchAttribute"))...)
+	}
+	if name := c.DistinctAttribute; name != nil {
+		errs = append(errs, validateFullName(string(*name), at.Child("distinctAttribute"))...)
+	}
+	if c.MatchAttribute != nil || c.DistinctAttribute != nil {
+		return errs
 	}
 	return append(errs, field.Required(at, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
 }

@@ -11,6 +11,7 @@ import (
 func resourceClaimTemplates(features *feature.Set) *registry.Resource {
 	d := definition("resourceclaimtemplates", &resourcev1.ResourceClaimTemplate{}, &resourcev1.ResourceClaimTemplateList{})
 	d.Namespaced = true
+	d.GenerateNameOnUpdate = true
 	d.ValidateCreate = validateTemplate
 	d.ValidateUpdate = validateTemplateUpdate
 	d.GatedFields = func() []kind.GatedField { return gatedClaimSpecFields("spec.spec.") }

@@ -23,7 +23,7 @@ func resourceSlices(features *feature.Set) *registry.Resource {
 	d.FieldLabel = kind.FieldLabelsElse("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s",
 		sliceFields(features)...)
 	d.Fields = resourceSliceFields
-	d.Default = defaultSlice
+	d.DefaultTimes = defaultTaintTimes
 	d.Columns = resourceSliceColumns(features)
 	return d.Build(features)
 }

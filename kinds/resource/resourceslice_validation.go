@@ -40,7 +40,7 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 			func(c resourcev1.CounterSet, at *field.Path) field.ErrorList {
 				return validateCounters(c.Name, c.Counters, at, "name", resourcev1.ResourceSliceMaxCountersPerCounterSet)
 			}),
-		unique(s.Spec.SharedCounters, spec.Child("sharedCounters"), func(c resourcev1.CounterSet) string { return c.Name }),
+		uniqueObjects(s.Spec.SharedCounters, spec.Child("sharedCounters"), func(c resourcev1.CounterSet) string { return c.Name }),
 	)
 }
 
@@ -152,7 +152,7 @@ func validateDevice(d, old *resourcev1.Device, perDevice bool, at *field.Path) f
 			func(c resourcev1.DeviceCounterConsumption, at *field.Path) field.ErrorList {
 				return validateCounters(c.CounterSet, c.Counters, at, "counterSet", resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption)
 			}),
-		unique(d.ConsumesCounters, counters, func(c resourcev1.DeviceCounterConsumption) string { return c.CounterSet }),
+		uniqueObjects(d.ConsumesCounters, counters, func(c resourcev1.DeviceCounterConsumption) string { return c.CounterSet }),
 		validateDeviceNodes(d, perDevice, at),
 		validateBinding(d.BindingConditions, d.BindingFailureConditions, at),
 	)
@@ -243,15 +243,6 @@ var semanticVersion = sync.OnceValue(func() *regexp.Regexp {
 // validateAttribute requires a value of exactly one type.
 func validateAttribute(a resourcev1.DeviceAttribute, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	set := 0
-	for _, is := range []bool{
-		a.BoolValue != nil, a.IntValue != nil, a.StringValue != nil, a.VersionValue != nil,
-		a.BoolValues != nil, a.IntValues != nil, a.StringValues != nil, a.VersionValues != nil,
-	} {
-		if is {
-			set++
-		}
-	}
 	if s := a.StringValue; s != nil && len(*s) > resourcev1.DeviceAttributeMaxValueLength {
 		errs = append(errs, field.TooLong(at.Child("string"), "", resourcev1.DeviceAttributeMaxValueLength))
 	}
@@ -261,12 +252,32 @@ func validateAttribute(a resourcev1.DeviceAttribute, at *field.Path) field.Error
 	if v := a.VersionValue; v != nil && len(*v) > resourcev1.DeviceAttributeMaxValueLength {
 		errs = append(errs, field.TooLong(at.Child("version"), "", resourcev1.DeviceAttributeMaxValueLength))
 	}
-	switch set {
+	const types = "one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
+	switch set := attributeTypes(a); len(set) {
 	case 0:
-		errs = append(errs, field.Invalid(at, "", "exactly one value must be specified"))
+		errs = append(errs, field.Invalid(at, "", "must specify "+types))
 	case 1:
 	default:
-		errs = append(errs, field.Invalid(at, kind.GoJSON(a), "exactly one value must be specified"))
+		errs = append(errs, field.Invalid(at, "{"+strings.Join(set, ", ")+"}", "must specify exactly "+types))
 	}
 	return errs
+}
+
+// attributeTypes returns the names of the fields that are set. Empty lists do not count.
+func attributeTypes(a resourcev1.DeviceAttribute) []string {
+	var set []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"int", a.IntValue != nil}, {"bool", a.BoolValue != nil},
+		{"string", a.StringValue != nil}, {"version", a.VersionValue != nil},
+		{"ints", len(a.IntValues) > 0}, {"bools", len(a.BoolValues) > 0},
+		{"strings", len(a.StringValues) > 0}, {"versions", len(a.VersionValues) > 0},
+	} {
+		if f.set {
+			set = append(set, f.name)
+		}
+	}
+	return set
 }

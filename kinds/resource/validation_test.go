@@ -5,9 +5,11 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
@@ -70,26 +72,45 @@ func TestClaims(t *testing.T) {
 	const at = "spec.devices."
 	check := registrytest.Rules(t, newClaim, validateClaim)
 	check("request names are unique", func(c *claim) { c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, c.Spec.Devices.Requests[0]) },
-		at+`requests[1]: Duplicate value: "r"`)
+		at+`requests[1]: Duplicate value: {"name":"r","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}`)
 	check("constraints refer to requests", func(c *claim) {
 		c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{Requests: []string{"s"}, MatchAttribute: new(resourcev1.FullyQualifiedName("a"))}}
 	},
 		at+`constraints[0].requests[0]: Invalid value: "s": must be the name of a request in the claim or `+
 			`the name of a request and a subrequest separated by '/'`,
 		at+`constraints[0].matchAttribute: Invalid value: "a": a fully qualified name must be a domain and a name separated by a slash`)
+	check("the domain of an attribute is a DNS subdomain", func(c *claim) {
+		name := resourcev1.FullyQualifiedName("../a")
+		c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &name}}
+	}, at+`constraints[0].matchAttribute: Invalid value: "..": prefix: a lowercase RFC 1123 subdomain must consist of lower case `+
+		`alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', `+
+		`regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
 	check("opaque parameters are required", func(c *claim) {
 		c.Spec.Devices.Config = []resourcev1.DeviceClaimConfiguration{{DeviceConfiguration: resourcev1.DeviceConfiguration{
 			Opaque: &resourcev1.OpaqueDeviceConfiguration{Driver: "d", Parameters: runtime.RawExtension{Raw: []byte("[]")}},
 		}}}
 	}, at+`config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object`)
-	if got := registrytest.Texts(validateClaimUpdate(&claim{}, newClaim())); len(got) != 1 {
+	if got := registrytest.Texts(claimUpdateValidation(feature.Default())(&claim{}, newClaim())); len(got) != 1 {
 		t.Errorf("another spec: %q", got)
 	}
 }
 
+func TestClaimTemplatesHaveOnlyLabelsAndAnnotations(t *testing.T) {
+	valid := func() *resourcev1.ResourceClaimTemplate {
+		labels := map[string]string{"a": "b"}
+		return &resourcev1.ResourceClaimTemplate{Spec: resourcev1.ResourceClaimTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: labels}, Spec: newClaim().Spec,
+		}}
+	}
+	check := registrytest.Rules(t, valid, validateTemplate)
+	check("no name and no finalizers", func(c *resourcev1.ResourceClaimTemplate) {
+		c.Spec.Name, c.Spec.Finalizers = "n", []string{}
+	}, "spec.metadata.name: Forbidden: cannot be set", "spec.metadata.finalizers: Forbidden: cannot be set")
+}
+
 func TestStatusOfClaims(t *testing.T) {
 	type claim = resourcev1.ResourceClaim
-	first := registrytest.Rules(t, allocated, func(c *claim) field.ErrorList { return validateClaimStatus(c, newClaim()) })
+	first := registrytest.Rules(t, allocated, func(c *claim) field.ErrorList { return validateClaimStatus(c, newClaim(), feature.Default()) })
 	first("what is allocated was asked for", func(c *claim) { c.Status.Allocation.Devices.Results[0].Request = "s" },
 		`status.allocation.devices.results[0].request: Invalid value: "s": must be the name of a request in the claim or `+
 			`the name of a request and a subrequest separated by '/'`)
@@ -104,7 +125,7 @@ func TestStatusOfClaims(t *testing.T) {
 		`status.devices[0]: Invalid value: {"Driver":"d","Pool":"p","Device":"y","ShareID":""}: must be an allocated device in the claim`)
 	moved := allocated()
 	moved.Status.Allocation.Devices.Results[0].Device = "y"
-	if got := registrytest.Texts(validateClaimStatus(moved, allocated())); len(got) != 1 {
+	if got := registrytest.Texts(validateClaimStatus(moved, allocated(), feature.Default())); len(got) != 1 {
 		t.Errorf("another allocation: %q", got)
 	}
 }
@@ -117,6 +138,7 @@ func TestSlices(t *testing.T) {
 			Devices: []resourcev1.Device{{Name: "x", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: new("a")}}}},
 		}}
 	}
+	const types = "one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
 	const nodes = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	check := registrytest.Rules(t, valid, validateNewSlice)
 	check("an empty spec", func(s *resourceSlice) { s.Spec = resourcev1.ResourceSliceSpec{} },
@@ -129,7 +151,10 @@ func TestSlices(t *testing.T) {
 	check("device names are unique", func(s *resourceSlice) { s.Spec.Devices = append(s.Spec.Devices, s.Spec.Devices[0]) },
 		`spec.devices[1]: Duplicate value: "x"`)
 	check("attributes have one value", func(s *resourceSlice) { s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{} },
-		`spec.devices[0].attributes[model]: Invalid value: "": exactly one value must be specified`)
+		`spec.devices[0].attributes[model]: Invalid value: "": must specify `+types)
+	check("attributes have no second value", func(s *resourceSlice) {
+		s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{StringValue: new("a"), IntValue: new(int64(1)), BoolValues: []bool{}}
+	}, `spec.devices[0].attributes[model]: Invalid value: "{int, string}": must specify exactly `+types)
 	check("versions are semantic versions", func(s *resourceSlice) {
 		s.Spec.Devices[0].Attributes["model"] = resourcev1.DeviceAttribute{VersionValue: new("1")}
 	},

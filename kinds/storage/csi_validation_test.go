@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,6 +85,12 @@ func TestVolumeAttachments(t *testing.T) {
 	}
 	check := registrytest.Rules(t, valid, validateAttachment)
 	check("attacher is required", func(a *attachment) { a.Spec.Attacher = "" }, "spec.attacher: Required value")
+	check("attacher is short", func(a *attachment) { a.Spec.Attacher = strings.Repeat("X", 64) },
+		"spec.attacher: Too long: may not be more than 63 characters")
+	check("attacher is a DNS subdomain", func(a *attachment) { a.Spec.Attacher = "a,b" },
+		`spec.attacher: Invalid value: "a,b": an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must `+
+			`start and end with an alphanumeric character (e.g. 'Example.com', `+
+			`regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)
 	check("source is required", func(a *attachment) { a.Spec.Source.PersistentVolumeName = nil },
 		"spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
 	check("the volume name is required", func(a *attachment) { a.Spec.Source.PersistentVolumeName = new("") },
@@ -96,7 +103,27 @@ func TestVolumeAttachments(t *testing.T) {
 	},
 		"status.attachError.message: Too long: may not be more than 1024 bytes",
 		"status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive")
-	if got := registrytest.Texts(validateAttachmentUpdate(valid(), &attachment{})); len(got) != 1 || !strings.HasSuffix(got[0], "field is immutable") {
+	inline := func(volume corev1.PersistentVolumeSpec) func(*attachment) {
+		return func(a *attachment) { a.Spec.Source = storagev1.VolumeAttachmentSource{InlineVolumeSpec: &volume} }
+	}
+	const at = "spec.source.inlineVolumeSpec"
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	check("an inline volume has a CSI source", inline(corev1.PersistentVolumeSpec{}),
+		at+".csi: Required value: has to be specified in the context of inline volumes",
+		at+".accessModes: Required value", at+": Required value: must specify a volume type")
+	csi := corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}}
+	check("an inline volume", inline(corev1.PersistentVolumeSpec{AccessModes: modes, PersistentVolumeSource: csi}))
+	check("an inline volume is the only source", func(a *attachment) {
+		a.Spec.Source.InlineVolumeSpec = &corev1.PersistentVolumeSpec{}
+	}, "spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	check("an inline volume has no claim", inline(corev1.PersistentVolumeSpec{
+		AccessModes: modes, PersistentVolumeSource: csi, ClaimRef: &corev1.ObjectReference{}, StorageClassName: "c",
+		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
+	}),
+		at+".claimRef: Forbidden: may not be specified in the context of inline volumes",
+		at+".storageClassName: Forbidden: may not be specified in the context of inline volumes",
+		at+".persistentVolumeReclaimPolicy: Forbidden: may only be Retain in the context of inline volumes")
+	if got := registrytest.Texts(attachmentUpdateValidation(feature.Default())(valid(), &attachment{})); len(got) != 1 || !strings.HasSuffix(got[0], "field is immutable") {
 		t.Errorf("another spec: %q", got)
 	}
 }

@@ -14,6 +14,7 @@ func csiNodes(features *feature.Set) *registry.Resource {
 		Object:               &storagev1.CSINode{},
 		List:                 &storagev1.CSINodeList{},
 		Resource:             "csinodes",
+		GenerateNameOnUpdate: true,
 		ValidateCreate:       validateNode,
 		ValidateUpdate:       validateNodeUpdate,
 		ReturnDeletedObject:  true,

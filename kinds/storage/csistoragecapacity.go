@@ -10,12 +10,13 @@ import (
 
 func csiStorageCapacities(features *feature.Set) *registry.Resource {
 	return kind.Definition[*storagev1.CSIStorageCapacity]{
-		GroupVersion:   storagev1.SchemeGroupVersion,
-		Object:         &storagev1.CSIStorageCapacity{},
-		List:           &storagev1.CSIStorageCapacityList{},
-		Resource:       "csistoragecapacities",
-		Namespaced:     true,
-		ValidateCreate: validateCapacity,
-		ValidateUpdate: validateCapacityUpdate,
+		GroupVersion:         storagev1.SchemeGroupVersion,
+		Object:               &storagev1.CSIStorageCapacity{},
+		List:                 &storagev1.CSIStorageCapacityList{},
+		Resource:             "csistoragecapacities",
+		GenerateNameOnUpdate: true,
+		Namespaced:           true,
+		ValidateCreate:       validateCapacity,
+		ValidateUpdate:       validateCapacityUpdate,
 	}.Build(features)
 }

@@ -21,6 +21,7 @@ func storageClasses(features *feature.Set) *registry.Resource {
 		Object:                   &storagev1.StorageClass{},
 		List:                     &storagev1.StorageClassList{},
 		Resource:                 "storageclasses",
+		GenerateNameOnUpdate:     true,
 		Default:                  defaultStorageClass,
 		ShortNames:               []string{"sc"},
 		Warnings:                 warningsForTopologies,

@@ -15,13 +15,14 @@ func volumeAttachments(features *feature.Set) *registry.Resource {
 		Object:               &storagev1.VolumeAttachment{},
 		List:                 &storagev1.VolumeAttachmentList{},
 		Resource:             "volumeattachments",
+		GenerateNameOnUpdate: true,
 		Default:              defaultVolumeAttachment,
 		Status:               true,
 		ValidateCreate:       validateAttachment,
-		ValidateUpdate:       validateAttachmentUpdate,
+		ValidateUpdate:       attachmentUpdateValidation(features),
 		ReturnDeletedObject:  true,
 		StatusKeepsMetadata:  true,
-		ValidateStatusUpdate: validateAttachmentUpdate,
+		ValidateStatusUpdate: attachmentStatusValidation(features),
 		Columns:              volumeAttachmentColumns(),
 	}.Build(features)
 }

@@ -5,10 +5,13 @@ import (
 	"slices"
 
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
+	"github.com/miniapi/miniapi/kinds/podspec"
 )
 
 const (
@@ -16,11 +19,10 @@ const (
 	longestError    = 1 << 10
 )
 
-// validateAttachment does not validate an inline volume.
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
 	errs := slices.Concat(
-		validateDriverName(a.Spec.Attacher, spec.Child("attacher")),
+		kind.DriverName(spec.Child("attacher"), a.Spec.Attacher),
 		validateSource(&a.Spec.Source, spec.Child("source")),
 		kind.Invalid(spec.Child("nodeName"), a.Spec.NodeName, utilvalidation.IsDNS1123Subdomain(a.Spec.NodeName)),
 		validateMetadata(a.Status.AttachmentMetadata, status.Child("attachmentMetadata")),
@@ -29,6 +31,9 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	)
 	if name := a.Spec.Source.PersistentVolumeName; name != nil {
 		errs = append(errs, kind.Invalid(spec.Child("source", "persistentVolumeName"), *name, utilvalidation.IsDNS1123Subdomain(*name))...)
+	}
+	if volume := a.Spec.Source.InlineVolumeSpec; volume != nil && a.Spec.Source.PersistentVolumeName == nil {
+		errs = append(errs, podspec.ValidateInlineVolume(volume, a.Name, spec.Child("source", "inlineVolumeSpec"))...)
 	}
 	return errs
 }
@@ -71,6 +76,17 @@ func validateVolumeError(e *storagev1.VolumeError, at *field.Path) field.ErrorLi
 	return errs
 }
 
-func validateAttachmentUpdate(a, old *storagev1.VolumeAttachment) field.ErrorList {
-	return append(validateAttachment(a), kind.Immutable(field.NewPath("spec"), a.Spec, old.Spec)...)
+func attachmentUpdateValidation(features *feature.Set) func(a, old *storagev1.VolumeAttachment) field.ErrorList {
+	return func(a, old *storagev1.VolumeAttachment) field.ErrorList {
+		return append(validateAttachment(a), kind.ImmutableByTag(features, field.NewPath("spec"), a.Spec, old.Spec)...)
+	}
+}
+
+// attachmentStatusValidation returns the validation of writes of the status. As in kube-apiserver,
+// it is the validation of updates, with the generateName.
+func attachmentStatusValidation(features *feature.Set) func(a, old *storagev1.VolumeAttachment) field.ErrorList {
+	update := attachmentUpdateValidation(features)
+	return func(a, old *storagev1.VolumeAttachment) field.ErrorList {
+		return append(kind.ValidateGenerateName(a, validation.NameIsDNSSubdomain), update(a, old)...)
+	}
 }

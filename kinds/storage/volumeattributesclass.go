@@ -14,6 +14,7 @@ func volumeAttributesClasses(features *feature.Set) *registry.Resource {
 		Object:                   &storagev1.VolumeAttributesClass{},
 		List:                     &storagev1.VolumeAttributesClassList{},
 		Resource:                 "volumeattributesclasses",
+		GenerateNameOnUpdate:     true,
 		ShortNames:               []string{"vac"},
 		ValidateCreate:           validateAttributesClass,
 		AllowUnconditionalUpdate: true,
@@ -21,7 +22,7 @@ func volumeAttributesClasses(features *feature.Set) *registry.Resource {
 		ReturnDeletedObject:      true,
 		Columns: []kind.Column[*storagev1.VolumeAttributesClass]{
 			classNameColumn[*storagev1.VolumeAttributesClass]("volumeattributesclass.alpha.kubernetes.io/is-default-class"),
-			kind.TextColumn("DriverName", "Name of the CSI driver This field is immutable.",
+			kind.TextColumn("DriverName", kind.FieldDoc(features, "driverName is the name of the CSI driver This field is immutable.", "driverName is the name", "Name"),
 				func(class *storagev1.VolumeAttributesClass) any { return class.DriverName }),
 			kind.AgeColumn[*storagev1.VolumeAttributesClass](),
 		},

@@ -16,6 +16,7 @@ func storageVersionMigrations(features *feature.Set) *registry.Resource {
 		Object:               &storagemigrationv1.StorageVersionMigration{},
 		List:                 &storagemigrationv1.StorageVersionMigrationList{},
 		Resource:             "storageversionmigrations",
+		GenerateNameOnUpdate: true,
 		Gate:                 feature.StorageVersionMigrator,
 		ValidateCreate:       validateMigration,
 		ValidateUpdate:       validateMigrationUpdate,

@@ -18,6 +18,7 @@ import (
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/etcd"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,7 +27,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type env struct {
 	*registrytest.Env
 	*Informer
-	// maps writes ConfigMaps even while they are not in the catalog.
+	// maps is the store of another API server, which writes ConfigMaps also while they are not in
+	// the catalog.
 	maps *registry.Store
 
 	mu      sync.Mutex // guards changes
@@ -38,7 +40,7 @@ type env struct {
 func newEnv(t *testing.T, edit ...func(*Config)) *env {
 	t.Helper()
 	e := &env{Env: registrytest.New(t, nil)}
-	e.maps = e.Store("configmaps")
+	e.maps = otherServer(e.Env)
 	config := Config{
 		Resource: corev1.Resource("configmaps"),
 		Lookup:   func(name schema.GroupResource) (*registry.Store, bool) { return e.Catalog.Snapshot().Store(name) },
@@ -49,6 +51,21 @@ func newEnv(t *testing.T, edit ...func(*Config)) *env {
 	}
 	e.Informer = New(config)
 	return e
+}
+
+// otherServer returns the store of the ConfigMaps in another catalog over the same etcd.
+func otherServer(e *registrytest.Env) *registry.Store {
+	e.Helper()
+	backend, err := etcd.New(etcd.Config{Client: e.Client, LocalReads: true})
+	if err != nil {
+		e.Fatal(err)
+	}
+	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: backend.Store})
+	if err := catalog.Add(e.Store("configmaps").Resource()); err != nil {
+		e.Fatal(err)
+	}
+	store, _ := catalog.Snapshot().Store(corev1.Resource("configmaps"))
+	return store
 }
 
 // run runs the informer until the test ends.

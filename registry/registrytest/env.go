@@ -138,9 +138,7 @@ func (e *Env) Revision() int64 {
 // Default sets the defaults of an object of the hub version, as decoding a request does.
 func (e *Env) Default(resource string, obj runtime.Object) {
 	e.Helper()
-	if fill := e.Served(resource).Resource().Versions[0].Default; fill != nil {
-		fill(obj)
-	}
+	e.Served(resource).Resource().Versions[0].SetDefaults(obj, e.Catalog.Now)
 }
 
 // Create creates an object with defaults in its own namespace. An error fails the test.

@@ -11,31 +11,32 @@ import (
 )
 
 // check rejects data on which etcd would hang, panic or silently lose writes. It reads about as
-// much as etcd itself reads at its start.
-func (d *dataDir) check(ctx context.Context) error {
+// much as etcd itself reads at its start. It returns the number of entries of the log that etcd
+// replays.
+func (d *dataDir) check(ctx context.Context) (replayed uint64, err error) {
 	if d.temporary {
-		return nil
+		return 0, nil
 	}
 	paths, err := logFiles(datadir.ToWALDir(d.path))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	db, err := checkDatabase(ctx, datadir.ToBackendFileName(d.path))
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
-		return err
+		return 0, err
 	}
 	if len(paths) == 0 {
-		return checkFresh(db)
+		return 0, checkFresh(db)
 	}
 	if missing {
-		return fmt.Errorf("%w: there is a log, but no database: %w", ErrCorrupt, err)
+		return 0, fmt.Errorf("%w: there is a log, but no database: %w", ErrCorrupt, err)
 	}
 	log, err := checkLog(ctx, paths)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return errors.Join(checkConsistent(log, db), checkMember(log, db))
+	return log.end() - log.start(), errors.Join(checkConsistent(log, db), checkMember(log, db))
 }
 
 // checkFresh checks a database without a log. It is valid if it is empty, was left by an

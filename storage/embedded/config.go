@@ -17,6 +17,10 @@ type Config struct {
 	// DataDir is the data directory. It is created if it does not exist. Empty: a temporary
 	// directory, which is not synced to disk and which Close removes.
 	DataDir string
+	// Snapshot is a snapshot of an etcd, whose copy in the temporary directory the server begins
+	// with: a file, or the data directory of an etcd that does not run; see Restore. The quota must
+	// exceed its size, or be 0. It is for an empty DataDir. Empty: the server begins without keys.
+	Snapshot string
 	// UnsafeNoFsync disables syncing DataDir to disk: if the machine stops, the last writes may be
 	// lost and the data may be damaged.
 	UnsafeNoFsync bool
@@ -41,6 +45,9 @@ func (c Config) Validate() error {
 		if _, err := listenAddress(raw); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if c.Snapshot != "" && c.DataDir != "" {
+		errs = append(errs, errors.New("a snapshot is served from a temporary directory, not from a data directory: use Restore"))
 	}
 	if c.QuotaBytes < 0 {
 		errs = append(errs, fmt.Errorf("quota %d: must not be negative", c.QuotaBytes))

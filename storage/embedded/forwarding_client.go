@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"context"
+	"errors"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 )
@@ -13,15 +15,15 @@ func newForwardingClient(s *Server, first *clientv3.Client) *clientv3.Client {
 	client := clientv3.NewCtxClient(context.Background(), clientv3.WithZapLogger(zap.NewNop()))
 	client.KV = forwardKV{s}
 	client.Lease = forwardLease{s}
-	client.Watcher = forwardWatcher{s}
+	client.Watcher = newForwardWatcher(s, client)
 	client.Maintenance = forwardMaintenance{first.Maintenance, s}
 	client.Cluster, client.Auth = first.Cluster, first.Auth
 	return client
 }
 
-// callRunning calls the running instance. It returns if the instance fails during the call, since
-// the call may then never return.
-func callRunning[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, error) {
+// callRunning calls the running instance. It returns if the instance fails or ctx ends during the
+// call: the call may then never return, because etcd holds its locks.
+func callRunning[T any](ctx context.Context, s *Server, call func(*instance) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -33,7 +35,7 @@ func callRunning[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, e
 	}
 	returned := make(chan result, 1)
 	go func() { // ends with the call
-		value, err := call(i.client)
+		value, err := call(i)
 		returned <- result{value, err}
 	}()
 	select {
@@ -41,6 +43,19 @@ func callRunning[T any](s *Server, call func(*clientv3.Client) (T, error)) (T, e
 		return r.value, r.err
 	case <-i.fatal.failed:
 		return none, errRestarting
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+// read is callRunning for a read, which it repeats after a change of the leader. etcd fails the
+// reads with it that begin before its loop for reads has seen the election at the start.
+func read[T any](ctx context.Context, s *Server, call func(*instance) (T, error)) (T, error) {
+	for {
+		value, err := callRunning(ctx, s, call)
+		if !errors.Is(rpctypes.Error(err), rpctypes.ErrLeaderChanged) {
+			return value, err
+		}
 	}
 }
 
@@ -54,12 +69,12 @@ func (f forwardKV) Put(ctx context.Context, key, value string, opts ...clientv3.
 
 // Get implements clientv3.KV.
 func (f forwardKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.GetResponse, error) { return c.Get(ctx, key, opts...) })
+	return read(ctx, f.s, func(i *instance) (*clientv3.GetResponse, error) { return i.client.Get(ctx, key, opts...) })
 }
 
 // GetStream implements clientv3.KV.
 func (f forwardKV) GetStream(ctx context.Context, key string, opts ...clientv3.OpOption) (clientv3.GetStreamChan, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (clientv3.GetStreamChan, error) { return c.GetStream(ctx, key, opts...) })
+	return read(ctx, f.s, func(i *instance) (clientv3.GetStreamChan, error) { return i.client.GetStream(ctx, key, opts...) })
 }
 
 // Delete implements clientv3.KV.
@@ -70,14 +85,14 @@ func (f forwardKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOp
 
 // Compact implements clientv3.KV.
 func (f forwardKV) Compact(ctx context.Context, revision int64, opts ...clientv3.CompactOption) (*clientv3.CompactResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.CompactResponse, error) { return c.Compact(ctx, revision, opts...) })
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.CompactResponse, error) { return i.client.Compact(ctx, revision, opts...) })
 }
 
 // Do implements clientv3.KV. A write that an instance does not answer ends with etcd's own time
 // limit for requests.
 func (f forwardKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
 	if op.IsGet() {
-		return callRunning(f.s, func(c *clientv3.Client) (clientv3.OpResponse, error) { return c.Do(ctx, op) })
+		return read(ctx, f.s, func(i *instance) (clientv3.OpResponse, error) { return i.client.Do(ctx, op) })
 	}
 	i, err := f.s.running()
 	if err != nil {

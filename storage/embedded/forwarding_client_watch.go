@@ -3,7 +3,11 @@ package embedded
 import (
 	"context"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 type forwardLease struct{ s *Server }
@@ -19,58 +23,62 @@ func (f forwardLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGran
 
 // Revoke implements clientv3.Lease.
 func (f forwardLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.LeaseRevokeResponse, error) { return c.Revoke(ctx, id) })
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.LeaseRevokeResponse, error) { return i.client.Revoke(ctx, id) })
 }
 
 // TimeToLive implements clientv3.Lease.
 func (f forwardLease) TimeToLive(ctx context.Context, id clientv3.LeaseID, opts ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.LeaseTimeToLiveResponse, error) {
-		return c.TimeToLive(ctx, id, opts...)
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.LeaseTimeToLiveResponse, error) {
+		return i.client.TimeToLive(ctx, id, opts...)
 	})
 }
 
 // Leases implements clientv3.Lease.
 func (f forwardLease) Leases(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.LeaseLeasesResponse, error) { return c.Leases(ctx) })
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.LeaseLeasesResponse, error) { return i.client.Leases(ctx) })
 }
 
 // KeepAlive implements clientv3.Lease. Its channel is closed when the instance ends.
 func (f forwardLease) KeepAlive(ctx context.Context, id clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (<-chan *clientv3.LeaseKeepAliveResponse, error) { return c.KeepAlive(ctx, id) })
+	return callRunning(ctx, f.s, func(i *instance) (<-chan *clientv3.LeaseKeepAliveResponse, error) { return i.client.KeepAlive(ctx, id) })
 }
 
 // KeepAliveOnce implements clientv3.Lease.
 func (f forwardLease) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.LeaseKeepAliveResponse, error) { return c.KeepAliveOnce(ctx, id) })
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.LeaseKeepAliveResponse, error) { return i.client.KeepAliveOnce(ctx, id) })
 }
 
 // Close implements clientv3.Lease. Each instance closes its own client.
 func (f forwardLease) Close() error { return nil }
 
-type forwardWatcher struct{ s *Server }
-
-// Watch implements clientv3.Watcher. Its channel is closed when the instance ends.
-func (f forwardWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	i, err := f.s.running()
-	if err != nil {
-		ended := make(chan clientv3.WatchResponse)
-		close(ended)
-		return ended
-	}
-	return i.client.Watch(ctx, key, opts...)
+// forwardWatcher is a Watcher with one stream of a running instance for each watch.
+type forwardWatcher struct {
+	clientv3.Watcher
+	rpc etcdserverpb.WatchClient
 }
 
-// RequestProgress implements clientv3.Watcher.
-func (f forwardWatcher) RequestProgress(ctx context.Context) error {
-	i, err := f.s.running()
-	if err != nil {
-		return err
-	}
-	return i.client.RequestProgress(ctx)
+func newForwardWatcher(s *Server, client *clientv3.Client) forwardWatcher {
+	rpc := forwardWatchClient{s}
+	return forwardWatcher{clientv3.NewWatchFromWatchClient(rpc, client), rpc}
 }
 
-// Close implements clientv3.Watcher. Each instance closes its own client.
-func (f forwardWatcher) Close() error { return nil }
+// WatchClient returns the RPC of watches.
+func (w forwardWatcher) WatchClient() etcdserverpb.WatchClient { return w.rpc }
+
+// forwardWatchClient opens the streams of watches.
+type forwardWatchClient struct{ s *Server }
+
+// Watch implements etcdserverpb.WatchClient. The stream ends when the instance ends.
+func (f forwardWatchClient) Watch(ctx context.Context, opts ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
+	i, err := f.s.running()
+	if err != nil {
+		return nil, status.Error(codes.Canceled, err.Error())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	unhook := context.AfterFunc(i.client.Ctx(), cancel)
+	context.AfterFunc(ctx, func() { unhook() })
+	return i.watches.Watch(ctx, opts...)
+}
 
 // forwardMaintenance returns the status of the running instance. All other requests go to the
 // first instance.
@@ -81,5 +89,5 @@ type forwardMaintenance struct {
 
 // Status implements clientv3.Maintenance.
 func (f forwardMaintenance) Status(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
-	return callRunning(f.s, func(c *clientv3.Client) (*clientv3.StatusResponse, error) { return c.Status(ctx, endpoint) })
+	return callRunning(ctx, f.s, func(i *instance) (*clientv3.StatusResponse, error) { return i.client.Status(ctx, endpoint) })
 }

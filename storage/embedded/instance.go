@@ -6,9 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
 	"go.etcd.io/etcd/server/v3/storage/datadir"
+	"go.etcd.io/raft/v3/raftpb"
 
 	"github.com/miniapi/miniapi/internal/zaplog"
 )
@@ -19,12 +23,15 @@ type instance struct {
 	fatal        *fatalHook
 	clientServer *clientServer
 	etcd         *etcdserver.EtcdServer
-	client       *clientv3.Client // calls etcd directly
+	client       *clientv3.Client         // calls etcd directly
+	watches      etcdserverpb.WatchClient // calls etcd directly
 	space        *spaceQuota
 	purger       *walPurger
 	// upkeep are the goroutines that maintain the database; cancel ends them.
 	upkeep sync.WaitGroup
 	cancel context.CancelFunc
+	// campaigns is set if the member does not wait for ticks before its election.
+	campaigns bool
 }
 
 func newInstance() *instance {
@@ -37,8 +44,12 @@ func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
 	member := serverConfig(cfg, i.clientServer.urls(), logger)
 	member.DataDir, member.UnsafeNoFsync = dir.path, cfg.UnsafeNoFsync || cfg.temporary()
 	err := i.fatal.call(func() error {
-		if err := dir.check(ctx); err != nil {
+		replayed, err := dir.check(ctx)
+		if err != nil {
 			return err
+		}
+		if i.campaigns = replayed <= keptEntries; !i.campaigns {
+			member.TickMs = uint(shortTick.Milliseconds())
 		}
 		etcd, err := etcdserver.NewServer(member)
 		if err == nil {
@@ -56,6 +67,7 @@ func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
 	i.space = newSpaceQuota(i.etcd, cfg)
 	i.purger = newWALPurger(datadir.ToWALDir(dir.path), cfg.Logger)
 	i.client = newClient(i.etcd, i.space, i.purger)
+	i.watches = adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(i.etcd))
 	i.maintain()
 	i.clientServer.serve(i.etcd)
 	return nil
@@ -65,16 +77,37 @@ func (i *instance) start(ctx context.Context, cfg Config, dir *dataDir) error {
 func (i *instance) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	select {
-	case <-i.etcd.ReadyNotify():
-		return nil
-	case <-i.fatal.failed:
-		return i.failure()
-	case <-i.etcd.StopNotify():
-		return errStopped
-	case <-ctx.Done():
-		return fmt.Errorf("wait until etcd is ready: %w", ctx.Err())
+	retry := time.NewTicker(time.Millisecond)
+	defer retry.Stop()
+	for {
+		i.campaign(ctx)
+		select {
+		case <-i.etcd.ReadyNotify():
+			return nil
+		case <-i.fatal.failed:
+			return i.failure()
+		case <-i.etcd.StopNotify():
+			return errStopped
+		case <-ctx.Done():
+			return fmt.Errorf("wait until etcd is ready: %w", ctx.Err())
+		case <-retry.C:
+		}
 	}
+}
+
+// campaign starts an election, which the only member wins at once. It sends the message by which a
+// leader hands over its role. Raft ignores the message until the member has applied its own
+// membership, and once there is a leader. If it were lost, the election would begin after
+// electionTicks.
+//
+// Raft panics if it campaigns while etcd removes replayed entries from memory. So a member that
+// replays more than keptEntries waits for ticks, as etcd does.
+func (i *instance) campaign(ctx context.Context) {
+	if !i.campaigns || i.etcd.Leader() != 0 {
+		return
+	}
+	member := uint64(i.etcd.MemberID())
+	_ = i.etcd.Process(ctx, &raftpb.Message{Type: raftpb.MsgTimeoutNow.Enum(), From: &member, To: &member})
 }
 
 // maintain starts the upkeep. If an alarm is active, space is reclaimed at once.

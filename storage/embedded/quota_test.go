@@ -43,7 +43,7 @@ func fill(t *testing.T, client *clientv3.Client) int {
 func expectSpace(t *testing.T, server *embedded.Server) {
 	t.Helper()
 	put(t, server.Client(), "/new", string(make([]byte, largeValue)))
-	if err := server.SpaceProblem(); err != nil {
+	if err := server.SpaceProblem(t.Context()); err != nil {
 		t.Errorf("there is space, but: %v", err)
 	}
 	if status, err := server.Client().Status(t.Context(), ""); err != nil || status.DbSize >= smallQuota || len(status.Errors) > 0 {
@@ -59,7 +59,7 @@ func TestFullDatabase(t *testing.T) {
 		if _, err := server.Client().Put(t.Context(), "/new", string(make([]byte, largeValue))); !errors.Is(err, rpctypes.ErrNoSpace) {
 			t.Fatalf("got %v", err)
 		}
-		problem := server.SpaceProblem()
+		problem := server.SpaceProblem(t.Context())
 		if problem == nil || !want.MatchString(problem.Error()) {
 			t.Errorf("the problem is %v, want %v", problem, want)
 		}
@@ -91,7 +91,7 @@ func TestFullDatabase(t *testing.T) {
 		}
 		stop(t, server)
 		server = start(t, embedded.Config{DataDir: dir, UnsafeNoFsync: true, QuotaBytes: smallQuota})
-		if err := server.SpaceProblem(); err != nil {
+		if err := server.SpaceProblem(t.Context()); err != nil {
 			t.Errorf("space is being reclaimed, but: %v", err)
 		}
 		expectSpace(t, server)

@@ -50,8 +50,8 @@ type Server struct {
 // started and removes what it created. The context limits the start, not the lifetime of the
 // server.
 //
-// Errors: ErrInUse, ErrForeign and ErrCorrupt for the data directory, and errors of the operating
-// system.
+// Errors: ErrInUse, ErrForeign and ErrCorrupt for the data directory or the snapshot, and errors of
+// the operating system.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("start embedded etcd: %w", err)
@@ -76,6 +76,11 @@ func (s *Server) start(ctx context.Context) (err error) {
 	s.urls = s.instance.clientServer.urls().StringSlice()
 	if s.dir, err = openDataDir(s.cfg.DataDir); err != nil {
 		return err
+	}
+	if s.cfg.Snapshot != "" {
+		if err := s.dir.restore(ctx, s.cfg.Snapshot); err != nil {
+			return err
+		}
 	}
 	if err := s.instance.start(ctx, s.cfg, s.dir); err != nil {
 		return err
@@ -111,13 +116,14 @@ func (s *Server) Err() error {
 }
 
 // SpaceProblem returns why writes are rejected for lack of space, and the remedy. It returns nil
-// if they are not rejected or if space is being reclaimed.
-func (s *Server) SpaceProblem() error {
-	i, err := s.running()
-	if err != nil {
-		return err
+// if they are not rejected or if space is being reclaimed. An error of ctx means that etcd does not
+// answer.
+func (s *Server) SpaceProblem(ctx context.Context) error {
+	problem, err := callRunning(ctx, s, func(i *instance) (error, error) { return i.space.problem(), nil })
+	if errors.Is(err, errRestarting) {
+		return errDiskFull
 	}
-	return i.space.problem()
+	return errors.Join(err, problem)
 }
 
 // Close stops the server and waits until it has ended or the context ends. In the latter case the

@@ -23,9 +23,15 @@ const (
 	peerURL = "http://127.0.0.1:2380"
 
 	// A single member waits for no votes, so raft's minimum of ticks before an election is
-	// sufficient. Short ticks make the election early, at the price of more wakeups.
+	// sufficient.
 	electionTicks = 2
-	tick          = 5 * time.Millisecond
+
+	// A single member needs ticks for the election at its start only, and each tick costs CPU of an
+	// idle server. The long tick is for members that campaign without ticks (instance.campaign),
+	// the short one for members whose election is a part of the start-up time. etcd's shortest
+	// lease is 3 ticks, in whole seconds.
+	longTick  = 200 * time.Millisecond
+	shortTick = 10 * time.Millisecond
 
 	// segmentSize is the size of the segments of the write-ahead log; etcd allocates two at once.
 	// Its default of 64 MB is too large for a server that lives for one test.
@@ -37,7 +43,8 @@ const (
 	mappedSize = 32 << 20
 
 	// keptEntries is the number of entries of raft's log that stay in memory after a snapshot.
-	// They serve slow followers, and there are none.
+	// They serve slow followers, and there are none. A start that replays no more entries can
+	// campaign at once.
 	keptEntries = 16
 
 	// snapshotEntries is the number of log entries after which etcd makes a snapshot and no longer
@@ -69,7 +76,7 @@ func serverConfig(cfg Config, clientURLs types.URLs, logger *zap.Logger) config.
 		InitialPeerURLsMap:          types.URLsMap{memberName: peers},
 		InitialClusterToken:         memberName,
 		NewCluster:                  true,
-		TickMs:                      uint(tick.Milliseconds()),
+		TickMs:                      uint(longTick.Milliseconds()),
 		ElectionTicks:               electionTicks,
 		InitialElectionTickAdvance:  true,
 		QuotaBackendBytes:           cfg.QuotaBytes,

@@ -2,20 +2,25 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
 // Rev returns a revision that is at least as high as the revision of every acknowledged write and
-// of every answered read. While etcd restarts, it is the highest revision returned before.
-func (s *Server) Rev() int64 {
-	i, err := s.running()
-	if err != nil {
-		return s.revision.Load()
+// of every answered read. While etcd restarts, it is the highest revision returned before. It
+// returns an error if ctx ends before etcd answers.
+func (s *Server) Rev(ctx context.Context) (int64, error) {
+	revision, err := callRunning(ctx, s, func(i *instance) (int64, error) { return i.etcd.KV().Rev(), nil })
+	switch {
+	case errors.Is(err, errRestarting):
+		return s.revision.Load(), nil
+	case err != nil:
+		return 0, fmt.Errorf("read the revision of the embedded etcd: %w", err)
 	}
-	revision := i.etcd.KV().Rev()
 	s.observeRevision(revision)
-	return revision
+	return revision, nil
 }
 
 // Store returns etcd's store, and a channel that is closed when the store is replaced or the

@@ -38,16 +38,21 @@ type Config struct {
 	// ProgressInterval is the interval at which a watch with ProgressNotify requests the progress
 	// of etcd. Default: 5s.
 	ProgressInterval time.Duration
-	// WatchBacklog is the number of bytes of events that a watch queues for a slow consumer. A
-	// watch that exceeds it ends after the queued events, and its consumer can resume from there.
-	// Default: 32 MiB.
-	WatchBacklog int
+	// Clock is the time by which keys expire. Default: the time of the machine.
+	Clock Clock
+	// Failure returns the failure to simulate for a request, nil for none. Nil: no request fails.
+	Failure func(ctx context.Context) *Failure
+	// WatchBacklog is the number of bytes of events that all watches queue for slow consumers, a
+	// 16th of it at most for one watch. A watch that exceeds it reads no more from etcd until its
+	// consumer has received the queued events. Default: 32 MiB.
+	WatchBacklog int64
 }
 
 // Member is an etcd in this process. It may be restarted.
 type Member interface {
-	// Rev returns the revision up to which all writes are applied. It never decreases.
-	Rev() int64
+	// Rev returns the revision up to which all writes are applied. It never decreases. It returns
+	// an error if ctx ends before.
+	Rev(ctx context.Context) (int64, error)
 	// Store returns the store, and a channel that is closed when the store must not be used any
 	// more. During a restart it waits for the end of the restart.
 	Store(ctx context.Context) (store mvcc.WatchableKV, gone <-chan struct{}, err error)
@@ -66,6 +71,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Transformer == nil {
 		c.Transformer = transform.Identity{}
+	}
+	if c.Clock == nil {
+		c.Clock = machineClock{}
 	}
 	if c.PageSize == 0 {
 		c.PageSize = defaultPageSize
@@ -105,10 +113,17 @@ func (c Config) Validate() error {
 type Backend struct {
 	cfg    Config
 	client *clientv3.Client
+	kv     clientv3.KV // of client, with simulated failures
 	leases *leasePool
 	fence  *fence
+	// lastOldest is the last result of oldest.
+	lastOldest atomic.Int64
 	// known is the highest revision that the Backend has seen.
 	known atomic.Int64
+	// unreadable is closed when the values that the log could not read may have become readable.
+	// Nil: it has read all values.
+	unreadable atomic.Pointer[<-chan struct{}]
+	backlogs   backlogLimit
 }
 
 // New returns a backend. It starts no goroutine and sends no request.
@@ -117,7 +132,18 @@ func New(cfg Config) (*Backend, error) {
 		return nil, fmt.Errorf("etcd storage: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	return &Backend{cfg: cfg, client: cfg.Client, leases: newLeasePool(cfg.Client), fence: newFence(cfg.Prefix + fenceKey)}, nil
+	b := &Backend{
+		cfg: cfg, client: cfg.Client, kv: cfg.Client,
+		fence:    newFence(cfg.Prefix + fenceKey),
+		backlogs: backlogLimit{bytes: cfg.WatchBacklog},
+	}
+	leases := clientv3.Lease(cfg.Client)
+	if cfg.Failure != nil {
+		b.kv, leases = failingKV{b.kv, cfg.Failure}, failingLease{leases, cfg.Failure}
+	}
+	b.kv = tracedKV{b.kv}
+	b.leases = newLeasePool(leases, cfg.Clock)
+	return b, nil
 }
 
 // Store returns the store of one resource, whose objects codec encodes.
@@ -139,19 +165,26 @@ func (b *Backend) learnRevision(revision int64) {
 // CurrentRevision implements storage.Log.
 func (b *Backend) CurrentRevision(ctx context.Context) (int64, error) {
 	if b.cfg.Member != nil {
-		return b.cfg.Member.Rev(), nil
+		if err := b.failure(ctx).before(ctx, false); err != nil {
+			return 0, readError("get", b.root(), err)
+		}
+		revision, err := b.cfg.Member.Rev(ctx)
+		if err != nil {
+			return 0, readError("get", b.root(), err)
+		}
+		return revision, nil
 	}
-	resp, err := b.client.Get(ctx, b.cfg.Prefix, b.consistent(clientv3.WithCountOnly())...)
+	resp, err := b.kv.Get(ctx, b.root(), b.consistent(clientv3.WithCountOnly())...)
 	if err != nil {
-		return 0, readError("get", b.cfg.Prefix, err)
+		return 0, readError("get", b.root(), err)
 	}
 	return resp.Header.Revision, nil
 }
 
 // Ready returns nil if etcd has a quorum and answers.
 func (b *Backend) Ready(ctx context.Context) error {
-	if _, err := b.client.Get(ctx, b.cfg.Prefix, clientv3.WithCountOnly()); err != nil {
-		return readError("get", b.cfg.Prefix, err)
+	if _, err := b.kv.Get(ctx, b.root(), clientv3.WithCountOnly()); err != nil {
+		return readError("get", b.root(), err)
 	}
 	return nil
 }

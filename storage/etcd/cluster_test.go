@@ -20,10 +20,14 @@ import (
 
 const members = 3
 
-// startCluster returns a gRPC client of every member of a cluster, which ends with the test. The
-// unix URLs of the peers are relative to the working directory, as etcd requires.
+// startCluster returns a gRPC client of every member of a cluster, which ends with the test unless
+// it is external. The unix URLs of the peers are relative to the working directory, as etcd
+// requires.
 func startCluster(t *testing.T) *clientv3.Client {
 	t.Helper()
+	if *endpoints != "" {
+		return dial(t, strings.Split(*endpoints, ","))
+	}
 	dir, err := os.MkdirTemp("", "etcd") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
@@ -37,16 +41,16 @@ func startCluster(t *testing.T) *clientv3.Client {
 		}
 		t.Cleanup(servers[i].Close)
 	}
-	var endpoints []string
+	var addresses []string
 	for _, server := range servers {
 		select {
 		case <-server.Server.ReadyNotify():
 		case err := <-server.Err():
 			t.Fatal(err)
 		}
-		endpoints = append(endpoints, server.Clients[0].Addr().String())
+		addresses = append(addresses, server.Clients[0].Addr().String())
 	}
-	return dial(t, endpoints)
+	return dial(t, addresses)
 }
 
 func memberConfig(dir string, i int) *embed.Config {

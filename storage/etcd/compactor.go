@@ -113,6 +113,19 @@ func (c *Compactor) compactFull(ctx context.Context) error {
 	return c.compactTo(ctx, revision)
 }
 
+// Expire compacts the history up to the present and returns the revision of the compaction. It
+// writes before, so that no resourceVersion that a client can have is left: not even the latest.
+func (c *Compactor) Expire(ctx context.Context) (revision int64, err error) {
+	for range 2 { // a watch begins one revision after its resourceVersion
+		resp, err := c.cfg.Client.Put(ctx, compactRevKey, versioner.Format(revision))
+		if err != nil {
+			return 0, fmt.Errorf("write %s: %w", compactRevKey, err)
+		}
+		revision = resp.Header.Revision
+	}
+	return revision, c.compactTo(ctx, revision)
+}
+
 // compactTo compacts the history before a revision. It does nothing for revision 0.
 func (c *Compactor) compactTo(ctx context.Context, revision int64) error {
 	if revision == 0 {

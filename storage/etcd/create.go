@@ -54,7 +54,7 @@ func (s *resourceStore) encodeNew(obj runtime.Object, opts storage.CreateOptions
 }
 
 func (s *resourceStore) createDryRun(ctx context.Context, t target, data []byte) (*storage.Entry, error) {
-	resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithCountOnly())...)
+	resp, err := s.kv.Get(ctx, t.path, s.consistent(clientv3.WithCountOnly())...)
 	if err != nil {
 		return nil, readError("create", t.key, err)
 	}

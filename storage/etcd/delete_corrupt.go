@@ -11,7 +11,7 @@ import (
 // deleteCorrupt deletes an object that cannot be decoded. It always reads the stored bytes first,
 // so that it decides on the bytes that it deletes.
 func (s *resourceStore) deleteCorrupt(ctx context.Context, t target) (*storage.Entry, error) {
-	resp, err := s.client.Get(ctx, t.path, s.consistent()...)
+	resp, err := s.kv.Get(ctx, t.path, s.consistent()...)
 	if err != nil {
 		return nil, readError("delete", t.key, err)
 	}

@@ -71,7 +71,7 @@ func (w *watcher) previous(ctx context.Context, e *clientv3.Event) (*storage.Ent
 // without saying so.
 func (w *watcher) readBefore(ctx context.Context, e *clientv3.Event) (*mvccpb.KeyValue, error) {
 	key, revision := w.store.key(e.Kv.Key), e.Kv.ModRevision
-	resp, err := w.store.client.Get(ctx, string(e.Kv.Key), w.store.consistent(clientv3.WithRev(revision-1))...)
+	resp, err := w.store.kv.Get(ctx, string(e.Kv.Key), w.store.consistent(clientv3.WithRev(revision-1))...)
 	if err != nil {
 		return nil, failed("watch", key, revision, meaningOfRead(err), err)
 	}

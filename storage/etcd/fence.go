@@ -50,8 +50,8 @@ func (f *fence) set(revision int64) {
 }
 
 // learn reads the fence and reports whether its value differs from the one compared.
-func (f *fence) learn(ctx context.Context, client *clientv3.Client, compared int64) (raised bool, err error) {
-	resp, err := client.Get(ctx, f.path, clientv3.WithKeysOnly())
+func (f *fence) learn(ctx context.Context, kv clientv3.KV, compared int64) (raised bool, err error) {
+	resp, err := kv.Get(ctx, f.path, clientv3.WithKeysOnly())
 	if err != nil {
 		return false, err
 	}
@@ -64,11 +64,11 @@ func (f *fence) learn(ctx context.Context, client *clientv3.Client, compared int
 }
 
 // raise returns a revision after which no write happens that compared the given value.
-func (f *fence) raise(ctx context.Context, client *clientv3.Client, compared int64) (int64, error) {
+func (f *fence) raise(ctx context.Context, kv clientv3.KV, compared int64) (int64, error) {
 	if value := f.value.Load(); value.revision > compared {
 		return value.revision, nil // raised since then, for another write
 	}
-	resp, err := client.Put(ctx, f.path, "")
+	resp, err := kv.Put(ctx, f.path, "")
 	if err != nil {
 		return 0, err
 	}

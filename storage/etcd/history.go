@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -38,7 +39,7 @@ func (s *resourceStore) History(ctx context.Context, key string) (*storage.Histo
 func (s *resourceStore) historySince(ctx context.Context, t target, oldest int64) (history *storage.History, compacted int64, err error) {
 	history = &storage.History{Oldest: oldest}
 	if oldest > 1 { // the state that a compaction has left
-		resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithRev(oldest))...)
+		resp, err := s.kv.Get(ctx, t.path, s.consistent(clientv3.WithRev(oldest))...)
 		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 			return nil, 0, readError("history", t.key, err)
 		}
@@ -66,7 +67,7 @@ func (s *resourceStore) replay(ctx context.Context, t target, history *storage.H
 	if history.Oldest == 1 {
 		since = 1
 	}
-	stream := s.openStream(ctx, t.path, clientv3.WithRev(since))
+	stream := s.openStream(ctx, watchKey(t.path, since))
 	defer stream.close()
 	ticks := time.NewTicker(resolveProgress)
 	defer ticks.Stop()
@@ -79,7 +80,7 @@ func (s *resourceStore) replay(ctx context.Context, t target, history *storage.H
 		case resp, open := <-stream.incoming:
 			switch {
 			case !open:
-				return 0, failed("history", t.key, history.Oldest, storage.ErrUnavailable, errStreamEnded)
+				return 0, failed("history", t.key, history.Oldest, storage.ErrUnavailable, cmp.Or(stream.err, errStreamEnded))
 			case resp.CompactRevision != 0:
 				return resp.CompactRevision, errCompactedAgain
 			case resp.Err() != nil:
@@ -102,6 +103,9 @@ func (s *resourceStore) addVersion(ctx context.Context, history *storage.History
 	version := storage.Version{Revision: kv.ModRevision}
 	if !deleted {
 		entry, err := s.entryOf(ctx, kv)
+		if errors.Is(err, storage.ErrCorrupt) { // the other versions may be readable
+			entry, err = s.decoder.Corrupt(s.key(kv.Key), kv.ModRevision, err), nil
+		}
 		if err != nil {
 			return err
 		}

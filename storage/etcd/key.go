@@ -40,3 +40,7 @@ func (b *Backend) scope(op, key string, recursive bool) (target, error) {
 func (b *Backend) key(path []byte) string {
 	return string(path[len(b.cfg.Prefix):])
 }
+
+// root returns the prefix of the keys of all resources. Reads that only need the revision of etcd
+// read it as a key, because a user of etcd may have no other permission than for this prefix.
+func (b *Backend) root() string { return b.cfg.Prefix + "/" }

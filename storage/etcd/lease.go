@@ -15,6 +15,8 @@ const (
 	leaseSlack = 20
 	// maxLeaseSlack is the maximum slack, in seconds.
 	maxLeaseSlack = 60
+	// expireTimeout limits a request that ends a lease.
+	expireTimeout = 5 * time.Second
 	// maxLeaseKeys is the maximum number of keys of a lease, which etcd deletes at once.
 	maxLeaseKeys = 1000
 )
@@ -22,7 +24,7 @@ const (
 // leasePool provides leases that keys with a similar expiry share. It is safe for concurrent use.
 type leasePool struct {
 	client clientv3.Lease
-	now    func() time.Time
+	clock  Clock
 
 	// granting holds a token while a lease is granted, so that concurrent creates request one
 	// lease together. It is a channel because waiting creates must observe their contexts.
@@ -38,8 +40,8 @@ type sharedLease struct {
 	keys    int // number of keys that have the lease
 }
 
-func newLeasePool(client clientv3.Lease) *leasePool {
-	return &leasePool{client: client, now: time.Now, granting: make(chan struct{}, 1)}
+func newLeasePool(client clientv3.Lease, clock Clock) *leasePool {
+	return &leasePool{client: client, clock: clock, granting: make(chan struct{}, 1)}
 }
 
 // acquire returns a lease that expires in ttl seconds, or up to slack(ttl) seconds later.
@@ -56,22 +58,34 @@ func (p *leasePool) acquire(ctx context.Context, ttl int64) (clientv3.LeaseID, e
 	if id, ok := p.reuse(ttl); ok { // granted while this call waited
 		return id, nil
 	}
-	requested := p.now()
+	requested := p.clock.Now()
 	granted, err := p.client.Grant(ctx, ttl+slack(ttl))
 	if err != nil {
 		return clientv3.NoLease, err
 	}
+	p.clock.AfterFunc(seconds(granted.TTL), func() { p.expire(granted.ID) })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.live = append(p.live, &sharedLease{id: granted.ID, expires: requested.Add(seconds(granted.TTL)), keys: 1})
 	return granted.ID, nil
 }
 
+// expire ends a lease at its time on the clock, if that is not the time of etcd. Otherwise etcd
+// ends it.
+func (p *leasePool) expire(id clientv3.LeaseID) {
+	if p.clock.Real() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), expireTimeout)
+	defer cancel()
+	_, _ = p.client.Revoke(ctx, id) // etcd may have ended it, and ends it otherwise
+}
+
 // reuse returns a lease with a suitable expiry and fewer than maxLeaseKeys keys.
 func (p *leasePool) reuse(ttl int64) (clientv3.LeaseID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
+	now := p.clock.Now()
 	p.live = slices.DeleteFunc(p.live, func(l *sharedLease) bool { return !l.expires.After(now) })
 	earliest, latest := now.Add(seconds(ttl)), now.Add(seconds(ttl+slack(ttl)))
 	for _, l := range p.live {

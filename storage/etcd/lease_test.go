@@ -20,11 +20,18 @@ func acquire(t *testing.T, p *leasePool, ttl int64) clientv3.LeaseID {
 	return id
 }
 
+// fakeClock is a clock that a test moves. Its functions are not called.
+type fakeClock struct {
+	machineClock
+	now *time.Time
+}
+
+func (c fakeClock) Now() time.Time { return *c.now }
+
 // poolAt returns a pool with a clock that advance moves.
 func poolAt(client *clientv3.Client) (pool *leasePool, advance func(time.Duration)) {
 	now := time.Unix(1e9, 0)
-	pool = newLeasePool(client)
-	pool.now = func() time.Time { return now }
+	pool = newLeasePool(client, fakeClock{now: &now})
 	return pool, func(d time.Duration) { now = now.Add(d) }
 }
 

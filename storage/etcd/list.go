@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/storage"
 )
 
@@ -108,7 +109,7 @@ func (l *listing) firstPage() int64 {
 // next reads a page. The Count of the response is the number of keys from the first one of the
 // page to the end of the list.
 func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
-	resp, err := l.size.fetch(ctx, l.store.client, l.from, l.options())
+	resp, err := l.size.fetch(ctx, l.store.kv, l.from, l.options())
 	if errors.Is(err, rpctypes.ErrFutureRev) {
 		return nil, l.aheadOfStore(ctx)
 	}
@@ -120,6 +121,9 @@ func (l *listing) next(ctx context.Context) (*clientv3.GetResponse, error) {
 	}
 	if l.revision == 0 {
 		l.revision = resp.Header.Revision
+	}
+	if err := memory.Grow(ctx, pageMemory(resp)); err != nil {
+		return nil, err
 	}
 	if n := len(resp.Kvs); n > 0 {
 		l.from = string(resp.Kvs[n-1].Key) + "\x00"

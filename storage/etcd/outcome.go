@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -113,11 +114,11 @@ func (s *resourceStore) resolve(ctx context.Context, w sentWrite) (int64, error)
 	var until int64
 	if !w.answered {
 		var err error
-		if until, err = s.fence.raise(ctx, s.client, w.fence); err != nil {
+		if until, err = s.fence.raise(ctx, s.kv, w.fence); err != nil {
 			return 0, readError(w.op, w.key, err)
 		}
 	}
-	resp, err := s.client.Get(ctx, w.path, s.consistent()...)
+	resp, err := s.kv.Get(ctx, w.path, s.consistent()...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
 	}
@@ -140,7 +141,7 @@ func (s *resourceStore) resolve(ctx context.Context, w sentWrite) (int64, error)
 // checkReceipt returns the revision if the receipt of the write was written at that revision, and
 // otherwise 0.
 func (s *resourceStore) checkReceipt(ctx context.Context, w sentWrite, revision int64) (int64, error) {
-	resp, err := s.client.Get(ctx, s.cfg.Prefix+receiptKey, s.consistent(clientv3.WithRev(revision))...)
+	resp, err := s.kv.Get(ctx, s.cfg.Prefix+receiptKey, s.consistent(clientv3.WithRev(revision))...)
 	if err != nil {
 		return 0, readError(w.op, w.key, err)
 	}
@@ -170,7 +171,7 @@ func (s *resourceStore) find(ctx context.Context, w sentWrite, until int64) (int
 	if w.creates() {
 		after = w.since
 	}
-	stream := s.openStream(ctx, w.path, clientv3.WithRev(after+1))
+	stream := s.openStream(ctx, watchKey(w.path, after+1))
 	defer stream.close()
 	ticks := time.NewTicker(resolveProgress)
 	defer ticks.Stop()
@@ -182,7 +183,7 @@ func (s *resourceStore) find(ctx context.Context, w sentWrite, until int64) (int
 			stream.requestProgress()
 		case resp, open := <-stream.incoming:
 			if !open {
-				return 0, failed(w.op, w.key, after, storage.ErrUnavailable, errStreamEnded)
+				return 0, failed(w.op, w.key, after, storage.ErrUnavailable, cmp.Or(stream.err, errStreamEnded))
 			}
 			if err := resp.Err(); err != nil {
 				return 0, readError(w.op, w.key, err)

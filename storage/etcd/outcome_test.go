@@ -72,13 +72,24 @@ func dialed(t *testing.T, address string, opts ...grpc.DialOption) *clientv3.Cli
 
 func TestOutcomeOfWrites(t *testing.T) {
 	t.Run("a write without an answer before its deadline has an unknown outcome", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
 		etcd := &failingEtcd{answer: func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
-		expectCreate(t, ctx, etcd, storage.ErrUnknownOutcome)
+		_, address := serve(t, etcd)
+		s := newStore(t, Config{Client: dialed(t, address)})
+		err := error(storage.ErrUnavailable)
+		for deadline := 100 * time.Millisecond; errors.Is(err, storage.ErrUnavailable); deadline *= 2 { // until it is sent in time
+			ctx, cancel := context.WithTimeout(t.Context(), deadline)
+			_, err = s.Create(ctx, configMapKey(0), configMap("0"), storage.CreateOptions{})
+			cancel()
+		}
+		if !errors.Is(err, storage.ErrUnknownOutcome) {
+			t.Errorf("got %v, want %v", err, storage.ErrUnknownOutcome)
+		}
+		if n := etcd.txns.Load(); n > 1 {
+			t.Errorf("the write was sent %d times", n)
+		}
 	})
 	t.Run("a write is not cancelled with its caller", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

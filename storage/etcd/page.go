@@ -26,9 +26,9 @@ type pageSize struct{ keys, maximum int64 }
 
 // fetch reads a page of keys, beginning with from. A page that exceeds the size of a message,
 // because its values are larger than the earlier ones, is read again with half as many keys.
-func (p *pageSize) fetch(ctx context.Context, client *clientv3.Client, from string, opts []clientv3.OpOption) (*clientv3.GetResponse, error) {
+func (p *pageSize) fetch(ctx context.Context, kv clientv3.KV, from string, opts []clientv3.OpOption) (*clientv3.GetResponse, error) {
 	for {
-		resp, err := client.Get(ctx, from, append(slices.Clip(opts), clientv3.WithLimit(p.keys))...)
+		resp, err := kv.Get(ctx, from, append(slices.Clip(opts), clientv3.WithLimit(p.keys))...)
 		if err == nil {
 			p.fit(resp)
 			return resp, nil
@@ -43,13 +43,19 @@ func (p *pageSize) fetch(ctx context.Context, client *clientv3.Client, from stri
 // fit doubles the size of the next page, limited to pageBytes for values of the same size.
 func (p *pageSize) fit(resp *clientv3.GetResponse) {
 	p.keys = min(2*p.keys, p.maximum)
+	bytes := pageMemory(resp)
+	if n := int64(len(resp.Kvs)); n > 0 && bytes > 0 {
+		p.keys = min(p.keys, max(n*pageBytes/bytes, 1))
+	}
+}
+
+// pageMemory returns the size of the keys and values of a page in bytes.
+func pageMemory(resp *clientv3.GetResponse) int64 {
 	bytes := int64(0)
 	for _, kv := range resp.Kvs {
 		bytes += int64(len(kv.Key) + len(kv.Value))
 	}
-	if n := int64(len(resp.Kvs)); n > 0 && bytes > 0 {
-		p.keys = min(p.keys, max(n*pageBytes/bytes, 1))
-	}
+	return bytes
 }
 
 // exceedsMessage reports whether a response exceeded the message size of gRPC, on either side.

@@ -18,7 +18,7 @@ func (s *resourceStore) Get(ctx context.Context, key string, opts storage.GetOpt
 	if err != nil {
 		return nil, rejected("get", key, 0, err)
 	}
-	resp, err := s.client.Get(ctx, t.path, s.readOptions(fresh)...)
+	resp, err := s.kv.Get(ctx, t.path, s.readOptions(fresh)...)
 	if err != nil {
 		return nil, readError("get", key, err)
 	}
@@ -37,7 +37,7 @@ func (s *resourceStore) Count(ctx context.Context, key string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.client.Get(ctx, t.path, s.consistent(clientv3.WithPrefix(), clientv3.WithCountOnly())...)
+	resp, err := s.kv.Get(ctx, t.path, s.consistent(clientv3.WithPrefix(), clientv3.WithCountOnly())...)
 	if err != nil {
 		return 0, readError("count", key, err)
 	}

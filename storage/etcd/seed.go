@@ -47,7 +47,7 @@ func (b *Backend) missing(ctx context.Context, seeds []Seed) ([]Seed, error) {
 		}
 		ops[i] = clientv3.OpGet(t.path, b.consistent(clientv3.WithCountOnly())...)
 	}
-	resp, err := b.client.Txn(ctx).Then(ops...).Commit()
+	resp, err := b.kv.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
 		return nil, readError("create", seeds[0].Key, err)
 	}
@@ -70,7 +70,7 @@ func (b *Backend) createAll(ctx context.Context, seeds []Seed) error {
 		}
 		ops[i] = op
 	}
-	_, err := b.client.Do(ctx, clientv3.OpTxn(nil, ops, nil))
+	_, err := b.kv.Do(ctx, clientv3.OpTxn(nil, ops, nil))
 	switch {
 	case err == nil:
 		return nil

@@ -2,24 +2,32 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/storage"
 )
 
 // Snapshot is the state of all keys of a Backend at one revision. It is immutable, and can be
-// restored in another etcd with the same prefix and transformer.
+// restored in another etcd with the same prefix. Its values are not encrypted, except the ones that
+// the transformer could not read.
 type Snapshot struct {
 	revision int64
 	values   []value // ordered by key
 }
 
-// value is a key with its stored bytes.
+// value is a key with its value.
 type value struct {
 	key  string // without the prefix
-	data []byte
+	data []byte // as the codec encoded it
+	// revision of the last write, in the etcd from which the snapshot was taken.
+	revision int64
+	// raw is set if the transformer could not read the value. data then has the stored bytes.
+	raw bool
 	// ttl is the remaining time to live in seconds, 0 for keys that do not expire.
 	ttl int64
 }
@@ -30,33 +38,62 @@ func (s *Snapshot) Revision() int64 { return s.revision }
 // Len returns the number of keys.
 func (s *Snapshot) Len() int { return len(s.values) }
 
+// Bytes returns the size of the keys and values.
+func (s *Snapshot) Bytes() int64 {
+	size := 0
+	for i := range s.values {
+		size += len(s.values[i].key) + len(s.values[i].data)
+	}
+	return int64(size)
+}
+
 // Snapshot returns the state at a revision, or the latest state for revision 0. It returns
 // ErrCompacted if the history of the revision is gone. Keys whose lease has expired since then are
 // not included.
 func (b *Backend) Snapshot(ctx context.Context, revision int64) (*Snapshot, error) {
 	snapshot := &Snapshot{}
 	leases := map[int64]int64{}
-	var leaseErr error
+	var valueErr error
 	revision, err := b.eachValue(ctx, revision, func(kv *mvccpb.KeyValue) {
-		v := value{key: b.key(kv.Key), data: kv.Value}
-		if strings.HasPrefix(v.key, internalKeys) || leaseErr != nil {
+		v := value{key: b.key(kv.Key), revision: kv.ModRevision}
+		if strings.HasPrefix(v.key, internalKeys) || valueErr != nil {
 			return
 		}
 		if kv.Lease != 0 {
-			if v.ttl, leaseErr = b.timeToLive(ctx, kv.Lease, leases); v.ttl <= 0 {
+			if v.ttl, valueErr = b.timeToLive(ctx, kv.Lease, leases); v.ttl <= 0 {
 				return
 			}
 		}
-		snapshot.values = append(snapshot.values, v)
+		if valueErr = v.read(ctx, b, kv.Value); valueErr == nil {
+			snapshot.values = append(snapshot.values, v)
+		}
 	})
 	if err != nil {
 		return nil, readError("snapshot", "/", err)
 	}
-	if leaseErr != nil {
-		return nil, readError("snapshot", "/", leaseErr)
+	if valueErr != nil {
+		return nil, readError("snapshot", "/", valueErr)
 	}
 	snapshot.revision = revision
 	return snapshot, nil
+}
+
+// read sets the data of v. The error is not nil if ctx has ended.
+func (v *value) read(ctx context.Context, b *Backend, stored []byte) error {
+	var err error
+	v.data, _, err = b.fromStorage(ctx, v.key, stored)
+	if errors.Is(err, storage.ErrCorrupt) {
+		v.data, v.raw, err = stored, true, nil
+	}
+	return err
+}
+
+// stored returns the bytes of v to store.
+func (v *value) stored(ctx context.Context, b *Backend) ([]byte, error) {
+	if v.raw {
+		return v.data, nil
+	}
+	return b.cfg.Transformer.ToStorage(ctx, v.data, b.cfg.Prefix+v.key)
 }
 
 // timeToLive returns the remaining seconds of a lease, which is not positive if it has expired.
@@ -76,11 +113,11 @@ func (b *Backend) timeToLive(ctx context.Context, lease int64, known map[int64]i
 // eachValue calls visit with all keys below the prefix at a revision, in the order of keys, and
 // returns the revision. Revision 0 is the latest one.
 func (b *Backend) eachValue(ctx context.Context, revision int64, visit func(*mvccpb.KeyValue)) (int64, error) {
-	root := b.cfg.Prefix + "/"
+	root := b.root()
 	opts := b.consistent(clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)))
 	page := pageSize{min(firstPage, b.cfg.PageSize), b.cfg.PageSize}
 	for from := root; ; {
-		resp, err := page.fetch(ctx, b.client, from, append(opts, clientv3.WithRev(revision)))
+		resp, err := page.fetch(ctx, b.kv, from, append(opts, clientv3.WithRev(revision)))
 		if err != nil {
 			return 0, err
 		}

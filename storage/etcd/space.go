@@ -13,6 +13,9 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
+// ErrFull is the error of an etcd that rejects writes because it has no space.
+var ErrFull = fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, errClusterFull)
+
 // errClusterFull has the instructions for an external etcd that has reached its quota.
 var errClusterFull = errors.New("the etcd cluster has to be compacted and defragmented and its alarm disarmed " +
 	"(etcdctl compact, etcdctl defrag, etcdctl alarm disarm), or given a larger --quota-backend-bytes")
@@ -20,26 +23,23 @@ var errClusterFull = errors.New("the etcd cluster has to be compacted and defrag
 // SpaceProblem returns an error with instructions if a cluster rejects writes because it has no
 // space, and otherwise nil. It uses the first member that answers.
 func SpaceProblem(ctx context.Context, client *clientv3.Client) error {
-	for _, endpoint := range endpoints(client) {
-		status, err := client.Status(ctx, endpoint)
-		if err != nil {
-			continue
-		}
+	var problem error
+	readStatuses(ctx, client, func(_ int, status *clientv3.StatusResponse) bool {
 		for _, text := range status.Errors {
 			if strings.Contains(text, etcdserverpb.AlarmType_NOSPACE.String()) {
-				return fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, errClusterFull)
+				problem = ErrFull
 			}
 		}
-		return nil
-	}
-	return nil
+		return true // all members have the alarms of the cluster
+	})
+	return problem
 }
 
 // unchanged reports whether the key of a write still has the revision that guards the write, so
 // that etcd has not applied it. ErrNoSpace does not prove that: etcd also returns it for the first
 // writes beyond the quota, which it applies.
 func (s *resourceStore) unchanged(ctx context.Context, w guardedWrite) bool {
-	resp, err := s.client.Get(ctx, w.path, s.consistent(clientv3.WithKeysOnly())...)
+	resp, err := s.kv.Get(ctx, w.path, s.consistent(clientv3.WithKeysOnly())...)
 	if err != nil {
 		return false
 	}

@@ -39,7 +39,7 @@ func (u *update) start(ctx context.Context) (*state, error) {
 
 // read returns the stored state.
 func (u *update) read(ctx context.Context) (*state, error) {
-	resp, err := u.store.client.Get(ctx, u.path, u.store.consistent()...)
+	resp, err := u.store.kv.Get(ctx, u.path, u.store.consistent()...)
 	if err != nil {
 		return nil, readError(u.op, u.key, err)
 	}

@@ -3,8 +3,10 @@ package etcd
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -58,16 +60,27 @@ func (s *resourceStore) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (
 
 // fromStorage returns the bytes of a stored value as the codec encoded them. stale reports whether
 // the transformer requests a rewrite. The error wraps ErrCorrupt, or ErrUnavailable if ctx has
-// ended.
+// ended, or is a Status of the transformer. Internal keys are not transformed.
 func (b *Backend) fromStorage(ctx context.Context, key string, value []byte) (data []byte, stale bool, err error) {
+	if strings.HasPrefix(key, internalKeys) {
+		return value, false, nil
+	}
 	data, stale, err = b.cfg.Transformer.FromStorage(ctx, value, b.cfg.Prefix+key)
 	switch {
 	case err == nil:
 		return data, stale, nil
 	case ctx.Err() != nil: // the error does not mean that the bytes are corrupt
 		return nil, false, failed("transform", key, 0, storage.ErrUnavailable, ctx.Err())
+	case isStatus(err):
+		return nil, false, rejected("transform", key, 0, err)
 	}
 	return nil, false, failed("transform", key, 0, storage.ErrCorrupt, err)
+}
+
+// isStatus reports whether an error is a Status, which does not say that the bytes are corrupt.
+func isStatus(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
 }
 
 // encode returns the encoded bytes of an object. It removes its resourceVersion and selfLink.

@@ -24,6 +24,8 @@ import (
 var (
 	seed   = flag.Uint64("seed", 0, "seed of the simulation; 0: a random seed, which is logged")
 	writes = flag.Int("writes", 0, "writes of the simulation; 0: the default")
+	// An external cluster may have another version of etcd.
+	endpoints = flag.String("endpoints", "", "comma-separated `URLS` of an empty etcd cluster for TestCluster; default: members of the linked etcd")
 )
 
 // sealed returns an encrypting transformer.

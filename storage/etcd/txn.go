@@ -99,7 +99,7 @@ func (s *resourceStore) commitOnce(ctx context.Context, w guardedWrite, op clien
 	}
 	sending := detach(ctx)
 	defer sending.end()
-	resp, err := s.client.Do(sending.ctx, clientv3.OpTxn(guard, ops, otherwise))
+	resp, err := s.kv.Do(sending.ctx, clientv3.OpTxn(guard, ops, otherwise))
 	if err != nil {
 		return s.unanswered(ctx, sent, err)
 	}
@@ -115,7 +115,7 @@ func (s *resourceStore) commitOnce(ctx context.Context, w guardedWrite, op clien
 		}
 	}
 	if result.current.GetModRevision() == w.revision { // the fence may be why it failed
-		if result.fenced, err = s.fence.learn(ctx, s.client, sent.fence); err != nil {
+		if result.fenced, err = s.fence.learn(ctx, s.kv, sent.fence); err != nil {
 			return txnResult{}, readError(w.op, w.key, err)
 		}
 	}

@@ -2,8 +2,8 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,19 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// The first versions of etcd that never send a progress notification before an event of its
-// revision: https://github.com/etcd-io/etcd/issues/17507. A cache would lose such an event.
-var (
-	firstSafe34 = version.MustParseSemantic("3.4.31")
-	first35     = version.MustParseSemantic("3.5.0")
-	firstSafe35 = version.MustParseSemantic("3.5.13")
-)
+// oldestVersion is the oldest version of etcd that is supported. Versions before it may send a
+// progress notification before an event of its revision, which a cache would lose:
+// https://github.com/etcd-io/etcd/issues/17507. etcd 3.4 is not maintained any more.
+const oldestVersion = "3.5.13"
 
 // versionTimeout is the time limit for the versions of all members, some of which may be down.
 const versionTimeout = 2 * time.Second
 
-// CheckVersion returns an error if a member of the client's cluster has a version of etcd that a
-// Backend does not support. It ignores members that do not answer.
+// CheckVersion returns an error of one line if a member of the client's cluster has a version of
+// etcd that a Backend does not support. It ignores members that do not answer.
 func CheckVersion(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -42,7 +39,16 @@ func CheckVersion(ctx context.Context, client *clientv3.Client) error {
 		})
 	}
 	requests.Wait()
-	return errors.Join(errs...)
+	var texts []string
+	for _, err := range errs {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: use etcd %s or later", strings.Join(texts, ", "), oldestVersion)
 }
 
 func checkVersion(text string) error {
@@ -50,8 +56,8 @@ func checkVersion(text string) error {
 	if err != nil {
 		return fmt.Errorf("version %q: %w", text, err)
 	}
-	if v.AtLeast(firstSafe35) || v.AtLeast(firstSafe34) && v.LessThan(first35) {
-		return nil
+	if v.LessThan(version.MustParseSemantic(oldestVersion)) {
+		return fmt.Errorf("version %s is not supported", text)
 	}
-	return fmt.Errorf("version %s may report progress before events of that revision: use %s, %s or later", text, firstSafe34, firstSafe35)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -16,7 +17,7 @@ import (
 
 func TestCheckVersion(t *testing.T) {
 	for text, want := range map[string]bool{
-		"3.4.30": false, "3.4.31": true, "3.4.40": true,
+		"3.4.30": false, "3.4.31": false, "3.4.40": false,
 		"3.5.0": false, "3.5.12": false, "3.5.13": true, "3.5.13-rc.0": false, "3.5.24": true,
 		"3.6.0": true, "3.7.3": true, "4.0.0": true,
 		"3.3.27": false, "2.3.8": false, "": false, "devel": false,
@@ -45,47 +46,67 @@ func TestCheckVersionOfServer(t *testing.T) {
 	}
 }
 
-// overtaking is the watcher of an etcd that reports progress before an event of that revision.
-type overtaking struct{ clientv3.Watcher }
+// overtaking is the RPC of an etcd that reports progress before an event of that revision.
+type overtaking struct {
+	etcdserverpb.WatchClient
+	lags bool
+}
 
-func (o overtaking) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	incoming := o.Watcher.Watch(ctx, key, opts...)
-	out := make(chan clientv3.WatchResponse)
-	go func() { // ends with the watch
-		defer close(out)
-		for resp := range incoming {
-			if len(resp.Events) > 0 {
-				out <- clientv3.WatchResponse{Header: &etcdserverpb.ResponseHeader{Revision: resp.Header.Revision}}
-			}
-			out <- resp
-		}
-	}()
-	return out
+func (o overtaking) Watch(ctx context.Context, opts ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
+	rpc, err := o.WatchClient.Watch(ctx, opts...)
+	return &overtakingStream{Watch_WatchClient: rpc, lags: o.lags}, err
+}
+
+type overtakingStream struct {
+	etcdserverpb.Watch_WatchClient
+	// lags is set if the progress of a member that lags behind follows.
+	lags    bool
+	pending []*etcdserverpb.WatchResponse
+}
+
+func (o *overtakingStream) Recv() (*etcdserverpb.WatchResponse, error) {
+	if len(o.pending) > 0 {
+		resp := o.pending[0]
+		o.pending = o.pending[1:]
+		return resp, nil
+	}
+	resp, err := o.Watch_WatchClient.Recv()
+	if err != nil || len(resp.Events) == 0 {
+		return resp, err
+	}
+	if o.lags {
+		o.pending = append(o.pending, &etcdserverpb.WatchResponse{Header: headerAt(resp.Header, resp.Header.Revision-1), WatchId: -1})
+	}
+	o.pending = append(o.pending, resp)
+	return &etcdserverpb.WatchResponse{Header: resp.Header, WatchId: -1}, nil
 }
 
 // TestFollowDetectsOvertakenEvents shows that Follow ends with an error before a cache would lose
 // events.
 func TestFollowDetectsOvertakenEvents(t *testing.T) {
-	s := newStore(t, Config{})
-	client := clientv3.NewCtxClient(t.Context())
-	client.KV, client.Lease, client.Watcher = s.client.KV, s.client.Lease, overtaking{s.client.Watcher}
-	backend, err := New(Config{Client: client, LocalReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := backend.CurrentRevision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	create(t, s, 1)
-	err = backend.Follow(ctx, after, nil, func(changes []storage.Change, _ int64) {
-		if len(changes) > 0 {
-			t.Errorf("changes %v are reported after the progress of their revision", changes)
-		}
-	})
-	if !errors.Is(err, storage.ErrCompacted) {
-		t.Errorf("the log ends with %v", err)
+	for name, lags := range map[string]bool{"progress": false, "progress of a lagging member afterwards": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, Config{})
+			client := withWatchRPC(t, s.client, func(rpc etcdserverpb.WatchClient) etcdserverpb.WatchClient { return overtaking{rpc, lags} })
+			backend, err := New(Config{Client: client, LocalReads: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := backend.CurrentRevision(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			create(t, s, 1)
+			err = backend.Follow(ctx, after, nil, func(changes []storage.Change, _ int64) {
+				if len(changes) > 0 {
+					t.Errorf("changes %v are reported after the progress of their revision", changes)
+				}
+			})
+			if !errors.Is(err, storage.ErrCompacted) {
+				t.Errorf("the log ends with %v", err)
+			}
+		})
 	}
 }

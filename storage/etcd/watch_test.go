@@ -25,8 +25,8 @@ func startWatch(t *testing.T, s *resourceStore, opts storage.WatchOptions) *watc
 	return w.(*watcher)
 }
 
-// The in-process client of etcd deadlocks if many watches that share a stream end while events are
-// sent.
+// The in-process client of etcd deadlocked if many watches that shared a stream ended while events
+// were sent.
 func TestManyWatchesStopAtOnce(t *testing.T) {
 	s := newStore(t, Config{})
 	start := versioner.Format(create(t, s, 0).Revision)
@@ -48,32 +48,34 @@ func TestManyWatchesStopAtOnce(t *testing.T) {
 	}
 }
 
-func TestSlowConsumerEndsItsWatchAndCanResume(t *testing.T) {
+// TestSlowConsumersMissNoEvents checks watches whose backlog is full after each response of etcd.
+func TestSlowConsumersMissNoEvents(t *testing.T) {
 	s := newStore(t, Config{Client: startEtcd(t), LocalReads: true, WatchBacklog: 1 << 10})
-	start := create(t, s, 0).Revision
-	w := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(start)})
-	const burst = 100 // in one revision, which etcd sends in one response
-	puts := make([]clientv3.Op, burst)
-	for i := range puts {
-		puts[i] = clientv3.OpPut("/registry"+configMapKey(i+1), "")
+	start := versioner.Format(create(t, s, 0).Revision)
+	watchers := make([]*watcher, 3)
+	for i := range watchers {
+		watchers[i] = startWatch(t, s, storage.WatchOptions{ResourceVersion: start})
 	}
-	if _, err := s.client.Txn(t.Context()).Then(puts...).Commit(); err != nil {
-		t.Fatal(err)
-	}
-	next, seen := 1, start
-	for e := range w.Events() {
-		if e.Type != watch.Added || e.Entry.Key != configMapKey(next) {
-			t.Fatalf("got %s %v, want %s", e.Type, e.Entry, configMapKey(next))
+	const burst, bursts = 60, 5 // a burst is one revision, which etcd sends in one response
+	for b := range bursts {
+		puts := make([]clientv3.Op, burst)
+		for i := range puts {
+			puts[i] = clientv3.OpPut("/registry"+configMapKey(b*burst+i+1), "")
 		}
-		next, seen = next+1, e.Revision
+		if _, err := s.client.Txn(t.Context()).Then(puts...).Commit(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if next != burst+1 {
-		t.Errorf("the watch ended after %d events, before %d were delivered", next-1, burst)
+	for _, w := range watchers {
+		for i := range burst * bursts {
+			if e := <-w.Events(); e.Type != watch.Added || e.Entry.Key != configMapKey(i+1) {
+				t.Fatalf("got %s %v, want %s", e.Type, e.Entry, configMapKey(i+1))
+			}
+		}
+		w.Stop()
 	}
-	resumed := startWatch(t, s, storage.WatchOptions{ResourceVersion: versioner.Format(seen)})
-	want := create(t, s, burst+1).Revision
-	if e := <-resumed.Events(); e.Revision != want {
-		t.Errorf("got %v, want revision %d", e, want)
+	if used := s.backlogs.used.Load(); used != 0 {
+		t.Errorf("%d bytes are still counted as queued", used)
 	}
 }
 
@@ -135,7 +137,8 @@ func TestWatchThatEndsBeforeEtcdAnswers(t *testing.T) {
 }
 
 func TestBacklogKeepsOrderAndSize(t *testing.T) {
-	b := backlog{limit: 10}
+	limit := &backlogLimit{bytes: 10 * backlogShare}
+	b := backlog{limit: limit}
 	out := make(chan storage.Event)
 	if to, _ := b.head(out); to != nil {
 		t.Error("an empty backlog has an event to send")
@@ -156,13 +159,18 @@ func TestBacklogKeepsOrderAndSize(t *testing.T) {
 			pop()
 		}
 	}
-	if !b.overflowed() {
-		t.Error("the backlog has not overflowed")
+	if !b.full() {
+		t.Error("the backlog is not full")
 	}
+	other := backlog{limit: limit}
+	if other.push(storage.Event{}, 1); !other.full() {
+		t.Error("the backlog of another watch is not full, although the watches exceed the limit together")
+	}
+	other.drop()
 	for !b.empty() {
 		pop()
 	}
-	if next != events || b.size != 0 || b.overflowed() {
-		t.Errorf("%d events, size %d", next, b.size)
+	if next != events || b.size != 0 || limit.used.Load() != 0 || b.full() {
+		t.Errorf("%d events, size %d, %d bytes of all watches", next, b.size, limit.used.Load())
 	}
 }

@@ -16,7 +16,7 @@ import (
 type tampering struct {
 	storage.Interface
 	// begin returns the function that maps the events of one watch: it returns the events to
-	// deliver for the nth event that is not a bookmark.
+	// deliver for the nth event. Bookmarks of progress are neither mapped nor counted.
 	begin func(opts storage.WatchOptions) func(n int, e storage.Event) []storage.Event
 }
 
@@ -40,6 +40,8 @@ type tampered struct {
 
 func (w *tampered) Events() <-chan storage.Event { return w.events }
 
+func (w *tampered) Progress() storage.WatchProgress { return w.inner.Progress() }
+
 func (w *tampered) Stop() {
 	w.stop.Do(func() { close(w.stopped) })
 	w.inner.Stop()
@@ -51,7 +53,7 @@ func (w *tampered) run(tamper func(n int, e storage.Event) []storage.Event) {
 	n := 0
 	for e := range w.inner.Events() {
 		deliver := []storage.Event{e}
-		if e.Type != watch.Bookmark {
+		if e.Type != watch.Bookmark || e.InitialEventsEnd {
 			n++
 			deliver = tamper(n, e)
 		}
@@ -116,11 +118,13 @@ func wrongEventType(_ int, e storage.Event) []storage.Event {
 	return only(e)
 }
 
-// dropsInitialEvent drops the first initial event of a watch.
+// dropsInitialEvent drops the first initial event of a watch. The first event of a watch on no
+// objects is the bookmark at the end of its initial events, which remains.
 func dropsInitialEvent(s storage.Interface) storage.Interface {
 	return tampering{s, func(opts storage.WatchOptions) func(int, storage.Event) []storage.Event {
 		return func(n int, e storage.Event) []storage.Event {
-			if n == 1 && opts.ResourceVersion == "" {
+			initial := opts.ResourceVersion == "" || opts.SendInitialEvents != nil
+			if n == 1 && initial && !e.InitialEventsEnd {
 				return nil
 			}
 			return only(e)

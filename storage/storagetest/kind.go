@@ -82,12 +82,18 @@ func (k Kind) Attrs(obj runtime.Object) (labels.Set, fields.Set, error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("%T has no metadata", obj)
 	}
-	return o.GetLabels(), fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}, nil
+	set := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace(), colourKey: colourOf(o)}
+	return o.GetLabels(), set, nil
 }
 
 // Coloured selects the objects of a colour.
 func (k Kind) Coloured(colour string) storage.Predicate {
 	return storage.Predicate{Label: labels.SelectorFromSet(labels.Set{colourKey: colour}), Attrs: k.Attrs}
+}
+
+// ColouredByField selects the objects of a colour by a field.
+func (k Kind) ColouredByField(colour string) storage.Predicate {
+	return storage.Predicate{Field: fields.OneTermEqualSelector(colourKey, colour), Attrs: k.Attrs}
 }
 
 // Named selects the objects of a name.

@@ -81,7 +81,7 @@ func (c *reader) listWith(ctx context.Context, opts storage.ListOptions) {
 	l := model.List{Selection: c.selection(c.random), Any: opts.ResourceVersion != ""}
 	opts.Recursive = l.Scope[len(l.Scope)-1] == '/'
 	if l.Colour != "" {
-		opts.Predicate = c.kind.Coloured(l.Colour)
+		opts.Predicate = c.coloured(c.random, l.Colour)
 	}
 	asked := opts
 	span := c.span()
@@ -108,6 +108,11 @@ func (c *reader) listWith(ctx context.Context, opts storage.ListOptions) {
 // selection returns a random selection for a list or a watch.
 func (w *simulator) selection(random *rand.Rand) model.Selection {
 	return model.Selection{Scope: pick(random, w.scopes()), Colour: pick(random, []string{"", "", "red"})}
+}
+
+// coloured selects the objects of a colour by a label or a field.
+func (w *simulator) coloured(random *rand.Rand, colour string) storage.Predicate {
+	return pick(random, []func(string) storage.Predicate{w.kind.Coloured, w.kind.ColouredByField})(colour)
 }
 
 // page adds a page to the list.

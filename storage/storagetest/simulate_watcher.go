@@ -68,6 +68,8 @@ type session struct {
 	model.Session
 	selection model.Selection
 	last      int64 // revision up to which it is complete; 0: incomplete
+	// requests receives the requests for progress. Nil: none.
+	requests chan struct{}
 }
 
 // The reasons for the end of a session.
@@ -96,11 +98,19 @@ func (c *watchClient) options(s *session) storage.WatchOptions {
 		ProgressNotify: c.random.IntN(2) == 0,
 	}
 	if s.selection.Colour != "" {
-		opts.Predicate = c.kind.Coloured(s.selection.Colour)
+		opts.Predicate = c.coloured(c.random, s.selection.Colour)
 	}
-	if !s.Initial {
+	switch {
+	case !s.Initial:
 		s.last = s.From
 		opts.ResourceVersion = version(s.From)
+	case c.random.IntN(2) == 0: // a state not older than a revision
+		opts.SendInitialEvents = new(true)
+		opts.ResourceVersion = version(c.past(c.random))
+	}
+	if c.random.IntN(2) == 0 {
+		s.requests = make(chan struct{})
+		opts.ProgressRequests = s.requests
 	}
 	return opts
 }
@@ -117,6 +127,8 @@ func (c *watchClient) watch(ctx context.Context, s *session) sessionEnd {
 	var impatient <-chan time.Time
 	for some := 1 + c.random.IntN(40); ; {
 		select {
+		case s.requests <- struct{}{}:
+			s.requests = nil // the answer is a bookmark
 		case e, open := <-watcher.Events():
 			if !open {
 				return stopped // without an error: the watch can be resumed

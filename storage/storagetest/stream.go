@@ -11,7 +11,7 @@ import (
 )
 
 // patience is how long a test waits for an expected event. A passing test never waits that long.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // stream reads the events of a watch.
 type stream struct {

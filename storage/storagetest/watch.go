@@ -22,6 +22,7 @@ func watchRules() []rule {
 		{"watchers are independent", watchMany},
 		{"a slow reader misses no event", watchSlowReader},
 		{"an idle watcher receives bookmarks", watchBookmarks},
+		{"a request for progress is answered with a bookmark", watchProgressRequests},
 	}
 }
 
@@ -170,6 +171,27 @@ func watchSlowReader(e *env) {
 			}
 			last = event.Revision
 			received++
+		}
+	}
+}
+
+// watchProgressRequests requests the progress of a watch that has nothing to report.
+func watchProgressRequests(e *env) {
+	created := e.create(e.object("a", "1"))
+	requests := make(chan struct{}, 1)
+	s := e.watch(e.below(namespace), storage.WatchOptions{
+		Recursive: true, ResourceVersion: version(created.Revision - 1), ProgressRequests: requests,
+	})
+	s.want(added(created, "a", "1"))
+	for _, name := range []string{"a", "b"} {
+		elsewhere := e.create(e.kind.New("ns2", name, "1"))
+		for last := int64(0); last < elsewhere.Revision; { // a cache may apply the revision later
+			requests <- struct{}{}
+			event, ok := s.receive()
+			if !ok || event.Type != watch.Bookmark || event.Revision < created.Revision {
+				e.Fatalf("event is %+v, want a bookmark", event)
+			}
+			last = event.Revision
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/miniapi/miniapi/internal/broadcast"
 	"github.com/miniapi/miniapi/storage"
 )
 
@@ -27,6 +28,8 @@ type Cache struct {
 	minimum atomic.Int64
 	// applied is a copy of revision for readers without the lock.
 	applied atomic.Int64
+	// changed notifies that applied has increased.
+	changed broadcast.Broadcast
 	waiters waiters
 	// reload means that the log has lost changes and cannot continue from revision. Only Run uses
 	// it.
@@ -50,9 +53,13 @@ type resource struct {
 	decoder *storage.Decoder
 	tree    *tree
 	window  window
-	// changed is closed when the window gets new events or is replaced.
-	changed chan struct{}
-	indexes indexes
+	// subscriptions are the readers that wait for events of the window.
+	subscriptions subscriptions
+	indexes       indexes
+	// watches is the number of watches that read the window.
+	watches atomic.Int64
+	// written holds the entries of writes of this server that the log has not reported yet.
+	written map[writtenKey]*storage.Entry
 	// removed means that the cache does not feed the resource any more.
 	//
 	// Invariant: the state and the window of a removed resource are never read.
@@ -85,11 +92,32 @@ func (c *Cache) AwaitLoaded(ctx context.Context) error {
 	}
 }
 
+// Changed returns a channel that is closed when the cache applies another revision.
+func (c *Cache) Changed() <-chan struct{} { return c.changed.Changed() }
+
+// AwaitCurrent waits until the cache has applied the present revision of the storage, and returns
+// that revision. The error is the error of the storage or of ctx.
+func (c *Cache) AwaitCurrent(ctx context.Context) (revision int64, err error) {
+	revision, err = c.cfg.Log.CurrentRevision(ctx)
+	for err == nil && !c.await(ctx, revision) {
+		changed := c.Changed()
+		if c.loaded.Load() && c.applied.Load() >= revision {
+			break
+		}
+		select {
+		case <-changed: // the log is lost or slow
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return revision, err
+}
+
 // Loaded reports whether reads are currently answered from the cache.
 func (c *Cache) Loaded() bool { return c.loaded.Load() }
 
 func newResource(root string, codec storage.Codec, decoder *storage.Decoder) *resource {
-	return &resource{root: root, codec: codec, decoder: decoder, tree: newTree(), changed: make(chan struct{})}
+	return &resource{root: root, codec: codec, decoder: decoder, tree: newTree()}
 }
 
 // Store returns a store that reads the keys below root through the cache and passes the rest to
@@ -127,8 +155,8 @@ func (c *Cache) Remove(root string, codec storage.Codec) {
 		c.resources[root] = slices.Delete(slices.Clone(c.resources[root]), i, i+1)
 	}
 	r.removed = true
-	r.tree, r.window = newTree(), window{} // a watch may refer to the resource for long
-	r.announce()
+	r.tree, r.window, r.written = newTree(), window{}, nil // a watch may refer to the resource for long
+	r.subscriptions.wakeAll(c.revision)
 }
 
 // index returns the index of the resource with a codec, or -1.
@@ -152,7 +180,8 @@ func (c *Cache) fill(r *resource) {
 // copy copies another resource's entries below r's root.
 func (r *resource) copy(from *resource) {
 	from.tree.snapshot().ascend(r.root, r.root, func(entry *storage.Entry) bool {
-		r.tree.set(r.decoder.Entry(entry.Key, entry.Revision, entry.Data()))
+		change := storage.Change{Key: entry.Key, Revision: entry.Revision, Data: entry.Data(), Err: entry.Unreadable()}
+		r.tree.set(r.entry(&change))
 		return true
 	})
 }

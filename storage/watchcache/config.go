@@ -16,8 +16,8 @@ type Config struct {
 	// WindowEvents and WindowBytes limit the past events that are kept for each resource. Default:
 	// 8192, and 16 MiB of stored bytes.
 	WindowEvents, WindowBytes int
-	// IndexFrom is the number of objects from which on a list that selects one value of a field is
-	// answered from an index. Default: 256.
+	// IndexFrom is the number of objects from which on a list that selects one value of a field or
+	// a label is answered from an index. Default: 256.
 	IndexFrom int
 	// Memo caches decoded objects and encoded bodies of the entries of all resources. Default: a
 	// memo of storage.DefaultMemo bytes.

@@ -11,8 +11,10 @@
 //   - A list at an exact revision, or at the revision of a continue token, is answered from memory
 //     if the window reaches back to that revision, and otherwise by the storage.
 //   - A watch reads the window at its own pace: there is no queue per watcher, and a slow watcher
-//     does not delay others. A watch that starts before the window, or falls behind it, continues
-//     as a watch of the underlying storage. It misses events only if the storage compacted them.
+//     does not delay others. An event wakes only the watches that select its key, or a value of its
+//     fields. A watch that starts before the window, or falls behind it, is a watch of the
+//     underlying storage until it has caught up. It misses events only if the storage compacted
+//     them.
 //   - A write starts from the cached entry if that is known to be current.
 //
 // Reads never go back in time: each answer of the underlying storage raises the minimum revision,

@@ -7,9 +7,13 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// maxPending is the number of changes that a follower may lag behind. A follower beyond it gets the
-// complete state instead, so a slow follower does not fill the memory.
-const maxPending = 1 << 15
+// maxPending and maxPendingBytes are the changes that a follower may lag behind, and their stored
+// bytes. A follower beyond them gets the complete state instead, so a slow follower does not fill
+// the memory.
+const (
+	maxPending      = 1 << 15
+	maxPendingBytes = 64 << 20
+)
 
 // follower is one call of Follow.
 type follower struct {
@@ -18,16 +22,18 @@ type follower struct {
 
 	// The cache's mu guards the fields below.
 	// complete means that the next report is the complete state, which includes pending.
-	complete bool
-	pending  []storage.Change
+	complete     bool
+	pending      []storage.Change
+	pendingBytes int
 }
 
 // Follow calls report with the current state of all keys as changes, with complete set, and then
 // with all later changes in the order of their revisions. A change is reported after the cache has
-// applied it. After a loss of the log, or if the follower is too slow, report gets the complete
+// applied it. upTo is the revision up to which all changes were reported; a report may have no
+// changes. After a loss of the log, or if the follower is too slow, report gets the complete
 // state again; keys that are not in it were deleted. Values that cannot be read are not reported.
 // Follow returns nil when ctx ends.
-func (c *Cache) Follow(ctx context.Context, report func(changes []storage.Change, complete bool)) error {
+func (c *Cache) Follow(ctx context.Context, report func(changes []storage.Change, upTo int64, complete bool)) error {
 	f := &follower{wake: make(chan struct{}, 1)}
 	c.mu.Lock()
 	if c.revision > 0 { // there is a state
@@ -56,16 +62,17 @@ func (c *Cache) unfollow(f *follower) {
 func (f *follower) push(change *storage.Change) {
 	switch {
 	case f.complete || change.Err != nil:
-	case len(f.pending) >= maxPending:
+	case len(f.pending) >= maxPending, f.pendingBytes >= maxPendingBytes:
 		f.restart()
 	default:
 		f.pending = append(f.pending, *change)
+		f.pendingBytes += len(change.Data)
 	}
 }
 
 // restart makes the next report the complete state. The caller holds the cache's mu.
 func (f *follower) restart() {
-	f.complete, f.pending = true, nil
+	f.complete, f.pending, f.pendingBytes = true, nil, 0
 	f.notify()
 }
 
@@ -77,12 +84,13 @@ func (f *follower) notify() {
 }
 
 // take returns the next report.
-func (c *Cache) take(f *follower) (changes []storage.Change, complete bool) {
+func (c *Cache) take(f *follower) (changes []storage.Change, upTo int64, complete bool) {
 	c.mu.Lock()
+	upTo = c.revision
 	if !f.complete {
 		defer c.mu.Unlock()
-		changes, f.pending = f.pending, nil
-		return changes, false
+		changes, f.pending, f.pendingBytes = f.pending, nil, 0
+		return changes, upTo, false
 	}
 	f.complete = false
 	states := []*snapshot{c.unclaimed[0].tree.snapshot()}
@@ -100,5 +108,5 @@ func (c *Cache) take(f *follower) (changes []storage.Change, complete bool) {
 			return true
 		})
 	}
-	return changes, true
+	return changes, upTo, true
 }

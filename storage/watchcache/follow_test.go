@@ -24,7 +24,7 @@ func follow(t *testing.T, cache *watchcache.Cache) <-chan followed {
 	reports := make(chan followed)
 	var running sync.WaitGroup
 	running.Go(func() {
-		err := cache.Follow(ctx, func(changes []storage.Change, complete bool) {
+		err := cache.Follow(ctx, func(changes []storage.Change, _ int64, complete bool) {
 			report := followed{complete: complete}
 			for _, change := range changes {
 				report.changes = append(report.changes, describeChange(change))

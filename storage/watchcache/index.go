@@ -1,11 +1,9 @@
 package watchcache
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/selection"
@@ -13,35 +11,82 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-// indexes are the indexes of a resource, by field. An index is created by the first list that
-// selects by its field. Lists update the indexes that they use, so writes cost nothing.
+// maxIndexes is the number of indexes of a resource. A client can select by any label, so their
+// number must be limited.
+const maxIndexes = 8
+
+// indexes are the indexes of a resource. An index is created by the first list that selects by its
+// attribute. Lists update the indexes that they use, so writes cost nothing.
 type indexes struct {
-	mu      sync.Mutex // guards byField
-	byField map[string]*index
+	mu     sync.Mutex // guards recent
+	recent []*index   // the most recently used one first
 }
 
-// index maps the values of a field to entries of a resource.
+// attribute is a label or a field.
+type attribute struct {
+	label bool
+	name  string
+}
+
+// of returns the value of the attribute, "" if the object does not have it.
+func (a attribute) of(ctx context.Context, entry *storage.Entry, attrs storage.AttrFunc) (string, error) {
+	labelSet, fieldSet, err := entry.Attributes(ctx, attrs)
+	if a.label {
+		return labelSet[a.name], err
+	}
+	return fieldSet[a.name], err
+}
+
+// index maps the values of an attribute to entries of a resource. Entries without a value are not
+// in the index.
 type index struct {
-	field string
+	attribute attribute
 
 	// lock is held by the reader that uses the index, also while it updates the index. It is a
 	// channel, not a mutex, so that waiting readers can return when their contexts end. It guards
 	// the fields below.
 	lock    chan struct{}
 	reader  reader
-	byValue map[string]map[string]*storage.Entry // by value of the field and key
+	byValue map[string]*tree
 }
 
-func (x *indexes) forField(field string) *index {
+// forAttribute returns the index of an attribute. It replaces the least recently used index if
+// there are too many.
+func (x *indexes) forAttribute(a attribute) *index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.byField[field] == nil {
-		if x.byField == nil {
-			x.byField = map[string]*index{}
-		}
-		x.byField[field] = &index{field: field, lock: make(chan struct{}, 1)}
+	i := slices.IndexFunc(x.recent, func(found *index) bool { return found.attribute == a })
+	if i < 0 {
+		i = min(len(x.recent), maxIndexes-1)
+		x.recent = append(x.recent[:i], &index{attribute: a, lock: make(chan struct{}, 1)})
 	}
-	return x.byField[field]
+	used := x.recent[i]
+	copy(x.recent[1:], x.recent[:i])
+	x.recent[0] = used
+	return used
+}
+
+// selectedAttribute returns a field or a label that a predicate requires to have one value, and
+// this value. Fields come first, because they select fewer objects.
+func selectedAttribute(p storage.Predicate) (a attribute, value string, ok bool) {
+	if field, value, ok := selectedField(p); ok {
+		return attribute{name: field}, value, true
+	}
+	if p.Label == nil {
+		return attribute{}, "", false
+	}
+	requirements, _ := p.Label.Requirements()
+	for _, r := range requirements {
+		if values := r.ValuesUnsorted(); len(values) == 1 && values[0] != "" && isPositive(r.Operator()) {
+			return attribute{label: true, name: r.Key()}, values[0], true
+		}
+	}
+	return attribute{}, "", false
+}
+
+// isPositive reports whether a requirement demands one of its values.
+func isPositive(o selection.Operator) bool {
+	return o == selection.Equals || o == selection.DoubleEquals || o == selection.In
 }
 
 // selectedField returns a field that a predicate requires to have one value.
@@ -57,9 +102,8 @@ func selectedField(p storage.Predicate) (field, value string, ok bool) {
 	return "", "", false
 }
 
-// find returns the entries whose field has a value, ordered by key, and the revision of this
-// result.
-func (x *index) find(ctx context.Context, l *listing, value string) ([]*storage.Entry, int64, error) {
+// find returns the entries that have a value, and the revision of this result.
+func (x *index) find(ctx context.Context, l *listing, value string) (*snapshot, int64, error) {
 	select {
 	case x.lock <- struct{}{}:
 		defer func() { <-x.lock }()
@@ -70,12 +114,11 @@ func (x *index) find(ctx context.Context, l *listing, value string) ([]*storage.
 		x.byValue = nil
 		return nil, 0, err
 	}
-	found := make([]*storage.Entry, 0, len(x.byValue[value]))
-	for _, entry := range x.byValue[value] {
-		found = append(found, entry)
+	found := x.byValue[value]
+	if found == nil {
+		found = newTree()
 	}
-	slices.SortFunc(found, func(a, b *storage.Entry) int { return cmp.Compare(a.Key, b.Key) })
-	return found, x.reader.upTo, nil
+	return found.snapshot(), x.reader.upTo, nil
 }
 
 // catchUp applies the events since the last call, or reads the whole state.
@@ -96,7 +139,7 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 	if err != nil {
 		return err
 	}
-	x.byValue = map[string]map[string]*storage.Entry{}
+	x.byValue = map[string]*tree{}
 	x.reader = reader{cache: l.cache, resource: l.resource, begin: revision, upTo: revision}
 	root := l.resource.root
 	state.ascend(root, root, func(entry *storage.Entry) bool {
@@ -109,13 +152,15 @@ func (x *index) catchUp(ctx context.Context, l *listing) error {
 // replace applies an event to the index.
 func (x *index) replace(ctx context.Context, attrs storage.AttrFunc, e *event) error {
 	if e.before != nil {
-		_, fields, err := e.before.Attributes(ctx, attrs)
+		value, err := x.attribute.of(ctx, e.before, attrs)
 		if err != nil {
 			return err
 		}
-		value := fields.Get(x.field)
-		if delete(x.byValue[value], e.key); len(x.byValue[value]) == 0 {
-			delete(x.byValue, value)
+		if having := x.byValue[value]; having != nil {
+			having.remove(e.key)
+			if having.entries.Len() == 0 {
+				delete(x.byValue, value)
+			}
 		}
 	}
 	if e.after == nil {
@@ -125,42 +170,27 @@ func (x *index) replace(ctx context.Context, attrs storage.AttrFunc, e *event) e
 }
 
 func (x *index) add(ctx context.Context, attrs storage.AttrFunc, entry *storage.Entry) error {
-	_, fields, err := entry.Attributes(ctx, attrs)
-	if err != nil {
+	value, err := x.attribute.of(ctx, entry, attrs)
+	if err != nil || value == "" {
 		return err
 	}
-	value := fields.Get(x.field)
 	if x.byValue[value] == nil {
-		x.byValue[value] = map[string]*storage.Entry{}
+		x.byValue[value] = newTree()
 	}
-	x.byValue[value][entry.Key] = entry
+	x.byValue[value].set(entry)
 	return nil
 }
 
-// listFromIndex answers a list from an index. It returns false if the list must be answered from
-// the state, or is answered faster from it.
-func (l *listing) listFromIndex(ctx context.Context) (*storage.Page, bool) {
-	field, value, ok := selectedField(l.opts.Predicate)
+// indexed returns the entries that can match the predicate, from an index. It returns false if the
+// list must be answered from the state, or is answered faster from it.
+func (l *listing) indexed(ctx context.Context) (*snapshot, int64, bool) {
+	a, value, ok := selectedAttribute(l.opts.Predicate)
 	if !ok || !l.opts.Recursive || l.plan.Exact || l.opts.Limit > 0 || l.opts.Continue != "" {
-		return nil, false
+		return nil, 0, false
 	}
 	if l.cache.size(l.resource) < l.cache.cfg.IndexFrom {
-		return nil, false
+		return nil, 0, false
 	}
-	found, revision, err := l.resource.indexes.forField(field).find(ctx, l, value)
-	if err != nil {
-		return nil, false // the list from the state returns the error
-	}
-	page := &storage.Page{Revision: revision}
-	for _, entry := range found {
-		if !strings.HasPrefix(entry.Key, l.key) {
-			continue
-		}
-		if selected, err := l.opts.Predicate.MatchesEntry(ctx, entry); err != nil {
-			return nil, false
-		} else if selected {
-			page.Entries = append(page.Entries, entry)
-		}
-	}
-	return page, true
+	found, revision, err := l.resource.indexes.forAttribute(a).find(ctx, l, value)
+	return found, revision, err == nil // the list from the state returns the error
 }

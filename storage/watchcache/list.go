@@ -45,8 +45,8 @@ func (s *cachedStore) list(ctx context.Context, key string, opts storage.ListOpt
 	if page, ok := l.unchanged(); ok {
 		return page, nil
 	}
-	if page, ok := l.listFromIndex(ctx); ok {
-		return page, nil
+	if found, revision, ok := l.indexed(ctx); ok {
+		return l.page(ctx, found, revision)
 	}
 	state, revision, err := l.state(ctx)
 	if err != nil {

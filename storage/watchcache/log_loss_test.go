@@ -87,13 +87,19 @@ func (l *interruptibleLog) interrupt() (restore func()) {
 type env struct {
 	*testing.T
 	storage.Interface
-	kind   storagetest.Kind
-	log    *interruptibleLog
-	cache  *watchcache.Cache
-	client *clientv3.Client
+	storage *watchCounter // below the cache
+	kind    storagetest.Kind
+	log     *interruptibleLog
+	cache   *watchcache.Cache
+	client  *clientv3.Client
 }
 
 func newEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, watchcache.Config{})
+}
+
+func newEnvWith(t *testing.T, cfg watchcache.Config) *env {
 	t.Helper()
 	w := &env{T: t, kind: storagetest.Kinds()[0]}
 	w.client = startEmbedded(t).Client()
@@ -102,8 +108,10 @@ func newEnv(t *testing.T) *env {
 		t.Fatal(err)
 	}
 	w.log = newInterruptibleLog(backend)
-	w.cache = startCache(t, watchcache.Config{Log: w.log})
-	w.Interface = w.cache.Store("/pods/", w.kind.Codec, backend.Store(w.kind.Codec))
+	cfg.Log = w.log
+	w.cache = startCache(t, cfg)
+	w.storage = &watchCounter{Interface: backend.Store(w.kind.Codec)}
+	w.Interface = w.cache.Store("/pods/", w.kind.Codec, w.storage)
 	return w
 }
 

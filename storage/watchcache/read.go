@@ -63,6 +63,16 @@ func (c *Cache) snapshotAt(r *resource, revision int64) (*snapshot, error) {
 	return undo(past, events), nil
 }
 
+// continues reports whether a watch that has fallen behind the window can return to it at a
+// revision. The window must reach back further than necessary, so that the watch does not fall
+// behind again at once.
+func (c *Cache) continues(r *resource, revision int64) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	position, ok := r.window.after(revision)
+	return ok && c.serves(r, revision) && r.window.end()-position <= int64(r.window.len()/2)
+}
+
 // size returns the number of objects of a resource.
 func (c *Cache) size(r *resource) int {
 	c.mu.RLock()

@@ -266,7 +266,7 @@ func (r *removableStore) next(watcher storage.Watcher) storage.Event {
 			r.Fatal("the watch has ended")
 		}
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.Fatal("the watch sends no event")
 		return storage.Event{}
 	}

@@ -66,10 +66,10 @@ func (c *Cache) load(ctx context.Context) (revision int64, err error) {
 	defer c.mu.Unlock()
 	for _, readers := range c.resources {
 		for _, r := range readers {
-			r.reset(revision)
+			r.reset(c.revision, revision)
 		}
 	}
-	c.unclaimed[0].reset(revision)
+	c.unclaimed[0].reset(c.revision, revision)
 	for i := range state {
 		for _, r := range c.resourcesOf(state[i].Key) {
 			r.tree.set(r.entry(&state[i]))
@@ -89,6 +89,7 @@ func (c *Cache) resume() {
 	c.loaded.Store(true)
 	c.loadOnce.Do(func() { close(c.firstLoaded) })
 	c.waiters.wake(c.applied.Load())
+	c.changed.Notify()
 }
 
 // unload sends all reads to the underlying storage, including the waiting ones.
@@ -101,17 +102,12 @@ func (c *Cache) unload() {
 func (c *Cache) apply(changes []storage.Change, upTo int64) {
 	c.telemetry.events.Add(float64(len(changes)))
 	c.mu.Lock()
-	var touched []*resource // most reports concern one root
+	before := c.revision
 	for i := range changes {
 		if changes[i].Revision <= c.revision {
 			continue // applied before the log was lost
 		}
-		readers := c.resourcesOf(changes[i].Key)
-		if len(touched) > 0 && touched[0] != readers[0] {
-			announce(touched)
-		}
-		touched = readers
-		for _, r := range readers {
+		for _, r := range c.resourcesOf(changes[i].Key) {
 			r.apply(&changes[i], &c.cfg)
 		}
 		for _, f := range c.followers {
@@ -123,9 +119,11 @@ func (c *Cache) apply(changes []storage.Change, upTo int64) {
 	}
 	c.revision = max(c.revision, upTo)
 	c.applied.Store(c.revision)
-	announce(touched)
 	c.mu.Unlock()
 	c.waiters.wake(upTo)
+	if upTo > before {
+		c.changed.Notify()
+	}
 }
 
 func (r *resource) apply(change *storage.Change, config *Config) {
@@ -133,11 +131,12 @@ func (r *resource) apply(change *storage.Change, config *Config) {
 	if change.Deleted {
 		e.before = r.tree.remove(change.Key)
 	} else {
-		e.after = r.entry(change)
+		e.after = r.take(change)
 		e.before = r.tree.set(e.after)
 	}
 	if r.root != "" && (e.before != nil || e.after != nil) {
 		r.window.push(e, config)
+		r.subscriptions.publish(e, r.window.end()-1, r.root)
 	}
 }
 
@@ -150,22 +149,11 @@ func (r *resource) entry(change *storage.Change) *storage.Entry {
 	return r.decoder.Corrupt(change.Key, change.Revision, change.Err)
 }
 
-func announce(resources []*resource) {
-	for _, r := range resources {
-		r.announce()
-	}
-}
-
-// announce wakes the readers that wait for events.
-func (r *resource) announce() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-// reset removes all entries. The positions of the new window continue those of the old one, so
-// that its readers detect the replacement.
-func (r *resource) reset(revision int64) {
-	r.tree = newTree()
-	r.window = window{since: revision, offset: r.window.offset + int64(r.window.len()) + 1}
-	r.announce()
+// reset removes all entries. The old window has all events up to revision before, the new one
+// begins after revision since. The positions of the new window are higher, so that the readers
+// detect the replacement.
+func (r *resource) reset(before, since int64) {
+	r.tree, r.written = newTree(), nil
+	r.window = window{since: since, offset: r.window.end() + 1}
+	r.subscriptions.wakeAll(before)
 }

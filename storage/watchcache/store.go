@@ -134,6 +134,9 @@ func (s *cachedStore) Create(ctx context.Context, key string, obj runtime.Object
 	entry, err := s.Interface.Create(ctx, key, obj, opts)
 	if err == nil {
 		s.cache.raiseMinimum(entry.Revision)
+		if !opts.DryRun {
+			entry = s.cache.share(s.resource, entry)
+		}
 	}
 	return entry, err
 }
@@ -144,10 +147,14 @@ func (s *cachedStore) GuaranteedUpdate(ctx context.Context, key string, propose 
 		opts.Suggestion = s.suggest(key)
 	}
 	result, err := s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
-	if err == nil {
-		s.cache.raiseMinimum(result.Entry.Revision)
+	if err != nil {
+		return nil, err
 	}
-	return result, err
+	s.cache.raiseMinimum(result.Entry.Revision)
+	if !opts.DryRun && result.Outcome != storage.Deleted {
+		result.Entry = s.cache.share(s.resource, result.Entry)
+	}
+	return result, nil
 }
 
 // Delete implements storage.Interface.

@@ -104,7 +104,7 @@ func configurations(t *testing.T) map[string]func(*embedded.Server) (etcd.Config
 			return etcd.Config{LocalReads: true, Transformer: sealed}, watchcache.Config{}
 		},
 		"SmallWindow": func(s *embedded.Server) (etcd.Config, watchcache.Config) {
-			return etcd.Config{LocalReads: true, Member: s}, watchcache.Config{WindowEvents: 3}
+			return etcd.Config{LocalReads: true, Member: s}, watchcache.Config{WindowEvents: 3, IndexFrom: 1}
 		},
 	}
 }

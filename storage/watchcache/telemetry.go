@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// telemetry holds the metrics of a cache, with the names of kube-apiserver where it has the same
-// metric.
+// telemetry holds the metrics of a cache. kube-apiserver has a cache for each resource, so its
+// metrics have other names and labels.
 type telemetry struct {
 	initializations prometheus.Counter
 	losses          prometheus.Counter
@@ -24,7 +24,7 @@ func newTelemetry() *telemetry {
 	}
 	reads := func(by string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{
-			Name:        "apiserver_watch_cache_reads_total",
+			Name:        "miniapi_watch_cache_reads_total",
 			Help:        "Reads by the component that answered: cache or storage.",
 			ConstLabels: prometheus.Labels{"by": by},
 		})
@@ -32,12 +32,12 @@ func newTelemetry() *telemetry {
 	return &telemetry{
 		byCache:         reads("cache"),
 		byStorage:       reads("storage"),
-		initializations: counter("apiserver_watch_cache_initializations_total", "Times the cache has loaded the state."),
-		losses:          counter("apiserver_watch_cache_log_lost_total", "Times the log that feeds the cache was lost."),
-		events:          counter("apiserver_watch_cache_events_received_total", "Events received from the log."),
-		fallenBehind:    counter("apiserver_watch_cache_watchers_behind_total", "Watches that fell behind the window and continued as watches of the storage."),
+		initializations: counter("miniapi_watch_cache_initializations_total", "Times the cache has loaded the state."),
+		losses:          counter("miniapi_watch_cache_log_lost_total", "Times the log that feeds the cache was lost."),
+		events:          counter("miniapi_watch_cache_events_received_total", "Events received from the log."),
+		fallenBehind:    counter("miniapi_watch_cache_watchers_behind_total", "Watches that fell behind the window and continued as watches of the storage."),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "apiserver_watch_cache_read_wait_seconds",
+			Name:    "miniapi_watch_cache_read_wait_seconds",
 			Help:    "Seconds a read waited until the cache was fresh enough.",
 			Buckets: []float64{0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.05, 0.1, 0.5, 1, 3},
 		}),
@@ -57,9 +57,9 @@ func (t *telemetry) answered(err error) {
 func (t *telemetry) waited(began time.Time) { t.waits.Observe(time.Since(began).Seconds()) }
 
 var (
-	revisionDesc = prometheus.NewDesc("apiserver_watch_cache_resource_version", "The revision that the cache has applied.", nil, nil)
-	entriesDesc  = prometheus.NewDesc("apiserver_watch_cache_entries", "Objects in the cache.", nil, nil)
-	memoDesc     = prometheus.NewDesc("apiserver_watch_cache_memo_bytes", "Bytes of cached objects and encoded bodies.", nil, nil)
+	revisionDesc = prometheus.NewDesc("miniapi_watch_cache_resource_version", "The revision that the cache has applied.", nil, nil)
+	entriesDesc  = prometheus.NewDesc("miniapi_watch_cache_entries", "Objects in the cache.", nil, nil)
+	memoDesc     = prometheus.NewDesc("miniapi_watch_cache_memo_bytes", "Bytes of cached objects and encoded bodies.", nil, nil)
 )
 
 func (t *telemetry) collectors() []prometheus.Collector {

@@ -50,17 +50,17 @@ func TestMetrics(t *testing.T) {
 	}
 	got := w.metrics()
 	for name, want := range map[string]float64{
-		"apiserver_watch_cache_initializations_total": 2,
-		"apiserver_watch_cache_log_lost_total":        1,
-		"apiserver_watch_cache_watchers_behind_total": 1,
-		"apiserver_watch_cache_entries":               3,
-		"apiserver_watch_cache_resource_version":      float64(c.Revision),
+		"miniapi_watch_cache_initializations_total": 2,
+		"miniapi_watch_cache_log_lost_total":        1,
+		"miniapi_watch_cache_watchers_behind_total": 1,
+		"miniapi_watch_cache_entries":               3,
+		"miniapi_watch_cache_resource_version":      float64(c.Revision),
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
 	}
-	if got["apiserver_watch_cache_reads_total cache"] == 0 {
+	if got["miniapi_watch_cache_reads_total cache"] == 0 {
 		t.Error("no read was answered by the cache")
 	}
 }

@@ -94,6 +94,13 @@ func (c *Cache) await(ctx context.Context, revision int64) bool {
 	}
 }
 
+// Sync waits until the cache has applied a revision, or is not able to, and raises the minimum
+// revision of later answers to it.
+func (c *Cache) Sync(ctx context.Context, revision int64) {
+	c.raiseMinimum(revision)
+	c.await(ctx, revision)
+}
+
 func (c *Cache) requestProgress() {
 	select {
 	case c.progressRequests <- struct{}{}:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -15,8 +16,10 @@ const (
 	// eventBuffer is the size of the channel of events. A buffer saves switches between
 	// goroutines.
 	eventBuffer = 64
-	// batchSize is the approximate number of events that a watcher reads from the window at once.
-	batchSize = 64
+	// batchSize and batchBytes limit the events that a watcher reads from the window at once. A
+	// slow watcher keeps them after the window has dropped them.
+	batchSize  = 64
+	batchBytes = 256 << 10
 )
 
 // watcher is one watch. It has one goroutine.
@@ -28,6 +31,10 @@ type watcher struct {
 	initial *snapshot
 	// revision up to which all events were reported.
 	revision int64
+	// requested is set if a Bookmark must be sent although opts do not request it.
+	requested bool
+	// position in the window of the next event to report. -1: not known.
+	position atomic.Int64
 
 	events chan storage.Event
 	cancel context.CancelFunc
@@ -37,6 +44,7 @@ type watcher struct {
 // Watch implements storage.Interface.
 func (s *cachedStore) Watch(ctx context.Context, key string, opts storage.WatchOptions) (storage.Watcher, error) {
 	w := &watcher{cachedStore: s, key: key, opts: opts, events: make(chan storage.Event, eventBuffer), done: make(chan struct{})}
+	w.position.Store(-1)
 	if opts.Recursive {
 		w.key = below(key)
 	}
@@ -63,6 +71,19 @@ func (w *watcher) Events() <-chan storage.Event { return w.events }
 func (w *watcher) Stop() {
 	w.cancel()
 	<-w.done
+}
+
+// Progress implements storage.Watcher. The position is not known while the initial state is sent,
+// and in a watch of the storage.
+func (w *watcher) Progress() storage.WatchProgress {
+	w.cache.mu.RLock()
+	defer w.cache.mu.RUnlock()
+	window, progress := &w.resource.window, storage.WatchProgress{}
+	progress.Latest = window.latest()
+	if position := w.position.Load(); position >= 0 {
+		progress.Unread = max(0, window.end()-position)
+	}
+	return progress
 }
 
 // begin determines the start of the watch. The error is errNotCached if the cache cannot serve it.
@@ -101,8 +122,7 @@ func (w *watcher) run(ctx context.Context) {
 	if w.initial != nil && !w.sendInitial(ctx) {
 		return
 	}
-	if w.follow(ctx) {
-		w.followStorage(ctx)
+	for w.follow(ctx) && w.followStorage(ctx) {
 	}
 }
 
@@ -132,6 +152,11 @@ func (w *watcher) sendInitial(ctx context.Context) bool {
 
 // send waits for the consumer. It returns false if the watch has ended.
 func (w *watcher) send(ctx context.Context, e storage.Event) bool {
+	select { // a select of one channel is cheaper
+	case w.events <- e:
+		return true
+	default:
+	}
 	select {
 	case w.events <- e:
 		return true
@@ -154,9 +179,13 @@ func (w *watcher) fail(ctx context.Context, err error) {
 func (w *watcher) follow(ctx context.Context) (behind bool) {
 	ticks, stop := w.opts.ProgressTicks(w.cache.cfg.ProgressInterval)
 	defer stop()
-	r := reader{cache: w.cache, resource: w.resource, begin: w.revision}
-	for bookmark := false; ; {
+	r := reader{cache: w.cache, resource: w.resource, begin: w.revision, scope: w.scope(), attrs: w.opts.Predicate.Attrs}
+	defer r.stop()
+	w.resource.watches.Add(1)
+	defer w.resource.watches.Add(-1)
+	for bookmark := w.requested; ; {
 		if !r.read() {
+			w.revision = max(w.revision, r.upTo)
 			return true
 		}
 		for _, e := range r.batch {
@@ -165,18 +194,21 @@ func (w *watcher) follow(ctx context.Context) (behind bool) {
 			}
 		}
 		w.revision = max(w.revision, r.upTo)
+		w.position.Store(r.position)
 		if len(r.batch) > 0 {
 			continue
 		}
 		if bookmark && r.upTo >= w.revision && !w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision}) {
 			return false
 		}
-		bookmark = false
+		bookmark, w.requested = false, false
 		select {
-		case <-r.changed:
+		case <-r.waiting.ready:
 		case <-ticks:
 			bookmark = true
 			w.cache.requestProgress()
+		case <-w.opts.ProgressRequests:
+			bookmark = true
 		case <-ctx.Done():
 			return false
 		}
@@ -200,6 +232,19 @@ func (w *watcher) report(ctx context.Context, e *event) bool {
 	return eventType == "" || w.send(ctx, event)
 }
 
+// scope returns the scope of the events that the watch may report.
+func (w *watcher) scope() scope {
+	s := scope{key: w.key}
+	if !strings.HasPrefix(w.key, w.resource.root) {
+		s.key = w.resource.root
+	}
+	if _, waits := w.resource.codec.(storage.ContextCodec); waits || !w.opts.Recursive {
+		return s
+	}
+	s.field, s.value, _ = selectedField(w.opts.Predicate)
+	return s
+}
+
 // inScope reports whether key is in the scope of the watch.
 func (w *watcher) inScope(key string) bool {
 	if w.opts.Recursive {
@@ -208,22 +253,41 @@ func (w *watcher) inScope(key string) bool {
 	return key == w.key
 }
 
-// followStorage reports the events after w.revision from a watch of the storage.
-func (w *watcher) followStorage(ctx context.Context) {
+// followStorage reports the events after w.revision from a watch of the storage. It returns true
+// when the window has all later events, false if the watch has ended.
+func (w *watcher) followStorage(ctx context.Context) (caughtUp bool) {
 	w.cache.telemetry.fallenBehind.Inc()
+	w.position.Store(-1)
 	opts := w.opts
 	opts.SendInitialEvents = nil
 	opts.ResourceVersion = versioner.Format(w.revision)
+	w.requested = opts.ProgressRequests != nil // the storage may receive a request that it does not answer
 	watcher, err := w.Interface.Watch(ctx, w.key, opts)
 	if err != nil {
 		w.fail(ctx, err)
-		return
+		return false
 	}
 	defer watcher.Stop()
 	for e := range watcher.Events() {
 		w.cache.raiseMinimum(e.Revision)
+		if before := revisionBefore(e); before > w.revision {
+			w.revision = before
+			if w.cache.continues(w.resource, before) {
+				return true
+			}
+		}
 		if !w.send(ctx, e) {
-			return
+			return false
 		}
 	}
+	return false
+}
+
+// revisionBefore returns the revision up to which a watch has reported all events before e. More
+// events of the revision of e may follow, unless e is a bookmark.
+func revisionBefore(e storage.Event) int64 {
+	if e.Type == watch.Bookmark {
+		return e.Revision
+	}
+	return e.Revision - 1
 }

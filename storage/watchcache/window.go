@@ -74,6 +74,18 @@ func (w *window) drop() {
 
 func (w *window) len() int { return len(w.events) - w.first }
 
+// end returns the position after the latest event.
+func (w *window) end() int64 { return w.offset + int64(w.len()) }
+
+// latest returns the revision of the latest event. Without events, that is the revision after which
+// the window has all events.
+func (w *window) latest() int64 {
+	if w.len() == 0 {
+		return w.since
+	}
+	return w.events[len(w.events)-1].revision
+}
+
 // after returns the position of the first event after revision. It is false if the window does not
 // reach back to revision.
 func (w *window) after(revision int64) (position int64, ok bool) {

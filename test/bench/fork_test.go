@@ -20,14 +20,14 @@ func BenchmarkFork(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				f := &definitions{fixture: fixture{b: b, server: fork, http: origin.http}}
+				f := &definitions{base: fork.URL(), fixture: fixture{b: b, server: fork, http: origin.http}}
 				return f.createAndStop()
 			}}, &side{name: "start", workers: 1, do: func(_, _ int) error {
 				server, err := miniapi.Start(b.Context(), miniapi.Config{})
 				if err != nil {
 					return err
 				}
-				f := &definitions{fixture: fixture{b: b, server: server, http: origin.http}}
+				f := &definitions{base: server.URL(), fixture: fixture{b: b, server: server, http: origin.http}}
 				for range n {
 					f.define()
 				}

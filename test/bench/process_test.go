@@ -24,12 +24,14 @@ import (
 const serversEnv = "MINIAPI_BENCH_SERVERS"
 
 func TestMain(m *testing.M) {
-	if n, err := strconv.Atoi(os.Getenv(serversEnv)); err == nil {
-		if err := startServers(n); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for env, run := range map[string]func(servers int) error{serversEnv: startServers, serveEnv: serve} {
+		if n, err := strconv.Atoi(os.Getenv(env)); err == nil {
+			if err := run(n); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			return
 		}
-		return
 	}
 	os.Exit(m.Run())
 }

@@ -14,7 +14,10 @@ type side struct {
 	workers int
 	do      func(worker, i int) error
 	spent   time.Duration
-	done    int
+	// usage returns the CPU time of the server. Nil: of this process.
+	usage func() time.Duration
+	cpu   time.Duration // while the side runs
+	done  int
 }
 
 // A side runs an eighth of its operations, but no more than maxSlice, before the other side
@@ -36,6 +39,7 @@ func compare(b *testing.B, ours, raw *side) {
 	b.ReportMetric(ours.rate(), ours.name+"/s")
 	b.ReportMetric(raw.rate(), raw.name+"/s")
 	b.ReportMetric(ours.rate()/raw.rate(), "ratio")
+	b.ReportMetric(ours.cpu.Seconds()/raw.cpu.Seconds(), "cpu-ratio")
 	b.ReportMetric(float64(ours.spent.Nanoseconds())/float64(ours.done), "ns/op")
 }
 
@@ -43,7 +47,10 @@ func (s *side) run(b *testing.B, n int) {
 	b.Helper()
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
-	started := time.Now()
+	if s.usage == nil {
+		s.usage = func() time.Duration { return cpuTime(b) }
+	}
+	started, cpu := time.Now(), s.usage()
 	var wg sync.WaitGroup
 	for worker := range s.workers {
 		wg.Go(func() {
@@ -61,6 +68,7 @@ func (s *side) run(b *testing.B, n int) {
 	}
 	wg.Wait()
 	s.spent += time.Since(started)
+	s.cpu += s.usage() - cpu
 	s.done += n
 	if err := failed.Load(); err != nil {
 		b.Fatalf("%s: %v", s.name, *err)

@@ -68,3 +68,19 @@ func (f *fixture) startAndPut() error {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// BenchmarkIdle measures the CPU time that a server without requests uses. An operation is a second
+// of ten servers.
+func BenchmarkIdle(b *testing.B) {
+	const servers = 10
+	for range servers {
+		newFixture(b)
+	}
+	time.Sleep(time.Second) // the work after the start
+	began := cpuTime(b)
+	b.ResetTimer()
+	for range b.N {
+		time.Sleep(time.Second)
+	}
+	b.ReportMetric(100*(cpuTime(b)-began).Seconds()/float64(b.N)/servers, "%-of-a-core/server")
+}

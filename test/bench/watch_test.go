@@ -39,6 +39,26 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	}
 }
 
+// BenchmarkWatchesOfOtherObjects measures writes with 2,000 watches by name on other objects, in
+// comparison with writes without watches.
+func BenchmarkWatchesOfOtherObjects(b *testing.B) {
+	watched, idle := newFixture(b), newFixture(b)
+	for i := range 2000 {
+		resp, err := watched.http.Get(watched.url(fmt.Sprintf("?watch=true&fieldSelector=metadata.name=other-%d", i)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { resp.Body.Close() })
+	}
+	create := func(f *fixture) func(worker, i int) error {
+		return func(_, i int) error {
+			name := fmt.Sprintf("item-%05d", i)
+			return f.send(http.MethodPost, f.url(""), configMap(name, ""))
+		}
+	}
+	compare(b, &side{name: "watched", workers: 4, do: create(watched)}, &side{name: "idle", workers: 4, do: create(idle)})
+}
+
 // watchHTTP counts seen down for every event of every watcher. It returns after all watchers
 // have received the initial events.
 func (f *fixture) watchHTTP(watchers int, seen *sync.WaitGroup) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi"
 )
 
 // BenchmarkCreate measures a POST beside a create-if-absent transaction.
@@ -94,4 +96,24 @@ func (f *fixture) readModifyWrite(key, extra string) error {
 			return err
 		}
 	}
+}
+
+// BenchmarkCreateService measures the creation of a service beside 4,000 others, in comparison with
+// a server without services.
+func BenchmarkCreateService(b *testing.B) {
+	config := miniapi.Config{ServiceClusterIPRange: "10.0.0.0/16"}
+	full, empty := newFixtureWith(b, config), newFixtureWith(b, config)
+	create := func(f *fixture, name string) error {
+		body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Service","metadata":{"name":%q},"spec":{"ports":[{"port":80}]}}`, name)
+		return f.send(http.MethodPost, f.server.URL()+"/api/v1/namespaces/default/services", body)
+	}
+	for i := range 4000 {
+		if err := create(full, fmt.Sprintf("other-%d", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	in := func(f *fixture) func(worker, i int) error {
+		return func(_, i int) error { return create(f, fmt.Sprintf("service-%d", i)) }
+	}
+	compare(b, &side{name: "full", workers: 4, do: in(full)}, &side{name: "empty", workers: 4, do: in(empty)})
 }

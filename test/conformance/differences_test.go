@@ -63,6 +63,18 @@ func (d *differences) check(t *testing.T, id string, found []difference) {
 	t.Errorf("%s differs from the recording of %s:\n\t%s", id, d.release, strings.Join(texts, "\n\t"))
 }
 
+// emulated returns the number of differing responses that the latest release of kube-apiserver also
+// gives, if it emulates this one.
+func (d *differences) emulated(differing []string) int {
+	n := 0
+	for _, id := range differing {
+		if strings.HasPrefix(d.reasons[id], "as kube-apiserver v"+latest+" with --emulated-version="+d.release) {
+			n++
+		}
+	}
+	return n
+}
+
 // stale fails the test for lines which are not needed any more.
 func (d *differences) stale(t *testing.T, area string, differing []string) {
 	t.Helper()

@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 
 func replayAreas(t *testing.T, release string) {
 	known := readDifferences(t, release)
-	same, differ := 0, 0
+	same, differ, emulated := 0, 0, 0
 	for _, area := range areas {
 		t.Run(area.name, func(t *testing.T) {
 			r := newReplay(t, release)
@@ -81,12 +81,16 @@ func replayAreas(t *testing.T, release string) {
 			}
 			known.stale(t, area.name+"/", r.differing)
 			t.Logf("%d as recorded, %d differ, %d are not requests", r.same, len(r.differing), r.skipped)
-			same, differ = same+r.same, differ+len(r.differing)
+			same, differ, emulated = same+r.same, differ+len(r.differing), emulated+known.emulated(r.differing)
 		})
 	}
 	known.write(t)
 	t.Logf("%d of %d answers are those of kube-apiserver %s: %.2f %%",
 		same, same+differ, release, 100*float64(same)/float64(max(same+differ, 1)))
+	if emulated > 0 {
+		t.Logf("%.2f %% are those of it or of kube-apiserver %s that emulates it",
+			100*float64(same+emulated)/float64(same+differ), latest)
+	}
 }
 
 // replay sends the requests of one area to one server.

@@ -51,10 +51,8 @@ func TestClusterSurvivesItsLeader(t *testing.T) {
 	writer.create(20)
 
 	for i, replica := range replicas {
-		list, err := replica.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
-		check(t, err)
 		var names []string
-		for _, config := range list.Items {
+		for _, config := range writer.list(replica).Items {
 			names = append(names, config.Name)
 		}
 		if missing := without(writer.acknowledged, names); len(missing) > 0 {
@@ -103,6 +101,20 @@ func (w *clusterWriter) create(count int) {
 	}
 }
 
+// list lists the objects and retries while a read fails.
+func (w *clusterWriter) list(replica *kubernetes.Clientset) *corev1.ConfigMapList {
+	w.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		list, err := replica.CoreV1().ConfigMaps(namespace).List(w.Context(), metav1.ListOptions{})
+		if err == nil {
+			return list
+		}
+		if time.Now().After(deadline) {
+			w.Fatal(err)
+		}
+	}
+}
+
 func (w *clusterWriter) tryCreate(replica *kubernetes.Clientset, name string) bool {
 	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
 	defer cancel()
@@ -111,22 +123,30 @@ func (w *clusterWriter) tryCreate(replica *kubernetes.Clientset, name string) bo
 	return err == nil || apierrors.IsAlreadyExists(err)
 }
 
-// leader returns the client URL of the leader.
+// leader returns the client URL of the leader. It waits for the end of an election.
 func leader(t *testing.T, members map[string]*process) string {
 	t.Helper()
-	for url := range members {
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}})
-		check(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		status, err := client.Status(ctx, url)
-		cancel()
-		check(t, client.Close())
-		if err == nil && status.Leader == status.Header.MemberId {
-			return url
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		for url := range members {
+			if leads(t, url) {
+				return url
+			}
 		}
 	}
 	t.Fatal("the cluster has no leader")
 	return ""
+}
+
+// leads reports whether a member is the leader. It is false if the member does not answer.
+func leads(t *testing.T, url string) bool {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}})
+	check(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	status, err := client.Status(ctx, url)
+	check(t, client.Close())
+	return err == nil && status.Leader == status.Header.MemberId
 }
 
 // without returns the names that are not in others.

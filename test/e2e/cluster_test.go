@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/miniapi/miniapi/internal/freeport"
 )
 
 // TestCluster runs the services of docker-compose.yml with their command lines, as processes on
@@ -161,16 +162,11 @@ func (p *places) here(name string, line []string) []string {
 	return here
 }
 
-// freeAddresses returns loopback addresses with ports that are free at the moment.
+// freeAddresses returns loopback addresses with free ports.
 func freeAddresses(t *testing.T, count int) []string {
 	t.Helper()
-	var addresses []string
-	for range count {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
-		defer func() { check(t, listener.Close()) }()
-		addresses = append(addresses, listener.Addr().String())
-	}
+	addresses, err := freeport.Addresses("127.0.0.1", count)
+	check(t, err)
 	return addresses
 }
 

@@ -43,7 +43,8 @@ func beGuardIfAsked() {
 func TestProcessesEndWithTheirTest(t *testing.T) {
 	self, err := os.Executable()
 	check(t, err)
-	client, peer := freeAddresses(t, 2)[0], freeAddresses(t, 1)[0]
+	addresses := freeAddresses(t, 2)
+	client, peer := addresses[0], addresses[1]
 	for name, tc := range map[string]struct{ marker, line string }{
 		"etcd": {etcdMarker, "--data-dir " + t.TempDir() + " --listen-client-urls http://" + client + " --advertise-client-urls http://" + client +
 			" --listen-peer-urls http://" + peer + " --initial-advertise-peer-urls http://" + peer + " --initial-cluster default=http://" + peer},

@@ -76,19 +76,23 @@ func makePrograms() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := command.Use(dir); err != nil {
+	if err := makeKubectl(dir); err != nil {
 		return dir, err
 	}
+	return dir, command.Use(dir)
+}
+
+func makeKubectl(dir string) error {
 	if *otherKubectl != "" {
 		file, err := filepath.Abs(*otherKubectl)
 		if err != nil {
-			return dir, err
+			return err
 		}
-		return dir, os.Symlink(file, filepath.Join(dir, "kubectl"))
+		return os.Symlink(file, filepath.Join(dir, "kubectl"))
 	}
 	// Without the race detector, even if the tests use it: with it kubectl starts ten times slower,
 	// and races of kubectl are not tested.
-	return dir, build(dir, "kubectl", ".", "./cmd/kubectl", "-race=false")
+	return build(dir, "kubectl", ".", "./cmd/kubectl", "-race=false")
 }
 
 // build builds a package of a module.

@@ -16,7 +16,7 @@ import (
 const namespace = "default"
 
 // patience limits every wait for an expected event. A passing test does not reach it.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 func check(t *testing.T, err error) {
 	t.Helper()

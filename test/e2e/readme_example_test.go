@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,7 +45,21 @@ func readme(ctx context.Context) error {
 	if err := rejectUpdates(ctx, server, client); err != nil {
 		return err
 	}
+	if err := await(ctx, server); err != nil {
+		return err
+	}
 	return manage(server)
+}
+
+// await waits on a server whose objects exist already.
+func await(ctx context.Context, server *miniapi.Server) error {
+	if err := server.Settle(ctx); err != nil {
+		return err
+	}
+	if err := server.WaitFor(ctx, "namespace/default", `object.status.phase == "Active"`); err != nil {
+		return err
+	}
+	return server.Advance(time.Hour)
 }
 
 // rejectUpdates injects conflicts into updates of the status of Deployments.

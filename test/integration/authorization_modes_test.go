@@ -16,10 +16,10 @@ func TestAuthorizationModes(t *testing.T) {
 		"":                 "",
 		"AlwaysAllow":      "",
 		"RBAC,AlwaysAllow": "",
-		"AlwaysDeny":       `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": Everything is forbidden.`,
+		"AlwaysDeny":       `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": alwaysdeny: Everything is forbidden.`,
 		"RBAC":             `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default"`,
 		"Node,RBAC":        `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default"`,
-		"RBAC,AlwaysDeny":  `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": Everything is forbidden.`,
+		"RBAC,AlwaysDeny":  `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": alwaysdeny: Everything is forbidden.`,
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			server := start(t, miniapi.Config{Authorization: mode})
@@ -38,7 +38,7 @@ func TestAuthorizationModes(t *testing.T) {
 func TestNodes(t *testing.T) {
 	server := start(t, miniapi.Config{Authorization: "Node,RBAC"})
 	admin, node := clientFor(t, server.RESTConfig()), userOf(t, server, "system:node:n1", "system:nodes")
-	want := `secrets "s" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'n1' and this object`
+	want := `secrets "s" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": node: no relationship found between node 'n1' and this object`
 	get := func() error {
 		_, err := node.CoreV1().Secrets("default").Get(t.Context(), "s", metav1.GetOptions{})
 		return err
@@ -90,11 +90,11 @@ func TestEscalationIsDecidedByAllModes(t *testing.T) {
 
 func TestInvalidAuthorizationModes(t *testing.T) {
 	for mode, want := range map[miniapi.AuthorizationMode]string{
-		"rbac":           `authorization mode "rbac" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`,
-		"Node,":          `authorization mode "" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node`,
-		"Node, RBAC":     `authorization mode " RBAC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC or Node: did you mean "RBAC"?`,
+		"rbac":           `authorization mode "rbac" is unknown: use AlwaysAllow, AlwaysDeny, RBAC, Node or Webhook: did you mean "RBAC"?`,
+		"Node,":          `authorization mode "" is unknown: use AlwaysAllow, AlwaysDeny, RBAC, Node or Webhook`,
+		"Node, RBAC":     `authorization mode " RBAC" is unknown: use AlwaysAllow, AlwaysDeny, RBAC, Node or Webhook: did you mean "RBAC"?`,
 		"RBAC,Node,RBAC": `authorization mode "RBAC" occurs twice in "RBAC,Node,RBAC": remove one`,
-		"Webhook":        `authorization mode "Webhook" is not supported: use RBAC, and grant rights by roles`,
+		"Webhook":        `authorization mode "Webhook" needs a server: set --authorization-webhook-config-file`,
 		"ABAC":           `authorization mode "ABAC" is not supported: use RBAC, and grant rights by roles`,
 	} {
 		if err := (miniapi.Config{Authorization: mode}).Validate(); err == nil || err.Error() != want {

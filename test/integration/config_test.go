@@ -36,6 +36,14 @@ func TestConfigErrors(t *testing.T) {
 				"--etcd-listen-client-url is for the embedded etcd: remove it, or remove --etcd-servers",
 			},
 		},
+		"a missing encryption configuration": {
+			miniapi.Config{EncryptionProviderConfig: "none.yaml"},
+			[]string{"read the encryption configuration: open none.yaml: no such file or directory"},
+		},
+		"a reload without an encryption configuration": {
+			miniapi.Config{EncryptionProviderConfigAutomaticReload: true},
+			[]string{"--encryption-provider-config-automatic-reload must be set with --encryption-provider-config"},
+		},
 		"an unknown admission plugin": {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
 			[]string{`disable-admission-plugins plugin "LimitRager" is unknown: did you mean "LimitRanger"?`},
@@ -44,7 +52,8 @@ func TestConfigErrors(t *testing.T) {
 			miniapi.Config{Controllers: []string{"*", "-gc"}},
 			[]string{`controller "-gc" is unknown: use *, or certificatesigningrequest-cleaner-controller (csrcleaner), cronjob-controller (cronjob), ` +
 				`daemonset-controller (daemonset), deployment-controller (deployment), disruption-controller (disruption), ` +
-				`endpointslice-controller (endpointslice), garbage-collector-controller (garbagecollector), job-controller (job), ` +
+				`endpointslice-controller (endpointslice), flowschema-controller (flowschema), ` +
+				`garbage-collector-controller (garbagecollector), job-controller (job), ` +
 				`namespace-controller (namespace), replicaset-controller (replicaset), resourcequota-controller (resourcequota), ` +
 				`root-ca-certificate-publisher-controller (root-ca-cert-publisher), serviceaccount-controller (serviceaccount), ` +
 				`statefulset-controller (statefulset), ttl-after-finished-controller (ttl-after-finished) (--controllers)`},

@@ -21,7 +21,7 @@ func classOf(t *testing.T, server *miniapi.Server, path string) [2]string {
 }
 
 func TestResponsesNameTheirFlowSchema(t *testing.T) {
-	server := start(t, miniapi.Config{Bootstrap: bootstrap.Full})
+	server := start(t, miniapi.Config{Bootstrap: bootstrap.Full, Profiling: true})
 	api := clientset(t, server).FlowcontrolV1()
 	uids := func(schema, level string) [2]string {
 		t.Helper()
@@ -36,6 +36,9 @@ func TestResponsesNameTheirFlowSchema(t *testing.T) {
 		if got := classOf(t, server, path); got != exempt {
 			t.Errorf("%s: %v, want %v", path, got, exempt)
 		}
+	}
+	if got := classOf(t, server, "/debug/pprof/"); got != [2]string{} {
+		t.Errorf("a long-running request that is no watch: %v", got)
 	}
 }
 

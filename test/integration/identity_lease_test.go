@@ -3,6 +3,8 @@ package integration_test
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"testing"
@@ -14,9 +16,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/freeport"
 )
 
 // awaitLease waits for an identity lease that meets a condition.
@@ -111,21 +115,25 @@ func checkEndpoints(t *testing.T, client kubernetes.Interface, address string) {
 
 func decimal(port int32) string { return strconv.Itoa(int(port)) }
 
-// run starts a server, passes a client of it, and stops it.
+// run starts a server, passes a client of it, and stops it. The client uses no proxy of the
+// environment, which would not reach this host.
 func run(t *testing.T, config miniapi.Config, use func(*miniapi.Server, kubernetes.Interface)) {
 	t.Helper()
 	server := start(t, config)
-	use(server, clientset(t, server))
+	direct := rest.CopyConfig(server.RESTConfig())
+	direct.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	client, err := kubernetes.NewForConfig(direct)
+	check(t, err)
+	use(server, client)
 	check(t, server.Stop(context.Background()))
 }
 
 // freeAddressOf returns HOST:PORT with a free port of a host.
 func freeAddressOf(t *testing.T, host string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	addresses, err := freeport.Addresses(host, 1)
 	check(t, err)
-	check(t, listener.Close())
-	return listener.Addr().String()
+	return addresses[0]
 }
 
 // hostAddress returns an address of this host at which other hosts could reach it.

@@ -44,6 +44,81 @@ func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
 	}
 }
 
+// As in kube-apiserver, an object that is too large only with its managed fields is stored without
+// them. An apply cannot drop them.
+func TestLargeObjectsLoseTheirManagedFields(t *testing.T) {
+	url := start(t, miniapi.Config{}).URL() + "/api/v1/namespaces/default/configmaps"
+	var data strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&data, `,"k%d":"v"`, i)
+	}
+	object := func(extra string) string {
+		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{` + data.String()[1:] + extra + `}}`
+	}
+	for _, step := range []struct {
+		rule, method, path, contentType, body string
+		managed                               bool
+	}{
+		{"create", http.MethodPost, "", "application/json", object(""), false},
+		{"update", http.MethodPut, "/a", "application/json", object(`,"x":"y"`), false},
+		{"patch", http.MethodPatch, "/a", "application/merge-patch+json", `{"data":{"x":"z"}}`, false},
+		{"small patch", http.MethodPatch, "/a", "application/json-patch+json", `[{"op":"replace","path":"/data","value":{"a":"b"}}]`, false},
+		{"small apply", http.MethodPatch, "/a?fieldManager=m&force=true", "application/apply-patch+yaml", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"b"}}`, true},
+		{"large patch", http.MethodPatch, "/a", "application/merge-patch+json", object(""), false},
+	} {
+		got := request(t, step.method, url+step.path, step.contentType, step.body)
+		if !strings.HasPrefix(got, `{"kind":"ConfigMap"`) || strings.Contains(got, "managedFields") != step.managed {
+			t.Errorf("%s: got %.300s", step.rule, got)
+		}
+	}
+	got := request(t, http.MethodPatch, url+"/a?fieldManager=m&force=true", "application/apply-patch+yaml", object(""))
+	if !strings.Contains(got, `"code":413`) {
+		t.Errorf("apply: got %.300s", got)
+	}
+}
+
+func TestLargeHeadersAreRejected(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	for size, want := range map[int]int{1 << 19: http.StatusOK, 1<<20 + 8192: http.StatusRequestHeaderFieldsTooLarge} {
+		got := statusFor(t, server, http.Header{"X-Large": {strings.Repeat("x", size)}})
+		if got != want {
+			t.Errorf("%d bytes: %d, want %d", size, got, want)
+		}
+	}
+}
+
+// The size of objects that are not stored is limited by the size of bodies only.
+func TestReviewsMayBeLargerThanStoredObjects(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	body := `{"spec":{"token":"` + strings.Repeat("x", 2_000_000) + `"}}`
+	got := request(t, http.MethodPost, server.URL()+"/apis/authentication.k8s.io/v1/tokenreviews", "application/json", body)
+	if !strings.HasPrefix(got, `{"kind":"TokenReview"`) {
+		t.Errorf("got %.300s", got)
+	}
+}
+
+// Each version of a custom resource has the other versions, for field managers and conversions.
+// They are computed on demand: together they take memory quadratic in the number of versions.
+func TestManyVersionsOfACustomResource(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	var versions strings.Builder
+	const count = 1000
+	for i := range count {
+		fmt.Fprintf(&versions, `,{"name":"v%d","served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object"}}}`, i+1, i == 0)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := request(t, http.MethodPost, server.URL()+"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "application/json",
+		`{"metadata":{"name":"as.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"as","kind":"A"},"versions":[`+versions.String()[1:]+`]}}`)
+	if got := request(t, http.MethodGet, server.URL()+"/apis/example.com/v7/as", "", ""); !strings.Contains(got, `"kind":"AList"`) {
+		t.Fatalf("got %.300s", got)
+	}
+	runtime.ReadMemStats(&after)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 200 {
+		t.Errorf("%d versions allocated %d MiB; answer %.100s", count, allocated, got)
+	}
+}
+
 // Stop cuts off a request that does not end, names it in its error, and still closes the storage.
 func TestStopHasATimeout(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing

@@ -253,13 +253,7 @@ func TestFailedStartReleasesEverything(t *testing.T) {
 	}
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	check(t, listener.Close())
-	return listener.Addr().String()
-}
+func freeAddress(t *testing.T) string { return freeAddressOf(t, "127.0.0.1") }
 
 func checkFree(t *testing.T, address string) {
 	t.Helper()

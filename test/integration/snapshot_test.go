@@ -3,12 +3,14 @@ package integration_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,16 +145,7 @@ func TestInformersSurviveRestores(t *testing.T) {
 		createConfigMap(t, client, fmt.Sprint("kept-", i))
 	}
 	snapshot := takeSnapshot(t, server)
-	ctx, cancel := context.WithCancel(t.Context())
-	caches := make([]listers.ConfigMapLister, watchers)
-	for i := range caches {
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("default"))
-		caches[i] = factory.Core().V1().ConfigMaps().Lister()
-		factory.Start(ctx.Done())
-		defer factory.Shutdown()
-		factory.WaitForCacheSync(ctx.Done())
-	}
-	defer cancel()
+	caches := startConfigMapListers(t, client, watchers)
 	for round := range rounds {
 		for i := range 20 {
 			deleteConfigMap(t, client, fmt.Sprint("kept-", i))
@@ -162,10 +155,69 @@ func TestInformersSurviveRestores(t *testing.T) {
 		check(t, server.Restore(t.Context(), snapshot))
 	}
 	createConfigMap(t, client, "last") // the last event
-	want := contents(t, client)
+	requireEqual(t, caches, contents(t, client), "last")
+}
+
+// TestInformersSurviveForkAndReset forks and resets a server with open watches again and again.
+// Each informer, of the server and of the forks, ends equal to a list of its server.
+func TestInformersSurviveForkAndReset(t *testing.T) {
+	const watchers, rounds = 32, 5
+	server := start(t, miniapi.Config{})
+	client := clientset(t, server)
+	caches := startConfigMapListers(t, client, watchers)
+	for round := range rounds {
+		for i := range 20 {
+			createConfigMap(t, client, fmt.Sprint("new-", round, "-", i))
+			updateConfigMap(t, client, fmt.Sprint("new-", round, "-", i), "value")
+		}
+		fork, err := server.Fork(t.Context())
+		check(t, err)
+		forked := clientset(t, fork)
+		inFork := startConfigMapListers(t, forked, 4)
+		check(t, server.Reset(t.Context(), miniapi.ResetOptions{}))
+		for i := range 10 {
+			deleteConfigMap(t, forked, fmt.Sprint("new-", round, "-", i))
+		}
+		createConfigMap(t, forked, "last")
+		requireEqual(t, inFork, contents(t, forked), "last")
+		if got := len(contents(t, forked)); got != 11 {
+			t.Errorf("the fork of round %d has %d ConfigMaps, want 11", round, got)
+		}
+		check(t, fork.Stop(context.Background()))
+	}
+	createConfigMap(t, client, "last")
+	requireEqual(t, caches, contents(t, client), "last")
+}
+
+// startConfigMapListers starts informers of the namespace default, which end with the test.
+func startConfigMapListers(t *testing.T, client kubernetes.Interface, n int) []listers.ConfigMapLister {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	factories, caches := make([]informers.SharedInformerFactory, n), make([]listers.ConfigMapLister, n)
+	for i := range factories {
+		factories[i] = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("default"))
+		caches[i] = factories[i].Core().V1().ConfigMaps().Lister()
+		factories[i].Start(ctx.Done())
+	}
+	t.Cleanup(func() { // before the server stops
+		cancel()
+		for _, factory := range factories {
+			factory.Shutdown()
+		}
+	})
+	for _, factory := range factories {
+		factory.WaitForCacheSync(ctx.Done())
+	}
+	return caches
+}
+
+// requireEqual waits until informers have the object that was created last, and compares their
+// content with the list of the server.
+func requireEqual(t *testing.T, caches []listers.ConfigMapLister, want map[string]string, last string) {
+	t.Helper()
 	for i, cache := range caches {
 		await(t, func() bool {
-			_, err := cache.ConfigMaps("default").Get("last")
+			_, err := cache.ConfigMaps("default").Get(last)
 			return err == nil
 		})
 		list, err := cache.List(labels.Everything())
@@ -337,6 +389,18 @@ func TestForkHasTheStateAndIsIndependent(t *testing.T) {
 	}
 }
 
+// Objects of a fork must not be newer than the time of its API.
+func TestForkHasTheAdvancedTime(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	check(t, server.Advance(time.Hour))
+	fork, err := server.Fork(t.Context())
+	check(t, err)
+	defer func() { check(t, fork.Stop(context.Background())) }()
+	if ahead := time.Until(fork.Now()); ahead < 59*time.Minute {
+		t.Errorf("the fork is %v ahead of the machine, want an hour", ahead)
+	}
+}
+
 func TestForkOfASecureServer(t *testing.T) {
 	server := secureServer(t, nil)
 	createConfigMap(t, clientFor(t, server.RESTConfig()), "a")
@@ -423,4 +487,69 @@ func countConfigMaps(t *testing.T, client kubernetes.Interface) int {
 	list, err := client.CoreV1().ConfigMaps("kube-node-lease").List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	return len(list.Items)
+}
+
+// A client resumes a watch at the resourceVersion of the last event that it has received, and
+// receives all other events of a restore. So each event of a restore has a resourceVersion of its
+// own.
+func TestAWatchResumesWithinARestore(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	client := clientset(t, server)
+	snapshot := takeSnapshot(t, server)
+	want := []string{"a", "b", "c", "d"}
+	var last *corev1.ConfigMap
+	for _, name := range want {
+		last = createConfigMap(t, client, name)
+	}
+	check(t, server.Restore(t.Context(), snapshot))
+	var deleted []string
+	for version := last.ResourceVersion; len(deleted) < len(want); {
+		events, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{
+			ResourceVersion: version, AllowWatchBookmarks: true,
+		})
+		check(t, err)
+		event := <-events.ResultChan() // then the connection breaks
+		events.Stop()
+		obj := event.Object.(*corev1.ConfigMap)
+		if event.Type != watch.Deleted {
+			t.Fatalf("after the events of %q the watch sends %s", deleted, event.Type)
+		}
+		deleted, version = append(deleted, obj.Name), obj.ResourceVersion
+	}
+	slices.Sort(deleted)
+	if !slices.Equal(deleted, want) {
+		t.Errorf("deleted: %q, want %q", deleted, want)
+	}
+}
+
+// The webhook configurations of a restored state apply to the next request.
+func TestWebhooksOfARestoredStateTakeEffectImmediately(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	client := clientset(t, server)
+	without := takeSnapshot(t, server)
+	_, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "closed"},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "closed.example.com", SideEffects: new(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1:1")},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			}},
+		}},
+	}, metav1.CreateOptions{})
+	check(t, err)
+	with := takeSnapshot(t, server)
+	create := func() error {
+		_, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("c"), metav1.CreateOptions{})
+		return err
+	}
+	for range 20 {
+		check(t, server.Restore(t.Context(), without))
+		check(t, create())
+		check(t, server.Restore(t.Context(), with))
+		if err := create(); !apierrors.IsInternalError(err) {
+			t.Fatalf("the webhook is not called: %v", err)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package layout_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,16 +36,55 @@ var unlinked = map[string]string{
 	"testing":                                      "only tests use it",
 }
 
-// linkedAnyway lists the exceptions: the validation of CustomResourceDefinitions links them.
-var linkedAnyway = map[string]bool{
-	"k8s.io/apiserver/pkg/server/egressselector":         true,
-	"k8s.io/apiserver/pkg/server/egressselector/metrics": true,
+// linkedAnyway lists the exceptions: the validation of CustomResourceDefinitions links the
+// first tree, and storage/encryption the ciphers.
+var linkedAnyway = []string{
+	"k8s.io/apiserver/pkg/server/egressselector",
+	"k8s.io/apiserver/pkg/storage/value",
+}
+
+// unlinkedTests lists packages that miniapitest must not link, with the reason: every test binary
+// of a user would contain them. An entry includes the packages below it.
+var unlinkedTests = map[string]string{
+	module + "/api":                        "the server is a process of its own",
+	"go.etcd.io/etcd":                      "the server is a process of its own",
+	"google.golang.org/grpc":               "only the server uses it",
+	"github.com/prometheus":                "only the server has metrics",
+	"go.opentelemetry.io/otel":             "only the server has traces",
+	"k8s.io/api":                           "the types of all kinds; use the JSON of an object",
+	"k8s.io/apiserver":                     "the framework of kube-apiserver",
+	"k8s.io/client-go/kubernetes":          "a client for each kind; use client-go/rest",
+	"k8s.io/client-go/applyconfigurations": "a second form of each type",
+	"k8s.io/client-go/tools/cache":         "informers; use the control API",
 }
 
 // TestLinkedPackages checks which packages cmd/miniapi links. docs/decisions.md lists their cost.
 func TestLinkedPackages(t *testing.T) {
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/miniapi")
-	list.Dir = repository
+	for _, name := range listLinked(t, repository, "./cmd/miniapi") {
+		for tree, reason := range unlinked {
+			if within(name, tree) && !slices.ContainsFunc(linkedAnyway, func(tree string) bool { return within(name, tree) }) {
+				t.Errorf("cmd/miniapi links %s: %s", name, reason)
+			}
+		}
+	}
+}
+
+// TestLinkedPackagesOfTests checks which packages a test links that imports miniapitest.
+func TestLinkedPackagesOfTests(t *testing.T) {
+	for _, name := range listLinked(t, repository+"/miniapitest", ".") {
+		for tree, reason := range unlinkedTests {
+			if within(name, tree) {
+				t.Errorf("miniapitest links %s: %s", name, reason)
+			}
+		}
+	}
+}
+
+// listLinked returns the import paths of a package and of all packages that it links.
+func listLinked(t *testing.T, dir, name string) []string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", name)
+	list.Dir = dir
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -53,11 +93,5 @@ func TestLinkedPackages(t *testing.T) {
 	if len(linked) < 100 {
 		t.Fatalf("go list printed %d packages", len(linked))
 	}
-	for _, name := range linked {
-		for tree, reason := range unlinked {
-			if within(name, tree) && !linkedAnyway[name] {
-				t.Errorf("cmd/miniapi links %s: %s", name, reason)
-			}
-		}
-	}
+	return linked
 }

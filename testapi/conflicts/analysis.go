@@ -53,16 +53,15 @@ type intervening struct {
 func analyze(ctx context.Context, c *registry.Conflict, j *journal.Journal) *analysis {
 	a := &analysis{Conflict: c, ours: &fieldpath.Set{}, theirs: &fieldpath.Set{}, clashing: &fieldpath.Set{}}
 	j.Await(ctx, c.Key, c.Current.Revision)
-	known := j.Writes(c.Key)
 	if a.foreign = c.Base > c.Current.Revision; a.foreign {
 		return a
 	}
 	states := a.walk(ctx)
 	if a.Replaced {
-		a.writes = sinceDeletion(known, c.Current.Revision)
+		a.writes = sinceDeletion(j.Writes(c.Key), c.Current.Revision)
 		return a
 	}
-	a.nameWriters(states, known)
+	a.nameWriters(states, j)
 	if a.base != nil {
 		a.compare(ctx)
 	}
@@ -100,7 +99,14 @@ func (a *analysis) walk(ctx context.Context) []*storage.Entry {
 }
 
 // nameWriters sets the writes that made the states.
-func (a *analysis) nameWriters(states []*storage.Entry, known []*journal.Write) {
+func (a *analysis) nameWriters(states []*storage.Entry, j *journal.Journal) {
+	var revisions []int64
+	for _, state := range states {
+		if state.Revision > a.Base {
+			revisions = append(revisions, state.Revision)
+		}
+	}
+	known := j.At(a.Key, revisions)
 	for i, state := range states {
 		if state.Revision <= a.Base {
 			break

@@ -26,6 +26,8 @@ type Conflict struct {
 	// Clashing are the fields that both sides changed.
 	Clashing []string `json:"clashing" doc:"The fields that the rejected write and a write in between changed."`
 	Fields   []Field  `json:"fields" doc:"The changed fields, with their values in the three versions."`
+	// SideBySide are the lines of a table of Fields, for kubectl describe.
+	SideBySide []string `json:"sideBySide" doc:"The changed fields in the three versions, as the lines of a table."`
 	// Explanation is the text of the Warning header.
 	Explanation string `json:"explanation" doc:"The conflict in one sentence."`
 	Writers     string `json:"writers" doc:"The field managers or user agents of winner and loser, to sort by."`
@@ -80,12 +82,21 @@ func (w Write) Who() string {
 type Field struct {
 	Path  string `json:"path" doc:"The path of the field."`
 	Clash bool   `json:"clash" doc:"Whether both sides changed the field."`
+	// ChangedBy is ChangedByBoth, ChangedByTheirs or ChangedByOurs.
+	ChangedBy string `json:"changedBy" doc:"The version that changed the field: theirs, ours or both."`
 	// Base, Theirs and Ours are the values that the loser has read, that is stored, and that the
 	// loser submitted.
 	Base   string `json:"base" doc:"The value in the version that the rejected write is based on."`
 	Theirs string `json:"theirs" doc:"The value that is stored."`
 	Ours   string `json:"ours" doc:"The value in the rejected write."`
 }
+
+// Values of Field.ChangedBy.
+const (
+	ChangedByBoth   = "both"
+	ChangedByTheirs = "theirs"
+	ChangedByOurs   = "ours"
+)
 
 // Retry returns whether the loser tried again, in words.
 func (c *Conflict) Retry() string {
@@ -119,6 +130,7 @@ func (a *analysis) record(loser Write, now time.Time) *Conflict {
 	}
 	c.Writers = c.Winner.Who() + " before " + c.Loser.Who()
 	c.Fields = a.values()
+	c.SideBySide = c.table()
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/testapi/fields"
@@ -23,7 +24,7 @@ const (
 // values returns the changed fields with their values, the clashing ones first.
 func (a *analysis) values() []Field {
 	list := []Field{}
-	base, theirs, ours := a.content(a.base), a.content(a.Current), any(nil)
+	base, theirs, ours := a.content(a.base), a.content(a.Current), value.Value(nil)
 	if a.submitted != nil {
 		ours, _ = a.Store.Content(a.Version, a.submitted) // nil: no values
 	}
@@ -35,7 +36,7 @@ func (a *analysis) values() []Field {
 			}
 			path = path.Copy() // All reuses the path
 			list = append(list, Field{
-				Path: path.String(), Clash: set == a.clashing,
+				Path: path.String(), Clash: set == a.clashing, ChangedBy: a.changedBy(path),
 				Base: a.text(base, path), Theirs: a.text(theirs, path), Ours: a.text(ours, path),
 			})
 		}
@@ -43,8 +44,20 @@ func (a *analysis) values() []Field {
 	return list
 }
 
+// changedBy returns the version that changed a field since the base.
+func (a *analysis) changedBy(path fieldpath.Path) string {
+	switch {
+	case a.clashing.Has(path):
+		return ChangedByBoth
+	case a.ours.Has(path):
+		return ChangedByOurs
+	default:
+		return ChangedByTheirs
+	}
+}
+
 // content returns the fields of a state, nil if they are not known.
-func (a *analysis) content(state *storage.Entry) any {
+func (a *analysis) content(state *storage.Entry) value.Value {
 	if state == nil {
 		return nil
 	}
@@ -57,7 +70,7 @@ func (a *analysis) content(state *storage.Entry) any {
 }
 
 // text returns the value at a path as JSON, "" if it is absent.
-func (a *analysis) text(content any, path fieldpath.Path) string {
+func (a *analysis) text(content value.Value, path fieldpath.Path) string {
 	found, ok := fields.Lookup(content, path)
 	if !ok {
 		return ""
@@ -69,14 +82,18 @@ func (a *analysis) text(content any, path fieldpath.Path) string {
 	if err != nil {
 		return ""
 	}
-	if text := string(data); len(text) <= maxValue {
+	return shorten(string(data), maxValue)
+}
+
+// shorten cuts a text that has more than a number of bytes.
+func shorten(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	end := maxValue
-	for !utf8.RuneStart(data[end]) {
-		end--
+	for !utf8.RuneStart(text[most]) {
+		most--
 	}
-	return string(data[:end]) + "..."
+	return text[:most] + "..."
 }
 
 func decimal(n int) string { return strconv.Itoa(n) }

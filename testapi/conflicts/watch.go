@@ -34,6 +34,9 @@ func (l *Log) Watch(ctx context.Context, opts storage.WatchOptions) (storage.Wat
 // Events implements storage.Watcher.
 func (w *watcher) Events() <-chan storage.Event { return w.events }
 
+// Progress implements storage.Watcher.
+func (w *watcher) Progress() storage.WatchProgress { return storage.WatchProgress{} }
+
 // Stop implements storage.Watcher.
 func (w *watcher) Stop() {
 	w.stop()

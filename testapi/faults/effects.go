@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/storage/stale"
 )
 
 // writeVerbs are the verbs of requests that can be handled before a failure.
@@ -27,10 +28,28 @@ func (f *Fault) applies(r *http.Request) bool {
 		return info.Verb == "watch"
 	case e.Conflict != nil:
 		return info.Name != "" && slices.Contains([]string{"update", "patch", "delete"}, info.Verb)
+	case e.Stale != nil:
+		return info.Verb == "watch" || readsCache(r, info.Verb)
+	case e.Etcd != nil:
+		return !readsCache(r, info.Verb)
 	case e.Status != nil && e.Status.AfterWrite, e.Reset != nil && e.Reset.AfterWrite:
 		return slices.Contains(writeVerbs, info.Verb)
 	}
 	return true
+}
+
+// readsCache reports whether a watch cache may answer a request without a request to etcd.
+func readsCache(r *http.Request, verb string) bool {
+	query := r.URL.Query()
+	version := query.Get("resourceVersion")
+	switch verb {
+	case "get", "watch":
+		return version != ""
+	case "list":
+		exact := query.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact)
+		return version != "" && !exact && !query.Has("continue") && (version == "0" || !query.Has("limit"))
+	}
+	return false
 }
 
 // injection returns the failure for a request.
@@ -44,20 +63,25 @@ func (a *Active) injection(r *http.Request) *request.Injection {
 	case e.Conflict != nil:
 		return &request.Injection{Err: (&Status{Code: http.StatusConflict}).err(info)}
 	case e.Latency != nil:
-		return &request.Injection{Delay: a.delay()}
+		return &request.Injection{Delay: a.delay(e.Latency)}
 	case e.Reset != nil && e.Reset.AfterBytes > 0:
 		return &request.Injection{MaxBytes: e.Reset.AfterBytes}
 	case e.Reset != nil:
 		return &request.Injection{Abort: true, AfterSuccess: e.Reset.AfterWrite}
+	case e.Stale != nil:
+		return &request.Injection{Context: func(ctx context.Context) context.Context { return stale.WithHold(ctx, a.hold) }}
+	case e.Etcd != nil:
+		return &request.Injection{Context: a.withFailure}
+	case e.Compact != nil:
+		return &request.Injection{Prepare: a.set.config.Compact}
 	default:
 		w := &watch{Active: a, effect: *e.Watch}
 		return &request.Injection{Event: w.event}
 	}
 }
 
-// delay returns the next delay of the distribution.
-func (a *Active) delay() time.Duration {
-	latency := a.fault.Effect.Latency
+// delay returns the next delay of a distribution.
+func (a *Active) delay(latency *Latency) time.Duration {
 	spread := latency.UpTo.Duration - latency.Duration.Duration
 	if spread <= 0 {
 		return latency.Duration.Duration
@@ -113,17 +137,18 @@ type watch struct {
 var errExpired = apierrors.NewResourceExpired("The resourceVersion for the provided watch is too old.")
 
 // event is the Event function of an Injection.
-func (w *watch) event(ctx context.Context, bookmark bool) (send bool, err error) {
-	select {
-	case <-w.removed:
+func (w *watch) event(ctx context.Context, event request.WatchEvent) (send bool, err error) {
+	if w.hasEnded() {
 		return true, nil
-	default:
 	}
-	if bookmark && w.effect.NoBookmarks {
+	if event.Bookmark && w.effect.NoBookmarks {
 		return false, nil
 	}
+	if event.Initial {
+		return true, nil
+	}
 	w.wait(ctx)
-	if bookmark {
+	if event.Bookmark {
 		return true, nil
 	}
 	switch e := w.effect; {
@@ -140,11 +165,11 @@ func (w *watch) event(ctx context.Context, bookmark bool) (send bool, err error)
 
 func reached(after *int, events int) bool { return after != nil && events >= *after }
 
-// wait waits for the delay, or until the fault is removed or ctx ends.
+// wait waits for the delay, or until the fault or ctx ends.
 func (w *watch) wait(ctx context.Context) {
 	var delay <-chan time.Time
 	switch {
-	case w.effect.Hold: // until the fault is removed
+	case w.effect.Hold: // until the fault ends
 	case w.effect.Delay.Duration > 0:
 		timer := time.NewTimer(w.effect.Delay.Duration)
 		defer timer.Stop()
@@ -154,7 +179,7 @@ func (w *watch) wait(ctx context.Context) {
 	}
 	select {
 	case <-delay:
-	case <-w.removed:
+	case <-w.ended:
 	case <-ctx.Done():
 	}
 }

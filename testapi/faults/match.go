@@ -1,8 +1,7 @@
 package faults
 
 import (
-	"errors"
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,35 +16,23 @@ import (
 // Match selects requests. An empty list selects all values. The trigger fields select among the
 // matching requests; without them all are selected.
 type Match struct {
-	// Verbs are verbs of authorization, such as update, patch, list or watch.
-	Verbs []string `json:"verbs,omitempty"`
-	// Groups are API groups; "" is the core group.
-	Groups []string `json:"groups,omitempty"`
-	// Resources are resources, such as pods, or subresources, such as pods/status. A resource
-	// without a subresource does not select requests for its subresources.
-	Resources []string `json:"resources,omitempty"`
-	// Namespaces and Names are the namespace and the name in the path.
-	Namespaces []string `json:"namespaces,omitempty"`
-	Names      []string `json:"names,omitempty"`
-	// Users are user names.
-	Users []string `json:"users,omitempty"`
-	// UserAgents are prefixes of the header User-Agent.
-	UserAgents []string `json:"userAgents,omitempty"`
-	// FieldManagers are values of the query parameter fieldManager.
-	FieldManagers []string `json:"fieldManagers,omitempty"`
+	Verbs         []string `json:"verbs,omitempty" doc:"Verbs of authorization, such as update, patch, list or watch."`
+	Groups        []string `json:"groups,omitempty" doc:"API groups. The core group is the empty string."`
+	Resources     []string `json:"resources,omitempty" doc:"Resources, such as pods, and subresources, such as pods/status. A resource without a subresource does not select requests for its subresources."`
+	Namespaces    []string `json:"namespaces,omitempty" doc:"Namespaces in the path of the request."`
+	Names         []string `json:"names,omitempty" doc:"Names in the path of the request. The path of a create, a list and a watch has no name."`
+	LabelSelector string   `json:"labelSelector,omitempty" doc:"A label selector, such as app=web,tier!=db. It selects by the labels of the stored object; of the object in the body, if none is stored; and of a list, a watch or a deletecollection by the labels that its own label selector requires."`
+	Users         []string `json:"users,omitempty" doc:"User names."`
+	UserAgents    []string `json:"userAgents,omitempty" doc:"Prefixes of the header User-Agent."`
+	FieldManagers []string `json:"fieldManagers,omitempty" doc:"Values of the query parameter fieldManager."`
 
-	// Nth selects only the matching request with this number, counted from 1.
-	Nth int64 `json:"nth,omitempty"`
-	// Every selects each matching request whose number is a multiple of it.
-	Every int64 `json:"every,omitempty"`
-	// Probability selects a share of the matching requests, from 0 to 1. The sequence of
-	// selected requests depends only on Seed.
-	Probability float64 `json:"probability,omitempty"`
-	Seed        uint64  `json:"seed,omitempty"`
-	// Count is the maximum number of selected requests. 0: no limit.
-	Count int64 `json:"count,omitempty"`
-	// Duration is the time after which the fault selects no more requests. 0: no limit.
-	Duration metav1.Duration `json:"duration,omitzero"`
+	PerObject   bool            `json:"perObject,omitempty" doc:"Counts the matching requests of each verb and each resource, namespace and name separately, so that nth, every and count apply to each of them. The path of a create, a list and a watch has no name. The first 10,000 combinations are counted; requests for others are not selected."`
+	Nth         int64           `json:"nth,omitempty" doc:"Selects only the matching request with this number, counted from 1."`
+	Every       int64           `json:"every,omitempty" doc:"Selects each matching request whose number is a multiple of it."`
+	Probability float64         `json:"probability,omitempty" doc:"Selects a share of the matching requests, from 0 to 1. The sequence of selected requests depends only on seed."`
+	Seed        uint64          `json:"seed,omitempty" doc:"The seed of probability and of the delays of a distribution."`
+	Count       int64           `json:"count,omitempty" doc:"The maximum number of selected requests. 0: no limit."`
+	Duration    metav1.Duration `json:"duration,omitzero" doc:"The time after which the fault ends, such as 5s. 0: no limit."`
 }
 
 // On returns the match of a verb and resources. Verb "" is every verb.
@@ -75,30 +62,19 @@ func (m Match) From(userAgents ...string) Match { m.UserAgents = userAgents; ret
 // For returns the match that ends after a time.
 func (m Match) For(d time.Duration) Match { m.Duration = metav1.Duration{Duration: d}; return m }
 
-func (m Match) validate() error {
-	var errs []error
-	for _, verb := range m.Verbs {
-		if verb != strings.ToLower(verb) {
-			errs = append(errs, fmt.Errorf("match.verbs: %q is not in lower case", verb))
-		}
-	}
-	for name, n := range map[string]int64{"nth": m.Nth, "every": m.Every, "count": m.Count} {
-		if n < 0 {
-			errs = append(errs, fmt.Errorf("match.%s %d: must not be negative", name, n))
-		}
-	}
-	if m.Probability < 0 || m.Probability > 1 {
-		errs = append(errs, fmt.Errorf("match.probability %v: must be from 0 to 1", m.Probability))
-	}
-	if m.Duration.Duration < 0 {
-		errs = append(errs, fmt.Errorf("match.duration %v: must not be negative", m.Duration.Duration))
-	}
-	return errors.Join(errs...)
+// Labelled returns the match for a label selector, such as app=web.
+func (m Match) Labelled(selector string) Match { m.LabelSelector = selector; return m }
+
+// selectsAll reports whether the match selects all requests, apart from their time.
+func (m Match) selectsAll() bool {
+	m.Duration = metav1.Duration{}
+	content, err := json.Marshal(m)
+	return err == nil && string(content) == "{}"
 }
 
-// matches reports whether the match selects a request, apart from the trigger fields. Only requests
-// for resources are selected, and none of the group of the test APIs, so that faults can be
-// removed.
+// matches reports whether the match selects a request, apart from the label selector and the
+// trigger fields. Only requests for resources are selected, and none of the group of the test APIs,
+// so that faults can be removed.
 func (m *Match) matches(r *http.Request) bool {
 	info := request.InfoFrom(r)
 	if info.Form != request.ResourcePath || info.Group == Group {

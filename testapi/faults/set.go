@@ -2,82 +2,142 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/miniapi/miniapi/api/request"
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/memory"
+	openapi "github.com/miniapi/miniapi/testapi/schema"
 )
 
 // Group is the API group of the test APIs. Faults never select its requests.
 const Group = "miniapi.dev"
 
-// Config configures a Set.
+// Config configures a Set. All fields are required.
 type Config struct {
 	// Intervene writes the object of a request, see Conflict.InterveningWrite.
 	Intervene func(ctx context.Context, target request.Target) error
+	// Labels returns the labels of the object of a request, see Match.LabelSelector.
+	Labels func(r *http.Request) labels.Set
+	// Revision returns the present revision of the storage.
+	Revision func(ctx context.Context) (int64, error)
+	// Compact removes the history of the storage up to the present.
+	Compact func(ctx context.Context) error
+	// Now returns the time of the API.
+	Now func() time.Time
 }
 
 // Set holds the faults of a server. It is safe for concurrent use.
 type Set struct {
 	config Config
+	// store has the faults as objects of the API. Each change of it changes active.
+	store *memory.Store
 	// active is the list of faults, which does not change. Nil: none.
 	active atomic.Pointer[[]*Active]
-
-	mu     sync.Mutex // serializes changes of active, and guards the field below
-	lastID int
+	// number counts the faults without a name.
+	number atomic.Int64
+	mu     sync.Mutex // serializes changes of active
 }
 
 // NewSet returns an empty set.
-func NewSet(config Config) *Set { return &Set{config: config} }
-
-// Active is a fault of a set. Its methods are safe for concurrent use.
-type Active struct {
-	// ID identifies the fault in its set.
-	ID    string
-	fault Fault
-	set   *Set
-	ends  time.Time // zero: no limit
-	// removed is closed when the fault is removed.
-	removed chan struct{}
-
-	mu     sync.Mutex // guards the fields below
-	random *rand.Rand
-	counts Counts
+func NewSet(config Config) *Set {
+	s := &Set{config: config}
+	s.store = memory.New(memory.Config{Codec: openapi.Codec{}, Commit: s.commit, Refresh: s.refresh})
+	return s
 }
 
-// Counts counts the requests of a fault.
-type Counts struct {
-	// Matched counts the requests that Match selects, apart from its trigger fields.
-	Matched int64 `json:"matched"`
-	// Injected counts the requests into which the failure was injected.
-	Injected int64 `json:"injected"`
-	// LastRequest is the method and the URI of the last injected request, LastTime its time.
-	LastRequest string    `json:"lastRequest,omitempty"`
-	LastTime    time.Time `json:"lastTime,omitzero"`
-}
-
-// Add adds a fault, after all others.
+// Add adds a fault, after all others. The error names the invalid fields, or says that a fault with
+// the same name exists.
 func (s *Set) Add(fault Fault) (*Active, error) {
 	if err := fault.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Active{fault: fault, set: s, removed: make(chan struct{}), random: rand.New(rand.NewPCG(fault.Match.Seed, 0))}
-	if d := fault.Match.Duration.Duration; d > 0 {
-		a.ends = time.Now().Add(d)
+	for generated := fault.Name == ""; ; {
+		if generated {
+			fault.Name = fmt.Sprintf("%s-%d", fault.Effect.name(), s.number.Add(1))
+		}
+		err := s.create(fault)
+		switch {
+		case err == nil:
+			return s.Get(fault.Name)
+		case !errors.Is(err, storage.ErrExists):
+			return nil, err
+		case !generated:
+			return nil, fmt.Errorf("fault %s: another fault has the same name", fault.Name)
+		}
 	}
+}
+
+func (s *Set) create(fault Fault) error {
+	obj, err := newObject(fault, s.config.Now())
+	if err == nil {
+		_, err = s.store.Create(context.Background(), keyOf(fault.Name), obj, storage.CreateOptions{})
+	}
+	return err
+}
+
+// commit changes active as the store changes. It is a memory.Config.Commit.
+func (s *Set) commit(before, after *storage.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastID++
-	a.ID = strconv.Itoa(s.lastID)
-	active := append(slices.Clone(s.List()), a)
-	s.active.Store(&active)
+	var next *Active
+	if after != nil {
+		fault, err := faultIn(after)
+		if err != nil {
+			return err
+		}
+		if i := s.index(fault.Name); i >= 0 && s.List()[i].describes(fault) {
+			return nil
+		}
+		if next, err = s.activate(fault); err != nil {
+			return err
+		}
+	}
+	if before == nil {
+		s.setActive(append(slices.Clone(s.List()), next))
+		return nil
+	}
+	i, list := s.index(nameOf(before.Key)), slices.Clone(s.List())
+	list[i].end()
+	if list[i] = next; next == nil {
+		list = slices.Delete(list, i, i+1)
+	}
+	s.setActive(list)
+	return nil
+}
+
+// setActive requires mu.
+func (s *Set) setActive(list []*Active) {
+	if len(list) == 0 {
+		s.active.Store(nil)
+		return
+	}
+	s.active.Store(&list)
+}
+
+// activate returns an active fault, which is not in the list yet.
+func (s *Set) activate(fault Fault) (*Active, error) {
+	a, err := newActive(s, fault)
+	if err != nil {
+		path := field.NewPath("spec", "effect", fault.Effect.name())
+		return nil, apierrors.NewInvalid(faultKind.GroupKind(), fault.Name, field.ErrorList{field.Forbidden(path, err.Error())})
+	}
 	return a, nil
+}
+
+// index returns the index of a fault in the list, or -1.
+func (s *Set) index(name string) int {
+	return slices.IndexFunc(s.List(), func(a *Active) bool { return a.ID == name })
 }
 
 // List returns the faults in the order in which they were added.
@@ -105,38 +165,6 @@ func (s *Set) RemoveAll() {
 	}
 }
 
-// Fault returns the fault.
-func (a *Active) Fault() Fault { return a.fault }
-
-// Counts returns the present counts.
-func (a *Active) Counts() Counts {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.counts
-}
-
-// Injected returns the number of requests into which the failure was injected.
-func (a *Active) Injected() int64 { return a.Counts().Injected }
-
-// Remove removes the fault and releases the events that it holds. It can be called more than once.
-func (a *Active) Remove() {
-	s := a.set
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.List()
-	i := slices.Index(list, a)
-	if i < 0 {
-		return
-	}
-	close(a.removed)
-	left := slices.Delete(slices.Clone(list), i, i+1)
-	if len(left) == 0 {
-		s.active.Store(nil)
-		return
-	}
-	s.active.Store(&left)
-}
-
 // Inject implements filters.Injector.
 func (s *Set) Inject(r *http.Request) *request.Injection {
 	active := s.active.Load()
@@ -144,29 +172,16 @@ func (s *Set) Inject(r *http.Request) *request.Injection {
 		return nil
 	}
 	for _, a := range *active {
-		if a.fault.applies(r) && a.fault.Match.matches(r) && a.trigger(r) {
+		if !a.matches(r) {
+			continue
+		}
+		selected := a.trigger(r)
+		if s.store.Watched() {
+			s.refresh()
+		}
+		if selected {
 			return a.injection(r)
 		}
 	}
 	return nil
-}
-
-// trigger counts a matching request and reports whether it is selected.
-func (a *Active) trigger(r *http.Request) bool {
-	if !a.ends.IsZero() && !time.Now().Before(a.ends) {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	m, c := &a.fault.Match, &a.counts
-	c.Matched++
-	selected := (m.Nth == 0 || c.Matched == m.Nth) &&
-		(m.Every == 0 || c.Matched%m.Every == 0) &&
-		(m.Probability == 0 || a.random.Float64() < m.Probability) &&
-		(m.Count == 0 || c.Injected < m.Count)
-	if selected {
-		c.Injected++
-		c.LastRequest, c.LastTime = r.Method+" "+r.RequestURI, time.Now()
-	}
-	return selected
 }

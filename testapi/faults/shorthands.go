@@ -43,6 +43,16 @@ func (s *Set) ResetAfterWrite(m Match) *Active {
 // Watch disturbs watches.
 func (s *Set) Watch(m Match, effect Watch) *Active { return s.mustAdd(m, Effect{Watch: &effect}) }
 
+// Stale holds the watch cache at the present revision: reads with a resourceVersion, and watches,
+// have the present state until the fault ends.
+func (s *Set) Stale(m Match) *Active { return s.mustAdd(m, Effect{Stale: &Stale{}}) }
+
+// Etcd fails requests to etcd.
+func (s *Set) Etcd(m Match, effect Etcd) *Active { return s.mustAdd(m, Effect{Etcd: &effect}) }
+
+// Compact removes the history of etcd before a request is handled.
+func (s *Set) Compact(m Match) *Active { return s.mustAdd(m, Effect{Compact: &Compact{}}) }
+
 func (s *Set) mustAdd(m Match, effect Effect) *Active {
 	a, err := s.Add(Fault{Match: m, Effect: effect})
 	if err != nil {

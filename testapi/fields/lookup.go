@@ -9,55 +9,57 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Lookup returns the value at a path of the fields of an object. It is false if the field is absent
-// or null.
-func Lookup(content any, path fieldpath.Path) (any, bool) {
+// Lookup returns the value at a path of the fields of an object, nil for no object. It is false if
+// the field is absent or null.
+func Lookup(content value.Value, path fieldpath.Path) (any, bool) {
 	for _, element := range path {
-		var ok bool
-		if content, ok = step(content, element); !ok {
+		if content = step(content, element); content == nil {
 			return nil, false
 		}
 	}
-	return content, content != nil
+	if content == nil || content.IsNull() {
+		return nil, false
+	}
+	return content.Unstructured(), true
 }
 
-// step returns the child of content that an element of a path names.
-func step(content any, element fieldpath.PathElement) (any, bool) {
+// step returns the child of content that an element of a path names, nil if there is none.
+func step(content value.Value, element fieldpath.PathElement) value.Value {
 	if element.FieldName != nil {
-		fields, _ := content.(map[string]any)
-		child, ok := fields[*element.FieldName]
-		return child, ok
+		return field(content, *element.FieldName)
 	}
-	items, _ := content.([]any)
+	if content == nil || !content.IsList() {
+		return nil
+	}
+	items := content.AsList()
+	for i := range items.Length() {
+		if item := items.At(i); isNamed(item, i, element) {
+			return item
+		}
+	}
+	return nil
+}
+
+// field returns the field of a map, nil if there is none.
+func field(content value.Value, name string) value.Value {
+	if content == nil || !content.IsMap() {
+		return nil
+	}
+	child, _ := content.AsMap().Get(name)
+	return child
+}
+
+// isNamed reports whether an element of a path names an item of a list.
+func isNamed(item value.Value, index int, element fieldpath.PathElement) bool {
 	switch {
 	case element.Index != nil:
-		if i := *element.Index; i >= 0 && i < len(items) {
-			return items[i], true
-		}
+		return *element.Index == index
 	case element.Key != nil:
-		i := slices.IndexFunc(items, func(item any) bool { return hasKey(item, *element.Key) })
-		if i >= 0 {
-			return items[i], true
-		}
-	case element.Value != nil:
-		i := slices.IndexFunc(items, func(item any) bool {
-			return value.Equals(value.NewValueInterface(item), *element.Value)
+		return !slices.ContainsFunc(*element.Key, func(key value.Field) bool {
+			child := field(item, key.Name)
+			return child == nil || !value.Equals(child, key.Value)
 		})
-		if i >= 0 {
-			return items[i], true
-		}
+	default:
+		return element.Value != nil && value.Equals(item, *element.Value)
 	}
-	return nil, false
-}
-
-// hasKey reports whether an item of a list has the fields of a key.
-func hasKey(item any, key value.FieldList) bool {
-	fields, _ := item.(map[string]any)
-	for _, field := range key {
-		child, ok := fields[field.Name]
-		if !ok || !value.Equals(value.NewValueInterface(child), field.Value) {
-			return false
-		}
-	}
-	return true
 }

@@ -26,7 +26,7 @@ func TestLookup(t *testing.T) {
 		"absent":                   fieldpath.MakePathOrDie("spec", "containers", named("c"), "image"),
 		"absent too":               fieldpath.MakePathOrDie("spec", "containers", "image"),
 	} {
-		found, ok := Lookup(content, path)
+		found, ok := Lookup(value.NewValueInterface(content), path)
 		got, _ := json.Marshal(found)
 		if ok != (want[0] != 'a') || ok && string(got) != want {
 			t.Errorf("%v: got %s, want %s", path, got, want)

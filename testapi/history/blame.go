@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage"
@@ -104,7 +105,7 @@ func present(versions []storage.Version) []storage.Version {
 func pathsOf(store registry.Interface, version string, entry *storage.Entry) ([]fieldpath.Path, error) {
 	obj, err := entry.Object()
 	if err != nil {
-		return nil, err
+		return nil, registry.CorruptError(err)
 	}
 	set, err := store.Fields(version, obj)
 	if err != nil {
@@ -122,12 +123,12 @@ func pathsOf(store registry.Interface, version string, entry *storage.Entry) ([]
 var typeMeta = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"))
 
 // contentsOf returns the fields of each version.
-func contentsOf(store registry.Interface, version string, versions []storage.Version) ([]any, error) {
-	contents := make([]any, len(versions))
+func contentsOf(store registry.Interface, version string, versions []storage.Version) ([]value.Value, error) {
+	contents := make([]value.Value, len(versions))
 	for i := range versions {
 		obj, err := versions[i].Entry.Object()
 		if err != nil {
-			return nil, err
+			return nil, registry.CorruptError(err)
 		}
 		if contents[i], err = store.Content(version, obj); err != nil {
 			return nil, err
@@ -138,7 +139,7 @@ func contentsOf(store registry.Interface, version string, versions []storage.Ver
 
 // origin returns the value of a field in the last of several contents, and the index of the content
 // since which the field has this value.
-func origin(contents []any, path fieldpath.Path) (index int, present any) {
+func origin(contents []value.Value, path fieldpath.Path) (index int, present any) {
 	index = len(contents) - 1
 	present, _ = fields.Lookup(contents[index], path)
 	for ; index > 0; index-- {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -140,13 +141,49 @@ func (j *Journal) Await(ctx context.Context, key string, revision int64) {
 	}
 }
 
+// After returns the writes after a revision that the journal has, in the order of revisions.
+func (j *Journal) After(revision int64) []*Write {
+	return j.find(func(w *Write) bool { return w.Revision > revision })
+}
+
+// Last returns the last write that was recorded, nil if there is none.
+func (j *Journal) Last() *Write {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.kept == 0 {
+		return nil
+	}
+	return j.writes[(j.oldest+j.kept-1)%len(j.writes)]
+}
+
 // Writes returns the writes of a key that the journal has, in the order of revisions.
 func (j *Journal) Writes(key string) []*Write {
+	return j.find(func(w *Write) bool { return w.Key == key })
+}
+
+// At returns the writes of a key that made the given revisions, those that the journal has.
+func (j *Journal) At(key string, revisions []int64) []*Write {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	found := make([]*Write, 0, len(revisions))
+	for w := range j.latest {
+		if len(found) == len(revisions) {
+			break
+		}
+		if w.Key == key && slices.Contains(revisions, w.Revision) {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// find returns the writes for which a function returns true, in the order of revisions.
+func (j *Journal) find(selects func(*Write) bool) []*Write {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var found []*Write
 	for w := range j.all {
-		if w.Key == key {
+		if selects(w) {
 			found = append(found, w)
 		}
 	}

@@ -10,7 +10,7 @@ const writeOverhead = 256
 
 // size returns the approximate memory of a write.
 func (w *Write) size() int {
-	return writeOverhead + len(w.Key) + len(w.User) + len(w.UserAgent) + len(w.FieldManager) + len(w.RequestID)
+	return writeOverhead + len(w.Key) + len(w.User) + len(w.UserAgent) + len(w.FieldManager) + len(w.ResourceVersion) + len(w.RequestID)
 }
 
 // add appends a write and drops the oldest ones beyond the limits. It requires mu.
@@ -54,9 +54,18 @@ func (j *Journal) all(yield func(*Write) bool) {
 	}
 }
 
+// latest yields all writes, in the reverse order of their records. It requires mu.
+func (j *Journal) latest(yield func(*Write) bool) {
+	for i := j.kept - 1; i >= 0; i-- {
+		if !yield(j.writes[(j.oldest+i)%len(j.writes)]) {
+			return
+		}
+	}
+}
+
 // has reports whether the journal has the write of a revision. It requires mu.
 func (j *Journal) has(key string, revision int64) bool {
-	for w := range j.all {
+	for w := range j.latest {
 		if w.Revision == revision && w.Key == key {
 			return true
 		}

@@ -4,7 +4,6 @@ package schema
 
 import (
 	"reflect"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,21 +39,27 @@ func metadata(v2 bool) spec.Schema {
 
 // ofType returns the schema of a Go type.
 func ofType(t reflect.Type) *spec.Schema {
+	if isText(t) {
+		return spec.StringProperty()
+	}
 	switch t.Kind() {
+	case reflect.Pointer:
+		return ofType(t.Elem())
 	case reflect.Struct:
 		model := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
 		for i := range t.NumField() {
 			field := t.Field(i)
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name != "-" {
+			if name := jsonName(field); name != "-" {
 				model.SetProperty(name, *ofType(field.Type).WithDescription(field.Tag.Get("doc")))
 			}
 		}
 		return model
 	case reflect.Slice:
 		return spec.ArrayProperty(ofType(t.Elem()))
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return spec.Int64Property()
+	case reflect.Float64:
+		return spec.Float64Property()
 	case reflect.Bool:
 		return spec.BoolProperty()
 	default:

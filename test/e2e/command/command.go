@@ -10,7 +10,7 @@ import (
 )
 
 // Use builds the command of this repository into dir and lets miniapitest use it. The sockets of
-// its hosts are in dir too.
+// its hosts are in dir too. The cache of the go command stays, for programs that use it.
 func Use(dir string) error {
 	repository, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/miniapi/miniapi").Output()
 	if err != nil {
@@ -20,6 +20,11 @@ func Use(dir string) error {
 	if out, err := exec.Command("go", "build", "-C", strings.TrimSpace(string(repository)), "-o", binary, "./cmd/miniapi").CombinedOutput(); err != nil {
 		return fmt.Errorf("build miniapi: %w: %s", err, out)
 	}
+	cache, err := exec.Command("go", "env", "GOCACHE").Output() // depends on XDG_CACHE_HOME
+	if err != nil {
+		return fmt.Errorf("find the build cache: %w", err)
+	}
+	os.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 	os.Setenv("MINIAPI_BIN", binary)
 	os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	return nil

@@ -62,8 +62,14 @@ func ready(list []discoveryv1.EndpointSlice) string {
 	return strings.Join(names, " ")
 }
 
+// readyAre reports whether the ready endpoints are those in want. An empty slice of a new Service
+// has other ports and is deleted after the first slice with endpoints is created: until then the
+// result is false.
 func readyAre(want string) func([]discoveryv1.EndpointSlice) bool {
-	return func(list []discoveryv1.EndpointSlice) bool { return ready(list) == want }
+	return func(list []discoveryv1.EndpointSlice) bool {
+		empty := slices.ContainsFunc(list, func(s discoveryv1.EndpointSlice) bool { return len(s.Endpoints) == 0 })
+		return !empty && ready(list) == want
+	}
 }
 
 func TestAnEndpointSliceHasTheReadyPods(t *testing.T) {

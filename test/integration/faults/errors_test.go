@@ -35,6 +35,24 @@ func TestConflictsOnDemand(t *testing.T) {
 	}
 }
 
+func TestTriggersCountPerObject(t *testing.T) {
+	e := start(t)
+	e.check(e.create("a"))
+	e.check(e.create("b"))
+	match := faults.On("update", "configmaps").Times(1)
+	match.PerObject = true
+	f := e.faults.Conflict(match)
+	var conflicts []string
+	for _, name := range []string{"a", "a", "b", "a", "b"} {
+		if err := e.update(configMap(name)); apierrors.IsConflict(err) {
+			conflicts = append(conflicts, name)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, conflicts); diff != "" || f.Counts().Matched != 5 {
+		t.Errorf("conflicts, counts %+v: %s", f.Counts(), diff)
+	}
+}
+
 func TestConflictHasTheTextOfKubernetes(t *testing.T) {
 	e := start(t)
 	e.check(e.create("a"))
@@ -178,6 +196,7 @@ func TestMatch(t *testing.T) {
 		{"another user agent", faults.On("").From("joe/"), false},
 		{"another field manager", faults.Match{FieldManagers: []string{"m"}}, false},
 		{"a subresource", faults.On("get", "configmaps/status"), false},
+		{"labels of an object that does not exist", faults.On("").Labelled("app=web"), false},
 	} {
 		f := e.faults.Error(test.match, 503)
 		_, err := e.clientOf(jane).CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{})

@@ -5,13 +5,18 @@ import (
 	"context"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -27,7 +32,12 @@ type env struct {
 
 func start(t *testing.T) *env {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{Controllers: []string{"-*"}})
+	return startWith(t, miniapi.Config{Controllers: []string{"-*"}})
+}
+
+func startWith(t *testing.T, config miniapi.Config) *env {
+	t.Helper()
+	server, err := miniapi.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +60,35 @@ func (e *env) clientOf(config *rest.Config) *kubernetes.Clientset {
 	client, err := kubernetes.NewForConfigAndClient(config, httpClient)
 	e.check(err)
 	return client
+}
+
+// dialEtcd returns a client of an etcd.
+func dialEtcd(t *testing.T, store *embedded.Server) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: store.ClientURLs(), Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// informer starts an informer, which ends with the test, and returns its lister.
+func (e *env) informer() listers.ConfigMapNamespaceLister {
+	e.Helper()
+	return e.informerOf(e.client)
+}
+
+func (e *env) informerOf(client kubernetes.Interface) listers.ConfigMapNamespaceLister {
+	e.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	factory := informers.NewSharedInformerFactory(client, 0)
+	lister := factory.Core().V1().ConfigMaps().Lister().ConfigMaps("default")
+	factory.Start(ctx.Done())
+	e.Cleanup(factory.Shutdown)
+	e.Cleanup(cancel)
+	factory.WaitForCacheSync(ctx.Done())
+	return lister
 }
 
 func (e *env) check(err error) {

@@ -1,7 +1,6 @@
 package faults_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/informers"
 
 	"github.com/miniapi/miniapi/testapi/faults"
 )
@@ -95,6 +93,33 @@ func TestBookmarksAreWithheld(t *testing.T) {
 	}
 }
 
+// A watch that begins with a list is disturbed after the list, as a watch after a list.
+func TestInitialEventsAreNotHeld(t *testing.T) {
+	e := start(t)
+	e.check(e.create("a"))
+	f := e.faults.Watch(onWatch, faults.Watch{Hold: true})
+	w, err := e.client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+	})
+	e.check(err)
+	defer w.Stop()
+	for _, want := range []watch.EventType{watch.Added, watch.Bookmark} {
+		if event := <-w.ResultChan(); event.Type != want {
+			t.Errorf("got %v, want %s", event, want)
+		}
+	}
+	e.check(e.create("b"))
+	select {
+	case event := <-w.ResultChan():
+		t.Errorf("a held event arrives: %v", event)
+	case <-time.After(50 * time.Millisecond):
+	}
+	f.Remove()
+	if event := <-w.ResultChan(); event.Type != watch.Added {
+		t.Errorf("got %v", event)
+	}
+}
+
 func TestServerStopsWithHeldEvents(t *testing.T) {
 	e := start(t)
 	e.faults.Watch(onWatch, faults.Watch{Hold: true})
@@ -109,27 +134,14 @@ func TestInformerSurvivesFaults(t *testing.T) {
 	for _, effect := range []faults.Watch{{EndAfter: &one}, {ExpireAfter: &one}, {DropAfter: &one}} {
 		e.faults.Watch(faults.Match{Verbs: onWatch.Verbs, Resources: onWatch.Resources, Count: 1}, effect)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	factory := informers.NewSharedInformerFactory(e.client, 0)
-	lister := factory.Core().V1().ConfigMaps().Lister()
-	factory.Start(ctx.Done())
-	defer factory.Shutdown()
-	defer cancel()
-	factory.WaitForCacheSync(ctx.Done())
+	lister := e.informer()
 	for i := range 20 {
 		e.check(e.create(fmt.Sprint(i)))
 	}
-	deadline := time.After(time.Minute)
-	for {
-		if list, err := lister.ConfigMaps("default").List(labels.Everything()); err == nil && len(list) == 20 {
-			break
-		}
-		select {
-		case <-deadline:
-			t.Fatal("the informer is incomplete")
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	e.await(func() bool {
+		list, err := lister.List(labels.Everything())
+		return err == nil && len(list) == 20
+	})
 	for _, f := range e.faults.List() {
 		if f.Injected() != 1 {
 			t.Errorf("%+v was injected %d times", f.Fault().Effect.Watch, f.Injected())

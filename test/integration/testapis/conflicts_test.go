@@ -326,6 +326,35 @@ func checkConflicts(t *testing.T, server *miniapi.Server, errs []error) {
 	}
 }
 
+// The three versions stand side by side, with the fields that one side has changed alone. Long
+// values are cut.
+func TestRecordedConflictComparesThreeVersions(t *testing.T) {
+	server := start(t, withTestAPIs)
+	first, _ := client(t, server, "first")
+	maps := first.CoreV1().ConfigMaps("default")
+	stale, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"both": "base"}}, metav1.CreateOptions{})
+	check(t, err)
+	patch := []byte(`{"data":{"both":"theirs","long":"` + strings.Repeat("x", 100) + `"}}`)
+	current, err := maps.Patch(t.Context(), "c", types.MergePatchType, patch, metav1.PatchOptions{})
+	check(t, err)
+	second, _ := client(t, server, "second")
+	stale.Data = map[string]string{"both": "ours", "mine": "new"}
+	_, err = second.CoreV1().ConfigMaps("default").Update(t.Context(), stale, metav1.UpdateOptions{})
+	causesOf(t, err, conflicts.CauseFieldChangedByBoth)
+	var want []string
+	for _, row := range [][]any{
+		{"FIELD", "BASE (" + stale.ResourceVersion + ")", "THEIRS (" + current.ResourceVersion + ", first)", "OURS (second)", "CHANGED BY"},
+		{".data.both", `"base"`, `"theirs"`, `"ours"`, "both"},
+		{".data.long", "-", `"` + strings.Repeat("x", 39) + "...", "-", "theirs"},
+		{".data.mine", "-", "-", `"new"`, "ours"},
+	} {
+		want = append(want, fmt.Sprintf("%-10s   %-8s   %-43s   %-13s   %s", row...))
+	}
+	if diff := cmp.Diff(want, server.Conflicts()[0].SideBySide); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // The recorded conflict of a Secret has its fields without their values.
 func TestRecordedConflictHidesSecrets(t *testing.T) {
 	server := start(t, withTestAPIs)
@@ -341,6 +370,9 @@ func TestRecordedConflictHidesSecrets(t *testing.T) {
 	recorded := server.Conflicts()
 	if len(recorded) != 1 || len(recorded[0].Fields) == 0 {
 		t.Fatalf("recorded %+v", recorded)
+	}
+	if table := strings.Join(recorded[0].SideBySide, "\n"); !strings.Contains(table, ".data.k ") || strings.Contains(table, `"`) {
+		t.Errorf("values of a Secret side by side:\n%s", table)
 	}
 	for _, field := range recorded[0].Fields {
 		if field.Theirs != "" && field.Theirs != "(hidden)" || field.Ours != "" && field.Ours != "(hidden)" {

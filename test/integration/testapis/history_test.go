@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/testapi/activity"
 	"github.com/miniapi/miniapi/testapi/history"
 )
 
@@ -233,5 +234,25 @@ func TestHistoryNeedsItsOwnRight(t *testing.T) {
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"deployments/`+subresource+`"`) {
 			t.Errorf("%s without a role: %v", subresource, err)
 		}
+	}
+}
+
+// The history of a test is whole. Of a data directory or a cluster, which may live long, it is not.
+func TestRetentionByDefault(t *testing.T) {
+	etcd := start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	for name, test := range map[string]struct {
+		config miniapi.Config
+		want   int64
+	}{
+		"a temporary directory": {miniapi.Config{TestAPIs: true}, 0},
+		"a data directory":      {miniapi.Config{TestAPIs: true, DataDir: t.TempDir()}, 300},
+		"a cluster":             {miniapi.Config{TestAPIs: true, EtcdServers: etcd.EtcdClientURLs()}, 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := client(t, start(t, test.config), "reader")
+			if got := activityOf[activity.Server](t, c, "servers")[0].Retention; got != test.want {
+				t.Errorf("history is kept for %d s, want %d", got, test.want)
+			}
+		})
 	}
 }

@@ -1,0 +1,12 @@
+// Package fieldtree selects the fields of an object that a patch touches, so that only these are
+// encoded, patched and decoded.
+//
+// A [Tree] is a set of fields of one Go type. It goes as deep as a patch does through structs, and
+// ends at every other field: a list, a map or a value is touched as a whole. [Layouts] makes the
+// trees of patches, [Tree.Reduce] the object that has only the touched fields, and [Tree.Copy]
+// sets the touched fields of one object from another one.
+//
+// Invariant: a patch that is applied to the reduced object changes the touched fields as it does
+// in the whole object, and no other fields. A patch whose effect may depend on other fields has no
+// tree.
+package fieldtree

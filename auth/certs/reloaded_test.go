@@ -1,0 +1,84 @@
+package certs
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fileEnv is a value that is reloaded from a file: its content, unless that is "invalid".
+type fileEnv struct {
+	*testing.T
+	*Reloaded[string]
+	path string
+	log  bytes.Buffer
+}
+
+func newFileEnv(t *testing.T) *fileEnv {
+	e := &fileEnv{T: t, path: filepath.Join(t.TempDir(), "file")}
+	e.write("first")
+	load := func() (string, error) {
+		data, err := os.ReadFile(e.path)
+		if string(data) == "invalid" {
+			err = errors.New("invalid content")
+		}
+		return string(data), err
+	}
+	var err error
+	if e.Reloaded, err = Reload(load, slog.New(slog.NewTextHandler(&e.log, nil)), e.path); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *fileEnv) write(content string) {
+	e.Helper()
+	if err := os.WriteFile(e.path, []byte(content), 0o600); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// expect checks the value after the interval of checks.
+func (e *fileEnv) expect(want string) {
+	e.Helper()
+	e.checked = time.Time{}
+	if got := e.Get(); got != want {
+		e.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestReloaded(t *testing.T) {
+	e := newFileEnv(t)
+	e.write("second")
+	if got := e.Get(); got != "first" {
+		t.Errorf("the file was read again within a second: %q", got)
+	}
+	e.expect("second")
+	e.write("invalid")
+	e.expect("second")
+	e.expect("second")
+	if n := strings.Count(e.log.String(), "invalid content"); n != 1 {
+		t.Errorf("the error was logged %d times:\n%s", n, e.log.String())
+	}
+	if err := os.Remove(e.path); err != nil {
+		t.Fatal(err)
+	}
+	e.expect("second")
+	e.write("third")
+	e.expect("third")
+}
+
+func TestReloadErrors(t *testing.T) {
+	load := func() (string, error) { return "", errors.New("invalid content") }
+	if _, err := Reload(load, nil, filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := Reload(load, nil); err == nil {
+		t.Error("the error of load is lost")
+	}
+}

@@ -1,0 +1,104 @@
+package encryption
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	toStorage   = "to_storage"
+	fromStorage = "from_storage"
+)
+
+// metrics has the metrics of an Encryption, under the names of kube-apiserver.
+type metrics struct {
+	operations *prometheus.CounterVec
+	durations  *prometheus.HistogramVec
+	reloads    *prometheus.CounterVec
+	lastReload *prometheus.GaugeVec
+}
+
+func newMetrics() *metrics {
+	return &metrics{
+		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_storage_transformation_operations_total",
+			Help: "Encryptions and decryptions of stored values, by resource, prefix and result.",
+		}, []string{"resource", "transformation_type", "transformer_prefix", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "apiserver_storage_transformation_duration_seconds",
+			Help:    "Seconds a successful encryption or decryption of a stored value took.",
+			Buckets: prometheus.ExponentialBuckets(5e-6, 2, 25),
+		}, []string{"transformation_type", "transformer_prefix"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_encryption_config_controller_automatic_reloads_total",
+			Help: "Reloads of the encryption configuration, by result.",
+		}, []string{"status"}),
+		lastReload: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds",
+			Help: "Time of the last reload of the encryption configuration, by result.",
+		}, []string{"status"}),
+	}
+}
+
+func (m *metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{m.operations, m.durations, m.reloads, m.lastReload}
+}
+
+// Describe implements prometheus.Collector.
+func (e *Encryption) Describe(out chan<- *prometheus.Desc) {
+	for _, collector := range e.metrics.all() {
+		collector.Describe(out)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (e *Encryption) Collect(out chan<- prometheus.Metric) {
+	for _, collector := range e.metrics.all() {
+		collector.Collect(out)
+	}
+}
+
+// operation is an encryption or decryption.
+type operation struct {
+	direction string
+	target
+	prefix string
+}
+
+// record records an operation that began at a time.
+func (m *metrics) record(o operation, began time.Time, err error) {
+	prefix := o.prefix
+	if prefix == "" && o.direction == fromStorage { // as kube-apiserver
+		prefix = "identity"
+	}
+	m.operations.WithLabelValues(o.resource, o.direction, prefix, statusOf(err)).Inc()
+	if err == nil {
+		m.durations.WithLabelValues(o.direction, prefix).Observe(time.Since(began).Seconds())
+	}
+}
+
+// statusOf returns the code of an error of a KMS plugin, as kube-apiserver.
+func statusOf(err error) string {
+	var grpcError interface{ GRPCStatus() *status.Status }
+	switch {
+	case err == nil:
+		return codes.OK.String()
+	case errors.As(err, &grpcError):
+		return grpcError.GRPCStatus().Code().String()
+	default:
+		return "unknown-non-grpc"
+	}
+}
+
+func (m *metrics) reloaded(err error) {
+	result := "success"
+	if err != nil {
+		result = "failure"
+	}
+	m.reloads.WithLabelValues(result).Inc()
+	m.lastReload.WithLabelValues(result).SetToCurrentTime()
+}

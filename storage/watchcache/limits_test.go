@@ -1,0 +1,107 @@
+package watchcache
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/versioner"
+)
+
+// A window has the latest events within its limits, and the revision after which they begin.
+func TestWindowIsLimited(t *testing.T) {
+	const size = 1000 // of a value
+	decoder := storage.NewDecoder(nil, versioner.APIObjectVersioner{})
+	for rule, c := range map[string]struct {
+		config Config
+		want   int
+	}{
+		"the number of events": {Config{WindowEvents: 10, WindowBytes: 1 << 20}, 10},
+		"the bytes":            {Config{WindowEvents: 1000, WindowBytes: 5 * (size + eventOverhead)}, 5},
+		"one event is kept":    {Config{WindowEvents: 1000, WindowBytes: 1}, 1},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			var w window
+			for revision := int64(1); revision <= 100; revision++ {
+				w.push(&event{revision: revision, after: decoder.Entry("/a", revision, make([]byte, size))}, &c.config)
+			}
+			if w.len() != c.want || w.since != int64(100-c.want) {
+				t.Errorf("%d events after revision %d, want %d", w.len(), w.since, c.want)
+			}
+			if _, ok := w.after(int64(99 - c.want)); ok {
+				t.Error("the window reaches back to a revision whose events were dropped")
+			}
+			if len(w.events) > 2*c.want+1 {
+				t.Errorf("the window has room for %d events", len(w.events))
+			}
+		})
+	}
+}
+
+// The least recently used index is replaced.
+func TestIndexesAreLimited(t *testing.T) {
+	var x indexes
+	used := x.forAttribute(attribute{label: true, name: "used"})
+	for i := range 3 * maxIndexes {
+		x.forAttribute(attribute{label: true, name: fmt.Sprint(i)})
+		if x.forAttribute(attribute{label: true, name: "used"}) != used {
+			t.Fatalf("the index that was used last is replaced by index %d", i)
+		}
+	}
+	if len(x.recent) != maxIndexes {
+		t.Errorf("%d indexes, want %d", len(x.recent), maxIndexes)
+	}
+}
+
+// A slow follower does not hold more changes: the next report is the complete state.
+func TestPendingChangesAreLimited(t *testing.T) {
+	for name, c := range map[string]struct{ size, fit int }{"small changes": {10, maxPending}, "large changes": {1 << 20, maxPendingBytes >> 20}} {
+		t.Run(name, func(t *testing.T) {
+			cache := &Cache{unclaimed: []*resource{{tree: newTree()}}}
+			f := &follower{wake: make(chan struct{}, 1)}
+			change := &storage.Change{Key: "/a", Data: make([]byte, c.size)}
+			for round := range 2 { // a report makes room
+				for range c.fit {
+					f.push(change)
+				}
+				if changes, _, complete := cache.take(f); len(changes) != c.fit || complete {
+					t.Fatalf("round %d: %d changes, complete %t; want %d", round, len(changes), complete, c.fit)
+				}
+			}
+			for range c.fit + 1 {
+				f.push(change)
+			}
+			if changes, _, complete := cache.take(f); len(changes) > 0 || !complete {
+				t.Errorf("one change more: %d changes, complete %t", len(changes), complete)
+			}
+		})
+	}
+}
+
+// idleLog is a log that nothing follows.
+type idleLog struct{ storage.Log }
+
+// A reader waits for a cache that lags behind, and then reads from the storage.
+func TestWaitIsLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Config{Log: idleLog{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.loaded.Store(true)
+		for name, limit := range map[string]time.Duration{"the limit": maxWait, "the end of its context": time.Second} {
+			ctx, cancel := context.WithTimeout(t.Context(), min(limit, maxWait+time.Second))
+			if limit == maxWait {
+				ctx = t.Context()
+			}
+			began := time.Now()
+			if applied := c.await(ctx, 7); applied || time.Since(began) != limit || len(c.waiters.list) > 0 {
+				t.Errorf("%s: applied %t after %v, %d readers wait", name, applied, time.Since(began), len(c.waiters.list))
+			}
+			cancel()
+		}
+	})
+}

@@ -1,0 +1,2 @@
+// Package browser tests the page at /ui in headless Chromium.
+package browser

@@ -1,0 +1,3 @@
+// Package backups has the tests of read-only servers: over a snapshot, a data directory, or the
+// etcd of another server.
+package backups

@@ -1,0 +1,10 @@
+package cluster
+
+import (
+	"errors"
+	"os"
+)
+
+func pause(*os.Process) error { return errors.ErrUnsupported }
+
+func resume(*os.Process) error { return errors.ErrUnsupported }
