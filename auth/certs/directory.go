@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -101,15 +102,14 @@ func (d Directory) Secret(name string, generate func() ([]byte, error)) ([]byte,
 
 // create calls store if load finds nothing. Of several processes, only one stores.
 func (d Directory) create(load func() (found bool, err error), store func() error) error {
-	if found, err := load(); found || err != nil {
-		return err
-	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return fmt.Errorf("certificate directory: %w", err)
+	// Another process may be writing the files, so an error counts only while the lock is held.
+	found, loadErr := load()
+	if found {
+		return nil
 	}
 	lock, err := d.lock()
 	if err != nil {
-		return fmt.Errorf("certificate directory: %w", err)
+		return cmp.Or(loadErr, fmt.Errorf("certificate directory: %w", err))
 	}
 	defer lock.Close()
 	if found, err := load(); found || err != nil {
@@ -121,9 +121,12 @@ func (d Directory) create(load func() (found bool, err error), store func() erro
 	return nil
 }
 
-// lock takes the lock of the directory, which closing the file releases. Another process holds it
-// only while it writes a few files.
+// lock creates the directory and takes its lock, which closing the file releases. Another process
+// holds it only while it writes a few files.
 func (d Directory) lock() (*os.File, error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, err
+	}
 	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(lockInterval) {
 		lock, err := filelock.TryLockFile(d.path(".lock"), os.O_CREATE|os.O_RDWR)
 		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(deadline) {

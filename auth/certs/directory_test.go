@@ -176,6 +176,46 @@ func TestDirectoryOfSeveralServers(t *testing.T) {
 	}
 }
 
+// A server that finds a key without its certificate waits for the server that is writing them.
+func TestDirectoryInTheMiddleOfAWrite(t *testing.T) {
+	dir := newDirectory(t)
+	lock, err := dir.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := newAuthorityPair("test")
+	if err == nil {
+		err = os.WriteFile(dir.path("ca.key"), pair.Key, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		authority *Authority
+		err       error
+	}
+	loaded := make(chan result, 1)
+	go func() {
+		authority, err := dir.Authority("ca", "test")
+		loaded <- result{authority, err}
+	}()
+	select {
+	case got := <-loaded:
+		t.Errorf("loaded without the lock: %v", got.err)
+		loaded <- got
+	case <-time.After(20 * lockInterval):
+	}
+	if err := os.WriteFile(dir.path("ca.crt"), pair.Certificate, 0o644); err != nil {
+		t.Error(err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-loaded; got.err != nil || !bytes.Equal(got.authority.CertificatePEM(), pair.Certificate) {
+		t.Errorf("another certificate than the stored one, %v", got.err)
+	}
+}
+
 func TestFrontProxyFromFiles(t *testing.T) {
 	authority := newAuthority(t)
 	pair, err := authority.IssueClient("gateway")
