@@ -19,9 +19,9 @@ const pagePath = "/ui"
 func (s *Server) routes() http.Handler {
 	logger, authorizer := s.config.Logger, s.config.Catalog.Authorizer()
 	limits := filters.MaxInFlight{ReadOnly: s.config.MaxInFlight, Mutating: s.config.MaxMutatingInFlight}
-	impersonation := filters.WithImpersonation
+	impersonation := filters.WithImpersonation(authorizer, s.responder)
 	if s.config.ConstrainedImpersonation {
-		impersonation = filters.WithConstrainedImpersonation
+		impersonation = filters.WithConstrainedImpersonation(authorizer, s.metrics.Impersonation(), s.responder)
 	}
 	r := chi.NewRouter()
 	r.Use(
@@ -41,7 +41,7 @@ func (s *Server) routes() http.Handler {
 		filters.WithAuditAnnotations(s.config.Audit),
 		filters.WithAuthentication(s.metrics.Authenticator(s.config.Authenticator), logger, filters.WithFailedAuthenticationAudit(s.config.Audit, filters.Unauthorized(s.responder))),
 		filters.WithAudit(s.config.Audit),
-		impersonation(authorizer, s.responder),
+		impersonation,
 		filters.WithFlowControlHeaders(s.config.FlowControl),
 		filters.WithMaxInFlightLimit(limits, s.requests),
 		filters.WithMemoryBudget(s.memory, s.responder),

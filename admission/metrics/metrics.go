@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/miniapi/miniapi/internal/collectors"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -19,6 +20,7 @@ const (
 // Metrics are the metrics of the admission control of one server. It is a prometheus.Collector and
 // safe for concurrent use.
 type Metrics struct {
+	collectors.All
 	steps, controllers *prometheus.HistogramVec
 	admit, validate    *durations // of steps
 
@@ -50,27 +52,10 @@ func New() *Metrics {
 		failOpen: counter("webhook_fail_open_count",
 			"Failed calls of webhooks that were ignored.", "name", "type"),
 	}
+	m.All = collectors.All{m.steps, m.controllers, m.webhooks, m.requests, m.rejections, m.failOpen}
 	m.admit = &durations{vec: m.steps, labels: []string{typeAdmit}}
 	m.validate = &durations{vec: m.steps, labels: []string{typeValidate}}
 	return m
-}
-
-// Describe implements prometheus.Collector.
-func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, c := range m.collectors() {
-		c.Describe(out)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *Metrics) Collect(out chan<- prometheus.Metric) {
-	for _, c := range m.collectors() {
-		c.Collect(out)
-	}
-}
-
-func (m *Metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.steps, m.controllers, m.webhooks, m.requests, m.rejections, m.failOpen}
 }
 
 // Plugins returns a chain whose steps are observed as plugins.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/miniapi/miniapi/api/encoding"
+	"github.com/miniapi/miniapi/api/metrics"
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -31,9 +33,13 @@ func WithImpersonation(authorizer registry.Authorizer, responder *encoding.Respo
 
 // WithConstrainedImpersonation is WithImpersonation with the verbs that limit an impersonation to
 // kinds of users and of requests, see [impersonationMode].
-func WithConstrainedImpersonation(authorizer registry.Authorizer, responder *encoding.Responder) Filter {
+func WithConstrainedImpersonation(authorizer registry.Authorizer, m *metrics.Impersonation, responder *encoding.Responder) Filter {
+	authorizer = m.Authorizer(authorizer)
 	return withImpersonation(responder, func(r *http.Request, impersonated *authenticationv1.UserInfo) error {
-		return authorizeConstrained(r.Context(), authorizer, request.AuthorizationAttributes(r), impersonated)
+		started := time.Now()
+		mode, err := authorizeConstrained(r.Context(), authorizer, request.AuthorizationAttributes(r), impersonated)
+		m.Observe(mode, started, err)
+		return err
 	})
 }
 

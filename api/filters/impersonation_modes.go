@@ -51,8 +51,8 @@ var impersonationModes = []impersonationMode{
 }
 
 // authorizeConstrained authorizes the impersonation for a request in one of the modes, or else by
-// the verb impersonate. It returns the first error.
-func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, access registry.Access, impersonated *authenticationv1.UserInfo) error {
+// the verb impersonate, which is the mode "legacy". It returns the mode, or the first error.
+func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, access registry.Access, impersonated *authenticationv1.UserInfo) (string, error) {
 	var first error
 	for _, mode := range impersonationModes {
 		if access.User == nil || !mode.applies(access.User, impersonated) {
@@ -64,7 +64,7 @@ func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, a
 				impersonated.Groups = []string{"system:nodes"}
 			}
 			request.AuditFrom(ctx).SetImpersonationConstraint(mode.verb())
-			return nil
+			return mode.name, nil
 		}
 		if first == nil {
 			first = err
@@ -72,9 +72,9 @@ func authorizeConstrained(ctx context.Context, authorizer registry.Authorizer, a
 	}
 	err := authorizeParts(ctx, authorizer, access.User, impersonationParts(impersonated, "impersonate", ""))
 	if err != nil && first != nil {
-		return first
+		err = first
 	}
-	return err
+	return "legacy", err
 }
 
 // verb returns the verb of an impersonation in the mode.

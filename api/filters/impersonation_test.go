@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 
+	"github.com/miniapi/miniapi/api/metrics"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -181,7 +182,7 @@ func TestConstrainedImpersonation(t *testing.T) {
 			authenticate := func(*http.Request) (*authenticationv1.UserInfo, error) { return &tc.user, nil }
 			var got *authenticationv1.UserInfo
 			handler := chain(func(_ http.ResponseWriter, r *http.Request) { got = registry.UserFrom(r.Context()) },
-				WithAuthentication(authenticate, nil, Unauthorized(responder)), WithConstrainedImpersonation(permit(tc.allowed...), responder))
+				WithAuthentication(authenticate, nil, Unauthorized(responder)), WithConstrainedImpersonation(permit(tc.allowed...), metrics.NewImpersonation(), responder))
 			answer := serve(handler, newRequest(t, tc.request, tc.headers...))
 			if tc.err != "" {
 				var status struct{ Message string }

@@ -31,6 +31,7 @@ type Metrics struct {
 	watchEvents   *prometheus.CounterVec
 	watchSizes    *prometheus.HistogramVec
 	access        access
+	impersonation *Impersonation
 	health        healthChecks
 }
 
@@ -79,10 +80,14 @@ func New(config Config) *Metrics {
 	m.watchSizes = m.histogram("apiserver_watch_events_sizes",
 		"Bytes of the events sent to watches, by resource.", resourceLabels, eventBuckets)
 	m.addAccess()
+	m.impersonation = register(m, NewImpersonation())
 	m.collectors = append(m.collectors, objectCounter{m.catalog}, memoryBudget{config.Memory}, buildInfo(config.Version))
 	m.collectors = append(m.collectors, config.More...)
 	return m
 }
+
+// Impersonation returns the metrics of constrained impersonation.
+func (m *Metrics) Impersonation() *Impersonation { return m.impersonation }
 
 // buildInfo returns the metric that names the version of the API.
 func buildInfo(v version.Info) prometheus.Collector {

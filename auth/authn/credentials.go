@@ -85,6 +85,7 @@ func NewCredentials(config Config) (*Credentials, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.collectors = append(c.collectors, accounts.Collector())
 	remote, err := c.remoteTokens(config)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
@@ -44,8 +45,9 @@ type ServiceAccountConfig struct {
 
 // ServiceAccounts issues and verifies service account tokens. It is safe for concurrent use.
 type ServiceAccounts struct {
-	config ServiceAccountConfig
-	keys   func() (*tokenKeys, error)
+	config  ServiceAccountConfig
+	keys    func() (*tokenKeys, error)
+	metrics *tokenMetrics
 }
 
 // NewServiceAccounts returns an error without an issuer, or if the signing key is not supported.
@@ -57,7 +59,7 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 		config.Now = time.Now
 	}
 	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
-	s := &ServiceAccounts{config: config, keys: sync.OnceValues(config.tokenKeys)}
+	s := &ServiceAccounts{config: config, keys: sync.OnceValues(config.tokenKeys), metrics: newTokenMetrics()}
 	if config.SigningKey != nil {
 		if _, err := s.keys(); err != nil {
 			return nil, err
@@ -65,6 +67,9 @@ func NewServiceAccounts(config ServiceAccountConfig) (*ServiceAccounts, error) {
 	}
 	return s, nil
 }
+
+// Collector returns the metrics of the tokens.
+func (s *ServiceAccounts) Collector() prometheus.Collector { return s.metrics }
 
 // Issue returns a signed token.
 func (s *ServiceAccounts) Issue(ctx context.Context, request registry.TokenClaims) (string, error) {
@@ -135,7 +140,7 @@ func (s *ServiceAccounts) identifyIssued(ctx context.Context, signed *signedToke
 	if err != nil {
 		return nil, err
 	}
-	annotate(ctx, &content.standardClaims, content.Kubernetes.WarnAfter, now)
+	s.accepted(ctx, &content.standardClaims, content.Kubernetes.WarnAfter, now)
 	return &registry.TokenIdentity{User: user, Audiences: accepted}, nil
 }
 

@@ -128,14 +128,21 @@ func (s *ServiceAccounts) acceptedAudiences(content *standardClaims, requested [
 	return accepted, nil
 }
 
-// annotate adds the annotations of a valid token that has no audience or is stale to the audit log.
-func annotate(ctx context.Context, content *standardClaims, warnAfter *numericDate, now time.Time) {
+// accepted counts a valid token. It adds the annotations of one that has no audience or is stale to
+// the audit log.
+func (s *ServiceAccounts) accepted(ctx context.Context, content *standardClaims, warnAfter *numericDate, now time.Time) {
 	if len(content.Audience) == 0 {
+		s.metrics.legacy.Inc()
 		registry.AddAuditAnnotation(ctx, "authentication.k8s.io/legacy-token", content.Subject)
 	}
-	if warnAfter != nil && *warnAfter != 0 && now.After(warnAfter.time()) {
+	switch {
+	case warnAfter == nil || *warnAfter == 0:
+	case now.After(warnAfter.time()):
+		s.metrics.stale.Inc()
 		registry.AddAuditAnnotation(ctx, "authentication.k8s.io/stale-token", fmt.Sprintf(
 			"subject: %s, seconds after warning threshold: %d", content.Subject, now.Unix()-int64(*warnAfter)))
+	default:
+		s.metrics.valid.Inc()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -232,7 +234,8 @@ func TestReviewedTokens(t *testing.T) {
 	}
 }
 
-func TestAnnotationsOfTokens(t *testing.T) {
+// Uses of tokens are counted and annotated by the kind of the token.
+func TestUsesOfTokens(t *testing.T) {
 	a := newAccounts(t, newECKey(t))
 	annotations := func(token string) map[string]string {
 		t.Helper()
@@ -268,4 +271,33 @@ func TestAnnotationsOfTokens(t *testing.T) {
 	if diff := cmp.Diff(want, annotations(extended)); diff != "" {
 		t.Errorf("an extended token (-want +got):\n%s", diff)
 	}
+
+	a.changeSecret(func(s *corev1.Secret) { s.Labels = map[string]string{invalidSinceLabel: "2026-01-01"} })
+	if _, err := a.Identify(a.Context(), legacy, []string{audience}); err == nil {
+		t.Error("an invalidated token is accepted")
+	}
+	uses := map[string]float64{
+		"serviceaccount_valid_tokens_total": 1, "serviceaccount_stale_tokens_total": 1, "serviceaccount_legacy_tokens_total": 3,
+		"serviceaccount_legacy_auto_token_uses_total": 1, "serviceaccount_legacy_manual_token_uses_total": 1,
+		"serviceaccount_invalid_legacy_auto_token_uses_total": 1,
+	}
+	if diff := cmp.Diff(uses, a.counters()); diff != "" {
+		t.Errorf("uses of tokens (-want +got):\n%s", diff)
+	}
+}
+
+// counters returns the metrics of the tokens.
+func (a *accounts) counters() map[string]float64 {
+	a.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(a.Collector())
+	families, err := registry.Gather()
+	if err != nil {
+		a.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		values[family.GetName()] = family.GetMetric()[0].GetCounter().GetValue()
+	}
+	return values
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/miniapi/miniapi/auth/node"
 	"github.com/miniapi/miniapi/auth/rbac"
 	"github.com/miniapi/miniapi/auth/webhook"
+	"github.com/miniapi/miniapi/internal/collectors"
 	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -49,6 +50,8 @@ type Authorizer struct {
 	rbac    *rbac.Authorizer // nil unless RBAC is selected
 	dialer  *outgoing.Dialer // of webhooks
 	metrics *webhook.Metrics // of webhooks
+	// decisions counts the decisions of the authorizers of the selection.
+	decisions *prometheus.CounterVec
 	// webhooks are the webhooks of the present chain.
 	webhooks []*webhook.Authorizer
 }
@@ -58,7 +61,10 @@ var _ registry.Authorizer = (*Authorizer)(nil)
 // New returns an Authorizer. It starts nothing.
 func New(config Config) (*Authorizer, error) {
 	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
-	a := &Authorizer{config: config, fixed: map[string]registry.Authorizer{}, dialer: outgoing.NewDialer(config.Outgoing), metrics: webhook.NewMetrics()}
+	a := &Authorizer{
+		config: config, fixed: map[string]registry.Authorizer{}, dialer: outgoing.NewDialer(config.Outgoing),
+		metrics: webhook.NewMetrics(), decisions: newDecisions(),
+	}
 	initial, err := config.load()
 	if err != nil {
 		return nil, err
@@ -107,11 +113,12 @@ func (a *Authorizer) newChain() (Chain, error) {
 	}
 	chain := Chain{{"system:masters", Masters{}}}
 	for _, authorizer := range config.Authorizers {
-		if next, ok := byName[authorizer.Name]; ok {
-			chain = append(chain, Named{authorizer.Name, next})
-		} else {
-			chain = append(chain, Named{authorizer.Name, a.fixed[string(authorizer.Type)]})
+		mode, name := string(authorizer.Type), authorizer.Name
+		next := a.fixed[mode]
+		if webhook, ok := byName[name]; ok {
+			next = webhook
 		}
+		chain = append(chain, Named{name, a.counted(mode, name, next)})
 	}
 	retire(a.webhooks)
 	a.webhooks = webhooks
@@ -173,8 +180,10 @@ func (a *Authorizer) Admission() registry.Chain {
 	return registry.Chain{a.rbac.Escalation(a)}
 }
 
-// Collector returns the metrics of the webhooks.
-func (a *Authorizer) Collector() prometheus.Collector { return a.metrics }
+// Collector returns the metrics of the authorizers.
+func (a *Authorizer) Collector() prometheus.Collector {
+	return collectors.All{a.decisions, a.metrics}
+}
 
 // Run keeps the roles and bindings of RBAC up to date until ctx ends, which is no error, and then
 // closes the connections of webhooks.

@@ -8,11 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/miniapi/miniapi/internal/collectors"
 )
 
 // Metrics are the metrics of the webhook authorizers of one server, under the names of
 // kube-apiserver. It is a prometheus.Collector and safe for concurrent use.
 type Metrics struct {
+	collectors.All
 	evaluations, failOpen *prometheus.CounterVec
 	durations             *prometheus.HistogramVec
 }
@@ -20,7 +23,7 @@ type Metrics struct {
 // NewMetrics returns metrics without values.
 func NewMetrics() *Metrics {
 	labels := []string{"name", "result"}
-	return &Metrics{
+	m := &Metrics{
 		evaluations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_authorization_webhook_evaluations_total", Help: "Requests to authorization webhooks, by webhook and result.",
 		}, labels),
@@ -33,20 +36,8 @@ func NewMetrics() *Metrics {
 			Help: "Duration in seconds of requests to authorization webhooks, by webhook and result.", Buckets: prometheus.DefBuckets,
 		}, labels),
 	}
-}
-
-// Describe implements prometheus.Collector.
-func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	m.evaluations.Describe(out)
-	m.failOpen.Describe(out)
-	m.durations.Describe(out)
-}
-
-// Collect implements prometheus.Collector.
-func (m *Metrics) Collect(out chan<- prometheus.Metric) {
-	m.evaluations.Collect(out)
-	m.failOpen.Collect(out)
-	m.durations.Collect(out)
+	m.All = collectors.All{m.evaluations, m.failOpen, m.durations}
+	return m
 }
 
 // request observes one request to a webhook.

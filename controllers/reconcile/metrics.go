@@ -6,11 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"github.com/miniapi/miniapi/internal/collectors"
 )
 
 // Metrics are the metrics of the queues of one server, under the names of kube-controller-manager.
 // It is a prometheus.Collector and safe for concurrent use.
 type Metrics struct {
+	collectors.All
 	depth            *prometheus.GaugeVec
 	adds, retries    *prometheus.CounterVec
 	waits, durations *prometheus.HistogramVec
@@ -27,31 +30,15 @@ func NewMetrics() *Metrics {
 			Name: metric, Help: help, Buckets: prometheus.ExponentialBuckets(10e-9, 10, 10),
 		}, name)
 	}
-	return &Metrics{
+	m := &Metrics{
 		depth:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "workqueue_depth", Help: "Keys that wait in a queue, by queue."}, name),
 		adds:      counter("workqueue_adds_total", "Keys added to a queue, by queue."),
 		retries:   counter("workqueue_retries_total", "Keys added again after an error or a delay, by queue."),
 		waits:     histogram("workqueue_queue_duration_seconds", "Time in seconds that keys waited in a queue, by queue."),
 		durations: histogram("workqueue_work_duration_seconds", "Duration in seconds of the reconciliation of a key, by queue."),
 	}
-}
-
-// Describe implements prometheus.Collector.
-func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, c := range m.collectors() {
-		c.Describe(out)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *Metrics) Collect(out chan<- prometheus.Metric) {
-	for _, c := range m.collectors() {
-		c.Collect(out)
-	}
-}
-
-func (m *Metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.depth, m.adds, m.retries, m.waits, m.durations}
+	m.All = collectors.All{m.depth, m.adds, m.retries, m.waits, m.durations}
+	return m
 }
 
 // newKeys returns the keys of a queue, with metrics unless m is nil.

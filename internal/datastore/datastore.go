@@ -186,7 +186,7 @@ func (d *Datastore) ClientURLs() []string {
 func (d *Datastore) Collectors() []prometheus.Collector {
 	collectors := []prometheus.Collector{d.metrics, d.cache, etcd.NewSizes(d.etcd)}
 	if d.encryption != nil {
-		collectors = append(collectors, d.encryption)
+		collectors = append(collectors, d.encryption.Collector())
 	}
 	return collectors
 }

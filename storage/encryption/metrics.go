@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/miniapi/miniapi/internal/collectors"
 )
 
 const (
@@ -16,6 +18,7 @@ const (
 
 // metrics has the metrics of an Encryption, under the names of kube-apiserver.
 type metrics struct {
+	collectors.All
 	operations *prometheus.CounterVec
 	durations  *prometheus.HistogramVec
 	reloads    *prometheus.CounterVec
@@ -23,7 +26,7 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{
+	m := &metrics{
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_storage_transformation_operations_total",
 			Help: "Encryptions and decryptions of stored values, by resource, prefix and result.",
@@ -42,25 +45,12 @@ func newMetrics() *metrics {
 			Help: "Time of the last reload of the encryption configuration, by result.",
 		}, []string{"status"}),
 	}
+	m.All = collectors.All{m.operations, m.durations, m.reloads, m.lastReload}
+	return m
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.operations, m.durations, m.reloads, m.lastReload}
-}
-
-// Describe implements prometheus.Collector.
-func (e *Encryption) Describe(out chan<- *prometheus.Desc) {
-	for _, collector := range e.metrics.all() {
-		collector.Describe(out)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (e *Encryption) Collect(out chan<- prometheus.Metric) {
-	for _, collector := range e.metrics.all() {
-		collector.Collect(out)
-	}
-}
+// Collector returns the metrics.
+func (e *Encryption) Collector() prometheus.Collector { return e.metrics }
 
 // operation is an encryption or decryption.
 type operation struct {

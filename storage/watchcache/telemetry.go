@@ -4,11 +4,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/miniapi/miniapi/internal/collectors"
 )
 
 // telemetry holds the metrics of a cache. kube-apiserver has a cache for each resource, so its
 // metrics have other names and labels.
 type telemetry struct {
+	collectors.All
 	initializations prometheus.Counter
 	losses          prometheus.Counter
 	events          prometheus.Counter
@@ -29,7 +32,7 @@ func newTelemetry() *telemetry {
 			ConstLabels: prometheus.Labels{"by": by},
 		})
 	}
-	return &telemetry{
+	t := &telemetry{
 		byCache:         reads("cache"),
 		byStorage:       reads("storage"),
 		initializations: counter("miniapi_watch_cache_initializations_total", "Times the cache has loaded the state."),
@@ -42,6 +45,8 @@ func newTelemetry() *telemetry {
 			Buckets: []float64{0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.05, 0.1, 0.5, 1, 3},
 		}),
 	}
+	t.All = collectors.All{t.initializations, t.losses, t.events, t.waits, t.byCache, t.byStorage, t.fallenBehind}
+	return t
 }
 
 // answered counts a read as answered by the storage if err is errNotCached, else by the cache.
@@ -62,15 +67,9 @@ var (
 	memoDesc     = prometheus.NewDesc("miniapi_watch_cache_memo_bytes", "Bytes of cached objects and encoded bodies.", nil, nil)
 )
 
-func (t *telemetry) collectors() []prometheus.Collector {
-	return []prometheus.Collector{t.initializations, t.losses, t.events, t.waits, t.byCache, t.byStorage, t.fallenBehind}
-}
-
 // Describe implements prometheus.Collector.
 func (c *Cache) Describe(out chan<- *prometheus.Desc) {
-	for _, collector := range c.telemetry.collectors() {
-		collector.Describe(out)
-	}
+	c.telemetry.Describe(out)
 	out <- revisionDesc
 	out <- entriesDesc
 	out <- memoDesc
@@ -78,9 +77,7 @@ func (c *Cache) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *Cache) Collect(out chan<- prometheus.Metric) {
-	for _, collector := range c.telemetry.collectors() {
-		collector.Collect(out)
-	}
+	c.telemetry.Collect(out)
 	out <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(c.applied.Load()))
 	out <- prometheus.MustNewConstMetric(entriesDesc, prometheus.GaugeValue, float64(c.entries()))
 	out <- prometheus.MustNewConstMetric(memoDesc, prometheus.GaugeValue, float64(c.cfg.Memo.Stats().Bytes))

@@ -39,6 +39,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	await(t, func() bool {
 		return missingMetric(t, server, `workqueue_work_duration_seconds_count\{name="namespace-controller"\} [1-9]\d*`) == ""
 	})
+	_, err := userOf(t, server, "jane").CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	check(t, err)
 	text := request(t, http.MethodGet, server.URL()+"/metrics", "", "")
 	document, err := os.ReadFile("../../docs/metrics.md")
 	check(t, err)
@@ -178,6 +180,20 @@ func TestAccessMetrics(t *testing.T) {
 		`authorization_attempts_total\{result="no-opinion"\} 1`, `authorization_attempts_total\{result="allowed"\} [1-9]\d*`,
 		`authorization_duration_seconds_count\{result="no-opinion"\} 1`)
 	expectMetrics(t, other, `authentication_attempts\{result="error"\} 0`, `authorization_attempts_total\{result="no-opinion"\} 0`)
+}
+
+// Decisions are counted by authorizer, and impersonations by mode.
+func TestDecisionMetrics(t *testing.T) {
+	server := start(t, miniapi.Config{})
+	_, err := userOf(t, server, "jane").CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	const mode = `\{decision="allowed",mode="user-info"\}`
+	expectMetrics(t, server,
+		`apiserver_authorization_decisions_total\{decision="allowed",name="alwaysallow",type="AlwaysAllow"\} 1`,
+		`apiserver_authorization_decisions_total\{decision="denied",name="alwaysallow",type="AlwaysAllow"\} 0`,
+		`apiserver_impersonation_attempts_total`+mode+` 1`, `apiserver_impersonation_attempts_duration_seconds_count`+mode+` 1`,
+		`apiserver_impersonation_authorization_attempts_total`+mode+` 2`,
+		`apiserver_impersonation_authorization_attempts_duration_seconds_count`+mode+` 2`)
 }
 
 // A request without credentials is a failure if such requests are rejected.
