@@ -54,6 +54,9 @@ type spaceQuota struct {
 	// size of the writes that db.Size may not include yet.
 	inFlight, pending int64
 	next              *round // starts after the current one
+	// shrinking is set while a round shrinks the database. Writes then wait for the round:
+	// otherwise they could use the space up before the round has found it.
+	shrinking bool
 	// failed is the error of the last round, nil if it succeeded. failedAt is the revision of the
 	// store at that time: as long as the revision is the same, another round would fail too.
 	failed   error
@@ -87,9 +90,13 @@ func limitOf(quota int64) int64 {
 }
 
 // admit returns when there is space for a write of the given size; release must then be called. An
-// error wraps etcd's ErrNoSpace and describes the remedy, or is a notSentError.
+// error wraps etcd's ErrNoSpace and describes the remedy, or is a notSentError. A write whose
+// context has ended does not wait, even if the wait would be short.
 func (s *spaceQuota) admit(ctx context.Context, size int64) error {
 	for !s.reserve(size) {
+		if err := ctx.Err(); err != nil {
+			return &notSentError{err}
+		}
 		r := s.request()
 		select {
 		case <-r.done:
@@ -99,7 +106,7 @@ func (s *spaceQuota) admit(ctx context.Context, size int64) error {
 			return &notSentError{ctx.Err()}
 		}
 		if r.err != nil {
-			if s.reserve(size) { // the size is less than the maximum
+			if s.take(size) { // the size is less than the maximum
 				return nil
 			}
 			return fmt.Errorf("%w: %w", rpctypes.ErrNoSpace, r.err)
@@ -108,7 +115,16 @@ func (s *spaceQuota) admit(ctx context.Context, size int64) error {
 	return nil
 }
 
+// reserve is take, except that it returns false while the database is shrunk.
 func (s *spaceQuota) reserve(size int64) bool {
+	s.mu.Lock()
+	shrinking := s.shrinking
+	s.mu.Unlock()
+	return !shrinking && s.take(size)
+}
+
+// take admits a write if there is space for it.
+func (s *spaceQuota) take(size int64) bool {
 	alarmed := s.alarmed()
 	s.mu.Lock()
 	defer s.mu.Unlock()

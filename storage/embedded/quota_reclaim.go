@@ -70,21 +70,36 @@ func (s *spaceQuota) reclaim(ctx context.Context) error {
 // the latest history if there is space for it.
 func (s *spaceQuota) shrinkBelowLimit(ctx context.Context, revision int64) error {
 	s.refresh()
-	for _, to := range []int64{s.keptFrom(), revision} {
-		if s.hasRoom() {
-			break
+	if !s.hasRoom() {
+		if err := s.makeRoom(ctx, revision); err != nil {
+			return err
 		}
+	}
+	return s.disarm(ctx)
+}
+
+// makeRoom compacts and defragments until there is room, or only the present objects are left.
+func (s *spaceQuota) makeRoom(ctx context.Context, revision int64) error {
+	s.setShrinking(true)
+	defer s.setShrinking(false)
+	for _, to := range []int64{s.keptFrom(), revision} {
 		if to == 0 {
 			continue
 		}
 		if err := s.shrink(ctx, to); err != nil {
 			return err
 		}
+		if s.hasRoom() {
+			return nil
+		}
 	}
-	if !s.hasRoom() {
-		return &fullError{size: s.db.Size(), quota: s.quota}
-	}
-	return s.disarm(ctx)
+	return &fullError{size: s.db.Size(), quota: s.quota}
+}
+
+func (s *spaceQuota) setShrinking(shrinking bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shrinking = shrinking
 }
 
 // refresh makes the size of the database include all writes that are not in flight.
