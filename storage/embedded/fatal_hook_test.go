@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -21,6 +22,7 @@ func TestFatalAndPanicEndTheServerOnly(t *testing.T) {
 			if err := server.Err(); err != nil {
 				t.Errorf("running, but Err is %v", err)
 			}
+			server.instance.giveUpTimeout = time.Minute // nothing deadlocks
 			go giveUp(server.instance.etcd.Logger().Named("part").With(zap.String("of", "etcd")))
 			<-server.Done()
 			if err := server.Err(); !errors.Is(err, cause) || err.Error() != "embedded etcd gave up: cannot go on: disk on fire" {

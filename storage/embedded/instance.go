@@ -32,10 +32,12 @@ type instance struct {
 	cancel context.CancelFunc
 	// campaigns is set if the member does not wait for ticks before its election.
 	campaigns bool
+	// giveUpTimeout limits the wait for an etcd that has given up.
+	giveUpTimeout time.Duration
 }
 
 func newInstance() *instance {
-	return &instance{fatal: newFatalHook(), clientServer: &clientServer{}, cancel: func() {}}
+	return &instance{fatal: newFatalHook(), clientServer: &clientServer{}, cancel: func() {}, giveUpTimeout: giveUpTimeout}
 }
 
 // start returns when etcd is ready. An instance must be stopped even if its start failed.
@@ -79,7 +81,7 @@ func (i *instance) awaitReady(ctx context.Context) error {
 	defer cancel()
 	retry := time.NewTicker(time.Millisecond)
 	defer retry.Stop()
-	for {
+	for ctx.Err() == nil {
 		i.campaign(ctx)
 		select {
 		case <-i.etcd.ReadyNotify():
@@ -89,10 +91,10 @@ func (i *instance) awaitReady(ctx context.Context) error {
 		case <-i.etcd.StopNotify():
 			return errStopped
 		case <-ctx.Done():
-			return fmt.Errorf("wait until etcd is ready: %w", ctx.Err())
 		case <-retry.C:
 		}
 	}
+	return fmt.Errorf("wait until etcd is ready: %w", ctx.Err())
 }
 
 // campaign starts an election, which the only member wins at once. It sends the message by which a
@@ -145,7 +147,7 @@ func (i *instance) stop() error {
 	}
 	timeout, stopped := stopTimeout, make(chan struct{})
 	if i.hasFailed() {
-		timeout = giveUpTimeout
+		timeout = i.giveUpTimeout
 	}
 	go i.stopEtcd(stopped) // ends with etcd
 	select {

@@ -40,6 +40,7 @@ func TestCallsOfALockedInstance(t *testing.T) {
 			cancel()
 		}
 	}
+	server.instance.giveUpTimeout = time.Minute // what is locked now is released below
 	server.instance.fatal.fail(errors.New("simulated"))
 	if revision, err := server.Rev(t.Context()); err != nil || revision < written.Header.Revision {
 		t.Errorf("the revision is %d (%v), want at least %d", revision, err, written.Header.Revision)

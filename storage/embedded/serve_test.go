@@ -66,7 +66,7 @@ func TestCloseWithIdleConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := server.Close(ctx); err != nil {
 		t.Error(err)

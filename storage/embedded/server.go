@@ -17,7 +17,7 @@ const (
 	readyTimeout = time.Minute
 	// stopTimeout limits the wait for etcd's goroutines, which end in milliseconds. giveUpTimeout
 	// is the limit for an etcd that has given up, whose goroutines may deadlock.
-	stopTimeout   = 10 * time.Second
+	stopTimeout   = time.Minute
 	giveUpTimeout = time.Second
 )
 
