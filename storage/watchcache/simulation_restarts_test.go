@@ -109,7 +109,7 @@ func disturbedHarness(backing etcd.Config, caching watchcache.Config) storagetes
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &replacedStore{backend: backend, log: &cuttableLog{Log: backend}, codec: numbered{Codec: codec}}
+		s := &replacedStore{backend: backend, log: &cuttableLog{Log: backend, cut: func() {}}, codec: numbered{Codec: codec}}
 		caching.Log = s.log
 		s.cache = startCache(t, caching)
 		s.replace()

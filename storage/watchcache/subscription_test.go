@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/storagetest"
@@ -73,11 +74,18 @@ func TestWatchesReportTheEventsOfTheirScope(t *testing.T) {
 // events that it does not report.
 func TestQuietWatchesStayInTheWindow(t *testing.T) {
 	w := newEnvWith(t, watchcache.Config{WindowEvents: 2})
-	quiet, err := w.Watch(t.Context(), w.kind.Key("ns1", "quiet"), storage.WatchOptions{ResourceVersion: versioner.Format(w.create("first").Revision)})
+	requests := make(chan struct{})
+	quiet, err := w.Watch(t.Context(), w.kind.Key("ns1", "quiet"), storage.WatchOptions{
+		ResourceVersion: versioner.Format(w.create("first").Revision), ProgressRequests: requests,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer quiet.Stop()
+	requests <- struct{}{} // the watch reads the window from now on
+	if e := <-quiet.Events(); e.Type != watch.Bookmark {
+		t.Fatalf("event is %+v, want a bookmark", e)
+	}
 	for i := range 100 {
 		w.create(fmt.Sprint(i))
 	}
