@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 
 	"github.com/miniapi/miniapi/internal/memory"
 )
@@ -62,6 +63,10 @@ func TestReservations(t *testing.T) {
 }
 
 func TestRejectionCollectsGarbage(t *testing.T) {
+	synctest.Test(t, testRejectionCollectsGarbage) // so that no time passes between the rejections
+}
+
+func testRejectionCollectsGarbage(t *testing.T) {
 	process := &fakeProcess{Process: memory.Process{Limit: 400, Live: 300}, afterCollection: 50}
 	budget := process.budget(1000)
 	r := budget.Reserve()
