@@ -58,14 +58,14 @@ func TestKMSOutage(t *testing.T) {
 // A server starts without its plugin, reports that, and continues when the plugin is there.
 func TestKMSStartsLater(t *testing.T) {
 	path := socket(t)
-	e := open(t, configuration("secrets", kms("plugin", path)))
+	e := open(t, configuration("secrets", kmsWithin("plugin", path, "100ms")))
 	if _, err := e.ToStorage(t.Context(), []byte("value"), secretKey); err == nil || !strings.Contains(err.Error(), "the KMS plugin has not encrypted a data key yet") {
 		t.Errorf("a write without a seed has the error %v", err)
 	}
 	if err := e.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "kmsv2 Provider plugin is not healthy") {
 		t.Errorf("the health check has the error %v", err)
 	}
-	provider(e).retryInterval = time.Millisecond
+	provider(e).retryInterval, provider(e).client.timeout = time.Millisecond, time.Minute
 	changed := e.Changed()
 	run(t, e)
 	startPlugin(t, path, "key-1")
@@ -83,12 +83,13 @@ func TestKMSDecryptionIsRepeated(t *testing.T) {
 	content := configuration("secrets", kms("plugin", path))
 	stored := open(t, content).mustEncrypt(t, secretKey, "value")
 	e := open(t, content)
-	provider(e).retryInterval = time.Millisecond
 	plugin.Stop()
+	provider(e).retryInterval, provider(e).client.timeout = time.Millisecond, 100*time.Millisecond
 	e.expectError(t, secretKey, stored, "failed to decrypt DEK")
 	if provider(e).client.recentFailure() == nil {
 		t.Error("the next decryption will wait for the plugin too")
 	}
+	provider(e).client.timeout = time.Minute
 	changed := e.Changed()
 	run(t, e)
 	startPlugin(t, path, "key-1")

@@ -42,8 +42,11 @@ func keys(provider, name, secret string) string {
 	return provider + ": {keys: [{name: " + name + ", secret: " + secret + "}]}"
 }
 
-func kms(name, socket string) string {
-	return "kms: {apiVersion: v2, name: " + name + ", endpoint: 'unix://" + socket + "', timeout: 500ms}"
+func kms(name, socket string) string { return kmsWithin(name, socket, "1m") }
+
+// kmsWithin returns a KMS provider whose requests have a time limit.
+func kmsWithin(name, socket, timeout string) string {
+	return "kms: {apiVersion: v2, name: " + name + ", endpoint: 'unix://" + socket + "', timeout: " + timeout + "}"
 }
 
 const identityProvider = "identity: {}"
