@@ -58,7 +58,7 @@ func memberConfig(dir string, i int) *embed.Config {
 	cfg.Name = memberName(i)
 	cfg.Dir = filepath.Join(dir, cfg.Name)
 	cfg.UnsafeNoFsync = true
-	cfg.TickMs, cfg.ElectionMs = 20, 200
+	cfg.TickMs, cfg.ElectionMs = 100, 5000 // so that members of a slow machine keep their leader
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	cfg.ListenPeerUrls = []url.URL{peerURL(i)}
 	cfg.AdvertisePeerUrls = cfg.ListenPeerUrls

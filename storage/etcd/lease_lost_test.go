@@ -14,10 +14,12 @@ import (
 // createFor creates an object with a time to live of ttl seconds, and returns its lease.
 func createFor(t *testing.T, s *resourceStore, i int, ttl int64) clientv3.LeaseID {
 	t.Helper()
-	if _, err := s.Create(t.Context(), configMapKey(i), configMap("c"), storage.CreateOptions{TTL: ttl}); err != nil {
+	created, err := s.Create(t.Context(), configMapKey(i), configMap("c"), storage.CreateOptions{TTL: ttl})
+	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := s.client.Get(t.Context(), s.cfg.Prefix+configMapKey(i))
+	// The object may have expired since.
+	resp, err := s.client.Get(t.Context(), s.cfg.Prefix+configMapKey(i), clientv3.WithRev(created.Revision))
 	if err != nil || len(resp.Kvs) != 1 {
 		t.Fatalf("%v: %v", resp, err)
 	}

@@ -96,7 +96,7 @@ func TestFollowDetectsOvertakenEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			create(t, s, 1)
 			err = backend.Follow(ctx, after, nil, func(changes []storage.Change, _ int64) {
