@@ -31,6 +31,9 @@ type adapter struct {
 	// aggregates makes lists with corrupt objects return the error of upstream's
 	// corruptObjectDeleter, which wraps the store of kube-apiserver.
 	aggregates bool
+	// delivers makes Create return after the watches of the object, which must select it, have
+	// delivered their events. A case may wait for them for 150 ms only.
+	delivers bool
 
 	mu      sync.Mutex
 	watches []*watch
@@ -115,6 +118,9 @@ func (a *adapter) Create(ctx context.Context, key string, obj, out runtime.Objec
 	entry, err := a.store.Create(ctx, key, obj, storage.CreateOptions{TTL: int64(ttl)})
 	if err != nil {
 		return a.translate(key, err)
+	}
+	if a.delivers {
+		a.awaitDelivery(key, entry.Revision)
 	}
 	return set(out, entry)
 }

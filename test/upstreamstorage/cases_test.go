@@ -19,6 +19,11 @@ func plain(name string, run func(context.Context, *testing.T, *adapter)) testCas
 	return testCase{name, func(ctx context.Context, t *testing.T, f *fixture) { run(ctx, t, f.adapter) }}
 }
 
+// waitForBookmarks are the names of the cases that need bookmarks of the progress.
+var waitForBookmarks = map[string]bool{
+	"ProgressNotify": true, "WatchDispatchBookmarkEvents": true, "WatchBookmarksWithCorrectResourceVersion": true,
+}
+
 // errCorrupt is the error of the suite's transformer for a corrupt object.
 var errCorrupt = errors.New("bits flipped")
 
@@ -148,7 +153,10 @@ func watchCases() []testCase {
 		plain("SendInitialEventsBackwardCompatibility", func(ctx context.Context, t *testing.T, a *adapter) {
 			suite.RunSendInitialEventsBackwardCompatibility(ctx, t, a)
 		}),
-		plain("WatchSemantics", func(ctx context.Context, t *testing.T, a *adapter) { suite.RunWatchSemantics(ctx, t, a) }),
+		plain("WatchSemantics", func(ctx context.Context, t *testing.T, a *adapter) {
+			a.delivers = true
+			suite.RunWatchSemantics(ctx, t, a)
+		}),
 		plain("WatchSemanticInitialEventsExtended", func(ctx context.Context, t *testing.T, a *adapter) {
 			suite.RunWatchSemanticInitialEventsExtended(ctx, t, a)
 		}),

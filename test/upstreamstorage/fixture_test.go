@@ -15,9 +15,13 @@ import (
 	"github.com/miniapi/miniapi/storage/watchcache"
 )
 
-// progressInterval is how often a watch reports its progress. The suite takes a watch
-// for idle that has sent nothing for 150 ms.
-const progressInterval = 500 * time.Millisecond
+// Intervals at which a watch reports its progress. A case that waits for bookmarks does so for
+// three seconds. The other cases must not receive any: they take a watch for idle that has sent
+// nothing for 100 ms.
+const (
+	shortProgress = 100 * time.Millisecond
+	noProgress    = time.Hour
+)
 
 // fixture is a store and the etcd behind it. Both end with the test.
 type fixture struct {
@@ -26,7 +30,7 @@ type fixture struct {
 }
 
 // newFixture returns a store over a new etcd, behind a watch cache if cached is set.
-func newFixture(t *testing.T, cached bool) *fixture {
+func newFixture(t *testing.T, cached bool, progress time.Duration) *fixture {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{})
 	if err != nil {
@@ -40,14 +44,14 @@ func newFixture(t *testing.T, cached bool) *fixture {
 	codec, transformer := newPodCodec(), newTransformer()
 	backend, err := etcd.New(etcd.Config{
 		Client: server.Client(), Member: server, LocalReads: true,
-		Prefix: root, Transformer: transformer, ProgressInterval: progressInterval,
+		Prefix: root, Transformer: transformer, ProgressInterval: progress,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	store := backend.Store(codec)
 	if cached {
-		store = startCache(t, backend).Store("/pods/", codec, store)
+		store = startCache(t, backend, progress).Store("/pods/", codec, store)
 	}
 	a := newAdapter(store, codec, transformer)
 	a.currentRevision = backend.CurrentRevision
@@ -55,9 +59,9 @@ func newFixture(t *testing.T, cached bool) *fixture {
 	return &fixture{adapter: a, client: server.Client()}
 }
 
-func startCache(t *testing.T, log storage.Log) *watchcache.Cache {
+func startCache(t *testing.T, log storage.Log, progress time.Duration) *watchcache.Cache {
 	t.Helper()
-	cache, err := watchcache.New(watchcache.Config{Log: log, ProgressInterval: progressInterval})
+	cache, err := watchcache.New(watchcache.Config{Log: log, ProgressInterval: progress})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,13 @@ var stores = map[string]bool{"Etcd": false, "WatchCache": true}
 func runCases(t *testing.T) {
 	for name, cached := range stores {
 		for _, c := range cases(cached) {
-			t.Run(name+"/"+c.name, func(t *testing.T) { c.run(t.Context(), t, newFixture(t, cached)) })
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				progress := noProgress
+				if waitForBookmarks[c.name] {
+					progress = shortProgress
+				}
+				c.run(t.Context(), t, newFixture(t, cached, progress))
+			})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,12 @@ type watch struct {
 	result chan apiwatch.Event // buffered: events in the buffer are received after Stop
 	stop   chan struct{}
 	once   sync.Once
+
+	prefix    string // of the keys
+	mu        sync.Mutex
+	delivered sync.Cond // signals the fields below, which mu guards
+	revision  int64     // of the last event
+	ended     bool
 }
 
 func (a *adapter) Watch(ctx context.Context, key string, opts upstream.ListOptions) (apiwatch.Interface, error) {
@@ -45,7 +52,9 @@ func (a *adapter) Watch(ctx context.Context, key string, opts upstream.ListOptio
 		initialEventsEnd: opts.SendInitialEvents != nil && *opts.SendInitialEvents,
 		result:           make(chan apiwatch.Event, 100),
 		stop:             make(chan struct{}),
+		prefix:           strings.TrimSuffix(key, "/") + "/",
 	}
+	w.delivered.L = &w.mu
 	go w.run() // ends with source, which Stop stops
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,15 +80,42 @@ func (w *watch) Stop() {
 
 func (w *watch) run() {
 	defer close(w.result)
+	defer w.advance(0, true)
 	for event := range w.source.Events() {
-		out, ok := w.translate(event)
-		if !ok {
-			continue
+		if out, ok := w.translate(event); ok {
+			select {
+			case w.result <- out:
+			case <-w.stop:
+				return
+			}
 		}
-		select {
-		case w.result <- out:
-		case <-w.stop:
-			return
+		w.advance(event.Revision, false)
+	}
+}
+
+func (w *watch) advance(revision int64, ended bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.revision, w.ended = max(w.revision, revision), ended
+	w.delivered.Broadcast()
+}
+
+// await waits until the watch has delivered an event of a revision or a later one, or has ended.
+func (w *watch) await(revision int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.revision < revision && !w.ended {
+		w.delivered.Wait()
+	}
+}
+
+// awaitDelivery waits until all watches of a key have delivered the event of a write.
+func (a *adapter) awaitDelivery(key string, revision int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.watches {
+		if strings.HasPrefix(key, w.prefix) {
+			w.await(revision)
 		}
 	}
 }
