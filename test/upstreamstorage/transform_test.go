@@ -50,18 +50,39 @@ func (c *podCodec) Decode(data []byte) (runtime.Object, error) {
 type transformer struct {
 	failing atomic.Bool
 
-	mu      sync.RWMutex
-	current value.Transformer // guarded by mu
+	mu      sync.Mutex // guards the fields below
+	current value.Transformer
+	calls   int       // of the current transformer, in progress
+	idle    sync.Cond // signals that there are none
 }
 
 func newTransformer() *transformer {
-	return &transformer{current: suite.NewPrefixTransformer([]byte("test!"), false)}
+	t := &transformer{current: suite.NewPrefixTransformer([]byte("test!"), false)}
+	t.idle.L = &t.mu
+	return t
 }
 
 func (t *transformer) get() value.Transformer {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return t.current
+}
+
+// begin returns the current transformer for a call. The caller calls end after it. A transformer of
+// the suite writes objects while it reads one, so a call may begin during another one although
+// exchange waits for both.
+func (t *transformer) begin() value.Transformer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls++
+	return t.current
+}
+
+func (t *transformer) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls--
+	t.idle.Broadcast()
 }
 
 // exchange replaces the current transformer by the result of modify and returns a function that
@@ -69,6 +90,9 @@ func (t *transformer) get() value.Transformer {
 func (t *transformer) exchange(modify func(current value.Transformer) value.Transformer) (revert func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for t.calls > 0 {
+		t.idle.Wait()
+	}
 	former := t.current
 	t.current = modify(former)
 	return func() { t.exchange(func(value.Transformer) value.Transformer { return former }) }
@@ -76,9 +100,8 @@ func (t *transformer) exchange(modify func(current value.Transformer) value.Tran
 
 // ToStorage implements transform.Transformer.
 func (t *transformer) ToStorage(ctx context.Context, data []byte, key string) ([]byte, error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.current.TransformToStorage(ctx, data, authenticated(key))
+	defer t.end()
+	return t.begin().TransformToStorage(ctx, data, authenticated(key))
 }
 
 // FromStorage implements transform.Transformer.
@@ -86,9 +109,8 @@ func (t *transformer) FromStorage(ctx context.Context, data []byte, key string) 
 	if t.failing.Load() {
 		return nil, false, errSynthetic
 	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.current.TransformFromStorage(ctx, data, authenticated(key))
+	defer t.end()
+	return t.begin().TransformFromStorage(ctx, data, authenticated(key))
 }
 
 func authenticated(key string) value.Context {
