@@ -116,10 +116,14 @@ type replay struct {
 
 func newReplay(t *testing.T, release string) *replay {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{
-		Bootstrap: bootstrap.Full, Controllers: []string{"-*"}, EmulatedVersion: release,
-		Authorization: miniapi.RBAC,
-	})
+	return newReplayWith(t, miniapi.Config{Bootstrap: bootstrap.Full, EmulatedVersion: release, Authorization: miniapi.RBAC})
+}
+
+// newReplayWith starts a server without controllers.
+func newReplayWith(t *testing.T, config miniapi.Config) *replay {
+	t.Helper()
+	config.Controllers = []string{"-*"}
+	server, err := miniapi.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +133,7 @@ func newReplay(t *testing.T, release string) *replay {
 			t.Error(err)
 		}
 	})
-	return &replay{t: t, release: release, url: server.URL(), etcd: server.EtcdClient(), client: http.DefaultClient}
+	return &replay{t: t, release: config.EmulatedVersion, url: server.URL(), etcd: server.EtcdClient(), client: http.DefaultClient}
 }
 
 func (r *replay) setUp(step string) {

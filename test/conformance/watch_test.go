@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -101,9 +102,21 @@ func (r *replay) watch(s *step, known *differences) {
 	}
 }
 
+var watchTimeout = regexp.MustCompile(`timeoutSeconds=\d+`)
+
+// withLongTimeout replaces the timeout of a watch that is not read up to its end: the timeout also
+// decides when the first bookmark is sent.
+func withLongTimeout(path string) string {
+	return watchTimeout.ReplaceAllString(path, "timeoutSeconds=600")
+}
+
 func (r *replay) compareEvents(s *step, want []any, closed bool) []difference {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+s.Path, nil)
+	path := s.Path
+	if !closed {
+		path = withLongTimeout(path)
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+path, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
