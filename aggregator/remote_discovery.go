@@ -1,6 +1,7 @@
 package aggregator
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,8 @@ func (s *server) openAPIDocuments(ctx context.Context, address string) map[strin
 
 var errNotJSON = errors.New("the answer is no JSON")
 
-// getJSON requests a URL and decodes the answer. The error is errNotJSON if that is not possible.
+// getJSON requests a URL and decodes the answer. The error is errNotJSON if the answer cannot be
+// decoded.
 func (s *server) getJSON(ctx context.Context, at *url.URL, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
@@ -100,7 +102,16 @@ func (s *server) getJSON(ctx context.Context, at *url.URL, answer any) error {
 	if resp.StatusCode < http.StatusOK || resp.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("bad status from %v: %d", at, resp.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswerBytes)).Decode(answer); err != nil {
+	return decodeAnswer(resp.Body, answer)
+}
+
+// decodeAnswer decodes the body of an answer. An incomplete body is another error than errNotJSON.
+func decodeAnswer(body io.Reader, answer any) error {
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswerBytes))
+	if err != nil {
+		return err
+	}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(answer); err != nil {
 		return errNotJSON
 	}
 	return nil
