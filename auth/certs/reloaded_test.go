@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -46,31 +47,33 @@ func (e *fileEnv) write(content string) {
 // expect checks the value after the interval of checks.
 func (e *fileEnv) expect(want string) {
 	e.Helper()
-	e.checked = time.Time{}
+	time.Sleep(reloadInterval)
 	if got := e.Get(); got != want {
 		e.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestReloaded(t *testing.T) {
-	e := newFileEnv(t)
-	e.write("second")
-	if got := e.Get(); got != "first" {
-		t.Errorf("the file was read again within a second: %q", got)
-	}
-	e.expect("second")
-	e.write("invalid")
-	e.expect("second")
-	e.expect("second")
-	if n := strings.Count(e.log.String(), "invalid content"); n != 1 {
-		t.Errorf("the error was logged %d times:\n%s", n, e.log.String())
-	}
-	if err := os.Remove(e.path); err != nil {
-		t.Fatal(err)
-	}
-	e.expect("second")
-	e.write("third")
-	e.expect("third")
+	synctest.Test(t, func(t *testing.T) {
+		e := newFileEnv(t)
+		e.write("second")
+		if got := e.Get(); got != "first" {
+			t.Errorf("the file was read again within a second: %q", got)
+		}
+		e.expect("second")
+		e.write("invalid")
+		e.expect("second")
+		e.expect("second")
+		if n := strings.Count(e.log.String(), "invalid content"); n != 1 {
+			t.Errorf("the error was logged %d times:\n%s", n, e.log.String())
+		}
+		if err := os.Remove(e.path); err != nil {
+			t.Fatal(err)
+		}
+		e.expect("second")
+		e.write("third")
+		e.expect("third")
+	})
 }
 
 func TestReloadErrors(t *testing.T) {
