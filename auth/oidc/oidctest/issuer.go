@@ -2,6 +2,7 @@
 package oidctest
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -66,8 +67,8 @@ func (i *Issuer) Recover() { i.set(func() { i.down = false }) }
 // Redirect answers all requests with redirects to a URL.
 func (i *Issuer) Redirect(url string) { i.set(func() { i.redirect = url }) }
 
-// Pad adds a number of bytes to the keys.
-func (i *Issuer) Pad(bytes int) { i.set(func() { i.padding = bytes }) }
+// Pad adds a number of spaces before the keys.
+func (i *Issuer) Pad(spaces int) { i.set(func() { i.padding = spaces }) }
 
 func (i *Issuer) set(change func()) {
 	i.mu.Lock()
@@ -115,6 +116,7 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case i.redirect != "":
 		http.Redirect(w, r, i.redirect+r.URL.Path, http.StatusFound)
 	case r.URL.Path == "/keys":
+		_, _ = w.Write(bytes.Repeat([]byte(" "), i.padding)) // takes much less time than JSON of this length
 		_ = json.NewEncoder(w).Encode(i.keys())
 	case r.URL.Path == "/.well-known/openid-configuration" || r.URL.Path == "/elsewhere":
 		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
@@ -133,5 +135,5 @@ func (i *Issuer) keys() map[string]any {
 		"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": fmt.Sprint(i.keyID),
 		"x": encode(point[1:33]), "y": encode(point[33:]),
 	}
-	return map[string]any{"keys": []any{key}, "padding": make([]byte, i.padding)}
+	return map[string]any{"keys": []any{key}}
 }
