@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -56,7 +57,7 @@ func TestAssetsOutliveTheirProgram(t *testing.T) {
 	dir, original := t.TempDir(), filepath.Join(t.TempDir(), "miniapi")
 	data, err := os.ReadFile(program)
 	check(t, err)
-	check(t, os.WriteFile(original, data, 0o700))
+	writeProgram(t, original, data)
 	check(t, exec.CommandContext(t.Context(), original, "assets", dir, "--kubectl", script(t, "kubectl")).Run())
 	check(t, os.Remove(original))
 	check(t, exec.Command(filepath.Join(dir, "kube-apiserver"), "--version").Run())
@@ -116,7 +117,7 @@ func TestAssetsKubectl(t *testing.T) {
 func TestAssetsKubectlWithoutVersion(t *testing.T) {
 	t.Parallel()
 	kubectl := script(t, "kubectl")
-	check(t, os.WriteFile(kubectl, []byte("#!/bin/sh\nexit 1\n"), 0o700))
+	writeProgram(t, kubectl, []byte("#!/bin/sh\nexit 1\n"))
 	if _, notes := runAssets(t, "", "--kubectl", kubectl, t.TempDir()); notes != "miniapi: kubectl of unknown version: "+kubectl+"\n" {
 		t.Errorf("notes %s", notes)
 	}
@@ -160,8 +161,18 @@ func TestAssetsErrors(t *testing.T) {
 func script(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, []byte("#!/bin/sh\necho Client Version: v1.35.1\necho Kustomize Version: v5.7.1\n"), 0o700))
+	writeProgram(t, path, []byte("#!/bin/sh\necho Client Version: v1.35.1\necho Kustomize Version: v5.7.1\n"))
 	return path
+}
+
+// writeProgram writes a file that can be executed. Meanwhile no parallel test may start a process:
+// a child has the open files of its parent until it executes its own program, and a file that is
+// open for writing cannot be executed.
+func writeProgram(t *testing.T, path string, content []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	check(t, os.WriteFile(path, content, 0o700))
 }
 
 func stat(t *testing.T, path string) os.FileInfo {

@@ -15,9 +15,6 @@ func TestErrors(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	t.Cleanup(func() { busy.Close() }) // after the parallel subtests
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	check(t, free.Close())
 	locked := filepath.Join(t.TempDir(), "data")
 	serve(t, "--data-dir", locked)
 	file := filepath.Join(t.TempDir(), "file")
@@ -45,7 +42,7 @@ func TestErrors(t *testing.T) {
 		},
 		"a host that is not loopback": {[]string{"--listen", "0.0.0.0:0"}, "or set --allow-unauthenticated-network-access"},
 		"an unreachable etcd": {
-			[]string{"--etcd-servers", "http://" + free.Addr().String()},
+			[]string{"--etcd-servers", "http://127.0.0.1:1"},
 			"did not answer within 5s: check that it runs, its address (--etcd-servers)",
 		},
 		"an etcd port that is not on loopback": {[]string{"--etcd-listen-client-url", "http://0.0.0.0:0"}, "must be a loopback address"},

@@ -34,8 +34,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// timeout limits every wait of a test.
-const timeout = time.Minute
+// timeout limits every wait of a test. No test takes so long, even on a slow machine.
+const timeout = 5 * time.Minute
 
 // command returns a command that runs miniapi with a temporary home directory and ends with the
 // test.

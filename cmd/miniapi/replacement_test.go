@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -259,27 +258,18 @@ func TestKubeAPIServerStopsWithoutEtcd(t *testing.T) {
 // Requests that wait for etcd do not prevent an orderly stop if etcd was stopped first: they fail.
 func TestKubeAPIServerStopsWhileRequestsWaitForEtcd(t *testing.T) {
 	t.Parallel()
-	etcd := runEtcd(t)
-	server, clientset := runKubeAPIServer(t, etcd)
+	etcd, log := runEtcd(t), filepath.Join(t.TempDir(), "audit.log")
+	server, clientset := runKubeAPIServer(t, etcd, "--audit-log-path="+log)
 	etcd.stop(syscall.SIGTERM)
 	client, answers := clientset.CoreV1().RESTClient(), make(chan error, 2)
-	var sent sync.WaitGroup
 	for _, request := range []*rest.Request{
 		client.Post().Body(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}), client.Get(),
 	} {
-		sent.Add(1)
-		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-			WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() },
-		})
-		go func() {
-			answers <- request.Namespace("default").Resource("configmaps").MaxRetries(0).Do(ctx).Error()
+		go func() { // ends with the server
+			answers <- request.Namespace("default").Resource("configmaps").MaxRetries(0).Do(t.Context()).Error()
 		}()
 	}
-	sent.Wait()
-	// A server answers the streams of an HTTP/2 connection in the order of their arrival, unless
-	// they wait. (The metrics of open requests count objects in etcd, and take five seconds.)
-	_, err := clientset.Discovery().ServerVersion()
-	check(t, err)
+	awaitReceived(t, log, "/api/v1/namespaces/default/configmaps", cap(answers))
 	server.stop(syscall.SIGTERM)
 	for range cap(answers) {
 		if err := <-answers; !apierrors.IsServerTimeout(err) {
@@ -288,6 +278,22 @@ func TestKubeAPIServerStopsWhileRequestsWaitForEtcd(t *testing.T) {
 	}
 	if output := server.stderr.String(); strings.Count(output, "\n") != strings.Count(output, `msg="request failed"`) {
 		t.Errorf("other messages than for failed requests:\n%s", output)
+	}
+}
+
+// awaitReceived waits until an audit log shows that a number of requests for a path are open.
+func awaitReceived(t *testing.T, log, path string, requests int) {
+	t.Helper()
+	received := regexp.MustCompile(`"stage":"RequestReceived","requestURI":"` + path + `"`)
+	for deadline := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
+		text, err := os.ReadFile(log)
+		check(t, err)
+		if len(received.FindAll(text, -1)) == requests {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d requests for %s did not arrive:\n%s", requests, path, text)
+		}
 	}
 }
 

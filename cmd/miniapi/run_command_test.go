@@ -3,11 +3,13 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,9 +31,14 @@ func TestRunCommand(t *testing.T) {
 // A request that waits for a webhook delays the end of the server until its time limit.
 func TestRunExitsWithTheCodeOfTheCommandIfTheServerDoesNotStop(t *testing.T) {
 	t.Parallel()
-	webhook, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	called, release := make(chan struct{}, 1), make(chan struct{})
+	webhook := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		called <- struct{}{}
+		<-release
+	}))
 	defer webhook.Close()
+	defer close(release)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: webhook.Certificate().Raw})
 	cmd := command(t, "run", "--", "sh", "-c", `cat "$KUBECONFIG"; read line; exit 7`)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -45,7 +52,7 @@ func TestRunExitsWithTheCodeOfTheCommandIfTheServerDoesNotStop(t *testing.T) {
 		_, url, _ = strings.Cut(lines.Text(), "server: ")
 	}
 	answer, err := http.Post(url+"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "application/json",
-		strings.NewReader(fmt.Sprintf(silentWebhook, webhook.Addr())))
+		strings.NewReader(fmt.Sprintf(silentWebhook, webhook.URL, base64.StdEncoding.EncodeToString(ca))))
 	check(t, err)
 	check(t, answer.Body.Close())
 	go func() { // ends with the server
@@ -53,9 +60,7 @@ func TestRunExitsWithTheCodeOfTheCommandIfTheServerDoesNotStop(t *testing.T) {
 			_ = answer.Body.Close()
 		}
 	}()
-	conn, err := webhook.Accept()
-	check(t, err)
-	defer conn.Close()
+	<-called
 	check(t, stdin.Close())
 	_, _ = io.Copy(io.Discard, stdout)
 	var exit *exec.ExitError
@@ -72,7 +77,7 @@ func TestRunExitsWithTheCodeOfTheCommandIfTheServerDoesNotStop(t *testing.T) {
 const silentWebhook = `{
 	"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "silent"},
 	"webhooks": [{
-		"name": "silent.example.com", "clientConfig": {"url": "https://%s/"}, "timeoutSeconds": 30, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+		"name": "silent.example.com", "clientConfig": {"url": %q, "caBundle": %q}, "timeoutSeconds": 30, "sideEffects": "None", "admissionReviewVersions": ["v1"],
 		"rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}]
 	}]
 }`

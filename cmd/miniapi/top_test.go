@@ -32,6 +32,7 @@ func TestTopPrintsClientsWatchesAndConflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watch.Stop()
+	<-watch.ResultChan() // the server has sent all events
 	stale, err := maps.Get(t.Context(), "c", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
