@@ -146,7 +146,7 @@ func TestUnsafeDeleteNeedsItsOwnVerb(t *testing.T) {
 func TestWatchOfUnsafeDelete(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.corrupt("bad")
-	res := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion="+s.revision()+"&timeoutSeconds=5", "")
+	res := s.open("GET", "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion="+s.revision()+"&timeoutSeconds=600", "")
 	defer res.Body.Close()
 	s.must(http.StatusOK, s.do("DELETE", s.configMapURL("bad"), `{"kind":"DeleteOptions","apiVersion":"v1",`+unsafeOption+`}`))
 	var event struct {

@@ -14,14 +14,14 @@ import (
 // The errors of a body that cannot be read are the client's and are not logged.
 func TestUnreadableBodies(t *testing.T) {
 	s := newTestServer(t, nil)
-	const head = "POST /api/v1/namespaces/default/configmaps?timeout=20ms HTTP/1.1\r\nHost: localhost\r\n"
-	for _, test := range []struct{ name, rest, status string }{
-		{"a chunk without a length", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request"},
-		{"an incomplete body", "Content-Length: 100\r\n\r\n{", "504 Gateway Timeout"},
-		{"an empty body with a Content-Length", "Content-Length: 100\r\n\r\n", "504 Gateway Timeout"},
+	for _, test := range []struct{ name, query, rest, status string }{
+		{"a chunk without a length", "", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request"},
+		{"an incomplete body", "?timeout=20ms", "Content-Length: 100\r\n\r\n{", "504 Gateway Timeout"},
+		{"an empty body with a Content-Length", "?timeout=20ms", "Content-Length: 100\r\n\r\n", "504 Gateway Timeout"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn := s.dial()
+			head := "POST /api/v1/namespaces/default/configmaps" + test.query + " HTTP/1.1\r\nHost: localhost\r\n"
 			if _, err := io.WriteString(conn, head+test.rest); err != nil {
 				t.Fatal(err)
 			}

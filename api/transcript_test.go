@@ -103,7 +103,7 @@ func (p *player) watch(arguments string, headers []string) string {
 		p.t.Fatalf("WATCH %s: %v", arguments, err)
 	}
 	// A watch with too few events ends at its timeout.
-	res := p.open("GET", path+"&timeoutSeconds=5", "", headers...)
+	res := p.open("GET", path+"&timeoutSeconds=60", "", headers...)
 	defer res.Body.Close()
 	out := fmt.Sprintf("< %d %s\n", res.StatusCode, res.Header.Get("Content-Type"))
 	scanner := bufio.NewScanner(res.Body)

@@ -28,7 +28,7 @@ func TestWatchOfCompactedVersion(t *testing.T) {
 	if _, err := s.etcd.Compact(t.Context(), status.Header.Revision); err != nil {
 		t.Fatal(err)
 	}
-	got := s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps?watch=true&timeoutSeconds=5&resourceVersion=1", ""))
+	got := s.must(http.StatusOK, s.do("GET", "/api/v1/configmaps?watch=true&timeoutSeconds=600&resourceVersion=1", ""))
 	for _, want := range []string{`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1"`, `"reason":"Expired"`, `"code":410`} {
 		if !strings.Contains(got.body, want) || strings.Count(got.body, "\n") != 1 {
 			t.Errorf("no %s in %s", want, got.body)

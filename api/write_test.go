@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -43,14 +44,22 @@ func (s blockingStore) GetList(ctx context.Context, _ string, _ storage.ListOpti
 // newBlockingTestServer returns a server for configmaps on a blockingStore.
 func newBlockingTestServer(t *testing.T, create func()) *testServer {
 	t.Helper()
+	s := &testServer{t: t, logs: &bytes.Buffer{}}
+	config := newBlockingConfig(t, create)
+	config.Logger = slog.New(slog.NewTextHandler(s.logs, nil))
+	s.serve(config)
+	return s
+}
+
+// newBlockingConfig returns the configuration of such a server, for one write at a time.
+func newBlockingConfig(t *testing.T, create func()) Config {
+	t.Helper()
 	catalog := registry.NewCatalog(registry.CatalogConfig{Storage: func(storage.Codec) storage.Interface { return blockingStore{create: create} }})
 	i := slices.IndexFunc(kinds.Resources(feature.Default()), func(r *registry.Resource) bool { return r.Name == "configmaps" })
 	if err := catalog.Add(kinds.Resources(feature.Default())[i]); err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{t: t, logs: &bytes.Buffer{}}
-	s.serve(Config{Catalog: catalog, Scheme: kinds.Scheme(), Logger: slog.New(slog.NewTextHandler(s.logs, nil)), MaxMutatingInFlight: 1})
-	return s
+	return Config{Catalog: catalog, Scheme: kinds.Scheme(), MaxMutatingInFlight: 1}
 }
 
 const (
@@ -61,27 +70,39 @@ const (
 // The response to a write is sent at its deadline. The write counts as in flight until it ends, and
 // a shutdown waits for it.
 func TestWriteThatExceedsItsDeadline(t *testing.T) {
-	entered, release := make(chan struct{}), make(chan struct{})
-	s := newBlockingTestServer(t, func() { close(entered); <-release })
-	got := s.must(http.StatusGatewayTimeout, s.do("POST", configMaps+"?timeout=1s", newMap))
-	const want = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}` + "\n"
-	if got.body != want || got.header.Get("Retry-After") != "" {
-		t.Errorf("got %v %s\nwant %s", got.header, got.body, want)
-	}
-	<-entered
-	s.must(http.StatusTooManyRequests, s.do("POST", configMaps, newMap))
-	if open := s.api.OpenRequests(); len(open) != 1 || open[0].Verb != "create" {
-		t.Errorf("open requests: %v", open)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.api.Shutdown(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("a shutdown with a canceled context returned %v", err)
-	}
-	close(release)
-	if err := s.api.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) { // the deadline is not before the write begins
+		release := make(chan struct{})
+		s, err := New(newBlockingConfig(t, func() { <-release }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := post(s, configMaps+"?timeout=1s", newMap)
+		const want = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}` + "\n"
+		if got.Code != http.StatusGatewayTimeout || got.Body.String() != want || got.Header().Get("Retry-After") != "" {
+			t.Errorf("got %d %v %s\nwant %s", got.Code, got.Header(), got.Body, want)
+		}
+		if got := post(s, configMaps, newMap); got.Code != http.StatusTooManyRequests {
+			t.Errorf("a second write: %d %s", got.Code, got.Body)
+		}
+		if open := s.OpenRequests(); len(open) != 1 || open[0].Verb != "create" {
+			t.Errorf("open requests: %v", open)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Shutdown(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("a shutdown with a canceled context returned %v", err)
+		}
+		close(release)
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func post(s *Server, path, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
+	return w
 }
 
 func TestPanicOfWrite(t *testing.T) {
