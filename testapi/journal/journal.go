@@ -58,7 +58,7 @@ const (
 	defaultMaxWrites = 8192
 	defaultMaxBytes  = 4 << 20
 	// awaitTimeout limits the time that Await waits for writes in progress.
-	awaitTimeout = 100 * time.Millisecond
+	awaitTimeout = time.Second
 )
 
 // Journal records writes. Safe for concurrent use.
