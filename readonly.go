@@ -112,6 +112,6 @@ func (s *Server) seed(ctx context.Context) error {
 // response knows the custom resources.
 func (s *Server) awaitDefinitions(ctx context.Context) {
 	if s.config.Snapshot != nil || s.config.readOnly() {
-		s.sync(ctx)
+		s.syncWithin(ctx, startTimeout)
 	}
 }

@@ -47,8 +47,12 @@ import (
 	"github.com/miniapi/miniapi/ui"
 )
 
-// syncTimeout limits the time that a request waits for changes of the catalog.
-const syncTimeout = 5 * time.Second
+const (
+	// syncTimeout limits the time that a request waits for changes of the catalog, startTimeout the
+	// time that the start waits for the existing definitions.
+	syncTimeout  = 5 * time.Second
+	startTimeout = time.Minute
+)
 
 // Server is a running API server. Its methods are safe for concurrent use.
 type Server struct {
@@ -341,8 +345,10 @@ func (s *Server) resolver() webhooks.ResolveFunc {
 
 // sync blocks until the catalog serves every kind that was defined before the call, or until
 // syncTimeout.
-func (s *Server) sync(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+func (s *Server) sync(ctx context.Context) { s.syncWithin(ctx, syncTimeout) }
+
+func (s *Server) syncWithin(ctx context.Context, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	updates := []func(context.Context) error{s.crds.Sync}
 	if !s.config.readOnly() {
