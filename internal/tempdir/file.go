@@ -21,18 +21,21 @@ type File struct {
 	lock *os.File // nil: another process has claimed the file too
 }
 
-// claimInterval is the time between two attempts to claim a file.
-const claimInterval = 10 * time.Millisecond
+// claimInterval is the time between two attempts to claim a file, claimTimeout limits all of them.
+const (
+	claimInterval = 10 * time.Millisecond
+	claimTimeout  = time.Second
+)
 
 // Claim makes a file belong to this process until Remove. The file need not exist. If a running
 // process has claimed it, for example in another container, both use the file.
 func Claim(path string) (*File, error) {
-	for attempt := 1; ; attempt++ {
+	for deadline := time.Now().Add(claimTimeout); ; {
 		lock, err := lock(path+lockSuffix, os.O_RDWR|os.O_CREATE)
 		switch {
 		case err == nil:
 			return &File{path, lock}, nil
-		case attempt < attempts: // another process may be removing the file
+		case time.Now().Before(deadline): // another process may be removing the file
 			time.Sleep(claimInterval)
 		case errors.Is(err, filelock.ErrLocked):
 			return &File{path: path}, nil

@@ -19,10 +19,9 @@ const (
 	prefix = "miniapi-"
 	// lockName is the file in a directory that its process locks. A directory without it is never
 	// removed by another process.
+	//
+	// Invariant: the file is locked before it has this name.
 	lockName = "miniapi.lock"
-	// attempts bounds the directories that New creates. RemoveAbandoned of another process can
-	// remove one only in the moment before it is locked.
-	attempts = 10
 )
 
 // Dir is a locked temporary directory.
@@ -33,19 +32,20 @@ type Dir struct {
 
 // New creates a directory with the name miniapi-KIND-NUMBER. The caller must call Remove.
 func New(kind string) (*Dir, error) {
-	for attempt := 1; ; attempt++ {
-		path, err := os.MkdirTemp("", prefix+kind+"-")
-		if err != nil {
-			return nil, err
-		}
-		dir := &Dir{path: path}
-		if dir.lock, err = lock(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE); err == nil {
-			return dir, nil
-		}
-		if err = errors.Join(fmt.Errorf("lock %s: %w", path, err), os.RemoveAll(path)); attempt == attempts {
-			return nil, err
-		}
+	path, err := os.MkdirTemp("", prefix+kind+"-")
+	if err != nil {
+		return nil, err
 	}
+	unnamed := filepath.Join(path, lockName+".new")
+	lock, err := filelock.TryLockFile(unnamed, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), os.RemoveAll(path))
+	}
+	dir := &Dir{path, lock}
+	if err := os.Rename(unnamed, filepath.Join(path, lockName)); err != nil {
+		return nil, errors.Join(err, dir.Remove())
+	}
+	return dir, nil
 }
 
 // lock opens and locks a lock file with the flags of os.OpenFile. It returns filelock.ErrLocked if
