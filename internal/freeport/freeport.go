@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync/atomic"
 )
 
 // The ports are below the range from which systems take the ports for port 0 and for outgoing
@@ -17,10 +18,18 @@ const (
 	lastPort  = 32000
 )
 
+// tried counts the ports that were tried, from a random number on. A process tries all ports in
+// turn, so that parallel tests get different ones before their programs listen.
+var tried = func() *atomic.Uint32 {
+	first := &atomic.Uint32{}
+	first.Store(rand.Uint32N(lastPort - firstPort))
+	return first
+}()
+
 // Addresses returns different addresses HOST:PORT whose ports are free.
 func Addresses(host string, count int) (addresses []string, err error) {
 	for range 100 * count {
-		address := net.JoinHostPort(host, strconv.Itoa(firstPort+rand.IntN(lastPort-firstPort)))
+		address := net.JoinHostPort(host, strconv.Itoa(firstPort+int(tried.Add(1)%(lastPort-firstPort))))
 		listener, listenErr := net.Listen("tcp", address)
 		if listenErr != nil {
 			continue
