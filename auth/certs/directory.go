@@ -15,7 +15,7 @@ import (
 
 // lockTimeout limits the wait for another process that creates files in the same Directory.
 const (
-	lockTimeout  = 10 * time.Second
+	lockTimeout  = time.Minute
 	lockInterval = 2 * time.Millisecond
 )
 
