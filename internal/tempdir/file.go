@@ -31,7 +31,7 @@ const (
 // process has claimed it, for example in another container, both use the file.
 func Claim(path string) (*File, error) {
 	for deadline := time.Now().Add(claimTimeout); ; {
-		lock, err := lock(path+lockSuffix, os.O_RDWR|os.O_CREATE)
+		lock, err := filelock.TryLockName(path+lockSuffix, os.O_RDWR|os.O_CREATE)
 		switch {
 		case err == nil:
 			return &File{path, lock}, nil
@@ -54,7 +54,7 @@ func (f *File) Remove() error {
 	if f.lock == nil {
 		return err
 	}
-	lockErr := remove(f.path + lockSuffix) // before the lock is free, see lock
+	lockErr := remove(f.path + lockSuffix) // before the lock is free, see TryLockName
 	closeErr := f.lock.Close()
 	if lockErr != nil { // Windows does not remove open files
 		lockErr = remove(f.path + lockSuffix)
@@ -91,7 +91,7 @@ func RemoveAbandonedFiles(ctx context.Context, dir, prefix string) error {
 
 // removeUnlockedFile removes a file whose lock file no process has locked.
 func removeUnlockedFile(path string) error {
-	lock, err := lock(path+lockSuffix, os.O_RDWR)
+	lock, err := filelock.TryLockName(path+lockSuffix, os.O_RDWR)
 	if errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -48,33 +48,12 @@ func New(kind string) (*Dir, error) {
 	return dir, nil
 }
 
-// lock opens and locks a lock file with the flags of os.OpenFile. It returns filelock.ErrLocked if
-// another process has locked the file, and fs.ErrNotExist if another process has removed it in
-// between.
-func lock(path string, flag int) (*os.File, error) {
-	file, err := filelock.TryLockFile(path, flag)
-	if err != nil {
-		return nil, err
-	}
-	locked, err := file.Stat()
-	if err == nil {
-		var existing fs.FileInfo
-		if existing, err = os.Stat(path); err == nil && !os.SameFile(locked, existing) {
-			err = fs.ErrNotExist
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
 // Path returns the path of the directory.
 func (d *Dir) Path() string { return d.path }
 
 // Remove removes the directory with its content.
 func (d *Dir) Remove() error {
-	err := os.RemoveAll(d.path) // before the lock is free, see lock
+	err := os.RemoveAll(d.path) // before the lock is free, see TryLockName
 	closeErr := d.lock.Close()
 	if err != nil { // Windows does not remove open files
 		err = os.RemoveAll(d.path)
@@ -104,7 +83,7 @@ func RemoveAbandoned(ctx context.Context) error {
 
 // removeUnlocked removes a directory with a lock file that no process has locked.
 func removeUnlocked(dir string) error {
-	lock, err := lock(filepath.Join(dir, lockName), os.O_RDWR)
+	lock, err := filelock.TryLockName(filepath.Join(dir, lockName), os.O_RDWR)
 	if errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -3,9 +3,12 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"go.etcd.io/etcd/server/v3/storage/datadir"
 
 	"github.com/miniapi/miniapi/internal/filelock"
 	"github.com/miniapi/miniapi/internal/tempdir"
@@ -26,6 +29,8 @@ var (
 const (
 	lockName  = "miniapi.lock"
 	memberDir = "member" // etcd's subdirectory
+	// openAttempts bounds the attempts to open a directory that other servers remove.
+	openAttempts = 10
 )
 
 // dataDir is the directory of one etcd. It is locked.
@@ -58,17 +63,15 @@ func (d *dataDir) open(known []string) (err error) {
 		}
 		return err
 	}
-	if err := d.create(); err != nil {
-		return err
+	for attempt := 1; ; attempt++ {
+		if err = d.create(); err == nil {
+			err = d.claim(known)
+		}
+		// A server whose start has failed may be removing the directory.
+		if !errors.Is(err, fs.ErrNotExist) || attempt == openAttempts {
+			return err
+		}
 	}
-	if err := d.checkContent(known); err != nil {
-		return err
-	}
-	d.lock, err = filelock.TryLockFile(filepath.Join(d.path, lockName), os.O_RDWR|os.O_CREATE)
-	if errors.Is(err, filelock.ErrLocked) {
-		return ErrInUse
-	}
-	return err
 }
 
 func (d *dataDir) create() error {
@@ -82,6 +85,32 @@ func (d *dataDir) create() error {
 	}
 	return err
 }
+
+// claim locks the directory and checks its content. The content is also checked before, because a
+// directory that is rejected must not get a lock file. A server that is starting may have created
+// files, but no directory of etcd yet.
+func (d *dataDir) claim(known []string) error {
+	rejection, flags := d.checkContent(known), os.O_RDWR
+	switch {
+	case rejection == nil:
+		flags |= os.O_CREATE
+	case !errors.Is(rejection, ErrForeign):
+		return rejection
+	}
+	lock, err := filelock.TryLockName(d.lockPath(), flags)
+	switch {
+	case errors.Is(err, filelock.ErrLocked):
+		return ErrInUse
+	case rejection != nil && errors.Is(err, fs.ErrNotExist):
+		return rejection
+	case err != nil:
+		return err
+	}
+	d.lock = lock
+	return d.checkContent(known)
+}
+
+func (d *dataDir) lockPath() string { return filepath.Join(d.path, lockName) }
 
 // checkContent rejects a directory that contains files but no directory of etcd.
 func (d *dataDir) checkContent(known []string) error {
@@ -108,17 +137,20 @@ func (d *dataDir) checkContent(known []string) error {
 func (d *dataDir) keep() { d.created = false }
 
 // close unlocks the directory. It removes the directory if it is temporary, or was created for a
-// start that failed.
+// start that failed. If another server has locked it in the meantime, the directory stays.
 func (d *dataDir) close() error {
 	if d.temp != nil {
 		return d.temp.Remove()
 	}
-	var err error
+	var errs []error
 	if d.lock != nil {
-		err = d.lock.Close()
+		if d.created { // the lock file last: no other server uses the directory until then
+			errs = append(errs, os.RemoveAll(datadir.ToMemberDir(d.path)), os.RemoveAll(d.lockPath()))
+		}
+		errs = append(errs, d.lock.Close())
 	}
-	if d.path != "" && d.created {
-		err = errors.Join(err, os.RemoveAll(d.path))
+	if d.created {
+		_ = os.Remove(d.path) // fails if another server has begun to use it
 	}
-	return err
+	return errors.Join(errs...)
 }
