@@ -153,6 +153,7 @@ func (r *running) run(ctx context.Context) error {
 func (r *running) report(changes []storage.Change, upTo int64, complete bool) {
 	defer r.activity.Handled(upTo)
 	if complete {
+		r.activity.Lost()
 		for _, controller := range r.controllers {
 			controller.Reset()
 		}

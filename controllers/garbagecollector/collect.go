@@ -26,8 +26,13 @@ func (c *Collector) collect(ctx context.Context, obj *item, owners owners) error
 	case len(owners.solid) > 0:
 		// A reference to a waiting owner would keep the owner for ever.
 		return update(ctx, obj.Location, obj.UID, func(obj metav1.Object) { removeReferences(obj, gone) })
-	case len(owners.waiting) > 0 && c.hasDependents(obj):
-		if c.isInCycle(obj) {
+	}
+	hasDependents, inCycle, err := c.examineDependents(ctx, obj, owners)
+	if err != nil {
+		return err
+	}
+	if hasDependents {
+		if inCycle {
 			if err := update(ctx, obj.Location, obj.UID, unblockOwners); err != nil {
 				return err
 			}
@@ -43,33 +48,28 @@ func (c *Collector) collect(ctx context.Context, obj *item, owners owners) error
 	return c.remove(ctx, obj.Location, obj, policy)
 }
 
-func (c *Collector) hasDependents(obj *item) (found bool) {
-	c.graph.dependentsOf(obj.key, obj.UID, func(dependent) bool {
-		found = true
-		return false
+// examineDependents reports whether an object has dependents although an owner waits for it, and
+// whether one of them waits for its own dependents: it may be an owner of the object.
+func (c *Collector) examineDependents(ctx context.Context, obj *item, owners owners) (found, inCycle bool, err error) {
+	if len(owners.waiting) == 0 {
+		return false, false, nil
+	}
+	err = c.eachDependent(ctx, obj, owners.waitingAt, func(d dependent) bool {
+		found, inCycle = true, d.foreground
+		return !inCycle
 	})
-	return found
-}
-
-// isInCycle reports whether a dependent of the object waits for its own dependents. It may be an
-// owner of the object.
-func (c *Collector) isInCycle(obj *item) (found bool) {
-	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
-		found = d.foreground
-		return !found
-	})
-	return found
+	return found, inCycle, err
 }
 
 // finishForeground releases an object that is deleted in the foreground, once no dependent blocks.
 func (c *Collector) finishForeground(ctx context.Context, obj *item) error {
 	blocked := false
-	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
+	err := c.eachDependent(ctx, obj, obj.revision, func(d dependent) bool {
 		blocked = d.blocking
 		return !blocked
 	})
-	if blocked {
-		return nil // the change of the dependent follows
+	if blocked || err != nil {
+		return err // the change of a dependent that blocks follows
 	}
 	return removeFinalizer(ctx, obj, metav1.FinalizerDeleteDependents)
 }
@@ -77,10 +77,13 @@ func (c *Collector) finishForeground(ctx context.Context, obj *item) error {
 // orphanDependents removes the references to an object from its dependents, and then releases it.
 func (c *Collector) orphanDependents(ctx context.Context, obj *item) error {
 	var dependents []dependent
-	c.graph.dependentsOf(obj.key, obj.UID, func(d dependent) bool {
+	err := c.eachDependent(ctx, obj, obj.revision, func(d dependent) bool {
 		dependents = append(dependents, d)
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	snapshot, released := c.config.Catalog.Snapshot(), []types.UID{obj.UID}
 	var group errgroup.Group
 	group.SetLimit(parallelReleases)

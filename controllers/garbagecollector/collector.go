@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -27,15 +28,18 @@ const (
 // Collector is the garbage collector. It implements reconcile.Controller.
 type Collector struct {
 	config reconcile.Config
-	graph  *graph
-	queue  *reconcile.Queue
+	// graph is replaced when changes are lost. It then lacks objects until config.Activity has
+	// handled the complete state, see eachDependent.
+	graph atomic.Pointer[graph]
+	queue *reconcile.Queue
 	// sought holds the namespaces in which absent owners were found, by UID.
 	sought *lru.Cache
 }
 
 // New returns a collector. It starts nothing.
 func New(config reconcile.Config) reconcile.Controller {
-	c := &Collector{config: config, graph: newGraph(), sought: lru.New(soughtOwners)}
+	c := &Collector{config: config, sought: lru.New(soughtOwners)}
+	c.Reset()
 	c.queue = reconcile.NewQueue(config, reconcile.QueueConfig{Name: controllerName, Workers: workers, Reconcile: c.reconcile})
 	return c
 }
@@ -55,7 +59,7 @@ func (c *Collector) Run(ctx context.Context) error {
 func (c *Collector) resolveKinds(ctx context.Context) error {
 	for {
 		changed := c.config.Catalog.Changed()
-		c.enqueue(c.graph.resolve(c.config.Catalog.Snapshot()))
+		c.enqueue(c.graph.Load().resolve())
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -65,16 +69,16 @@ func (c *Collector) resolveKinds(ctx context.Context) error {
 }
 
 // Reset implements reconcile.Controller.
-func (c *Collector) Reset() { c.graph.reset() }
+func (c *Collector) Reset() { c.graph.Store(newGraph(c.config.Catalog)) }
 
 // Handle implements reconcile.Controller.
 func (c *Collector) Handle(change reconcile.Change) {
 	switch {
 	case isIgnored(change):
 	case change.Deleted:
-		c.enqueue(c.graph.remove(change.Key))
+		c.enqueue(c.graph.Load().remove(change.Key))
 	default:
-		c.enqueue(c.graph.put(newNode(change.Key, ownership(change.Data)), c.config.Catalog.Snapshot()))
+		c.enqueue(c.graph.Load().put(newNode(change.Key, ownership(change.Data))))
 	}
 }
 
@@ -125,7 +129,7 @@ type item struct {
 // reconcile deletes an object without owners, or continues the deletion of an object that waits for
 // the collector.
 func (c *Collector) reconcile(ctx context.Context, key string) error {
-	deletedOwners, ok := c.graph.lookup(key)
+	deletedOwners, ok := c.graph.Load().lookup(key)
 	if !ok {
 		return nil
 	}
@@ -161,11 +165,27 @@ func (c *Collector) reconcile(ctx context.Context, key string) error {
 
 // suspend keeps an object until the catalog differs from a snapshot.
 func (c *Collector) suspend(key string, snapshot *registry.Snapshot) error {
-	c.graph.suspend(key)
+	c.graph.Load().suspend(key)
 	if c.config.Catalog.Snapshot() != snapshot {
 		c.queue.Add(key)
 	}
 	return nil
+}
+
+// eachDependent calls visit with the objects that refer to an object, until it returns false. No
+// object is missing that referred to it at a revision that was read: the graph may be behind the
+// latest state, and at the start it is incomplete.
+func (c *Collector) eachDependent(ctx context.Context, obj *item, revision int64, visit func(dependent) bool) error {
+	for {
+		graph := c.graph.Load()
+		if err := c.config.Activity.AwaitHandled(ctx, revision); err != nil {
+			return err
+		}
+		if c.graph.Load() == graph {
+			graph.dependentsOf(obj.key, obj.UID, visit)
+			return nil
+		}
+	}
 }
 
 // read returns the latest state of an object.

@@ -8,6 +8,6 @@
 //
 // The graph only selects the objects to look at. Each decision is made on the latest state of the
 // object and of its owners, and a deletion has the UID and the resourceVersion of that state as
-// preconditions. An object with an owner of an unknown kind is kept until the catalog serves the
-// kind.
+// preconditions. The dependents of an object are read from the graph, once it is not older than the
+// object. An object with an owner of an unknown kind is kept until the catalog serves the kind.
 package garbagecollector

@@ -16,6 +16,8 @@ import (
 // graph holds the owner references of all objects. Its methods are safe for concurrent use. Methods
 // that change it return the keys of the objects to reconcile.
 type graph struct {
+	catalog *registry.Catalog
+
 	mu    sync.Mutex // guards all below
 	nodes map[string]*node
 	// dependents holds the nodes with a reference to an owner, by the key of the owner.
@@ -38,16 +40,12 @@ type node struct {
 	deletedOwners []types.UID
 }
 
-func newGraph() *graph {
-	g := &graph{}
-	g.reset()
-	return g
-}
-
-func (g *graph) reset() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.nodes, g.dependents, g.unresolved = map[string]*node{}, map[string]map[*node]struct{}{}, map[*node]struct{}{}
+// newGraph returns an empty graph, which resolves kinds by a catalog.
+func newGraph(catalog *registry.Catalog) *graph {
+	return &graph{
+		catalog: catalog,
+		nodes:   map[string]*node{}, dependents: map[string]map[*node]struct{}{}, unresolved: map[*node]struct{}{},
+	}
 }
 
 func newNode(key string, metadata reconcile.Metadata) *node {
@@ -61,7 +59,7 @@ func newNode(key string, metadata reconcile.Metadata) *node {
 func (n *node) isRelevant() bool { return len(n.refs) > 0 || n.foreground || n.orphan }
 
 // put sets the state of an object.
-func (g *graph) put(n *node, snapshot *registry.Snapshot) (changed []string) {
+func (g *graph) put(n *node) (changed []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old := g.nodes[n.key]
@@ -73,7 +71,7 @@ func (g *graph) put(n *node, snapshot *registry.Snapshot) (changed []string) {
 		n.deletedOwners = old.deletedOwners
 	}
 	if n.isRelevant() {
-		g.attach(n, snapshot)
+		g.attach(n, g.catalog.Snapshot())
 	}
 	if old != nil {
 		changed = g.waitingOwners(old, n)
@@ -182,9 +180,10 @@ func (n *node) resolve(snapshot *registry.Snapshot) bool {
 }
 
 // resolve resolves the kinds that were unknown.
-func (g *graph) resolve(snapshot *registry.Snapshot) (changed []string) {
+func (g *graph) resolve() (changed []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	snapshot := g.catalog.Snapshot()
 	for n := range maps.Clone(g.unresolved) {
 		g.detach(n)
 		g.attach(n, snapshot)

@@ -40,6 +40,8 @@ type owners struct {
 	// solid owners exist. Owners in waiting exist and wait for the deletion of their dependents.
 	// Dangling references have no owner with their UID.
 	solid, waiting, dangling []types.UID
+	// waitingAt is the latest revision of a waiting owner.
+	waitingAt int64
 }
 
 // classify reads the owners of an object.
@@ -65,7 +67,7 @@ func (c *Collector) classify(ctx context.Context, snapshot *registry.Snapshot, o
 		case err != nil:
 			return owners{}, err
 		case owner.Deleting && owner.HasFinalizer(metav1.FinalizerDeleteDependents):
-			o.waiting = append(o.waiting, ref.UID)
+			o.waiting, o.waitingAt = append(o.waiting, ref.UID), max(o.waitingAt, owner.revision)
 		default:
 			o.solid = append(o.solid, ref.UID)
 		}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,12 +32,40 @@ func (a *Activity) Reset() {
 	a.changed.Notify()
 }
 
+// Lost records that changes were lost: the complete state must be handled before any revision
+// counts as handled.
+func (a *Activity) Lost() {
+	a.mu.Lock()
+	a.handled = 0
+	a.mu.Unlock()
+	a.changed.Notify()
+}
+
 // Handled records that the controllers have handled all changes up to a revision.
 func (a *Activity) Handled(revision int64) {
 	a.mu.Lock()
 	a.handled = max(a.handled, revision)
 	a.mu.Unlock()
 	a.changed.Notify()
+}
+
+// AwaitHandled blocks until the controllers have handled all changes up to a revision. It returns
+// the error of ctx.
+func (a *Activity) AwaitHandled(ctx context.Context, revision int64) error {
+	for {
+		changed := a.changed.Changed()
+		a.mu.Lock()
+		handled := a.handled
+		a.mu.Unlock()
+		if handled >= revision {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Pending describes the work that is left after the changes up to a revision, one line for each

@@ -278,7 +278,8 @@ func TestOwnersAndScopes(t *testing.T) {
 	e.check(err)
 }
 
-// The collector continues with the state of the data directory.
+// The collector continues with the state of the data directory. It knows all dependents of an owner
+// before it orphans them.
 func TestRestartContinuesTheCollection(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir()}
 	off := config
@@ -288,6 +289,9 @@ func TestRestartContinuesTheCollection(t *testing.T) {
 	for _, name := range []string{"background", "foreground", "orphan"} {
 		owners[name] = e.createConfigMap(namespace, name)
 		e.createConfigMap(namespace, name+"-child", ownedBy(blocking(owners[name])))
+	}
+	for i := range 200 {
+		e.createConfigMap(namespace, fmt.Sprintf("orphan-child-%d", i), ownedBy(ownerRef(owners["orphan"])))
 	}
 	e.deleteConfigMap("background", metav1.DeletePropagationBackground)
 	e.deleteConfigMap("foreground", metav1.DeletePropagationForeground)
@@ -301,6 +305,9 @@ func TestRestartContinuesTheCollection(t *testing.T) {
 	e = start(t, config)
 	e.awaitGone("background-child", "foreground", "foreground-child", "orphan")
 	e.awaitOwners("orphan-child")
+	for i := range 200 {
+		e.awaitOwners(fmt.Sprintf("orphan-child-%d", i))
+	}
 }
 
 func TestOwnerOfAThousandDependents(t *testing.T) {
