@@ -57,10 +57,11 @@ func (n *nodes) reconcile(ctx context.Context, name string) error {
 		return nil
 	}
 	ctx = asKubelet(ctx, name)
-	if node, err = n.objects.UpdateStatus(ctx, node, func(node *corev1.Node) { makeReady(node, metav1.NewTime(registry.Now(ctx))) }); err != nil {
+	// A node that is ready is left alone, so its taint is removed before.
+	if node, err = n.objects.Update(ctx, node, removeNotReady); err != nil {
 		return err
 	}
-	_, err = n.objects.Update(ctx, node, removeNotReady)
+	_, err = n.objects.UpdateStatus(ctx, node, func(node *corev1.Node) { makeReady(node, metav1.NewTime(registry.Now(ctx))) })
 	return err
 }
 

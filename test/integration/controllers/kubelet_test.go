@@ -195,6 +195,26 @@ func TestPodsAreBoundToMatchingNodes(t *testing.T) {
 	e.awaitPod("unschedulable", "ready", isReady)
 }
 
+// A ready node is left alone, so a restart between two writes must not leave its taint.
+func TestANodeLosesItsTaintBeforeItIsReady(t *testing.T) {
+	e := start(t, instant())
+	nodes, err := e.client.CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=a"})
+	e.check(err)
+	defer nodes.Stop()
+	e.createNode("a")
+	for event := range nodes.ResultChan() {
+		node := event.Object.(*corev1.Node)
+		if len(node.Status.Conditions) == 0 {
+			continue
+		}
+		if len(node.Spec.Taints) > 0 {
+			t.Errorf("the ready node has the taints %v", node.Spec.Taints)
+		}
+		return
+	}
+	t.Error("the watch ended")
+}
+
 func TestPodsAreSpreadOverNodes(t *testing.T) {
 	config := instant()
 	config.Controllers = []string{"-*"}
@@ -305,10 +325,10 @@ func TestADeletedPodUsesItsGracePeriod(t *testing.T) {
 		p.Finalizers = []string{"example.com/hold"}
 	}))
 	e.awaitPod("p", "ready", isReady)
-	e.check(e.client.CoreV1().Pods("default").Delete(t.Context(), "p", metav1.DeleteOptions{}))
-	deleted := e.getPod("p")
+	deleted := &corev1.Pod{}
+	e.check(e.client.CoreV1().RESTClient().Delete().Namespace("default").Resource("pods").Name("p").Do(t.Context()).Into(deleted))
 	if !isReady(deleted) || deleted.DeletionTimestamp == nil {
-		t.Errorf("during the grace period: %+v", deleted.Status)
+		t.Errorf("at the beginning of the grace period: %+v", deleted.Status)
 	}
 	p := e.awaitPhase("p", corev1.PodFailed)
 	terminated := p.Status.ContainerStatuses[0].State.Terminated
