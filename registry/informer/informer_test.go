@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -217,11 +217,19 @@ func TestSyncWaitsForHandle(t *testing.T) {
 	e.create("a", "1")
 	e.run()
 	<-handling
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if err := e.Sync(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	e.create("b", "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	synced := make(chan error)
+	go func() { synced <- e.Sync(ctx) }() // ends with ctx
+	for len(e.known()) < 2 {              // until Sync has read the list: Run is in Handle
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-synced; !errors.Is(err, context.Canceled) {
 		t.Errorf("Sync returned %v before Handle", err)
 	}
+	resume <- struct{}{}
+	<-handling
 	resume <- struct{}{}
 	if err := e.Sync(t.Context()); err != nil {
 		t.Error(err)
