@@ -99,7 +99,7 @@ func TestClientCancelsConversion(t *testing.T) {
 			t.Error("the request succeeded without the webhook")
 		}
 	}
-	patient, stop := context.WithTimeout(t.Context(), time.Minute)
+	patient, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	if err := e.server.AwaitIdle(patient); err != nil {
 		t.Errorf("requests are open: %v", e.server.OpenRequests())

@@ -179,7 +179,7 @@ func (c *fixedObjects) checkInformer(factory dynamicinformer.DynamicSharedInform
 	c.widget("last", "")
 	select {
 	case <-last:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute): // a reflector whose watches were short waits up to a minute
 		c.Fatal("the informer does not see the last object")
 	}
 	if keys := informer.GetStore().ListKeys(); len(keys) != len(c.names) {

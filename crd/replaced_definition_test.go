@@ -55,7 +55,7 @@ func (e *env) installGate(operation admissionregistrationv1.OperationType) *gate
 		ObjectMeta: metav1.ObjectMeta{Name: "gate"},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{{
 			Name: "gate." + group, AdmissionReviewVersions: []string{"v1"},
-			SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone), TimeoutSeconds: new(int32(30)),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
 				URL:      new(server.URL),
 				CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),

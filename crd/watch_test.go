@@ -53,7 +53,7 @@ func TestInformerContinuesAfterASchemaChange(t *testing.T) {
 				if got == want {
 					return
 				}
-			case <-time.After(time.Minute):
+			case <-time.After(5 * time.Minute):
 				t.Fatalf("the informer has not seen %s", want)
 			}
 		}

@@ -100,7 +100,7 @@ func TestFailurePolicy(t *testing.T) {
 		},
 			`failed to call webhook: Post "` + redirected.URL + `": the server attempted to redirect this request, which is not permitted`},
 		{"a response that is too long", nil, func(w *admissionregistrationv1.ValidatingWebhook) {
-			w.ClientConfig.URL = new(misbehaving.URL + "/long")
+			w.ClientConfig.URL, w.TimeoutSeconds = new(misbehaving.URL+"/long"), new(int32(30))
 		},
 			`failed to call webhook: unexpected error when reading response body. Please retry. Original error: the answer is longer than 8388608 bytes`},
 		{"a response with another uid", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
