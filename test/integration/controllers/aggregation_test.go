@@ -29,7 +29,7 @@ func aggregate(t *testing.T) (first, second *env) {
 	file := filepath.Join(t.TempDir(), "front-proxy-ca.crt")
 	first.check(os.WriteFile(file, ca, 0o600))
 	second = start(t, miniapi.Config{
-		Controllers: []string{"-*"}, RecentRequests: 100,
+		Controllers: []string{"-*"}, RecentRequests: 1000,
 		Secure: &miniapi.Secure{RequestHeaders: miniapi.RequestHeaders{
 			ClientCAFile: file, UsernameHeaders: []string{"X-Remote-User"}, GroupHeaders: []string{"X-Remote-Group"},
 		}},

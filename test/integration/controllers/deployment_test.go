@@ -366,6 +366,7 @@ func TestHashCollision(t *testing.T) {
 func TestEqualEventsAreCounted(t *testing.T) {
 	e := startDeployments(t)
 	d := e.createDeployment(1)
+	e.awaitRollout()
 	for _, replicas := range []int{2, 1, 2} {
 		e.patchDeployment(fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 		e.awaitRollout()

@@ -63,13 +63,15 @@ func (e *env) countConfigMaps(namespace string) int {
 	return len(list.Items)
 }
 
-// killDuring starts a server on a data directory, prepares it, and kills it when a part of the
-// ConfigMaps in a namespace is deleted. One of them has a finalizer, so the deletion cannot end.
-func killDuring(t *testing.T, dir, namespace string, prepare func(*env)) {
+// killDuring starts a server on a data directory, creates objects, begins their deletion, and kills
+// the server when a part of the ConfigMaps in a namespace is deleted. One of them has a finalizer,
+// so the deletion cannot end.
+func killDuring(t *testing.T, dir, namespace string, create, remove func(*env)) {
 	t.Helper()
 	e, kill := startProcess(t, dir)
-	prepare(e)
+	create(e)
 	all := e.countConfigMaps(namespace)
+	remove(e)
 	e.await("the deletion of objects", func(context.Context) bool { return e.countConfigMaps(namespace) < all*9/10 })
 	kill()
 }
@@ -83,8 +85,7 @@ func TestKillDuringTheDeletionOfANamespace(t *testing.T) {
 			e.createConfigMap("n", fmt.Sprintf("m%d", i))
 		}
 		e.createConfigMap("n", "held", withFinalizer("example.com/hold"))
-		e.deleteNamespace("n")
-	})
+	}, func(e *env) { e.deleteNamespace("n") })
 	e := start(t, miniapi.Config{DataDir: dir})
 	e.await("the deletion of the other objects", func(context.Context) bool { return e.countConfigMaps("n") == 1 })
 	e.patchConfigMap("n", "held", `{"metadata":{"finalizers":null}}`)
@@ -100,8 +101,7 @@ func TestKillDuringACollection(t *testing.T) {
 			e.createConfigMap(namespace, fmt.Sprintf("child-%d", i), ownedBy(blocking(owner)))
 		}
 		e.createConfigMap(namespace, "held", ownedBy(blocking(owner)), withFinalizer("example.com/hold"))
-		e.deleteConfigMap("owner", metav1.DeletePropagationForeground)
-	})
+	}, func(e *env) { e.deleteConfigMap("owner", metav1.DeletePropagationForeground) })
 	e := start(t, miniapi.Config{DataDir: dir})
 	e.await("the deletion of the other dependents", func(context.Context) bool { return e.countConfigMaps(namespace) == 2 })
 	e.patchConfigMap(namespace, "held", `{"metadata":{"finalizers":null}}`)

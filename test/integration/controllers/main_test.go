@@ -57,10 +57,10 @@ func (e *env) check(err error) {
 	}
 }
 
-// await calls done until it returns true. The test fails after a minute.
+// await calls done until it returns true. The test fails after minutes, which only a hang exceeds.
 func (e *env) await(what string, done func(ctx context.Context) bool) {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(e.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(e.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

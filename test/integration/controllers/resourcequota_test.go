@@ -117,9 +117,13 @@ func TestAPodThatOutlivesItsGracePeriodCountsOnlyAsAnObject(t *testing.T) {
 	e.awaitUsed("pods=0,count/pods=0")
 	p := e.createPod(pod("a"))
 	e.bind(p)
-	e.check(e.client.CoreV1().Pods("default").Delete(t.Context(), "a", metav1.DeleteOptions{GracePeriodSeconds: new(int64(1))}))
-	e.awaitUsed("pods=1,count/pods=1")
-	e.awaitUsed("pods=0,count/pods=1")
+	for _, step := range []struct {
+		grace int64
+		used  string
+	}{{3600, "pods=1,count/pods=1"}, {1, "pods=0,count/pods=1"}} {
+		e.check(e.client.CoreV1().Pods("default").Delete(t.Context(), "a", metav1.DeleteOptions{GracePeriodSeconds: &step.grace}))
+		e.awaitUsed(step.used)
+	}
 }
 
 func TestAQuotaCountsThePodsInItsScopes(t *testing.T) {
