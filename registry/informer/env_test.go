@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path"
 	"slices"
 	"sync"
@@ -30,6 +31,10 @@ type env struct {
 	// maps is the store of another API server, which writes ConfigMaps also while they are not in
 	// the catalog.
 	maps *registry.Store
+	// lost receives a value when the running informer has lost its watch, and when it cannot watch
+	// again.
+	lost    chan struct{}
+	running bool
 
 	mu      sync.Mutex // guards changes
 	changes []string
@@ -39,18 +44,37 @@ type env struct {
 // replaces it.
 func newEnv(t *testing.T, edit ...func(*Config)) *env {
 	t.Helper()
-	e := &env{Env: registrytest.New(t, nil)}
+	e := &env{Env: registrytest.New(t, nil), lost: make(chan struct{}, 1)}
 	e.maps = otherServer(e.Env)
 	config := Config{
 		Resource: corev1.Resource("configmaps"),
 		Lookup:   func(name schema.GroupResource) (*registry.Store, bool) { return e.Catalog.Snapshot().Store(name) },
 		Handle:   func(_ context.Context, change Change) { e.record(change) },
+		Logger:   slog.New(lossHandler{Handler: slog.DiscardHandler, lost: e.lost}),
 	}
 	for _, edit := range edit {
 		edit(&config)
 	}
 	e.Informer = New(config)
 	return e
+}
+
+// lossHandler reports each warning of an informer, which is the loss of its watch.
+type lossHandler struct {
+	slog.Handler
+	lost chan<- struct{}
+}
+
+// Enabled implements slog.Handler.
+func (lossHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (h lossHandler) Handle(context.Context, slog.Record) error {
+	select {
+	case h.lost <- struct{}{}:
+	default: // the last loss was not read
+	}
+	return nil
 }
 
 // otherServer returns the store of the ConfigMaps in another catalog over the same etcd.
@@ -71,6 +95,7 @@ func otherServer(e *registrytest.Env) *registry.Store {
 // run runs the informer until the test ends.
 func (e *env) run() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(e.Context()))
+	e.running = true
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := e.Run(ctx); err != nil {
@@ -201,12 +226,20 @@ func (e *env) compact() {
 	}
 }
 
-// disconnect takes the ConfigMaps out of the catalog, which ends the watch. reconnect returns them.
+// disconnect takes the ConfigMaps out of the catalog, and returns when the watch has ended: it may
+// report later changes before. reconnect returns the ConfigMaps.
 func (e *env) disconnect() (reconnect func()) {
 	e.Helper()
+	select {
+	case <-e.lost: // an earlier loss
+	default:
+	}
 	resource := e.maps.Resource()
 	if err := e.Catalog.Replace([]*registry.Resource{resource}, nil); err != nil {
 		e.Fatal(err)
+	}
+	if e.running {
+		<-e.lost
 	}
 	return func() {
 		e.Helper()
