@@ -183,11 +183,15 @@ func TestEstimatedCostOfRulesIsLimited(t *testing.T) {
 // The cost of an evaluation is limited, independent of its estimate.
 func TestEvaluationCostIsLimited(t *testing.T) {
 	e := start(t)
-	e.create(define(`spec: {type: object, properties: {list: {type: array, maxItems: 1194, items: {type: integer},
-		x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a * b >= 0))"}]}}}`))
-	list := func(items int) string { return "spec: {list: [" + strings.Repeat("1,", items) + "]}" }
-	e.widget("w", list(100))
-	_, err := e.widgets("v1").Create(t.Context(), object("v1", "x", list(1194)), metav1.CreateOptions{})
+	// A search in a long text has a high cost and takes little time.
+	e.create(define(`spec: {type: object, properties: {list: {type: array, maxItems: 150, items: {type: integer}}, text: {type: string, maxLength: 100000}},
+		x-kubernetes-validations: [{rule: "self.list.all(a, !self.text.contains('b'))"}]}`))
+	search := func(times, length int) string {
+		return "spec: {list: [" + strings.Repeat("1,", times) + "], text: " + strings.Repeat("a", length) + "}"
+	}
+	e.widget("w", search(10, 100_000))
+	e.widget("v", search(150, 1000))
+	_, err := e.widgets("v1").Create(t.Context(), object("v1", "x", search(150, 100_000)), metav1.CreateOptions{})
 	if err == nil || !strings.Contains(err.Error(), "call cost exceeds limit") {
 		t.Errorf("got %v", err)
 	}
