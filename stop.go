@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// stopTimeout limits Stop if the caller's context does not.
+	// stopTimeout limits Stop if the caller's context has no deadline.
 	stopTimeout = 10 * time.Second
-	// closeTimeout is the part of stopTimeout that is reserved for closing the datastore, so that a
+	// closeTimeout is the part of the limit that is reserved for closing the datastore, so that a
 	// request that does not end cannot prevent an orderly close.
 	closeTimeout = 3 * time.Second
 )
@@ -21,13 +21,16 @@ func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Stop ends the server: it ends open watches, completes writes in progress, except those that wait
 // for a conversion webhook, and closes everything. It returns when that is done, at the latest when
-// ctx ends or after ten seconds. The error is the one that ended the server, or names the
-// requests that had to be cut off. Stop can be called more than once; each call returns the same
-// error.
+// ctx ends. Without a deadline of ctx, the limit is ten seconds. The error is the one that ended
+// the server, or names the requests that had to be cut off. Stop can be called more than once; each
+// call returns the same error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
-		ctx, cancel := context.WithTimeout(ctx, stopTimeout)
-		defer cancel()
+		if _, limited := ctx.Deadline(); !limited {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, stopTimeout)
+			defer cancel()
+		}
 		defer close(s.done)
 		s.crds.Close()
 		s.listener.DisableKeepAlive()
