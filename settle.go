@@ -46,6 +46,9 @@ func (s *Server) SettleFor(ctx context.Context, quiet time.Duration) error {
 	defer timer.Stop()
 	for {
 		a, err := s.unfinished(ctx, false)
+		if s.running.Err() != nil {
+			cancel(errStopped) // the end of the server ends its parts, maybe before ctx
+		}
 		if err != nil {
 			return s.unsettled(ctx, cmp.Or(context.Cause(ctx), err), quiet)
 		}

@@ -80,6 +80,9 @@ func (s *Server) waitFor(ctx context.Context, object string, w wait) error {
 			return err
 		}
 		met, err := w.watch(registry.WithServerUser(ctx), request)
+		if s.running.Err() != nil {
+			cancel(errStopped) // the end of the server ends the watch, maybe before ctx
+		}
 		switch {
 		case met:
 			return nil
@@ -102,7 +105,7 @@ func (w *wait) watch(ctx context.Context, request registry.ListRequest) (met boo
 		return false, err
 	}
 	defer watcher.Stop()
-	w.latest = nil
+	w.latest, w.object, w.reason = nil, nil, "" // an earlier watch may have missed changes
 	initial := true
 	for event := range watcher.Events() {
 		switch {
