@@ -174,12 +174,12 @@ func (i *initialState) record(ctx context.Context, s *Server) error {
 		return nil
 	}
 	backend := s.datastore.Backend()
+	i.mu.Lock() // before the read, so that keep finds every revision that a compaction can remove
+	defer i.mu.Unlock()
 	revision, err := backend.CurrentRevision(ctx)
 	if err != nil {
 		return err
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.backend, i.revision, i.temporary = backend, revision, s.config.DataDir == ""
 	return nil
 }
