@@ -44,6 +44,8 @@ func newTransport(service *apiregistrationv1.APIService, from Config) (*http.Tra
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	address, problem := s.resolve(r.Context())
 	switch {
+	case problem != nil && deadlineExceeded(r):
+		return
 	case !s.available.Load() || problem != nil:
 		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
 		return
@@ -116,7 +118,7 @@ func isUpgrade(r *http.Request) bool {
 func answerError(w http.ResponseWriter, r *http.Request, err error) {
 	var refused refusedAnswer
 	switch {
-	case errors.Is(context.Cause(r.Context()), context.DeadlineExceeded):
+	case deadlineExceeded(r):
 	case err == redirected:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusBadGateway)
@@ -128,6 +130,11 @@ func answerError(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		http.Error(w, fmt.Sprintf("error trying to reach service: %v", err), http.StatusServiceUnavailable)
 	}
+}
+
+// deadlineExceeded reports whether the deadline of a request has passed.
+func deadlineExceeded(r *http.Request) bool {
+	return errors.Is(context.Cause(r.Context()), context.DeadlineExceeded)
 }
 
 // setUserHeaders replaces the credentials of a request by headers with the user.

@@ -23,8 +23,6 @@ import (
 const (
 	// discoveryTimeout bounds a discovery request to another server.
 	discoveryTimeout = 5 * time.Second
-	// openAPITimeout bounds the request for its OpenAPI index, which is optional.
-	openAPITimeout = time.Second
 	// maxAnswerBytes bounds the bytes of an answer that are read.
 	maxAnswerBytes = 16 << 20
 )
@@ -60,8 +58,6 @@ func (s *server) discover(ctx context.Context, address string) (*description, er
 // openAPIDocuments returns the URLs of the OpenAPI v3 documents of the group version by their
 // names. It returns nil if the server has no index of them.
 func (s *server) openAPIDocuments(ctx context.Context, address string) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, openAPITimeout)
-	defer cancel()
 	var index struct {
 		Paths map[string]struct{ ServerRelativeURL string }
 	}
