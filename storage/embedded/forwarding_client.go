@@ -35,6 +35,11 @@ func callRunning[T any](ctx context.Context, s *Server, call func(*instance) (T,
 	}
 	returned := make(chan result, 1)
 	go func() { // ends with the call
+		if !i.beginCall() {
+			returned <- result{err: rpctypes.ErrStopped}
+			return
+		}
+		defer i.calls.RUnlock()
 		value, err := call(i)
 		returned <- result{value, err}
 	}()

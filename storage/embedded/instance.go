@@ -27,6 +27,10 @@ type instance struct {
 	watches      etcdserverpb.WatchClient // calls etcd directly
 	space        *spaceQuota
 	purger       *walPurger
+	// calls is read-locked by the calls in progress that may read the database, and guards stopped.
+	// etcd closes its database when it stops, and a read of a closed database is a panic.
+	calls   sync.RWMutex
+	stopped bool
 	// upkeep are the goroutines that maintain the database; cancel ends them.
 	upkeep sync.WaitGroup
 	cancel context.CancelFunc
@@ -137,6 +141,24 @@ func (i *instance) hasFailed() bool {
 // failure returns why etcd has given up.
 func (i *instance) failure() error { return fmt.Errorf("embedded etcd gave up: %w", i.fatal.err) }
 
+// beginCall begins a call that may read the database. It returns false if etcd stops. Otherwise the
+// caller must call calls.RUnlock.
+func (i *instance) beginCall() bool {
+	i.calls.RLock()
+	if i.stopped {
+		i.calls.RUnlock()
+		return false
+	}
+	return true
+}
+
+// endCalls waits for the calls in progress and rejects later ones.
+func (i *instance) endCalls() {
+	i.calls.Lock()
+	defer i.calls.Unlock()
+	i.stopped = true
+}
+
 // stop ends all parts in the reverse order of their start. It does not wait longer than a time
 // limit for etcd.
 func (i *instance) stop() error {
@@ -168,6 +190,7 @@ func (i *instance) stopEtcd(stopped chan<- struct{}) {
 		// The error reports that its own context was cancelled.
 		_ = i.client.Close()
 		i.upkeep.Wait()
+		i.endCalls()
 	}
 	i.etcd.Stop()
 }
