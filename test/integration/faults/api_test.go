@@ -227,7 +227,7 @@ func TestResetRestoresConfiguredFaults(t *testing.T) {
 	if list := fork.Faults().List(); len(list) != 0 {
 		t.Errorf("the fork has %d faults", len(list))
 	}
-	e.check(fork.Stop(t.Context()))
+	e.check(stop(fork))
 }
 
 func TestFaultsAreOffWithoutTestAPIs(t *testing.T) {

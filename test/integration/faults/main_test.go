@@ -4,6 +4,7 @@ package faults_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
@@ -42,13 +43,20 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
+		if err := stop(server); err != nil {
 			t.Error(err)
 		}
 	})
 	e := &env{T: t, server: server, faults: server.Faults()}
 	e.client = e.clientOf(server.RESTConfig())
 	return e
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 // clientOf returns a client whose connections end with the test.
