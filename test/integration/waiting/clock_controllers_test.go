@@ -120,12 +120,13 @@ func TestAdvanceEndsTheQuotaChargeOfTerminatingPods(t *testing.T) {
 	e.settle()
 	p := pod("p")
 	p.Spec.NodeName = "lost"
+	p.Spec.TerminationGracePeriodSeconds = new(int64(3600)) // the charge ends after twice the time
 	e.createPod(p)
 	e.check(e.client.CoreV1().Pods("default").Delete(t.Context(), "p", metav1.DeleteOptions{}))
 	for _, step := range []struct {
 		advance time.Duration
 		used    string
-	}{{0, "1"}, {50 * time.Second, "1"}, {11 * time.Second, "0"}} {
+	}{{0, "1"}, {110 * time.Minute, "1"}, {11 * time.Minute, "0"}} {
 		e.advance(step.advance)
 		e.settle()
 		quota, err := quotas.Get(t.Context(), "q", metav1.GetOptions{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -111,7 +112,7 @@ func TestSettleAwaitsAControllerWithInformers(t *testing.T) {
 	configMaps, secrets := e.client.CoreV1().ConfigMaps("default"), e.client.CoreV1().Secrets("default")
 	wantSecrets := func(want int, version string) {
 		t.Helper()
-		e.settle()
+		e.check(e.server.SettleFor(t.Context(), 2*time.Second)) // the controller may wait for a processor
 		list, err := secrets.List(t.Context(), metav1.ListOptions{})
 		e.check(err)
 		if len(list.Items) != want {

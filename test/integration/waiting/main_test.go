@@ -32,13 +32,20 @@ func start(t testing.TB, config miniapi.Config) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
+		if err := stop(server); err != nil {
 			t.Error(err)
 		}
 	})
 	e := &env{TB: t, server: server}
 	e.client = e.clientOf(server.RESTConfig())
 	return e
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 // clientOf returns a client whose connections end with the test.

@@ -179,6 +179,9 @@ func TestWaitForEndsWithTheServer(t *testing.T) {
 		}
 	})
 	<-checked
-	e.check(e.server.Stop(t.Context()))
+	e.check(stop(e.server))
 	waiting.Wait()
+	if err := e.server.WaitForDeletion(t.Context(), "cm/a"); err == nil || !strings.Contains(err.Error(), "the server has stopped") {
+		t.Errorf("a wait after the end: %v", err)
+	}
 }
