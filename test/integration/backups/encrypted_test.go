@@ -34,7 +34,7 @@ resources:
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"k": "v"}}
 	_, err := typed.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{})
 	check(t, err)
-	check(t, server.Stop(t.Context()))
+	check(t, stop(server))
 	return dir, configuration
 }
 

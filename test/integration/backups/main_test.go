@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,8 +50,15 @@ func start(t *testing.T, config miniapi.Config) *miniapi.Server {
 	t.Helper()
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
-	t.Cleanup(func() { check(t, server.Stop(context.Background())) })
+	t.Cleanup(func() { check(t, stop(server)) })
 	return server
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 // clients returns clients that close their connections at the end of the test.

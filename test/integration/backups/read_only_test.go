@@ -153,7 +153,7 @@ func TestReadOnlyServerOfARunningEtcd(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	check(t, server.Stop(t.Context()))
+	check(t, stop(server))
 	response, err := source.EtcdClient().Get(t.Context(), "/registry")
 	check(t, err)
 	if got := response.Header.Revision; created.ResourceVersion != versioner.Format(got) {

@@ -1,7 +1,6 @@
 package backups_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,7 +168,7 @@ func TestSnapshotFileStaysUnchanged(t *testing.T) {
 	check(t, os.Chmod(file, 0o400))
 	server := start(t, miniapi.Config{FromSnapshot: file, TestAPIs: true})
 	stateOf(t, server)
-	check(t, server.Stop(t.Context()))
+	check(t, stop(server))
 	after, err := os.ReadFile(file)
 	check(t, err)
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -183,7 +182,7 @@ func TestForkOfASnapshotIsWritable(t *testing.T) {
 	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision})
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	t.Cleanup(func() { check(t, fork.Stop(context.Background())) })
+	t.Cleanup(func() { check(t, stop(fork)) })
 	typed, custom := clients(t, fork)
 	check(t, typed.CoreV1().ConfigMaps("shop").Delete(t.Context(), "settings", metav1.DeleteOptions{}))
 	list, err := custom.Resource(recipes).Namespace("shop").List(t.Context(), metav1.ListOptions{})
@@ -221,7 +220,7 @@ func TestErrorsOfSnapshots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, err := miniapi.Start(t.Context(), test.config)
 			if err == nil {
-				check(t, server.Stop(t.Context()))
+				check(t, stop(server))
 			}
 			if err == nil || !strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %q", err, test.text)

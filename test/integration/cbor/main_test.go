@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +47,7 @@ func start(t *testing.T, gate bool) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
+		if err := stop(server); err != nil {
 			t.Error(err)
 		}
 	})
@@ -69,6 +70,13 @@ func start(t *testing.T, gate bool) *env {
 	e.check(err)
 	e.traffic.reset()
 	return e
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 func (e *env) check(err error) {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,11 +38,18 @@ func start(t *testing.T, gates map[string]bool) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
+		if err := stop(server); err != nil {
 			t.Error(err)
 		}
 	})
 	return connect(t, server.RESTConfig())
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 // connect creates the objects of setup.

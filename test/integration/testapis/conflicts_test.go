@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,8 +33,15 @@ func start(t *testing.T, config miniapi.Config) *miniapi.Server {
 	t.Helper()
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
-	t.Cleanup(func() { check(t, server.Stop(context.Background())) })
+	t.Cleanup(func() { check(t, stop(server)) })
 	return server
+}
+
+// stop stops a server, which takes milliseconds. The time limit is for slow machines.
+func stop(server *miniapi.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return server.Stop(ctx)
 }
 
 func check(t *testing.T, err error) {

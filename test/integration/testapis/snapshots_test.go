@@ -1,7 +1,6 @@
 package testapis_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func startForSnapshots(t *testing.T, config miniapi.Config) *snapshotEnv {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	t.Cleanup(func() { _ = stop(server) })
 	e := &snapshotEnv{t: t}
 	httpClient, err := rest.HTTPClientFor(server.RESTConfig())
 	e.check(err)
@@ -135,7 +134,7 @@ func TestSnapshotsNeedTestAPIsAndRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	t.Cleanup(func() { _ = stop(server) })
 	config := rest.CopyConfig(server.RESTConfig())
 	config.Impersonate.UserName = "reader"
 	client, err := dynamic.NewForConfig(config)
