@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -249,7 +248,7 @@ func TestAggregatedStreamsAreProxied(t *testing.T) {
 	}
 
 	// Stop ends the streams.
-	check(t, a.server.Stop(context.Background()))
+	check(t, stop(a.server))
 	if rest, _ := io.ReadAll(stream); len(rest) > 0 {
 		t.Errorf("the watch continues with %q", rest)
 	}

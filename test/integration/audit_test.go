@@ -38,7 +38,7 @@ func startAudited(t *testing.T, config miniapi.Config, rules string) (*miniapi.S
 		t.Errorf("the file of the audit log has the mode %v", info.Mode())
 	}
 	return server, func() []auditv1.Event {
-		check(t, server.Stop(t.Context()))
+		check(t, stop(server))
 		data, err := os.ReadFile(config.AuditLogPath)
 		check(t, err)
 		var events []auditv1.Event
@@ -85,7 +85,7 @@ func TestAuditLogWithoutAPolicyHasTheMetadataOfEveryRequest(t *testing.T) {
 	sendAll(t, server, "joe",
 		`POST /api/v1/namespaces/default/configmaps {"metadata":{"name":"a","uid":""}}`,
 		`GET /api/v1/namespaces/default/configmaps/none`,
-		`GET /api/v1/configmaps?watch=true&timeoutSeconds=1`,
+		`GET /api/v1/configmaps?watch=true`,
 		`GET /version`)
 	events := stop()
 	want := []string{
@@ -132,7 +132,7 @@ rules:
 		`GET `+configMaps,
 		`DELETE `+configMaps+`/a {"propagationPolicy":"Background"}`,
 		`POST `+secrets+` {"metadata":{"generateName":"s-"}}`,
-		`GET `+secrets+`?watch=true&timeoutSeconds=1`,
+		`GET `+secrets+`?watch=true`,
 		`GET /api/v1/pods`,
 		`GET /version`,
 		`GET /livez`)

@@ -223,7 +223,7 @@ authorizers:
 - type: Webhook
   name: first
   webhook:
-    timeout: 3s
+    timeout: 30s
     subjectAccessReviewVersion: v1
     matchConditionSubjectAccessReviewVersion: v1
     connectionInfo: {type: KubeConfigFile, kubeConfigFile: %s}

@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"log/slog"
 	"os"
@@ -121,7 +120,7 @@ func TestEncryptionAtRest(t *testing.T) {
 			t.Errorf("%s is stored as %.40q", kv.Key, kv.Value)
 		}
 	}
-	check(t, s.Stop(context.Background()))
+	check(t, stop(s.Server))
 
 	config.CRDs = nil
 	s = startEncrypted(t, config)
@@ -149,7 +148,7 @@ func TestStaleValuesAreRewritten(t *testing.T) {
 		s.createSecret(name)
 	}
 	applied(s)
-	check(t, s.Stop(context.Background()))
+	check(t, stop(s.Server))
 
 	config.EncryptionProviderConfig = write(t, t.TempDir(), "e.yaml", encryptionConfig("secrets", provider("secretbox", "new")+", "+provider("aescbc", "old")))
 	s = startEncrypted(t, config)
@@ -186,7 +185,7 @@ func TestUndecryptableValues(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir(), EncryptionProviderConfig: write(t, t.TempDir(), "e.yaml", encryptionConfig("secrets", provider("aesgcm", "lost")))}
 	s := startEncrypted(t, config)
 	s.createSecret("a")
-	check(t, s.Stop(context.Background()))
+	check(t, stop(s.Server))
 
 	config.EncryptionProviderConfig = ""
 	s = startEncrypted(t, config)
@@ -234,7 +233,7 @@ func TestReloadMakesValuesReadable(t *testing.T) {
 	s := startEncrypted(t, config)
 	s.createSecret("a")
 	createWidget(t, s.Server, "w")
-	check(t, s.Stop(context.Background()))
+	check(t, stop(s.Server))
 
 	write(t, dir, "e.yaml", encryptionConfig("secrets", provider("aescbc", "new"), "widgets.example.org", provider("aescbc", "new")))
 	var logged syncBuffer
@@ -326,7 +325,7 @@ func TestEncryptionByKMSPlugin(t *testing.T) {
 			t.Errorf("%s: %s, error %v", path, body, err)
 		}
 	}
-	check(t, s.Stop(context.Background()))
+	check(t, stop(s.Server))
 	s = startEncrypted(t, config)
 	if got := string(s.secret("a").Data["password"]); got != "swordfish" {
 		t.Errorf("the secret is %q after a restart", got)

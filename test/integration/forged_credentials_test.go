@@ -167,7 +167,7 @@ func TestForgedCertificatesAreRejected(t *testing.T) {
 		"of another server":                  ofOtherServer,
 		"signed by a client certificate":     user.sign(t, nil).chain,
 		"expired":                            trusted.sign(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }).chain,
-		"not yet valid":                      trusted.sign(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }).chain,
+		"not yet valid":                      trusted.sign(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(30 * time.Minute) }).chain,
 		"for server authentication":          trusted.sign(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).chain,
 		"of a CA below a client certificate": user.sign(t, authority).chain,
 		"followed by a valid one":            followed(untrusted.sign(t, nil).chain, user.chain),

@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -125,7 +124,7 @@ func run(t *testing.T, config miniapi.Config, use func(*miniapi.Server, kubernet
 	client, err := kubernetes.NewForConfig(direct)
 	check(t, err)
 	use(server, client)
-	check(t, server.Stop(context.Background()))
+	check(t, stop(server))
 }
 
 // freeAddressOf returns HOST:PORT with a free port of a host.

@@ -52,7 +52,7 @@ func TestCredentialsSurviveARestart(t *testing.T) {
 			check(t, err)
 			frontProxy, err := first.FrontProxyCA()
 			check(t, err)
-			check(t, first.Stop(t.Context()))
+			check(t, stop(first))
 
 			second := start(t, config)
 			for user, config := range map[string]*rest.Config{

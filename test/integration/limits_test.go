@@ -20,8 +20,8 @@ import (
 func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
 	server := start(t, miniapi.Config{})
 	var labels strings.Builder
-	for i := range 200_000 {
-		fmt.Fprintf(&labels, `,"l%d":"v"`, i)
+	for i := range 30_000 { // 2 MB
+		fmt.Fprintf(&labels, `,"l%058d":"v"`, i)
 	}
 	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{` + labels.String()[1:] + `}}}`
 	for name, c := range map[string]struct{ method, path, contentType string }{
@@ -49,8 +49,8 @@ func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
 func TestLargeObjectsLoseTheirManagedFields(t *testing.T) {
 	url := start(t, miniapi.Config{}).URL() + "/api/v1/namespaces/default/configmaps"
 	var data strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&data, `,"k%d":"v"`, i)
+	for i := range 3_500 { // 0.9 MB, and as much of managed fields
+		fmt.Fprintf(&data, `,"k%0248d":"v"`, i)
 	}
 	object := func(extra string) string {
 		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{` + data.String()[1:] + extra + `}}`
@@ -141,7 +141,7 @@ func TestStopHasATimeout(t *testing.T) {
 	for !slices.ContainsFunc(server.OpenRequests(), func(r miniapi.OpenRequest) bool { return r.Verb == "create" && strings.HasSuffix(r.URI, "/configmaps") }) {
 		runtime.Gosched()
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second) // half of it for the storage
 	defer cancel()
 	err = server.Stop(ctx)
 	if err == nil || !strings.Contains(err.Error(), "create: POST /api/v1/namespaces/default/configmaps") {

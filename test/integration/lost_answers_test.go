@@ -40,7 +40,7 @@ func TestDisconnectsLeakNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	check(t, server.Stop(t.Context()))
+	check(t, stop(server))
 	expectNoLeaks(t, start(t, config))
 }
 
@@ -65,7 +65,7 @@ func TestLostEtcdResponsesLeakNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	check(t, server.Stop(t.Context()))
+	check(t, stop(server))
 	expectNoLeaks(t, start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
 }
 

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"bufio"
 	"net/http"
 	"os"
 	"regexp"
@@ -29,7 +30,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		request(t, http.MethodPost, server.URL()+"/api/v1/namespaces/default/configmaps", "application/json", created)
 	}
 	request(t, http.MethodGet, server.URL()+"/api/v1/configmaps", "", "")
-	request(t, http.MethodGet, server.URL()+"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&resourceVersion=0", "", "")
+	awaitEvent(t, server.URL()+"/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0")
 	request(t, http.MethodPost, server.URL()+"/api/v1/namespaces", "application/json", created)
 	request(t, http.MethodDelete, server.URL()+"/api/v1/namespaces/a", "", "")
 	for _, failurePolicy := range []string{"Ignore", "Fail"} {
@@ -66,6 +67,16 @@ func TestMetricsAreDocumented(t *testing.T) {
 			t.Errorf("%s is not documented", name)
 		}
 	}
+}
+
+// awaitEvent opens a watch and closes it after the first event.
+func awaitEvent(t *testing.T, url string) {
+	t.Helper()
+	res, err := http.Get(url)
+	check(t, err)
+	defer res.Body.Close()
+	_, err = bufio.NewReader(res.Body).ReadString('\n')
+	check(t, err)
 }
 
 // addUnreachableWebhook adds a webhook for ConfigMaps to which no connection is possible.

@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -45,7 +44,7 @@ func TestPageIsGuarded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer server.Stop(context.Background())
+			defer stop(server)
 			request, err := http.NewRequestWithContext(t.Context(), test.method, server.URL()+test.path, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,7 +37,7 @@ func (b *logBuffer) String() string {
 
 // sendAll sends requests "METHOD PATH BODY" one after another. A body that begins with { is JSON,
 // for PATCH a merge patch; one that begins with [ is a JSON patch; any other is an apply
-// configuration.
+// configuration. A watch without timeoutSeconds is closed when it has begun.
 func sendAll(t *testing.T, server *miniapi.Server, user string, requests ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -63,6 +62,11 @@ func sendAll(t *testing.T, server *miniapi.Server, user string, requests ...stri
 		}
 		response, err := client.Do(r)
 		check(t, err)
+		if strings.Contains(path, "watch=true") && !strings.Contains(path, "timeoutSeconds") {
+			check(t, response.Body.Close())
+			check(t, server.AwaitIdle(t.Context()))
+			continue
+		}
 		_, err = io.Copy(io.Discard, response.Body)
 		check(t, err)
 		check(t, response.Body.Close())
@@ -95,7 +99,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 		"POST "+configMaps+` {"metadata":{"name":"a"}}`,
 		"GET "+configMaps+"/a?resourceVersion=0",
 		"GET "+configMaps+"?resourceVersion=1&resourceVersionMatch=NotOlderThan",
-		"GET "+configMaps+"?watch=true&resourceVersion=1&timeoutSeconds=1",
+		"GET "+configMaps+"?watch=true&resourceVersion=1",
 		"DELETE "+configMaps+`/a {"preconditions":{"resourceVersion":"1"}}`,
 		"DELETE "+configMaps+"/a",
 		"GET /apis/apps/v1/namespaces/default/deployments/none/scale",
@@ -189,7 +193,7 @@ func TestRequestLog(t *testing.T) {
 			logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: tc.level}))
 			server := start(t, miniapi.Config{Logger: logger, LogRequests: tc.logRequests})
 			sendAll(t, server, "jane", `PUT /apis/apps/v1/namespaces/default/deployments/web/status {"metadata":{"name":"web","resourceVersion":"7"}}`)
-			check(t, server.Stop(context.Background()))
+			check(t, stop(server))
 			if regexp.MustCompile(`level=(INFO|DEBUG) .*component=etcd`).MatchString(log.String()) {
 				t.Errorf("lines of etcd:\n%s", log)
 			}
@@ -207,7 +211,7 @@ func TestRequestLog(t *testing.T) {
 func TestEtcdLogsBelowDebug(t *testing.T) {
 	log := &logBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
-	check(t, start(t, miniapi.Config{Logger: logger}).Stop(context.Background()))
+	check(t, stop(start(t, miniapi.Config{Logger: logger})))
 	if !strings.Contains(log.String(), "level=DEBUG-4 ") || !strings.Contains(log.String(), "component=etcd") {
 		t.Errorf("log:\n%s", log)
 	}

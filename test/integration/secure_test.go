@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -300,7 +299,7 @@ func TestStopEndsWatchesOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watcher.Stop()
-	if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
+	if err := stop(server); err != nil {
 		t.Error(err)
 	}
 	for range watcher.ResultChan() {
@@ -320,7 +319,7 @@ func TestInvalidCredentialsFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if server, err := miniapi.Start(t.Context(), miniapi.Config{Secure: &secure}); err == nil {
-				t.Error("Start succeeded", server.Stop(t.Context()))
+				t.Error("Start succeeded", stop(server))
 			}
 		})
 	}

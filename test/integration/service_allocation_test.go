@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
@@ -50,14 +50,9 @@ func (a *allocations) set(s *corev1.Service, values []string) {
 }
 
 // follow tracks events until the deletion of the service named end.
-func (a *allocations) follow(ctx context.Context, client kubernetes.Interface, end string) {
-	watch, err := client.CoreV1().Services("").Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		a.t.Error(err)
-		return
-	}
-	defer watch.Stop()
-	for event := range watch.ResultChan() {
+func (a *allocations) follow(services watch.Interface, end string) {
+	defer services.Stop()
+	for event := range services.ResultChan() {
 		s, ok := event.Object.(*corev1.Service)
 		switch {
 		case !ok:
@@ -88,7 +83,9 @@ func TestAddressesAndPortsAreAllocatedOnce(t *testing.T) {
 	clients := []*kubernetes.Clientset{clientset(t, first), clientset(t, start(t, config))}
 	tracked := &allocations{t: t, service: map[string]string{}}
 	var watching, working sync.WaitGroup
-	watching.Go(func() { tracked.follow(t.Context(), clients[0], "end") })
+	events, err := clients[0].CoreV1().Services("").Watch(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	watching.Go(func() { tracked.follow(events, "end") })
 	for worker := range workers {
 		working.Go(func() {
 			for range rounds {
@@ -99,7 +96,7 @@ func TestAddressesAndPortsAreAllocatedOnce(t *testing.T) {
 	working.Wait()
 	end := newService("end", corev1.ServiceTypeClusterIP)
 	services := clients[1].CoreV1().Services("default")
-	_, err := services.Create(t.Context(), end, metav1.CreateOptions{})
+	_, err = services.Create(t.Context(), end, metav1.CreateOptions{})
 	check(t, err)
 	check(t, services.Delete(t.Context(), "end", metav1.DeleteOptions{}))
 	watching.Wait()

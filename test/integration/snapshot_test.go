@@ -183,7 +183,7 @@ func TestInformersSurviveForkAndReset(t *testing.T) {
 		if got := len(contents(t, forked)); got != 11 {
 			t.Errorf("the fork of round %d has %d ConfigMaps, want 11", round, got)
 		}
-		check(t, fork.Stop(context.Background()))
+		check(t, stop(fork))
 	}
 	createConfigMap(t, client, "last")
 	requireEqual(t, caches, contents(t, client), "last")
@@ -362,7 +362,7 @@ func TestForkHasTheStateAndIsIndependent(t *testing.T) {
 
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, fork.Stop(context.Background())) }()
+	defer func() { check(t, stop(fork)) }()
 	forked := clientset(t, fork)
 	if diff := cmp.Diff(contents(t, client), contents(t, forked)); diff != "" {
 		t.Errorf("the fork differs: %s", diff)
@@ -395,7 +395,7 @@ func TestForkHasTheAdvancedTime(t *testing.T) {
 	check(t, server.Advance(time.Hour))
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, fork.Stop(context.Background())) }()
+	defer func() { check(t, stop(fork)) }()
 	if ahead := time.Until(fork.Now()); ahead < 59*time.Minute {
 		t.Errorf("the fork is %v ahead of the machine, want an hour", ahead)
 	}
@@ -406,7 +406,7 @@ func TestForkOfASecureServer(t *testing.T) {
 	createConfigMap(t, clientFor(t, server.RESTConfig()), "a")
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, fork.Stop(context.Background())) }()
+	defer func() { check(t, stop(fork)) }()
 	if got := contents(t, clientFor(t, fork.RESTConfig())); len(got) != 1 {
 		t.Errorf("objects of the fork: %v", got)
 	}
@@ -419,7 +419,7 @@ func TestRestoreOfAnotherServer(t *testing.T) {
 	createConfigMap(t, client, "a")
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, fork.Stop(context.Background())) }()
+	defer func() { check(t, stop(fork)) }()
 	updateConfigMap(t, client, "a", "value")
 
 	forked := clientset(t, fork)
@@ -444,7 +444,7 @@ func TestSnapshotsKeepTheTimeToLive(t *testing.T) {
 	check(t, err)
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, fork.Stop(context.Background())) }()
+	defer func() { check(t, stop(fork)) }()
 	stored, err := fork.EtcdClient().Get(t.Context(), "/registry/events/default/e")
 	check(t, err)
 	if len(stored.Kvs) != 1 || stored.Kvs[0].Lease == 0 {

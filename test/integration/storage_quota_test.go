@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,7 +97,7 @@ func TestFullDatabase(t *testing.T) {
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
 	n, fillErr := fill(t, clientset(t, server))
-	check(t, server.Stop(context.Background()))
+	check(t, stop(server))
 	if n < 5 {
 		t.Errorf("%d objects fill the database", n)
 	}
@@ -144,7 +143,7 @@ func TestStartDisarmsTheSpaceAlarm(t *testing.T) {
 	check(t, err)
 	_, err = clientset(t, server).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("kept"), metav1.CreateOptions{})
 	check(t, err)
-	check(t, server.Stop(context.Background()))
+	check(t, stop(server))
 	raiseAlarm(t, config.DataDir)
 
 	server = start(t, config)

@@ -83,7 +83,7 @@ func TestTracing(t *testing.T) {
 	check(t, err)
 	check(t, res.Body.Close())
 	request(t, http.MethodPost, url, "application/json", `{"metadata":{"name":"b"}}`)
-	check(t, server.Stop(context.WithoutCancel(t.Context()))) // sends the spans
+	check(t, stop(server)) // sends the spans
 
 	want := []string{"etcd Txn", "storage create", "registry create", "HTTP POST"}
 	if got := c.path(trace, "etcd Txn"); !slices.Equal(got, want) {
