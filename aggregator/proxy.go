@@ -63,7 +63,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Transport:      s.transport,
 		FlushInterval:  -1, // the events of a watch are not delayed
 		ErrorLog:       slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
-		ModifyResponse: refuseRedirect,
+		ModifyResponse: refuse,
 		ErrorHandler:   answerError,
 	}
 	proxy.ServeHTTP(w, r)
@@ -95,9 +95,14 @@ func (text refusedAnswer) Error() string { return string(text) }
 // kube-apiserver.
 const redirected refusedAnswer = "the backend attempted to redirect this request, which is not permitted"
 
-// refuseRedirect returns an error for a redirect, which would send the client and its credentials
-// to another address, and for an answer to an upgrade request that does not upgrade.
-func refuseRedirect(answer *http.Response) error {
+// refuse returns an error for an answer that is not forwarded: a redirect, which would send the
+// client and its credentials to another address, an answer to an upgrade request that does not
+// upgrade, and an answer after the deadline of the request. A server may send the last one because
+// the proxy closes the connection.
+func refuse(answer *http.Response) error {
+	if deadlineExceeded(answer.Request) {
+		return context.DeadlineExceeded
+	}
 	if isUpgrade(answer.Request) && answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode < http.StatusBadRequest {
 		return refusedAnswer(fmt.Sprintf("invalid upgrade response: status code %d", answer.StatusCode))
 	}

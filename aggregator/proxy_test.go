@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -26,6 +27,18 @@ func TestDeadlineBeforeTheAddressIsKnown(t *testing.T) {
 		s.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "/apis/a/v1/b", nil))
 		if got := answer.Body.String(); got != want {
 			t.Errorf("%v: got %q, want %q", cause, got, want)
+		}
+	}
+}
+
+// A server can answer because the proxy closes the connection at the deadline.
+func TestAnswersAfterTheDeadlineAreRefused(t *testing.T) {
+	for cause, want := range map[error]error{context.Canceled: nil, context.DeadlineExceeded: context.DeadlineExceeded} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		request := httptest.NewRequestWithContext(ctx, "GET", "/apis/a/v1/b", nil)
+		if err := refuse(&http.Response{StatusCode: http.StatusOK, Request: request}); err != want {
+			t.Errorf("%v: got error %v, want %v", cause, err, want)
 		}
 	}
 }
