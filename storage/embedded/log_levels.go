@@ -22,6 +22,11 @@ func harmless(text string) bool {
 	// A member is stopped before it has published the cluster version.
 	case text == "failed to update cluster version: etcdserver: request cancelled":
 		return true
+	// The machine is busy. Metrics of etcd count slow requests.
+	case strings.HasPrefix(text, "apply request took too long"),
+		strings.HasPrefix(text, "waiting for ReadIndex response took too long"),
+		strings.HasPrefix(text, "slow fdatasync"):
+		return true
 	// macOS and Windows do not count the open files of a process.
 	case strings.HasPrefix(text, "failed to get file descriptor usage: cannot get FDUsage on "):
 		return true
@@ -29,8 +34,8 @@ func harmless(text string) bool {
 	return false
 }
 
-// demoteHarmless lowers harmless records to the level Debug, so that a successful start logs no
-// warnings.
+// demoteHarmless lowers harmless records to the level Debug, so that a server that starts and
+// serves without an error logs no warnings, on a busy machine too.
 func demoteHarmless() zap.Option {
 	return zap.WrapCore(func(core zapcore.Core) zapcore.Core { return demotingCore{core} })
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -39,6 +40,20 @@ func TestHarmlessRecordsAreLoweredToDebug(t *testing.T) {
 			func(l *zap.Logger) {
 				l.Warn("failed to update cluster version", zap.Error(errors.New("etcdserver: request cancelled")))
 			},
+			"level=DEBUG",
+		},
+		"a slow request": {
+			func(l *zap.Logger) {
+				l.Warn("apply request took too long", zap.Duration("took", time.Second), zap.Error(errors.New("etcdserver: mvcc: database space exceeded")))
+			},
+			"level=DEBUG",
+		},
+		"a slow read": {
+			func(l *zap.Logger) { l.Warn("waiting for ReadIndex response took too long, retrying") },
+			"level=DEBUG",
+		},
+		"a slow disk": {
+			func(l *zap.Logger) { l.Warn("slow fdatasync", zap.Duration("took", 2*time.Second)) },
 			"level=DEBUG",
 		},
 		"a system that does not count open files": {
