@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// reportTimeout bounds the requests to the host for a report, whose test has failed already.
-const reportTimeout = 5 * time.Second
+// reportTimeout bounds the requests to the host for a report, whose test has failed already. A host
+// on a busy machine answers late.
+const reportTimeout = time.Minute
 
 // maxRequests is the maximum number of requests in a report.
 const maxRequests = 50

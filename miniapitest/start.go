@@ -135,24 +135,23 @@ func logTo(t testing.TB) func(format string, args ...any) {
 	return func(format string, args ...any) { t.Logf("miniapitest: "+format, args...) }
 }
 
-// Limits of inHost.
+// Limits of inHost. A host that is ending takes a moment, on a busy machine longer.
 const (
-	joinAttempts = 20
+	joinTimeout  = time.Minute
 	joinInterval = 25 * time.Millisecond
 )
 
 // inHost calls send with a host. If the host is ending, it joins or starts another one.
 func inHost(progress func(format string, args ...any), send func(*host) error) (*host, error) {
-	for attempt := 1; ; attempt++ {
+	for deadline := time.Now().Add(joinTimeout); ; time.Sleep(joinInterval) {
 		host, err := joinHost(progress)
 		if err != nil {
 			return nil, err
 		}
 		err = send(host)
-		if err == nil || attempt == joinAttempts || !errors.Is(err, errNotServed) {
+		if err == nil || !errors.Is(err, errNotServed) || time.Now().After(deadline) {
 			return host, err
 		}
-		time.Sleep(joinInterval)
 	}
 }
 

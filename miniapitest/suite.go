@@ -59,7 +59,8 @@ type FaultSuite struct {
 	// its watches are open. It is called once in each run, after the controller has converged. Then
 	// the controller must converge again. Nil: the controller is only observed from its start on.
 	Change func(ctx context.Context, config *rest.Config) error
-	// Timeout bounds the time until the controller converges. Default: 30s.
+	// Timeout bounds the time until the controller converges, and the time until it has ended after
+	// the end of its context. Default: 30s.
 	Timeout time.Duration
 	// Skip names failures that are not run, for example because they take too long.
 	Skip []string

@@ -42,8 +42,6 @@ const (
 	// the longest time to wait for it.
 	idleTime    = 200 * time.Millisecond
 	maxIdleWait = 3 * time.Second
-	// endTimeout is the time that a controller has to end with its context.
-	endTimeout = 10 * time.Second
 )
 
 // newAttempt builds the controller.
@@ -123,13 +121,13 @@ func (a *attempt) end() error {
 		return nil
 	}
 	a.stop()
-	timer := time.NewTimer(endTimeout)
+	timer := time.NewTimer(a.suite.Timeout)
 	defer timer.Stop()
 	select {
 	case <-a.ended:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("the controller has not ended %v after the end of its context", endTimeout)
+		return fmt.Errorf("the controller has not ended %v after the end of its context", a.suite.Timeout)
 	}
 }
 

@@ -144,6 +144,7 @@ func TestFaultSuite(t *testing.T) {
 					body := map[string]any{"metadata": map[string]any{"name": "b"}}
 					return newPoller(t, config, mistakes{}).call(ctx, "POST", config.Host+configMaps, body, &body)
 				},
+				Timeout:       5 * time.Minute, // no run reaches it
 				KnownFailures: c.found,
 				Parallel:      true,
 			}.Run(t, func(t *testing.T, config *rest.Config) (run, converged func(context.Context) error) {
