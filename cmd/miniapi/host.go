@@ -171,8 +171,8 @@ func readOrWriteToken(path string) (string, error) {
 	return token, os.WriteFile(path, []byte(token+"\n"), 0o600)
 }
 
-// backgroundTimeout bounds the start of a host in the background.
-const backgroundTimeout = 60 * time.Second
+// backgroundTimeout bounds the start of a host in the background, on a busy machine too.
+const backgroundTimeout = 5 * time.Minute
 
 // startInBackground starts this command as a detached process whose output goes to a log file
 // beside the socket. It returns when a host serves the socket, this one or another.

@@ -16,7 +16,7 @@ import (
 var ErrServed = errors.New("another host serves the socket")
 
 // lockTimeout bounds the wait for a host that is ending.
-const lockTimeout = 15 * time.Second
+const lockTimeout = time.Minute
 
 // ListenUnix listens on a unix socket that only the current user can open. A socket of a host
 // that was killed is replaced. The listener removes the socket when it is closed. The second
