@@ -35,22 +35,29 @@ const flow = (value) => (Array.isArray(value) ? value.map(flow).join(',')
 
 // showFaults shows the faults of the server and switches them on and off.
 export async function showFaults(main, route, { signal }) {
-  const view = { off: storedOff(), on: [], signal };
+  const view = { off: storedOff(), on: [], signal, asked: 0, answered: 0 };
   view.count = h('output', { class: 'count' });
-  view.errors = h('div');
+  view.errors = h('div'); // of the last refresh
+  view.refused = h('div'); // the error of the last action, which stays until the next one
   view.body = h('tbody');
   const table = h('table', { class: 'plain faults' }, h('caption', { class: 'unseen' }, 'Faults'),
     h('thead', {}, h('tr', {}, ['On', 'Name', 'Requests', 'Effect', 'Matched', 'Injected', 'Last request', ''].map((name) => h('th', { scope: 'col', class: /ed$/.test(name) ? 'number' : '' }, name || h('span', { class: 'unseen' }, 'Actions'))))),
     view.body);
   main.replaceChildren(h('section', { class: 'content' },
     h('div', { class: 'bar' }, h('h1', {}, 'Faults'), h('span', { class: 'muted' }, 'injected into the requests that they select'), view.count),
-    view.errors, table, editor(view)));
+    view.errors, view.refused, table, editor(view)));
   await poll(() => refresh(view), 1000, signal);
 }
 
+// refresh shows the faults of the server. An answer that comes after the answer to a later request
+// is ignored: it may be from before a change.
 async function refresh(view) {
+  const turn = ++view.asked;
   try {
-    view.on = (await get(path, { signal: view.signal })).items;
+    const { items } = await get(path, { signal: view.signal });
+    if (turn < view.answered) return;
+    view.answered = turn;
+    view.on = items;
     view.errors.replaceChildren();
   } catch (error) {
     if (!view.signal.aborted) view.errors.replaceChildren(problem(error));
@@ -67,6 +74,9 @@ function draw(view) {
   const offered = examples.map(([name, spec]) => ({ metadata: { name }, spec })).filter((fault) => !known.has(fault.metadata.name));
   const rows = [...view.on.map((fault) => [fault, true]), ...[...view.off, ...offered].map((fault) => [fault, false])];
   rows.sort(([a], [b]) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const drawn = JSON.stringify([rows, view.off]);
+  if (drawn === view.drawn) return; // the user may be pressing a button of a row
+  view.drawn = drawn;
   const focused = document.activeElement?.id;
   view.body.replaceChildren(...rows.map(([fault, on]) => row(view, fault, on, view.off.includes(fault))));
   if (focused) document.getElementById(focused)?.focus();
@@ -97,10 +107,11 @@ function row(view, fault, on, removable) {
 async function change(view, action) {
   try {
     await action();
+    view.refused.replaceChildren();
     await refresh(view);
     announce(plural(view.on.length, 'fault') + ' on');
   } catch (error) {
-    if (!view.signal.aborted) view.errors.replaceChildren(problem(error));
+    if (!view.signal.aborted) view.refused.replaceChildren(problem(error));
   }
 }
 
