@@ -13,12 +13,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/test/robustness/cluster"
+	"github.com/miniapi/miniapi/test/robustness/traffic"
 )
 
 // TestRecovery runs the commands of docs/etcd-cluster.md: a backup, a restore of the backup, and a
@@ -60,6 +62,9 @@ func TestRecovery(t *testing.T) {
 	site.write("kept", "at the end")
 }
 
+// recoveryTimeout limits each step, also on a busy machine.
+const recoveryTimeout = 10 * time.Minute
+
 // recoverySite is a cluster with a client of its first replica.
 type recoverySite struct {
 	*testing.T
@@ -95,16 +100,23 @@ func newRecoverySite(t *testing.T) *recoverySite {
 	return s
 }
 
-// write stores a value in a Secret.
+// write stores a value in a Secret. It retries, because members of etcd elect another leader at any
+// time on a busy machine.
 func (s *recoverySite) write(name, value string) {
 	s.Helper()
 	secrets := s.clients.CoreV1().Secrets(metav1.NamespaceDefault)
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{"value": []byte(value)}}
-	written, err := secrets.Update(s.Context(), object, metav1.UpdateOptions{})
-	if err != nil {
-		written, err = secrets.Create(s.Context(), object, metav1.CreateOptions{})
-	}
-	check(s.T, err)
+	ctx, cancel := context.WithTimeout(s.Context(), recoveryTimeout)
+	defer cancel()
+	var written *corev1.Secret
+	check(s.T, traffic.Retry(ctx, func() (err error) {
+		written, err = secrets.Update(ctx, object, metav1.UpdateOptions{})
+		if apierrors.IsNotFound(err) {
+			written, err = secrets.Create(ctx, object, metav1.CreateOptions{})
+		}
+		return err
+	}))
+	var err error
 	s.revision, err = strconv.ParseInt(written.ResourceVersion, 10, 64)
 	check(s.T, err)
 	s.await(name+" "+value, func(objects map[string]string) bool { return objects[name] == value })
@@ -114,7 +126,7 @@ func (s *recoverySite) write(name, value string) {
 // waits up to a minute before the next one.
 func (s *recoverySite) await(state string, reached func(map[string]string) bool) {
 	s.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !reached(s.seen()); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(recoveryTimeout); !reached(s.seen()); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("the informer has %v, not %s", s.seen(), state)
 		}
@@ -152,7 +164,7 @@ func (s *recoverySite) runDocumented(section string) {
 	if !found || script == nil {
 		s.Fatalf("the section %q has no commands", section)
 	}
-	ctx, cancel := context.WithTimeout(s.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(s.Context(), recoveryTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euc", script[1])
 	cmd.Dir, cmd.Env = s.work, s.environment()
@@ -171,5 +183,6 @@ func (s *recoverySite) environment() []string {
 		env = append(env, fmt.Sprintf("PEER%d=%s", n+1, m.PeerURL))
 	}
 	return append(env, "MEMBER="+clients[0], "INITIAL_CLUSTER="+strings.Join(initial, ","),
-		"RESCUE="+clients[0])
+		"RESCUE="+clients[0],
+		"ETCDCTL_DIAL_TIMEOUT=1m", "ETCDCTL_COMMAND_TIMEOUT=1m") // the defaults are short for a busy machine
 }

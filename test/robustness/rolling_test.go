@@ -64,7 +64,7 @@ func TestRollingRestart(t *testing.T) {
 // awaitHealthy waits until a command succeeds.
 func awaitHealthy(t *testing.T, name string, args ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(10 * time.Minute); ; {
 		out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
 		if err == nil {
 			return
@@ -75,10 +75,13 @@ func awaitHealthy(t *testing.T, name string, args ...string) {
 	}
 }
 
-// startCluster starts three members and two replicas.
+// startCluster starts three members and two replicas. Members elect another leader only if the
+// leader stops, not if the machine does not run it for a while: a write at that time would fail.
 func startCluster(t *testing.T) *cluster.Topology {
 	t.Helper()
-	topology, err := cluster.Start(t.Context(), cluster.Config{Program: program(t), Dir: t.TempDir(), Members: 3, Replicas: 2, Etcd: *etcd})
+	topology, err := cluster.Start(t.Context(), cluster.Config{
+		Program: program(t), Dir: t.TempDir(), Members: 3, Replicas: 2, Etcd: *etcd, ElectionTimeout: 10 * time.Second,
+	})
 	check(t, err)
 	t.Cleanup(topology.Close)
 	return topology
@@ -100,7 +103,7 @@ func (w *rollingWriter) run(ctx context.Context) {
 }
 
 func (w *rollingWriter) write(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	secrets := w.clients.CoreV1().Secrets(metav1.NamespaceDefault)
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: w.name}}

@@ -1,11 +1,17 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/internal/freeport"
 )
 
 // Member is a process of etcd.
@@ -26,27 +32,19 @@ func (m *Member) Restart(context.Context) error { return m.Start() }
 // before the latter.
 type memberAddresses struct{ client, peer, link string }
 
-func newMemberAddresses() (a memberAddresses, err error) {
-	for _, address := range []*string{&a.client, &a.peer, &a.link} {
-		if *address, err = freeAddress(); err != nil {
-			return a, err
-		}
-	}
-	return a, nil
-}
-
 // AwaitReady waits until the member reaches a leader. It fails if the process ends.
 func (m *Member) AwaitReady(ctx context.Context) error { return m.await(ctx, m.ClientURL+"/health") }
 
 // newMembers returns the processes of an etcd cluster, which are not started.
 func newMembers(config Config) ([]*Member, error) {
+	free, err := freeport.Addresses("127.0.0.1", 3*config.Members)
+	if err != nil {
+		return nil, err
+	}
 	dir, addresses := config.Dir, make([]memberAddresses, config.Members)
 	var initial []string
 	for i := range addresses {
-		var err error
-		if addresses[i], err = newMemberAddresses(); err != nil {
-			return nil, err
-		}
+		addresses[i] = memberAddresses{client: free[3*i], peer: free[3*i+1], link: free[3*i+2]}
 		initial = append(initial, fmt.Sprintf("etcd%d=http://%s", i+1, addresses[i].link))
 	}
 	program, env := config.Etcd, []string(nil)
@@ -57,6 +55,7 @@ func newMembers(config Config) ([]*Member, error) {
 		}
 		env = []string{toolMarker + "=etcd"}
 	}
+	election := cmp.Or(config.ElectionTimeout, defaultElectionTimeout)
 	var members []*Member
 	for i, a := range addresses {
 		name := fmt.Sprintf("etcd%d", i+1)
@@ -71,7 +70,8 @@ func newMembers(config Config) ([]*Member, error) {
 				"--listen-client-urls", "http://" + a.client, "--advertise-client-urls", "http://" + a.client,
 				"--listen-peer-urls", "http://" + a.peer, "--initial-advertise-peer-urls", "http://" + a.link,
 				"--initial-cluster", strings.Join(initial, ","), "--initial-cluster-state", "new",
-				"--heartbeat-interval", "50", "--election-timeout", "500", "--log-level", "error",
+				"--heartbeat-interval", fmt.Sprint(election.Milliseconds() / 10), "--election-timeout", fmt.Sprint(election.Milliseconds()),
+				"--log-level", "error",
 			},
 		}})
 	}
@@ -109,25 +109,42 @@ func (t *Topology) StartMembers(ctx context.Context) error {
 	return nil
 }
 
-// Leader returns the member that is the leader.
+// Leader returns the member that is the leader. It waits for the end of an election: on a busy
+// machine members elect another leader at any time.
 func (t *Topology) Leader(ctx context.Context) (*Member, error) {
 	client, err := t.Client()
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	for _, m := range t.Members {
-		status, err := client.Status(ctx, m.ClientURL)
-		if err != nil {
-			continue
-		}
-		for _, leader := range t.Members {
-			if leader.id == fmt.Sprintf("%x", status.Leader) {
+	for {
+		for _, m := range t.Members {
+			if leader := t.leaderAccordingTo(ctx, client, m); leader != nil {
 				return leader, nil
 			}
 		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the etcd cluster has no leader: %w", ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	return nil, fmt.Errorf("the etcd cluster has no leader")
+}
+
+// leaderAccordingTo returns the leader of a member, nil if the member has none or does not answer.
+func (t *Topology) leaderAccordingTo(ctx context.Context, client *clientv3.Client, m *Member) *Member {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	status, err := client.Status(ctx, m.ClientURL)
+	if err != nil {
+		return nil
+	}
+	for _, leader := range t.Members {
+		if leader.id == fmt.Sprintf("%x", status.Leader) {
+			return leader
+		}
+	}
+	return nil
 }
 
 // Isolate blocks all connections between a member and the other members, not with clients. The

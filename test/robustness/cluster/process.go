@@ -11,7 +11,7 @@ import (
 )
 
 // stopTimeout is the time after which a process that does not end on SIGTERM is killed.
-const stopTimeout = 20 * time.Second
+const stopTimeout = 2 * time.Minute
 
 // Process is a program that can be started again after its end. Its methods may be called
 // concurrently.

@@ -10,6 +10,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/miniapi/miniapi/internal/freeport"
 )
 
 // Config describes a topology.
@@ -22,6 +24,10 @@ type Config struct {
 	DataDir string
 	// Members is the number of etcd members. Default: none, the etcd is embedded.
 	Members int
+	// ElectionTimeout is the time without a leader after which members elect another one. Default:
+	// 500 ms, so that a failed leader is replaced soon. A process that the machine does not run for
+	// so long fails, too.
+	ElectionTimeout time.Duration
 	// Etcd is the file of the program of the members. Default: the etcd that this program links.
 	Etcd string
 	// Replicas is the number of servers. Default: 1.
@@ -31,6 +37,8 @@ type Config struct {
 	// Args are further arguments of the servers.
 	Args []string
 }
+
+const defaultElectionTimeout = 500 * time.Millisecond
 
 // Validate returns all errors in the configuration.
 func (c Config) Validate() error {
@@ -89,11 +97,11 @@ func (t *Topology) start(ctx context.Context, config Config) error {
 }
 
 func (t *Topology) startEmbedded(ctx context.Context, config Config) error {
-	address, err := freeAddress()
+	free, err := freeport.Addresses("127.0.0.1", 1)
 	if err != nil {
 		return err
 	}
-	t.etcd = []string{"http://" + address}
+	t.etcd = []string{"http://" + free[0]}
 	if config.DataDir == "" {
 		config.DataDir = filepath.Join(config.Dir, "data")
 	}
@@ -117,16 +125,13 @@ func (t *Topology) startReplica(ctx context.Context, config Config, n int) error
 func (t *Topology) startServer(ctx context.Context, config Config, s *Server, args ...string) error {
 	t.Servers = append(t.Servers, s)
 	name := fmt.Sprintf("miniapi%d", len(t.Servers))
-	address, err := freeAddress()
+	free, err := freeport.Addresses("127.0.0.1", 2)
 	if err != nil {
 		return err
 	}
+	address, clock := free[0], free[1]
 	args = append(args, "--listen", address, "--write-kubeconfig", filepath.Join(config.Dir, name+".kubeconfig"))
 	if config.Clocks {
-		clock, err := freeAddress()
-		if err != nil {
-			return err
-		}
 		s.clock, args = "http://"+clock, append(args, "--clock", clock)
 	}
 	s.URL = "http://" + address

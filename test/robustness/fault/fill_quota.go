@@ -9,6 +9,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/miniapi/miniapi/test/robustness/traffic"
 )
 
 // filling is the prefix of the keys that fill the database, past the servers.
@@ -22,8 +24,14 @@ func (FillQuota) Tolerated() bool { return false }
 
 // Inject implements Fault.
 func (FillQuota) Inject(ctx context.Context, s *Site) (func(context.Context) error, error) {
-	if err := fill(ctx, s); !errors.Is(err, rpctypes.ErrNoSpace) {
-		return nil, fmt.Errorf("fill the database up to its quota: %w", err)
+	for {
+		err := fill(ctx, s)
+		if errors.Is(err, rpctypes.ErrNoSpace) {
+			break
+		}
+		if ctx.Err() != nil { // otherwise etcd has answered late
+			return nil, fmt.Errorf("fill the database up to its quota: %w", err)
+		}
 	}
 	s.hold(ctx, 500*time.Millisecond)
 	return func(ctx context.Context) error { return empty(ctx, s) }, nil
@@ -41,13 +49,18 @@ func fill(ctx context.Context, s *Site) error {
 	}
 }
 
-// empty removes the large values and makes their space usable, as an administrator does.
+// empty removes the large values and makes their space usable, as an administrator does. ctx limits
+// it, since etcd may still be starting after the disk was full.
 func empty(ctx context.Context, s *Site) error {
+	return traffic.Retry(ctx, func() error { return s.tryEmpty(ctx) })
+}
+
+func (s *Site) tryEmpty(ctx context.Context) error {
 	resp, err := s.Etcd.Delete(ctx, filling, clientv3.WithPrefix())
 	if err != nil {
 		return fmt.Errorf("delete the large values: %w", err)
 	}
-	for s.Observer.Observed() < resp.Header.Revision {
+	for s.Observer.Observed() < resp.Header.Revision && ctx.Err() == nil {
 		s.hold(ctx, 20*time.Millisecond)
 	}
 	if _, err := s.Etcd.Compact(ctx, resp.Header.Revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {

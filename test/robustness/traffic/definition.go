@@ -17,11 +17,18 @@ const crdName = Widgets + "." + group
 // retryEvery is the time between two attempts of a request that must succeed in the end.
 const retryEvery = 20 * time.Millisecond
 
-// Prepare creates the namespace and the definition of Widgets.
+// Prepare creates the namespace and the definition of Widgets. It retries while servers fail.
 func (c Clients) Prepare(ctx context.Context) error {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
-	if _, err := c.Typed.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+	err := Retry(ctx, func() error {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
+		_, err := c.Typed.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // created by an attempt with an unknown outcome
+			return nil
+		}
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("create the namespace: %w", err)
 	}
 	return c.CreateDefinition(ctx)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // searchTimeout is the time limit of the search for a linear order of one object.
-const searchTimeout = time.Minute
+const searchTimeout = 10 * time.Minute
 
 // The kinds of steps that change an object. The other kinds are observations.
 const (

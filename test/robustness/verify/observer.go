@@ -130,14 +130,21 @@ func (o *Observer) Observed() int64 {
 // Complete waits until the history contains all writes before the call, and returns the history. It
 // is an error if it differs from the current state.
 func (o *Observer) Complete(ctx context.Context) ([]model.Change, error) {
-	resp, err := o.client.Put(ctx, marker, "")
+	var marked int64
+	err := traffic.Retry(ctx, func() error { // the leader of etcd may fail on a busy machine
+		resp, err := o.client.Put(ctx, marker, "")
+		if err == nil {
+			marked = resp.Header.Revision
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("mark the end of the history: %w", err)
 	}
-	for o.Observed() < resp.Header.Revision {
+	for o.Observed() < marked {
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("observe etcd up to revision %d: %w", resp.Header.Revision, ctx.Err())
+			return nil, fmt.Errorf("observe etcd up to revision %d: %w", marked, ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -149,7 +156,11 @@ func (o *Observer) Complete(ctx context.Context) ([]model.Change, error) {
 
 // compare compares the end of the history with the state of etcd.
 func (o *Observer) compare(ctx context.Context, changes []model.Change) error {
-	resp, err := o.client.Get(ctx, prefix, clientv3.WithPrefix())
+	var resp *clientv3.GetResponse
+	err := traffic.Retry(ctx, func() (err error) {
+		resp, err = o.client.Get(ctx, prefix, clientv3.WithPrefix())
+		return err
+	})
 	if err != nil {
 		return err
 	}
