@@ -26,10 +26,7 @@ import (
 func TestClusterSurvivesItsLeader(t *testing.T) {
 	file := readCompose(t)
 	places := newPlaces(t, file.named("etcd"))
-	members := map[string]*process{}
-	for _, name := range file.named("etcd") {
-		members[places.client(name)] = startEtcd(t, places.here(name, file.Services[name].Command[1:]))
-	}
+	members := places.startEtcds(t, file)
 	var replicas []*kubernetes.Clientset
 	for _, name := range file.named("miniapi") {
 		replicas = append(replicas, startMiniapi(t, places.here(name, file.Services[name].Command)).clientset(t))

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,10 +29,7 @@ import (
 func TestCluster(t *testing.T) {
 	file := readCompose(t)
 	places := newPlaces(t, file.named("etcd"))
-	etcds := map[string]*process{}
-	for _, name := range file.named("etcd") {
-		etcds[name] = startEtcd(t, places.here(name, file.Services[name].Command[1:]))
-	}
+	etcds := places.startEtcds(t, file)
 	var replicas []*process
 	for _, name := range file.named("miniapi") { // concurrently: both write the bootstrap objects
 		replicas = append(replicas, startMiniapi(t, places.here(name, file.Services[name].Command)))
@@ -42,7 +41,7 @@ func TestCluster(t *testing.T) {
 	first.staleWriteConflicts(written)
 	first.watchSeesTheOthersWrites(func(write func(n int)) {
 		write(1)
-		etcds["etcd1"].kill() // watches and writes continue without it
+		etcds[places.client("etcd1")].kill() // watches and writes continue without it
 		write(2)
 		replicas[0].kill() // the other replica continues
 		write(3)
@@ -147,6 +146,38 @@ func newPlaces(t *testing.T, members []string) *places {
 	}
 	p.replacer = strings.NewReplacer(hosts...)
 	return p
+}
+
+// startEtcds starts the members and returns them by their client URLs when the cluster has a
+// leader, as docker compose does before it starts a replica.
+func (p *places) startEtcds(t *testing.T, file compose) map[string]*process {
+	t.Helper()
+	members := map[string]*process{}
+	for _, name := range file.named("etcd") {
+		members[p.client(name)] = startEtcd(t, p.here(name, file.Services[name].Command[1:]))
+	}
+	for url := range members {
+		awaitHealthy(t, url)
+	}
+	return members
+}
+
+// awaitHealthy waits until a member of etcd reaches a leader.
+func awaitHealthy(t *testing.T, url string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		response, err := http.Get(url + "/health")
+		if err == nil {
+			check(t, response.Body.Close())
+			if response.StatusCode == http.StatusOK {
+				http.DefaultClient.CloseIdleConnections()
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not healthy: %v", url, err)
+		}
+	}
 }
 
 // here returns a command line of the file with addresses of this machine.

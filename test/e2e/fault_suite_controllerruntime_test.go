@@ -44,7 +44,7 @@ func (c cachedCopier) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Res
 }
 
 // newCachedCopier returns a manager with the controller. Its renewals of the lease may take
-// seconds, for example while the server restarts on a loaded machine.
+// seconds, for example while the server restarts on a busy machine.
 func newCachedCopier(t *testing.T, config *rest.Config) (run, converged func(context.Context) error) {
 	t.Helper()
 	mgr := newManager(t, config, ctrl.Options{

@@ -33,7 +33,7 @@ func TestStaleCacheOfManager(t *testing.T) {
 	}
 	check(t, mgr.GetAPIReader().Get(t.Context(), key, &corev1.ConfigMap{}))
 	f.Remove()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	for mgr.GetClient().Get(t.Context(), key, &corev1.ConfigMap{}) != nil {
 		select {
 		case <-deadline:

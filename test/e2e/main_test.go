@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	runAsCurl()
 	beEtcdIfAsked()
 	beGuardIfAsked()
+	for _, step := range []string{"START", "STOP"} { // envtest's default of 20s is short for a busy machine
+		os.Setenv("KUBEBUILDER_CONTROLPLANE_"+step+"_TIMEOUT", patience.String())
+	}
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {

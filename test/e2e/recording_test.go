@@ -14,7 +14,7 @@ const recordedStory = `kubectl create configmap settings --from-literal a=b
 kubectl label configmap settings x=y
 kubectl get configmap settings -o yaml >settings.yaml
 sed 's/a: b/a: c/' settings.yaml | kubectl replace -f -
-kubectl wait --for=jsonpath='{.data.a}'=c configmap/settings --timeout=30s
+kubectl wait --for=jsonpath='{.data.a}'=c configmap/settings --timeout=5m
 kubectl replace -f settings.yaml && exit 1 || true
 kubectl create secret generic login --from-literal password=hunter2 -o yaml --dry-run=client | kubectl apply -f -
 kubectl create service nodeport web --tcp=80

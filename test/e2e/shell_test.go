@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/miniapi/miniapi"
 )
 
@@ -65,7 +67,8 @@ var (
 	versionPattern = regexp.MustCompile(`(?i)("?resource ?version"?: ?"?)([1-9]\d*)`)
 	timePattern    = regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d{3}\b|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
 	curlPattern    = regexp.MustCompile(`curl/\d[\d.]*`)
-	agePattern     = regexp.MustCompile(`(?m)( )(\d+s)( +|$)`)
+	agePattern     = regexp.MustCompile(`(?m) (\d+s|\d\d?m(\d+s)?)( +|$)`) // 100m is an amount of CPU
+	ageHeader      = regexp.MustCompile(`(?m)\bAGE( *)(\S|$)`)
 )
 
 func (v *volatile) replace(text string) string {
@@ -77,9 +80,30 @@ func (v *volatile) replace(text string) string {
 		parts := versionPattern.FindStringSubmatch(match)
 		return parts[1] + v.ordinal("RV", parts[2])
 	})
-	return agePattern.ReplaceAllStringFunc(text, func(match string) string { // keep the width
-		return fmt.Sprintf(" %-*s", len(strings.TrimSuffix(match, "\n"))-1, "AGE")
-	})
+	return withoutAges(text)
+}
+
+// ageWidth is the width of a column of ages of less than 100 seconds, with the space after it.
+const ageWidth = len("AGE   ")
+
+// withoutAges replaces the ages. A column of older objects is wider, and becomes as narrow as one
+// of new objects.
+func withoutAges(text string) string {
+	var out strings.Builder
+	surplus := 0 // of the column in the present table
+	for line := range strings.Lines(text) {
+		if header := ageHeader.FindStringSubmatchIndex(line); header != nil { // the end of the last column has no space
+			surplus = max(0, header[3]-header[0]-ageWidth)
+			line = line[:header[2]] + line[header[2]+surplus:]
+		}
+		out.WriteString(agePattern.ReplaceAllStringFunc(line, func(match string) string {
+			if !strings.HasSuffix(match, " ") { // the end of the line
+				return " AGE"
+			}
+			return fmt.Sprintf(" %-*s", len(match)-1-surplus, "AGE")
+		}))
+	}
+	return out.String()
 }
 
 func (v *volatile) ordinal(kind, value string) string {
@@ -90,4 +114,27 @@ func (v *volatile) ordinal(kind, value string) string {
 		v.seen[kind+value] = name
 	}
 	return name
+}
+
+func TestAgesDoNotChangeTheOutput(t *testing.T) {
+	young := `NAME   STATUS    AGE   VERSION   ZONE
+one    Unknown   3s              z
+two    Unknown   15s             z
+NAME   AGE
+one    3s
+two    15s
+`
+	old := `NAME   STATUS    AGE     VERSION   ZONE
+one    Unknown   2m3s              z
+two    Unknown   2m15s             z
+NAME   AGE
+one    119s
+two    2m
+`
+	want := strings.NewReplacer("3s ", "AGE", "15s", "AGE", "3s\n", "AGE\n").Replace(young)
+	for _, text := range []string{young, old} {
+		if diff := cmp.Diff(want, withoutAges(text)); diff != "" {
+			t.Errorf("of\n%s(-want +got):\n%s", text, diff)
+		}
+	}
 }

@@ -105,10 +105,14 @@ func (p *tab) checkProblems() {
 	}
 }
 
+// patience limits every wait for the page. A passing test does not reach it, on a busy machine
+// neither.
+const patience = 10 * time.Minute
+
 // do performs actions. If they take too long, the test fails with the text of the page.
 func (p *tab) do(actions ...chromedp.Action) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
 	if err := p.Tab.Run(ctx, actions...); err != nil {
 		var text string
@@ -122,7 +126,7 @@ func (p *tab) do(actions ...chromedp.Action) {
 // exist yet, counts as false.
 func (p *tab) await(expression string) {
 	p.Helper()
-	p.do(chromedp.Poll("(() => { try { return "+expression+"; } catch { return false; } })()", nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(90*time.Second)))
+	p.do(chromedp.Poll("(() => { try { return "+expression+"; } catch { return false; } })()", nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 }
 
 // awaitText waits until an element contains a text.

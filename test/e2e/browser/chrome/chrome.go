@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
@@ -30,10 +31,13 @@ func Find() string {
 // Browser is a running Chromium. It ends with the context of Start.
 type Browser struct{ ctx context.Context }
 
+// startTimeout is the time within which Chromium must start, also on a busy machine.
+const startTimeout = 10 * time.Minute
+
 // Start starts Chromium. The caller must call stop.
 func Start(ctx context.Context, path string) (browser *Browser, stop func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", false),
-		chromedp.IgnoreCertErrors)
+		chromedp.IgnoreCertErrors, chromedp.WSURLReadTimeout(startTimeout))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
