@@ -26,13 +26,24 @@ export function setToken(token) {
   else sessionStorage.removeItem(tokenKey);
 }
 
+// send sends a request, a GET again if its connection breaks. The server ends a connection of HTTP/2
+// after a request without valid credentials, at times while the next request is sent on it.
+async function send(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch (error) {
+    if (options.method !== 'GET' || options.signal?.aborted) throw error;
+    return fetch(url, options);
+  }
+}
+
 // request returns a response, or throws an ApiError.
 export async function request(path, { accept = 'application/json', method = 'GET', body, type, signal } = {}) {
   const headers = { Accept: accept };
   const token = sessionStorage.getItem(tokenKey);
   if (token) headers.Authorization = 'Bearer ' + token;
   if (type) headers['Content-Type'] = type;
-  const response = await fetch(new URL(path.replace(/^\//, ''), base), { headers, method, body, signal });
+  const response = await send(new URL(path.replace(/^\//, ''), base), { headers, method, body, signal });
   if (response.ok) return response;
   const text = await response.text();
   let status;
