@@ -57,8 +57,9 @@ type Config struct {
 const (
 	defaultMaxWrites = 8192
 	defaultMaxBytes  = 4 << 20
-	// awaitTimeout limits the time that Await waits for writes in progress.
-	awaitTimeout = time.Second
+	// awaitTimeout limits the time that Await waits for writes that do not end. A write ends soon
+	// after its commit, except on a busy machine.
+	awaitTimeout = 5 * time.Second
 )
 
 // Journal records writes. Safe for concurrent use.
@@ -73,8 +74,10 @@ type Journal struct {
 	oldest int
 	kept   int // number of writes in the ring
 	bytes  int
-	// pending counts the writes in progress by key.
-	pending map[string]int
+	// pending are the numbers of the writes in progress by key, in ascending order.
+	pending map[string][]uint64
+	// begun is the number of the last write.
+	begun uint64
 	// ended is closed when a write ends. Nil if nothing waits.
 	ended chan struct{}
 }
@@ -87,18 +90,20 @@ func New(config Config) *Journal {
 	if config.MaxBytes <= 0 {
 		config.MaxBytes = defaultMaxBytes
 	}
-	return &Journal{config: config, now: time.Now, pending: map[string]int{}}
+	return &Journal{config: config, now: time.Now, pending: map[string][]uint64{}}
 }
 
-// begin announces a write of a key. The caller must call end.
-func (j *Journal) begin(key string) {
+// begin announces a write of a key and returns its number. The caller must call end.
+func (j *Journal) begin(key string) uint64 {
 	j.mu.Lock()
-	j.pending[key]++
-	j.mu.Unlock()
+	defer j.mu.Unlock()
+	j.begun++
+	j.pending[key] = append(j.pending[key], j.begun)
+	return j.begun
 }
 
-// end records a write, nil if nothing was written, and withdraws the announcement of begin.
-func (j *Journal) end(key string, w *Write) {
+// end records the write with a number, nil if nothing was written.
+func (j *Journal) end(key string, number uint64, w *Write) {
 	if w != nil && j.config.Observe != nil {
 		j.config.Observe(w)
 	}
@@ -107,8 +112,10 @@ func (j *Journal) end(key string, w *Write) {
 	if w != nil {
 		j.add(w)
 	}
-	if j.pending[key]--; j.pending[key] == 0 {
+	if left := slices.DeleteFunc(j.pending[key], func(n uint64) bool { return n == number }); len(left) == 0 {
 		delete(j.pending, key)
+	} else {
+		j.pending[key] = left
 	}
 	if j.ended != nil {
 		close(j.ended)
@@ -117,14 +124,18 @@ func (j *Journal) end(key string, w *Write) {
 }
 
 // Await blocks until the journal has every write of this server that changed the key up to a
-// revision. A write is recorded after its commit, so another request can see its effect earlier. A
-// revision that another server wrote is not awaited longer than awaitTimeout.
+// revision. A write is recorded after its commit, so another request can see its effect earlier. If
+// another server wrote the revision, Await waits for the present writes of the key, not for new
+// ones.
 func (j *Journal) Await(ctx context.Context, key string, revision int64) {
 	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
 	defer cancel()
+	j.mu.Lock()
+	last := j.begun
+	j.mu.Unlock()
 	for {
 		j.mu.Lock()
-		if j.pending[key] == 0 || j.has(key, revision) {
+		if !j.isPending(key, last) || j.has(key, revision) {
 			j.mu.Unlock()
 			return
 		}
@@ -139,6 +150,12 @@ func (j *Journal) Await(ctx context.Context, key string, revision int64) {
 			return
 		}
 	}
+}
+
+// isPending reports whether a write of a key up to a number is in progress.
+func (j *Journal) isPending(key string, last uint64) bool {
+	numbers := j.pending[key]
+	return len(numbers) > 0 && numbers[0] <= last
 }
 
 // After returns the writes after a revision that the journal has, in the order of revisions.

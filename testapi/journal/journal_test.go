@@ -16,8 +16,7 @@ import (
 func record(j *Journal, revisions ...int64) {
 	for _, revision := range revisions {
 		key := []string{"/a", "/b"}[revision%2]
-		j.begin(key)
-		j.end(key, &Write{Revision: revision, Key: key})
+		j.end(key, j.begin(key), &Write{Revision: revision, Key: key})
 	}
 }
 
@@ -53,8 +52,7 @@ func TestJournalIsBoundedInBytes(t *testing.T) {
 	j := New(Config{MaxBytes: limit})
 	long := string(make([]byte, 1000))
 	for i := range 1000 {
-		j.begin("/a")
-		j.end("/a", &Write{Revision: int64(i), Key: "/a", Origin: registry.Origin{UserAgent: long}})
+		j.end("/a", j.begin("/a"), &Write{Revision: int64(i), Key: "/a", Origin: registry.Origin{UserAgent: long}})
 		if j.bytes > limit {
 			t.Fatalf("%d bytes after %d writes", j.bytes, i+1)
 		}
@@ -67,22 +65,45 @@ func TestJournalIsBoundedInBytes(t *testing.T) {
 func TestAwaitReturnsWhenTheWriteIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := New(Config{})
-		j.begin("/a")
-		j.begin("/a")
+		first, second := j.begin("/a"), j.begin("/a")
 		waited := make(chan struct{})
 		go func() { // ends with the test
 			j.Await(t.Context(), "/a", 7)
 			close(waited)
 		}()
 		synctest.Wait()
-		j.end("/a", &Write{Revision: 6, Key: "/a"})
+		j.end("/a", first, &Write{Revision: 6, Key: "/a"})
 		synctest.Wait()
 		select {
 		case <-waited:
 			t.Error("returned after another revision")
 		default:
 		}
-		j.end("/a", &Write{Revision: 7, Key: "/a"})
+		j.end("/a", second, &Write{Revision: 7, Key: "/a"})
+		<-waited
+	})
+}
+
+// Another server wrote the revision, and writes of this server follow each other without a pause.
+func TestAwaitDoesNotWaitForNewWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := New(Config{})
+		number := j.begin("/a")
+		waited := make(chan struct{})
+		go func() { // ends with the test
+			j.Await(t.Context(), "/a", 7)
+			close(waited)
+		}()
+		synctest.Wait()
+		next := j.begin("/a")
+		j.end("/a", number, nil)
+		synctest.Wait()
+		select {
+		case <-waited:
+		default:
+			t.Error("waits for a write that has begun later")
+		}
+		j.end("/a", next, nil)
 		<-waited
 	})
 }
@@ -112,7 +133,6 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		key := keys[i%len(keys)]
-		j.begin(key)
-		j.end(key, &Write{Revision: int64(i), Key: key})
+		j.end(key, j.begin(key), &Write{Revision: int64(i), Key: key})
 	}
 }

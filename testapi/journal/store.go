@@ -44,8 +44,8 @@ func (s *store) Create(ctx context.Context, key string, obj runtime.Object, opts
 		return s.Interface.Create(ctx, key, obj, opts)
 	}
 	var w *Write
-	s.journal.begin(key)
-	defer func() { s.journal.end(key, w) }()
+	number := s.journal.begin(key)
+	defer func() { s.journal.end(key, number, w) }()
 	entry, err := s.Interface.Create(ctx, key, obj, opts)
 	if err == nil {
 		w = s.write(ctx, entry, 0, storage.Created)
@@ -59,8 +59,8 @@ func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storag
 		return s.Interface.GuaranteedUpdate(ctx, key, propose, opts)
 	}
 	var w *Write
-	s.journal.begin(key)
-	defer func() { s.journal.end(key, w) }()
+	number := s.journal.begin(key)
+	defer func() { s.journal.end(key, number, w) }()
 	var base int64
 	result, err := s.Interface.GuaranteedUpdate(ctx, key, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
 		base = 0
@@ -78,8 +78,8 @@ func (s *store) GuaranteedUpdate(ctx context.Context, key string, propose storag
 // Delete implements storage.Interface.
 func (s *store) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
 	var w *Write
-	s.journal.begin(key)
-	defer func() { s.journal.end(key, w) }()
+	number := s.journal.begin(key)
+	defer func() { s.journal.end(key, number, w) }()
 	entry, err := s.Interface.Delete(ctx, key, opts)
 	if err == nil {
 		w = s.write(ctx, entry, 0, storage.Deleted)
