@@ -152,6 +152,7 @@ func TestWebhooksMayChangeLabelsAndAnnotationsOnly(t *testing.T) {
 // the deletion of the definition.
 func TestUnreachableWebhook(t *testing.T) {
 	e, h := start(t), startWebhookServer(t)
+	h.Config.SetKeepAlivesEnabled(false) // a kept connection would make the first request fail with EOF
 	e.create(define(hostPort, withConversion(h)))
 	e.widget("w", "spec: {hostPort: 'a:1'}")
 	if _, err := e.widgets("v2").Apply(t.Context(), "w", object("v2", "w", "metadata: {labels: {a: b}}"), metav1.ApplyOptions{FieldManager: "other"}); err != nil {
