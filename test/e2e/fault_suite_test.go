@@ -142,7 +142,7 @@ func TestFaultSuiteFindsMistakes(t *testing.T) {
 			t.Parallel()
 			t.Run("found", func(t *testing.T) {
 				suite := copierSuite
-				suite.KnownFailures, suite.Timeout = c.found, 45*time.Second
+				suite.KnownFailures, suite.Timeout = c.found, 30*time.Second
 				for _, failure := range allFailures {
 					if !slices.Contains(c.found, failure) {
 						suite.Skip = append(suite.Skip, failure)
