@@ -14,14 +14,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 func request(headers ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)

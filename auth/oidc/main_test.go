@@ -2,14 +2,15 @@ package oidc_test
 
 import (
 	"bytes"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // await fails the test unless the condition becomes true.
 func await(t *testing.T, condition func() bool) {

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"testing"
 
-	"go.uber.org/goleak"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/controllers/reconcile"
 	"github.com/miniapi/miniapi/internal/apitime"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // env is a collector that does not run, and the ConfigMap owner with the UID u.
 type env struct {

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/miniapi/miniapi/internal/apitime"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/registry"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // newQueue returns a queue and runs it until the test ends or stop is called.
 func newQueue(t *testing.T, reconcile func(context.Context, string) error) (q *Queue, stop func()) {

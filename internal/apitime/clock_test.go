@@ -2,6 +2,7 @@ package apitime_test
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -10,13 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/miniapi/miniapi/internal/apitime"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 func TestAdvanceCallsDueTimersInOrder(t *testing.T) {
 	frozen := clocktesting.NewFakeClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))

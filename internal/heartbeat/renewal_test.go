@@ -3,21 +3,22 @@ package heartbeat
 import (
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"github.com/miniapi/miniapi/internal/apitime"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/kinds/coordination"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // A running server renews its lease again and again.
 func TestRunRenews(t *testing.T) {

@@ -3,17 +3,18 @@ package serviceip_test
 import (
 	"context"
 	"net/netip"
+	"os"
 	"slices"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/internal/serviceip"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -22,7 +23,7 @@ import (
 	"github.com/miniapi/miniapi/storage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // env is a catalog of the built-in kinds with an allocator.
 type env struct {

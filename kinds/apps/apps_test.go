@@ -2,9 +2,9 @@ package apps
 
 import (
 	"context"
+	"os"
 	"testing"
 
-	"go.uber.org/goleak"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,12 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 func meta() metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: "m"} }
 

@@ -2,23 +2,24 @@ package batch
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // podsOnce is a pod template that is valid in a job.
 func podsOnce() corev1.PodTemplateSpec {

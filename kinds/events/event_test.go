@@ -1,23 +1,24 @@
 package events
 
 import (
+	"os"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/kinds/core"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 func full() *eventsv1.Event {
 	now := metav1.NewTime(time.Unix(1700000000, 0))

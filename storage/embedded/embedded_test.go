@@ -7,10 +7,9 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -19,7 +18,7 @@ func TestMain(m *testing.M) {
 		child(os.Getenv(childDir))
 		return
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(leaktest.Run(m))
 }
 
 // start starts a server and closes it when the test ends.

@@ -3,16 +3,17 @@ package metered_test
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -20,7 +21,7 @@ import (
 	"github.com/miniapi/miniapi/storage/metered"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 func TestOperationsAreCountedByResource(t *testing.T) {
 	recorder := metered.NewRecorder()

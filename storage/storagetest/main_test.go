@@ -1,9 +1,10 @@
 package storagetest
 
 import (
+	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }

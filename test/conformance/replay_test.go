@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,15 +17,15 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	os.Exit(leaktest.Run(m))
 }
 
 // areas lists the areas with the namespace that they use and the setup functions that run before

@@ -14,7 +14,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.etcd.io/etcd/server/v3 v3.7.3
-	go.uber.org/goleak v1.3.0
 	golang.org/x/sync v0.24.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -29,6 +28,7 @@ require (
 require (
 	github.com/coreos/go-oidc v2.5.0+incompatible // indirect
 	github.com/pquerna/cachecontrol v0.1.0 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
 	k8s.io/kms v0.37.2 // indirect
 )

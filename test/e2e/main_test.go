@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/test/e2e/command"
 )
 
@@ -29,10 +29,9 @@ func TestMain(m *testing.M) {
 	}
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		os.RemoveAll(programs.dir)
-		os.Exit(code)
-	}))
+	code := leaktest.Run(m)
+	os.RemoveAll(programs.dir)
+	os.Exit(code)
 }
 
 // startServer returns a server that ends with the test.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
@@ -12,5 +12,5 @@ func TestMain(m *testing.M) {
 		runUntilEtcdFails(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(leaktest.Run(m))
 }

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
 func start(t *testing.T, config miniapi.Config) *miniapi.Server {
@@ -256,13 +257,7 @@ func TestFailedStartReleasesEverything(t *testing.T) {
 			if len(left) > 0 {
 				t.Errorf("remaining files: %v", left)
 			}
-			var leaked error
-			for range 60 { // half a second each
-				if leaked = goleak.Find(before); leaked == nil {
-					return
-				}
-			}
-			t.Error(leaked)
+			check(t, leaktest.Find(before))
 		})
 	}
 }

@@ -87,6 +87,7 @@ var layers = map[string][]string{
 	"cmd/miniapi":           {"", "testapi/activity", "testapi/conflicts", "testapi/faults", "controllers", "internal/host", "internal/kubeconfig", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history", "testapi/recording", "ui"},
 	"examples":              {""},
 	// Only tests import these packages, so they may use an implementation.
+	"internal/leaktest":     {},
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},
 	"registry/registrytest": {"registry", "storage/..."},
 	"test/bench":            {},

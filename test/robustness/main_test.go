@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/test/robustness/cluster"
 )
 
@@ -33,13 +34,12 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	klog.SetLogger(logr.Discard())
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		os.RemoveAll(commands.dir)
-		os.Exit(code)
-	}),
+	code := leaktest.Run(m,
 		// Idle connections of clients, which have no Close.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+	os.RemoveAll(commands.dir)
+	os.Exit(code)
 }
 
 // runTool runs a program of etcd with the arguments of this process.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
 // differences lists the cases that fail on purpose.
@@ -23,7 +23,7 @@ var differences string
 // childVariable is set in the environment of the process that runs the cases.
 const childVariable = "UPSTREAMSTORAGE_CHILD"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // TestUpstreamSuite runs the cases in a child process, where they may fail, and
 // compares the results with differences.txt.

@@ -2,11 +2,11 @@ package fakes_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
-	"go.uber.org/goleak"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +19,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	goleak.VerifyTestMain(m)
+	os.Exit(leaktest.Run(m))
 }
 
 // clientGo runs a test of code with a bug with client-go's fake, which does not find the bug, and

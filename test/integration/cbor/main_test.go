@@ -6,12 +6,12 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,9 +24,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // env is a server and its clients, which prefer CBOR.
 type env struct {

@@ -3,11 +3,11 @@ package faults_test
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,11 +17,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
 
 // env is a server with a client that does not repeat requests.
 type env struct {
