@@ -57,7 +57,10 @@ func (d Directory) pair(name string, usable func(*x509.Certificate) bool, issue 
 	}
 	certificate, key := d.path(name+".crt"), d.path(name+".key")
 	var pair Pair
-	load := func() (found bool, err error) {
+	load := func(locked bool) (found bool, err error) {
+		if locked {
+			finishWrite(certificate, key)
+		}
 		if absent(certificate) && absent(key) {
 			return false, nil
 		}
@@ -71,10 +74,31 @@ func (d Directory) pair(name string, usable func(*x509.Certificate) bool, issue 
 		if pair, err = issue(); err != nil {
 			return err
 		}
-		// The key is written first, so that a certificate always has a key.
-		return errors.Join(writeFile(key, pair.Key, 0o600), writeFile(certificate, pair.Certificate, 0o644))
+		return pair.write(certificate, key)
 	})
 	return pair, err
+}
+
+// write stores the pair. The key gets its name first, so that a certificate always has a key.
+func (p Pair) write(certificate, key string) error {
+	err := errors.Join(os.WriteFile(certificate+unfinished, p.Certificate, 0o644), os.WriteFile(key+unfinished, p.Key, 0o600))
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(key+unfinished, key); err != nil {
+		return err
+	}
+	return os.Rename(certificate+unfinished, certificate)
+}
+
+// finishWrite gives a certificate its name if a crash has prevented that after its key got its own.
+func finishWrite(certificate, key string) {
+	if _, err := LoadPair(certificate, key); err == nil {
+		return
+	}
+	if _, err := LoadPair(certificate+unfinished, key); err == nil {
+		_ = os.Rename(certificate+unfinished, certificate) // loading the certificate fails too
+	}
 }
 
 // Secret loads a file with mode 0600, or stores the result of generate in it.
@@ -84,7 +108,7 @@ func (d Directory) Secret(name string, generate func() ([]byte, error)) ([]byte,
 	}
 	path := d.path(name)
 	var secret []byte
-	load := func() (found bool, err error) {
+	load := func(bool) (found bool, err error) {
 		secret, err = os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -101,9 +125,9 @@ func (d Directory) Secret(name string, generate func() ([]byte, error)) ([]byte,
 }
 
 // create calls store if load finds nothing. Of several processes, only one stores.
-func (d Directory) create(load func() (found bool, err error), store func() error) error {
+func (d Directory) create(load func(locked bool) (found bool, err error), store func() error) error {
 	// Another process may be writing the files, so an error counts only while the lock is held.
-	found, loadErr := load()
+	found, loadErr := load(false)
 	if found {
 		return nil
 	}
@@ -112,7 +136,7 @@ func (d Directory) create(load func() (found bool, err error), store func() erro
 		return cmp.Or(loadErr, fmt.Errorf("certificate directory: %w", err))
 	}
 	defer lock.Close()
-	if found, err := load(); found || err != nil {
+	if found, err := load(true); found || err != nil {
 		return err
 	}
 	if err := store(); err != nil {
@@ -137,13 +161,15 @@ func (d Directory) lock() (*os.File, error) {
 
 func (d Directory) path(name string) string { return filepath.Join(string(d), name) }
 
+// unfinished follows the name of a file that is not yet written.
+const unfinished = ".new"
+
 // writeFile writes a file as a whole: after a crash, it has the old or the new content.
 func writeFile(path string, data []byte, mode fs.FileMode) error {
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, data, mode); err != nil {
+	if err := os.WriteFile(path+unfinished, data, mode); err != nil {
 		return err
 	}
-	return os.Rename(temporary, path)
+	return os.Rename(path+unfinished, path)
 }
 
 func absent(path string) bool {

@@ -176,6 +176,29 @@ func TestDirectoryOfSeveralServers(t *testing.T) {
 	}
 }
 
+// A crash ends a server between the two files of a pair, the first or a later one. The next server
+// finishes the write.
+func TestDirectoryAfterACrash(t *testing.T) {
+	dir := newDirectory(t)
+	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		pair, err := newAuthorityPair("test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(os.WriteFile(dir.path("ca.crt.new"), pair.Certificate, 0o644), os.WriteFile(dir.path("ca.key"), pair.Key, 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		authority, err := dir.Authority("ca", "test")
+		if err != nil || !bytes.Equal(authority.CertificatePEM(), pair.Certificate) {
+			t.Errorf("another certificate than the one of the key, %v", err)
+		}
+	}
+}
+
 // A server that finds a key without its certificate waits for the server that is writing them.
 func TestDirectoryInTheMiddleOfAWrite(t *testing.T) {
 	dir := newDirectory(t)
