@@ -40,8 +40,8 @@ func NewImpersonation() *Impersonation {
 	return m
 }
 
-// Observe observes an attempt that began at a time. mode is that of an allowed attempt, or
-// "legacy" if the verb impersonate allowed it. err is the reason of a denied one.
+// Observe counts an attempt and its duration since started. err is nil if it was allowed. mode is
+// then the mode that allowed it, or "legacy" if the verb impersonate did.
 func (m *Impersonation) Observe(mode string, started time.Time, err error) {
 	if err != nil {
 		mode = ""
