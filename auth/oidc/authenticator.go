@@ -165,6 +165,6 @@ func (a *Authenticator) client(issuer apiserver.Issuer) (*http.Client, error) {
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     30 * time.Second,
 	})
-	client.Timeout = requestTimeout
+	client.Timeout = a.config.timeout()
 	return client, nil
 }

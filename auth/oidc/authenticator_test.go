@@ -199,6 +199,23 @@ func TestIssuersAreLimited(t *testing.T) {
 	}
 }
 
+// A token whose issuer does not answer is rejected after the timeout.
+func TestRequestsToIssuersHaveATimeout(t *testing.T) {
+	for _, path := range []string{"/.well-known/openid-configuration", "/keys"} {
+		t.Run(path, func(t *testing.T) {
+			issuer := oidctest.NewIssuer(t)
+			issuer.Ignore(path)
+			a := newAuthenticator(t, oidc.Config{File: writeConfig(t, issuerConfig("", issuer)), Timeout: 50 * time.Millisecond})
+			await(t, func() bool { // the requests before it may exceed the timeout, too
+				if got := identify(t, a, issuer.Token(t, nil)); !strings.Contains(got, "exceeded") {
+					t.Fatalf("got %s", got)
+				}
+				return slices.Contains(issuer.Requests(), path)
+			})
+		})
+	}
+}
+
 func TestDiscoveryURL(t *testing.T) {
 	issuer := oidctest.NewIssuer(t)
 	config := strings.Replace(issuerConfig("", issuer), "{url:", "{discoveryURL: "+issuer.URL+"/elsewhere, url:", 1)

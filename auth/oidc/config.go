@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/apis/apiserver"
@@ -27,6 +29,8 @@ type Config struct {
 	Flags Flags
 	// DisallowedIssuers are the issuers of service account tokens.
 	DisallowedIssuers []string
+	// Timeout limits a request to an issuer, with its response. Default: 10 s.
+	Timeout time.Duration
 	// Outgoing limits the addresses of other servers. Nil: all are allowed.
 	Outgoing *outgoing.Policy
 	// Logger takes the reloads of File. It must not be nil with File.
@@ -114,6 +118,8 @@ func (c Config) source() (*apiserver.AuthenticationConfiguration, error) {
 	}
 	return config, nil
 }
+
+func (c Config) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 
 // algorithms returns the accepted algorithms of signatures: with a file, all safe ones.
 func (c Config) algorithms() []string {

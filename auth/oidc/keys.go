@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// requestTimeout limits a request to an issuer, with its response. It is shorter than the 30 s
-	// of kube-apiserver, because a client waits for the first request.
-	requestTimeout = 10 * time.Second
+	// defaultTimeout is the default of Config.Timeout. It is shorter than the 30 s of
+	// kube-apiserver, because a client waits for the first request.
+	defaultTimeout = 10 * time.Second
 	// discoveryInterval is the minimum time between two discoveries of an issuer.
 	discoveryInterval = time.Second
 )

@@ -31,6 +31,7 @@ type Issuer struct {
 	requests []string
 	redirect string
 	padding  int
+	silent   string
 	down     bool
 }
 
@@ -70,6 +71,9 @@ func (i *Issuer) Redirect(url string) { i.set(func() { i.redirect = url }) }
 // Pad adds a number of spaces before the keys.
 func (i *Issuer) Pad(spaces int) { i.set(func() { i.padding = spaces }) }
 
+// Ignore leaves requests for a path without an answer until their clients end them.
+func (i *Issuer) Ignore(path string) { i.set(func() { i.silent = path }) }
+
 func (i *Issuer) set(change func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -106,9 +110,17 @@ func (i *Issuer) Token(t *testing.T, claims map[string]any) string {
 
 // ServeHTTP serves the discovery document, also at /elsewhere, and the keys.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var ignored bool
+	i.set(func() {
+		i.requests = append(i.requests, r.URL.Path)
+		ignored = i.silent == r.URL.Path
+	})
+	if ignored {
+		<-r.Context().Done()
+		return
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.requests = append(i.requests, r.URL.Path)
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case i.down:
