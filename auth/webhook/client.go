@@ -30,6 +30,8 @@ const (
 	cacheSize = 8192
 	// attempts is the maximum number of requests for a review.
 	attempts = 5
+	// defaultTimeout is the default of ClientConfig.Timeout.
+	defaultTimeout = 30 * time.Second
 	// defaultRetryDelay is the default of ClientConfig.RetryDelay.
 	defaultRetryDelay = 500 * time.Millisecond
 )
@@ -63,9 +65,7 @@ func NewClient(config ClientConfig) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhook configuration %s: %w", config.Kubeconfig, err)
 	}
-	if config.Timeout != 0 {
-		restConfig.Timeout = config.Timeout
-	}
+	restConfig.Timeout = cmp.Or(config.Timeout, defaultTimeout)
 	tlsConfig, err := rest.TLSConfigFor(restConfig)
 	if err != nil {
 		return nil, fmt.Errorf("webhook configuration %s: %w", config.Kubeconfig, err)

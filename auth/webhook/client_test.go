@@ -1,7 +1,10 @@
 package webhook
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,8 +15,12 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/apis/apiserver"
 
 	"github.com/miniapi/miniapi/internal/outgoing"
+	"github.com/miniapi/miniapi/registry"
 )
 
 // newReviewer starts a server of reviews and returns the path of a kubeconfig for it.
@@ -57,6 +64,53 @@ func TestReviewsAreRepeated(t *testing.T) {
 		if requests.Load() != want.requests || fmt.Sprint(err) != "<nil>" && want.err == "" || !strings.Contains(fmt.Sprint(err), want.err) {
 			t.Errorf("%d failures: %d requests and error %v, want %+v", failed, requests.Load(), err, want)
 		}
+	}
+}
+
+// ignore does not answer a review until the client ends the request.
+func ignore(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // the server notices the end of the client only after the body
+	<-r.Context().Done()
+}
+
+// A webhook that does not answer fails after the timeout.
+func TestReviewsHaveATimeout(t *testing.T) {
+	kubeconfig := newReviewer(t, ignore)
+	tokens, err := NewTokens(TokensConfig{TokenConfig: TokenConfig{ConfigFile: kubeconfig}, Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tokens.Close()
+	if _, err := tokens.Identify(t.Context(), "token", []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a token: got error %v", err)
+	}
+	dialer := outgoing.NewDialer(nil)
+	defer dialer.Close()
+	for policy, want := range map[string]registry.Decision{
+		apiserver.FailurePolicyDeny: {Denied: true}, apiserver.FailurePolicyNoOpinion: {},
+	} {
+		authorizer, err := NewAuthorizer(AuthorizerConfig{Dialer: dialer, Metrics: NewMetrics(), Webhook: apiserver.WebhookConfiguration{
+			SubjectAccessReviewVersion: V1, FailurePolicy: policy, Timeout: metav1.Duration{Duration: 50 * time.Millisecond},
+			ConnectionInfo: apiserver.WebhookConnectionInfo{KubeConfigFile: &kubeconfig},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		access := registry.Access{NonResource: &authorizationv1.NonResourceAttributes{Path: "/livez", Verb: "get"}}
+		decision, err := authorizer.Authorize(t.Context(), access)
+		if !errors.Is(err, context.DeadlineExceeded) || decision != want {
+			t.Errorf("%s: got %+v and error %v, want %+v", policy, decision, err, want)
+		}
+	}
+}
+
+func TestTimeoutHasADefault(t *testing.T) {
+	client, err := NewClient(ClientConfig{Kubeconfig: newReviewer(t, ignore), Dialer: outgoing.NewDialer(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := client.rest.Client.Timeout; got != 30*time.Second {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -33,6 +33,8 @@ type TokensConfig struct {
 	TokenConfig
 	// Audiences are the audiences of the server.
 	Audiences []string
+	// Timeout limits a request. Default: 30 s.
+	Timeout time.Duration
 	// Outgoing limits the addresses of other servers. Nil: all are allowed.
 	Outgoing *outgoing.Policy
 }
@@ -63,7 +65,7 @@ func NewTokens(config TokensConfig) (*Tokens, error) {
 		return nil, err
 	}
 	dialer := outgoing.NewDialer(config.Outgoing)
-	client, err := NewClient(ClientConfig{Kubeconfig: config.ConfigFile, Dialer: dialer})
+	client, err := NewClient(ClientConfig{Kubeconfig: config.ConfigFile, Timeout: config.Timeout, Dialer: dialer})
 	if err != nil {
 		return nil, err
 	}
