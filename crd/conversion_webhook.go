@@ -26,7 +26,7 @@ import (
 	"github.com/miniapi/miniapi/internal/webhooks"
 )
 
-// conversionTimeout bounds one call of a webhook.
+// conversionTimeout is the time of one call of a webhook.
 const conversionTimeout = 30 * time.Second
 
 // webhook is the strategy Webhook.
@@ -34,11 +34,12 @@ type webhook struct {
 	clients *webhooks.Clients
 	target  webhooks.Target
 	reviews []string // the versions of ConversionReview that it supports
+	timeout time.Duration
 	client  func() (*rest.RESTClient, error)
 }
 
 func newWebhook(clients *webhooks.Clients, config *apiextensionsv1.WebhookConversion) *webhook {
-	w := &webhook{clients: clients, reviews: config.ConversionReviewVersions}
+	w := &webhook{clients: clients, reviews: config.ConversionReviewVersions, timeout: conversionTimeout}
 	if c := config.ClientConfig; c != nil {
 		w.target = webhooks.Target{URL: c.URL, CABundle: c.CABundle}
 		if s := c.Service; s != nil {
@@ -120,7 +121,7 @@ func (w *webhook) call(ctx context.Context, review *apiextensionsv1.ConversionRe
 	if err != nil {
 		return nil, err
 	}
-	result := client.Post().Body(body).Timeout(conversionTimeout).
+	result := client.Post().Body(body).Timeout(w.timeout).
 		SetHeader("Content-Type", "application/json").
 		SetHeader("User-Agent", "kube-apiserver-admission").
 		Do(ctx)
