@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// discoveryTimeout bounds a discovery request to another server.
+	// discoveryTimeout is the time of a discovery request to another server.
 	discoveryTimeout = 5 * time.Second
 	// maxAnswerBytes bounds the bytes of an answer that are read.
 	maxAnswerBytes = 16 << 20
@@ -78,7 +78,7 @@ var errNotJSON = errors.New("the answer is no JSON")
 // getJSON requests a URL and decodes the answer. The error is errNotJSON if the answer cannot be
 // decoded.
 func (s *server) getJSON(ctx context.Context, at *url.URL, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package aggregator
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -8,6 +9,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 func TestDiscoveryDocumentsAreLimited(t *testing.T) {
@@ -17,6 +21,23 @@ func TestDiscoveryDocumentsAreLimited(t *testing.T) {
 		if err := decodeAnswer(body, &document); !errors.Is(err, want) {
 			t.Errorf("%d spaces: got error %v, want %v", padding, err, want)
 		}
+	}
+}
+
+// A server that does not answer within the timeout is not available.
+func TestDiscoveryHasATimeout(t *testing.T) {
+	silent := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	s := newServer(New(Config{}), &apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{
+		Group: "example.com", Version: "v1", InsecureSkipTLSVerify: true,
+		Service: &apiregistrationv1.ServiceReference{Namespace: "default", Name: "silent"},
+	}})
+	if s.timeout != 5*time.Second {
+		t.Errorf("the timeout is %v", s.timeout)
+	}
+	s.timeout = 50 * time.Millisecond
+	if _, err := s.discover(t.Context(), silent.Listener.Addr().String()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got error %v", err)
 	}
 }
 
@@ -35,7 +56,7 @@ func TestIncompleteDiscoveryIsAnError(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	var document map[string]any
-	if err := (&server{transport: transport}).getJSON(t.Context(), at, &document); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := (&server{transport: transport, timeout: discoveryTimeout}).getJSON(t.Context(), at, &document); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -35,6 +35,7 @@ type server struct {
 	service      *apiregistrationv1.APIService // of the first event
 	transport    *http.Transport               // nil if transportErr is not
 	transportErr error
+	timeout      time.Duration // of discovery requests
 	available    atomic.Bool
 	stop         context.CancelFunc
 
@@ -47,7 +48,7 @@ type server struct {
 }
 
 func newServer(a *Aggregator, service *apiregistrationv1.APIService) *server {
-	s := &server{Aggregator: a, service: service, stale: true}
+	s := &server{Aggregator: a, service: service, timeout: discoveryTimeout, stale: true}
 	s.transport, s.transportErr = newTransport(service, a.config)
 	s.available.Store(helper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available))
 	return s
