@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// remoteTimeout limits a request to another server, which must not hold up a namespace.
+	// remoteTimeout is the time of a request to another server, which must not hold up a namespace.
 	remoteTimeout = 30 * time.Second
 	// maxAnswer limits the size of an answer, which is a page of metadata.
 	maxAnswer = 64 << 20
@@ -32,6 +32,7 @@ type remoteClient struct {
 	transport http.RoundTripper
 	resource  schema.GroupVersionResource
 	path      string
+	timeout   time.Duration // of a request
 }
 
 // remoteClient returns an error if the API is not available.
@@ -44,7 +45,7 @@ func (c *Controller) remoteClient(resource remoteResource, namespace string) (*r
 		return nil, fmt.Errorf("%s is not served", resource.GroupVersion())
 	}
 	return &remoteClient{
-		transport: transport, resource: resource.GroupVersionResource,
+		transport: transport, resource: resource.GroupVersionResource, timeout: remoteTimeout,
 		path: fmt.Sprintf("/apis/%s/namespaces/%s/%s", resource.GroupVersion(), namespace, resource.Resource),
 	}, nil
 }
@@ -75,7 +76,7 @@ func (r *remoteClient) eachPage(ctx context.Context, visit func([]metav1.Partial
 
 // do sends a request and decodes the answer. It returns the Status of a failure as an error.
 func (r *remoteClient) do(ctx context.Context, method string, to *url.URL, body []byte, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, remoteTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
 	if err != nil {

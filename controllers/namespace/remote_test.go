@@ -1,7 +1,9 @@
 package namespace
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +59,7 @@ func (s things) page(after string) (page metav1.PartialObjectMetadataList) {
 func client(transport http.RoundTripper, namespace string) *remoteClient {
 	return &remoteClient{
 		transport: transport, resource: schema.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "things"},
-		path: "/apis/example.org/v1/namespaces/" + namespace + "/things",
+		path: "/apis/example.org/v1/namespaces/" + namespace + "/things", timeout: remoteTimeout,
 	}
 }
 
@@ -86,6 +90,24 @@ type endless struct{}
 
 func (endless) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(zeroes{})}, nil
+}
+
+// silent is an API server that does not answer.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestRequestsToOtherServersHaveATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		err := client(silent{}, "n").delete(t.Context(), "")
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 30*time.Second {
+			t.Errorf("got error %v after %v", err, took)
+		}
+	})
 }
 
 type zeroes struct{}
