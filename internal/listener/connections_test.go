@@ -24,9 +24,16 @@ func check(t *testing.T, err error) {
 // serve returns a listener that serves plain HTTP and HTTPS, and a client for both.
 func serve(t *testing.T, handler http.Handler) (*Listener, *http.Client) {
 	t.Helper()
+	return serveWith(t, Config{}, handler)
+}
+
+// serveWith returns a listener with the limits of a configuration.
+func serveWith(t *testing.T, config Config, handler http.Handler) (*Listener, *http.Client) {
+	t.Helper()
 	certified := httptest.NewTLSServer(nil) // has a certificate for 127.0.0.1
 	certified.Close()
-	l, err := Open(t.Context(), Config{Plain: "127.0.0.1:0", Secure: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	config.Plain, config.Secure, config.Logger = "127.0.0.1:0", "127.0.0.1:0", slog.New(slog.DiscardHandler)
+	l, err := Open(t.Context(), config)
 	check(t, err)
 	served := make(chan error, 1)
 	go func() { // ends with Close

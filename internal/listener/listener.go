@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,10 +19,20 @@ import (
 // open a further connection for more. It is the number of kube-apiserver.
 const maxStreams = 100
 
-// Config names the addresses of a Listener. At least one must be set.
+// Defaults of the fields of Config.
+const (
+	defaultHeaderTimeout = 32 * time.Second
+	defaultIdleTimeout   = 90 * time.Second
+)
+
+// Config configures a Listener. At least one address must be set.
 type Config struct {
 	// Plain and Secure are HOST:PORT for HTTP and HTTPS; port 0 takes a free one. Empty: none.
 	Plain, Secure string
+	// HeaderTimeout is the time for the headers of a request. Default: 32 s.
+	HeaderTimeout time.Duration
+	// IdleTimeout is the time after which an idle connection is closed. Default: 90 s.
+	IdleTimeout time.Duration
 	// Logger takes the messages of net/http, such as failed TLS handshakes, at level debug.
 	Logger *slog.Logger
 }
@@ -39,8 +50,8 @@ func Open(ctx context.Context, config Config) (*Listener, error) {
 	l.http = &http.Server{
 		ConnContext:       l.connections.add,
 		ConnState:         l.connections.track,
-		ReadHeaderTimeout: 32 * time.Second,
-		IdleTimeout:       90 * time.Second,
+		ReadHeaderTimeout: cmp.Or(config.HeaderTimeout, defaultHeaderTimeout),
+		IdleTimeout:       cmp.Or(config.IdleTimeout, defaultIdleTimeout),
 		MaxHeaderBytes:    1 << 20,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:          slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
