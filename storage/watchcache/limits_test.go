@@ -84,6 +84,72 @@ func TestPendingChangesAreLimited(t *testing.T) {
 // idleLog is a log that nothing follows.
 type idleLog struct{ storage.Log }
 
+func (idleLog) Retains(context.Context, int64) error { return nil }
+
+// lostStorage is a storage in which watches fail. It records the revision that they begin after.
+type lostStorage struct {
+	storage.Interface
+	after string
+}
+
+func (*lostStorage) Versioner() versioner.Versioner { return versioner.APIObjectVersioner{} }
+
+func (s *lostStorage) Watch(_ context.Context, _ string, opts storage.WatchOptions) (storage.Watcher, error) {
+	s.after = opts.ResourceVersion
+	return nil, storage.ErrCompacted
+}
+
+// A watch that is not read holds a buffer and a batch of the events that the window has dropped. It
+// reads the others from the storage.
+func TestEventsOfSlowWatchesAreLimited(t *testing.T) {
+	for rule, c := range map[string]struct{ size, held int }{
+		"small events": {10, eventBuffer + batchSize},
+		"large events": {batchBytes / 2, eventBuffer + 2},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testEventsOfSlowWatch(t, c.size, c.held) })
+		})
+	}
+}
+
+func testEventsOfSlowWatch(t *testing.T, size, held int) {
+	const window = 200
+	c, err := New(Config{Log: idleLog{}, WindowEvents: window, WindowBytes: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := &lostStorage{}
+	store := c.Store("/a/", nil, below)
+	value := make([]byte, size)
+	write := func(first, last int64) {
+		for revision := first; revision <= last; revision++ {
+			c.apply([]storage.Change{{Key: fmt.Sprintf("/a/%d", revision), Revision: revision, Data: value}}, revision)
+		}
+	}
+	const after = 1
+	write(after, after+window)
+	c.resume()
+	w, err := store.Watch(t.Context(), "/a/", storage.WatchOptions{Recursive: true, ResourceVersion: versioner.Format(after)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	synctest.Wait() // until the watch waits for its consumer
+	write(after+window+1, after+2*window)
+	received := 0
+	for e := range w.Events() {
+		if e.Err != nil {
+			break
+		}
+		if received++; e.Revision != int64(after+received) {
+			t.Fatalf("event %d has revision %d", received, e.Revision)
+		}
+	}
+	if want := versioner.Format(int64(after + held)); received != held || below.after != want {
+		t.Errorf("%d events, and the rest after revision %s from the storage; want %d and %s", received, below.after, held, want)
+	}
+}
+
 // A reader waits for a cache that lags behind, and then reads from the storage.
 func TestWaitIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
