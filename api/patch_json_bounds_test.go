@@ -41,6 +41,41 @@ func TestApplyOperationsIsBounded(t *testing.T) {
 	}
 }
 
+// The result may be nested as deep as the stored object, even if that is deeper than the limit.
+func TestPatchedDepthOfStoredObject(t *testing.T) {
+	stored := `{"deep":` + strings.Repeat(`{"a":`, maxPatchedDepth) + "1" + strings.Repeat("}", maxPatchedDepth) + `,"x":{}}`
+	for patch, want := range map[string]string{
+		`[{"op":"add","path":"/y","value":1}]`:                   "<nil>",
+		`[{"op":"move","from":"/deep","path":"/y"}]`:             "<nil>",
+		`[{"op":"move","from":"/deep","path":"/x/y"}]`:           "the patched object is nested more than 1001 levels deep",
+		`[{"op":"copy","from":"/deep/a/a/a","path":"/x/y/z"}]`:   "missing",
+		`[{"op":"add","path":"/x/y","value":{"z":{"a":[[1]]}}}]`: "<nil>",
+	} {
+		operations, err := jsonpatch.DecodePatch([]byte(patch))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = applyOperations(t.Context(), operations, []byte(stored)); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: got error %.200v, want %s", patch, err, want)
+		}
+	}
+}
+
+// Each copy decodes the whole document, however small the copied value is.
+func TestDocumentsOfCopiesAreLimited(t *testing.T) {
+	const size = 8 << 20
+	document := `{"a":1,"b":"` + strings.Repeat("x", size) + `"}`
+	patch := "[" + strings.Repeat(`{"op":"copy","from":"/a","path":"/c"},`, maxEncodedBytes/size) + `{"op":"test","path":"/a","value":2}]`
+	operations, err := jsonpatch.DecodePatch([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = applyOperations(t.Context(), operations, []byte(document))
+	if want := "the patch copies values in documents of more than 134217728 bytes together"; err == nil || err.Error() != want {
+		t.Errorf("got error %.200v", err)
+	}
+}
+
 // The limit counts the bytes of the encoded values that a patch copies, as in kube-apiserver. The
 // count is exact.
 func TestCopiedBytesAreLimited(t *testing.T) {
