@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +68,19 @@ func TestValidations(t *testing.T) {
 			wantStatus(t, err, 0, "", "")
 		})
 	}
+}
+
+// An expression that exceeds the cost of one call is an evaluation error.
+func TestCostOfExpressionsIsLimited(t *testing.T) {
+	e := start(t)
+	// A search in a long text has a high cost and takes little time.
+	search := "[" + strings.Repeat("1,", 150) + "].all(a, !object.data.text.contains('b'))"
+	e.validating("p", admissionregistrationv1.ValidatingAdmissionPolicySpec{Validations: validations(search)})
+	e.bind("p", admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{})
+	_, err := e.dryCreate(configMap("c", "text", strings.Repeat("a", 1000)))
+	wantStatus(t, err, 0, "", "")
+	_, err = e.dryCreate(configMap("c", "text", strings.Repeat("a", 100_000)))
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, deniedBy+"expression '"+search+"' resulted in error: operation cancelled: actual cost limit exceeded")
 }
 
 func TestValidationActions(t *testing.T) {
