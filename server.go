@@ -323,7 +323,7 @@ func (s *Server) buildAPI() error {
 // collectors returns the metrics of all parts that are not in the HTTP API.
 func (s *Server) collectors() []prometheus.Collector {
 	return slices.Concat(s.datastore.Collectors(), s.identity.credentials.Collectors(), []prometheus.Collector{
-		s.authorizer.Collector(), s.admission.Metrics(), s.controllers.Collector(),
+		s.authorizer.Collector(), s.flows.Collector(), s.admission.Metrics(), s.controllers.Collector(),
 	})
 }
 

@@ -58,7 +58,8 @@ type Config struct {
 	Version version.Info
 	// Authenticator determines the user of a request. Nil: every user is the local administrator.
 	Authenticator filters.Authenticator
-	// FlowControl classifies requests for the headers of their responses. Nil: no such headers.
+	// FlowControl classifies requests for the headers of their responses and for the metrics. Nil:
+	// requests are not classified.
 	FlowControl *flowcontrol.Classifier
 	// OpenID holds the documents for verifiers of the server's tokens. Nil: they are not served.
 	OpenID OpenID

@@ -32,20 +32,23 @@ type watchStream struct {
 	endsInitial bool
 	injection   *request.Injection // nil: no failure is injected
 	watch       *request.Watch     // counts the events; nil: the watch has failed
+	info        *request.Info
 	release     func()
 }
 
 // newWatchStream returns the stream of a watch. The timeout of the watch is also the deadline for a
 // client that does not read.
 func (c *call) newWatchStream(out watchOutput, allowBookmarks bool, timeout time.Duration) *watchStream {
+	info := request.InfoFrom(c.r)
 	s := &watchStream{
 		call:      c,
 		frames:    out.frames(),
 		out:       out,
 		count:     c.server.metrics.WatchEvents(c.Target),
 		bookmarks: newBookmarks(allowBookmarks, timeout),
-		injection: request.InfoFrom(c.r).Injection,
-		watch:     request.InfoFrom(c.r).Watch(),
+		injection: info.Injection,
+		watch:     info.Watch(),
+		info:      info,
 	}
 	if encoder, err := c.entryEncoder(); err == nil && c.format.As.Kind != "Table" {
 		s.encoder = &encoder
@@ -81,6 +84,7 @@ func (s *watchStream) run(ctx context.Context, events <-chan storage.Event) {
 			if s.out.flush() != nil {
 				return
 			}
+			s.info.SetInitialized()
 			if s.watch.SetComplete(s.bookmarks.progress) {
 				s.call.server.requests.Notify()
 			}

@@ -14,7 +14,7 @@
 //	WithAuthentication     determines the user                             401
 //	WithAudit              writes the audit log
 //	WithImpersonation      replaces the user by an impersonated user       400, 403
-//	WithMaxInFlightLimit   limits the requests in flight                   429
+//	WithFlowControl        limits the requests in flight                   429
 //	WithMemoryBudget       reserves memory for the request                 429
 //	WithAuthorization      authorizes the request                          403
 //	WithWarnings           sends the warnings that handlers record

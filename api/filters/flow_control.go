@@ -2,27 +2,51 @@ package filters
 
 import (
 	"net/http"
+	"sync"
 
+	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/flowcontrol"
+	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/api/request"
 )
 
-// WithFlowControlHeaders adds the FlowSchema and the priority level of a request to the headers of
-// the response. Long-running requests other than watches are not classified. Without a classifier
-// there are no such headers.
-func WithFlowControlHeaders(classifier *flowcontrol.Classifier) Filter {
+// WithFlowControl rejects requests beyond the limits, see MaxInFlight. It adds the FlowSchema and
+// the priority level of a request to the headers of the response, and observes the request in their
+// metrics. Long-running requests other than watches are not classified. With a nil classifier none
+// is.
+func WithFlowControl(classifier *flowcontrol.Classifier, limits MaxInFlight, tracker *lifecycle.Tracker) Filter {
+	limiter := newLimiter(limits, tracker)
 	return func(next http.Handler) http.Handler {
-		if classifier == nil {
-			return next
-		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if info := request.InfoFrom(r); info.Verb == "watch" || !info.IsLongRunning() {
-				if class, ok := classifier.Classify(r); ok {
-					w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", string(class.FlowSchema))
-					w.Header().Set("X-Kubernetes-PF-PriorityLevel-UID", string(class.PriorityLevel))
-				}
+			info := request.InfoFrom(r)
+			class := classify(classifier, r, info)
+			if class != nil {
+				w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", string(class.FlowSchema))
+				w.Header().Set("X-Kubernetes-PF-PriorityLevel-UID", string(class.PriorityLevel))
+			}
+			slot, ok := limiter.acquire(r, info)
+			if !ok {
+				class.Reject()
+				encoding.WriteTooManyRequests(w)
+				return
+			}
+			defer slot.release()
+			execution := class.Begin(info.Verb)
+			if info.Verb == "watch" {
+				info.Initialized = sync.OnceFunc(execution.End)
+				defer info.Initialized()
+			} else {
+				defer execution.End()
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// classify returns nil if the request is not classified.
+func classify(classifier *flowcontrol.Classifier, r *http.Request, info *request.Info) *flowcontrol.Classification {
+	if classifier == nil || info.IsLongRunning() && info.Verb != "watch" {
+		return nil
+	}
+	return classifier.Classify(r)
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/api/request"
 	"github.com/miniapi/miniapi/registry"
@@ -19,38 +18,46 @@ type MaxInFlight struct {
 	Mutating int
 }
 
-// WithMaxInFlightLimit rejects requests beyond the limits. Long-running requests do not count.
-// Authenticated members of system:masters are exempt. Requests without TLS are not exempt, because
-// without authentication every user is a member.
-func WithMaxInFlightLimit(limits MaxInFlight, tracker *lifecycle.Tracker) Filter {
-	readOnly, mutating := newSemaphore(limits.ReadOnly), newSemaphore(limits.Mutating)
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			info := request.InfoFrom(r)
-			semaphore := mutating
-			if slices.Contains([]string{"get", "list", "watch"}, info.Verb) {
-				semaphore = readOnly
-			}
-			if semaphore == nil || info.IsLongRunning() {
-				next.ServeHTTP(w, r)
-				return
-			}
-			if semaphore == mutating && tracker.Detached() >= int64(cap(mutating)) && !isExempt(r) {
-				encoding.WriteTooManyRequests(w)
-				return
-			}
-			select {
-			case semaphore <- struct{}{}:
-				defer func() { <-semaphore }()
-				next.ServeHTTP(w, r)
-			default:
-				if isExempt(r) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				encoding.WriteTooManyRequests(w)
-			}
-		})
+// limiter limits the requests in flight. Long-running requests do not count. Authenticated members
+// of system:masters are exempt. Requests without TLS are not exempt, because without authentication
+// every user is a member.
+type limiter struct {
+	readOnly, mutating slots
+	tracker            *lifecycle.Tracker
+}
+
+// slots holds a value for each request in flight. Nil: no limit.
+type slots chan struct{}
+
+func newLimiter(limits MaxInFlight, tracker *lifecycle.Tracker) *limiter {
+	return &limiter{readOnly: newSlots(limits.ReadOnly), mutating: newSlots(limits.Mutating), tracker: tracker}
+}
+
+// acquire returns the slots that the caller must release when the request ends, and false if the
+// request must be rejected.
+func (l *limiter) acquire(r *http.Request, info *request.Info) (slots, bool) {
+	limited := l.mutating
+	if slices.Contains([]string{"get", "list", "watch"}, info.Verb) {
+		limited = l.readOnly
+	}
+	if limited == nil || info.IsLongRunning() {
+		return nil, true
+	}
+	if limited == l.mutating && l.tracker.Detached() >= int64(cap(limited)) && !isExempt(r) {
+		return nil, false
+	}
+	select {
+	case limited <- struct{}{}:
+		return limited, true
+	default:
+		return nil, isExempt(r)
+	}
+}
+
+// release gives the slot of one request back.
+func (s slots) release() {
+	if s != nil {
+		<-s
 	}
 }
 
@@ -59,10 +66,10 @@ func isExempt(r *http.Request) bool {
 	return r.TLS != nil && user != nil && slices.Contains(user.Groups, "system:masters")
 }
 
-// newSemaphore returns nil if limit is 0.
-func newSemaphore(limit int) chan struct{} {
+// newSlots returns nil if limit is 0.
+func newSlots(limit int) slots {
 	if limit <= 0 {
 		return nil
 	}
-	return make(chan struct{}, limit)
+	return make(slots, limit)
 }

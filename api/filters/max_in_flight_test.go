@@ -43,7 +43,7 @@ func TestMaxInFlightLimit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			inside := blockingHandler{make(chan struct{}), make(chan struct{})}
-			limited := WithMaxInFlightLimit(MaxInFlight{ReadOnly: 1, Mutating: 1}, lifecycle.NewTracker())(inside)
+			limited := WithFlowControl(nil, MaxInFlight{ReadOnly: 1, Mutating: 1}, lifecycle.NewTracker())(inside)
 			first := begin(t, limited, newRequest(t, test.held), nil)
 			<-inside.entered
 			next := newRequest(t, test.next)

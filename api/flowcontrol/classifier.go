@@ -32,8 +32,13 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Classification is the FlowSchema of a request and its PriorityLevelConfiguration.
-type Classification struct{ FlowSchema, PriorityLevel types.UID }
+// Classification is the FlowSchema of a request and its PriorityLevelConfiguration. Its methods
+// observe the request in the metrics; they do nothing on a nil Classification, which stands for a
+// request that is not classified.
+type Classification struct {
+	FlowSchema, PriorityLevel types.UID
+	series                    *series
+}
 
 // Classifier finds the FlowSchema of requests. It is safe for concurrent use.
 type Classifier struct {
@@ -42,6 +47,7 @@ type Classifier struct {
 	schemas, levels *informer.Informer
 	watching        chan struct{}
 	watch           func() // closes watching
+	metrics         *metrics
 
 	mu sync.Mutex // guards the fields below
 	// next is the number of the first write of this server that may not have been read yet, 0
@@ -52,10 +58,10 @@ type Classifier struct {
 	schemaVersion, levelsVersion uint64
 }
 
-// flowSchema is a FlowSchema with the uid of its priority level.
+// flowSchema is a FlowSchema with the classification of its requests.
 type flowSchema struct {
 	*flowcontrolv1.FlowSchema
-	level types.UID
+	class *Classification
 }
 
 // New returns a Classifier. It starts nothing.
@@ -68,6 +74,7 @@ func New(config Config) *Classifier {
 	c := &Classifier{
 		store: config.Store, shared: config.Shared, watching: make(chan struct{}),
 		schemas: newInformer("flowschemas"), levels: newInformer("prioritylevelconfigurations"),
+		metrics: newMetrics(),
 	}
 	if config.Empty {
 		c.next = 1
@@ -86,20 +93,20 @@ func (c *Classifier) Run(ctx context.Context) error {
 	}
 }
 
-// Classify returns the classification of a request of an authenticated user, false if no
-// FlowSchema with an existing priority level matches it.
-func (c *Classifier) Classify(r *http.Request) (Classification, bool) {
+// Classify returns the classification of a request of an authenticated user, nil if no FlowSchema
+// with an existing priority level matches it.
+func (c *Classifier) Classify(r *http.Request) *Classification {
 	rules := c.current(r.Context())
 	if len(rules) == 0 {
-		return Classification{}, false
+		return nil
 	}
 	access := request.AuthorizationAttributes(r)
 	for _, rule := range rules {
 		if matches(rule.Spec.Rules, access) {
-			return Classification{FlowSchema: rule.UID, PriorityLevel: rule.level}, true
+			return rule.class
 		}
 	}
-	return Classification{}, false
+	return nil
 }
 
 // syncTimeout limits the time that a request waits for its classification.
@@ -158,11 +165,15 @@ func (c *Classifier) build() {
 	}
 	entries, c.schemaVersion = c.schemas.List()
 	c.rules = nil
+	bound := map[labels]*series{}
 	for _, s := range objects[*flowcontrolv1.FlowSchema](entries) {
-		if level, ok := levels[s.Spec.PriorityLevelConfiguration.Name]; ok {
-			c.rules = append(c.rules, flowSchema{s, level})
+		names := labels{level: s.Spec.PriorityLevelConfiguration.Name, schema: s.Name}
+		if level, ok := levels[names.level]; ok {
+			bound[names] = c.metrics.series(names)
+			c.rules = append(c.rules, flowSchema{s, &Classification{s.UID, level, bound[names]}})
 		}
 	}
+	c.metrics.retain(bound)
 	slices.SortFunc(c.rules, func(a, b flowSchema) int {
 		return cmp.Or(cmp.Compare(a.Spec.MatchingPrecedence, b.Spec.MatchingPrecedence), cmp.Compare(a.Name, b.Name))
 	})

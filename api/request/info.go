@@ -31,6 +31,9 @@ type Info struct {
 	Audit *audit.Event
 	// Injection is the failure that is injected into the request. Nil: none.
 	Injection *Injection
+	// Initialized is called when a watch has sent the events that were ready at its start, or is
+	// forwarded. It may be called several times. Nil for other requests.
+	Initialized func()
 
 	watch     atomic.Pointer[Watch]
 	forwarded atomic.Bool

@@ -65,7 +65,17 @@ func (w *Watch) IsComplete(revision int64) bool {
 }
 
 // SetForwarded marks a request that another server answers.
-func (i *Info) SetForwarded() { i.forwarded.Store(true) }
+func (i *Info) SetForwarded() {
+	i.forwarded.Store(true)
+	i.SetInitialized()
+}
+
+// SetInitialized calls Initialized, if it is set.
+func (i *Info) SetInitialized() {
+	if i.Initialized != nil {
+		i.Initialized()
+	}
+}
 
 // IsForwarded reports whether another server answers the request. It may be called by any goroutine
 // at any time.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -25,6 +26,9 @@ var (
 // docs/metrics.md lists every metric of a server with its type and labels, and no other one.
 func TestMetricsAreDocumented(t *testing.T) {
 	server := start(t, miniapi.Config{})
+	addFlowSchema(t, server, flowcontrolv1.ResourcePolicyRule{
+		Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"configmaps"}, ClusterScope: true,
+	})
 	created := `{"metadata":{"name":"a"}}`
 	for range 2 { // the second request fails
 		request(t, http.MethodPost, server.URL()+"/api/v1/namespaces/default/configmaps", "application/json", created)

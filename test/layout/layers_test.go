@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"api/audit":             {"registry"},
 	"api/request":           {"api/audit", "registry"},
 	"api/fieldtree":         {},
-	"api/flowcontrol":       {"api/request", "registry", "registry/informer", "storage"},
+	"api/flowcontrol":       {"api/request", "internal/collectors", "registry", "registry/informer", "storage"},
 	"api/lifecycle":         {"api/request", "internal/broadcast"},
 	"api/metrics":           {"api/request", "internal/collectors", "internal/memory", "registry"},
 	"api/requestlog":        {"api/request", "versioner"},
