@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/apis/apiserver"
 	apiserverv1 "k8s.io/apiserver/pkg/apis/apiserver/v1"
@@ -44,16 +46,16 @@ func hashOf(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(
 
 var errNoKind = errors.New("the file has no kind or apiVersion: write apiVersion: apiserver.config.k8s.io/v1 and kind: EncryptionConfiguration")
 
-// decode decodes a configuration as kube-apiserver does: strictly, and with its defaults.
-func decode(data []byte) (*apiserver.EncryptionConfiguration, error) {
+// decoder decodes a configuration as kube-apiserver does: strictly, and with its defaults.
+var decoder = sync.OnceValue(func() runtime.Decoder {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{apiserver.AddToScheme, apiserverv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	codecs := serializer.NewCodecFactory(scheme, serializer.EnableStrict)
-	obj, kind, err := codecs.UniversalDecoder().Decode(data, nil, nil)
+	utilruntime.Must(apiserver.AddToScheme(scheme))
+	utilruntime.Must(apiserverv1.AddToScheme(scheme))
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDecoder()
+})
+
+func decode(data []byte) (*apiserver.EncryptionConfiguration, error) {
+	obj, kind, err := decoder().Decode(data, nil, nil)
 	if runtime.IsMissingKind(err) || runtime.IsMissingVersion(err) { // it contains the whole file
 		return nil, errNoKind
 	}

@@ -64,7 +64,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(configuration("secrets", keys("aescbc", "key1", secret1)))
 	f.Add(configuration("'*.*'", kms("a", "/a"), identityProvider))
 	f.Add(configuration("secrets, a.*", keys("secretbox", "key1", "a"), "{}"))
+	f.Add(configuration("secrets, widgets.example.com", keys("aesgcm", "key1", secret1), keys("secretbox", "key2", secret2), kms("a", "/a"), identityProvider) +
+		entry("'*.apps'", "aescbc: {keys: [{name: new, secret: "+secret2+"}, {name: old, secret: "+secret1+"}]}"))
 	f.Add(`{"apiVersion":"apiserver.config.k8s.io/v1","kind":"EncryptionConfiguration","resources":[{"providers":[{"kms":null,"aesgcm":{}}]}]}`)
+	m := newMetrics()
 	f.Fuzz(func(t *testing.T, content string) {
 		config, err := decode([]byte(content))
 		if err != nil {
@@ -77,7 +80,7 @@ func FuzzDecode(f *testing.F) {
 		if len(validate(config, true)) > 0 {
 			return
 		}
-		p, err := newProviders(&file{resources: config.Resources}, newMetrics())
+		p, err := newProviders(&file{resources: config.Resources}, m)
 		if err != nil {
 			t.Fatalf("a valid file cannot be used: %v", err)
 		}
