@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -36,8 +37,8 @@ type part struct {
 	operands []part
 }
 
-// Compile compiles an expression. Its type must be bool.
-func Compile(text string) (*Condition, error) {
+// environmentOfObject is the CEL environment with the variables. The process shares it.
+var environmentOfObject = sync.OnceValues(func() (*cel.Env, error) {
 	extended, err := expression.Environment().Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		EnvOptions: []cel.EnvOption{
@@ -47,7 +48,12 @@ func Compile(text string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := extended.Env(environment.StoredExpressions)
+	return extended.Env(environment.StoredExpressions)
+})
+
+// Compile compiles an expression. Its type must be bool.
+func Compile(text string) (*Condition, error) {
+	env, err := environmentOfObject()
 	if err != nil {
 		return nil, err
 	}
