@@ -100,15 +100,17 @@ func TestWalkEndsWithErrorOfVisitorAndContext(t *testing.T) {
 }
 
 func FuzzWalk(f *testing.F) {
-	path, _ := database(f, bolt.Options{PageSize: 1024})
-	healthy := read(f, path)
+	path, _ := databaseOf(f, bolt.Options{PageSize: 1024}, 2)
+	data := read(f, path)
 	f.Add(uint32(0), []byte{0})
 	f.Add(uint32(5000), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, at uint32, patch []byte) {
-		data := bytes.Clone(healthy)
-		copy(data[int(at)%len(data):], patch)
+		place := data[int(at)%len(data):]
+		healthy := bytes.Clone(place[:min(len(place), len(patch))])
+		copy(place, patch)
 		// It must return, with or without an error.
 		_ = walk(t, data, ignore)
+		copy(place, healthy)
 	})
 }
 
@@ -166,6 +168,12 @@ func find(t *testing.T, data []byte, kind uint16) int {
 // several pages, free pages. It returns the content by bucket and key.
 func database(t testing.TB, options bolt.Options) (string, map[string]string) {
 	t.Helper()
+	return databaseOf(t, options, 30)
+}
+
+// databaseOf is database with a number of transactions.
+func databaseOf(t testing.TB, options bolt.Options, transactions int) (string, map[string]string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
 	options.NoSync = true
 	db, err := bolt.Open(path, 0o600, &options)
@@ -173,7 +181,7 @@ func database(t testing.TB, options bolt.Options) (string, map[string]string) {
 		t.Fatal(err)
 	}
 	random, content := rand.New(rand.NewPCG(3, 4)), map[string]string{}
-	for range 30 {
+	for range transactions {
 		if err := db.Update(func(tx *bolt.Tx) error { return writeRandomly(tx, random, content) }); err != nil {
 			t.Fatal(err)
 		}
