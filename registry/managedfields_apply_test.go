@@ -67,10 +67,9 @@ func (h *applyHistory) zero(content map[string]any) {
 	}
 }
 
-// apply checks an apply of a configuration, and continues with its result.
+// apply checks an apply of a configuration with random options, and continues with its result.
 func (h *applyHistory) apply(t *testing.T, config *unstructured.Unstructured) {
 	t.Helper()
-	h.now = h.now.Add(time.Minute)
 	req := registry.ApplyRequest{
 		Object: config, Force: h.IntN(2) == 0, Subresource: []string{"", "", "", "status"}[h.IntN(4)],
 		Options: registry.WriteOptions{FieldManager: []string{"one", "one", "two", "kubectl"}[h.IntN(4)]},
@@ -78,6 +77,13 @@ func (h *applyHistory) apply(t *testing.T, config *unstructured.Unstructured) {
 	if _, ok := h.store.Resource().Subresource("status"); !ok {
 		req.Subresource = ""
 	}
+	h.compare(t, req)
+}
+
+// compare checks an apply, and continues with its result.
+func (h *applyHistory) compare(t *testing.T, req registry.ApplyRequest) {
+	t.Helper()
+	h.now = h.now.Add(time.Minute)
 	library, direct, supported, err := h.store.ApplyBoth(h.live, req, h.now)
 	switch {
 	case err != nil && supported:
