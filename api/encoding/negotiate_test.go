@@ -72,8 +72,8 @@ func FuzzNegotiate(f *testing.F) {
 	f.Add("application/json;q=0.5, */*;q=0.1")
 	f.Add("application/json;stream=;sv=;as=")
 	c := NewCodec(Config{Scheme: runtime.NewScheme()})
+	r := httptest.NewRequest("GET", "/", nil)
 	f.Fuzz(func(t *testing.T, accept string) {
-		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", accept)
 		got, err := c.Negotiate(r, WithColumns)
 		if (err == nil) == (got.MediaType == nil) {
