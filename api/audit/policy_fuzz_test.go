@@ -13,6 +13,7 @@ func FuzzPolicy(f *testing.F) {
 	for _, seed := range []string{
 		"apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n",
 		"apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n- level: RequestResponse\n  verbs: [create]\n  resources:\n  - group: apps\n    resources: [deployments/*]\n  namespaces: [default]\n- level: None\n  nonResourceURLs: [/healthz*]\n",
+		"apiVersion: audit.k8s.io/v1\nkind: Policy\nomitManagedFields: true\nrules:\n- level: Request\n  users: [a]\n  userGroups: ['system:nodes']\n  resources: [{resources: [pods], resourceNames: [web]}]\n  omitStages: [ResponseStarted]\n  omitManagedFields: false\n",
 		`{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"Most"}]}`,
 		"rules: [", "",
 	} {
