@@ -22,12 +22,12 @@ func fuzzQuery(f *testing.F, parameter string, seeds ...string) {
 		f.Add(seed)
 	}
 	c := podCall(f)
+	c.r = httptest.NewRequest(http.MethodGet, "/", nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		query := text
 		if parameter != "" {
 			query = url.Values{parameter: {text}}.Encode()
 		}
-		c.r = httptest.NewRequest(http.MethodGet, "/", nil)
 		c.r.URL.RawQuery = query
 		o, err := c.listOptions()
 		if err != nil {

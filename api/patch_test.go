@@ -17,15 +17,26 @@ import (
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/storage"
+	"github.com/miniapi/miniapi/storage/memory"
 )
 
-// podCall returns a call for pods without a store.
+// podCall returns a call for pods, with a store in memory.
 func podCall(tb testing.TB) *call {
 	tb.Helper()
 	i := slices.IndexFunc(kinds.Resources(feature.Default()), func(r *registry.Resource) bool { return r.Kind == "Pod" })
 	resource := kinds.Resources(feature.Default())[i]
 	version, _ := resource.Version("v1")
+	catalog := registry.NewCatalog(registry.CatalogConfig{
+		Types:   kinds.Types(),
+		Storage: func(codec storage.Codec) storage.Interface { return memory.New(memory.Config{Codec: codec}) },
+	})
+	if err := catalog.Add(resource); err != nil {
+		tb.Fatal(err)
+	}
+	store, _ := catalog.Snapshot().Store(resource.GroupResource())
 	return &call{
+		store:    store,
 		server:   &Server{responder: encoding.NewResponder(encoding.Config{Scheme: kinds.Scheme()})},
 		r:        httptest.NewRequest("PATCH", "/", nil),
 		resource: resource, version: version,
@@ -51,19 +62,28 @@ func FuzzPatch(f *testing.F) {
 		`{"spec":{"containers":[{"name":"c","$patch":"delete"}]},"metadata":{"$retainKeys":["name"],"finalizers":null}}`,
 		`{"spec":{"$setElementOrder/containers":[{"name":"d"}],"containers":[{"$patch":"replace"}]}}`,
 		`{"spec":{"containers":[{"name":{}}]}}`,
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: c}}\nspec:\n  containers: [{name: c, image: &i j}, {name: d, image: *i}]\n",
+		`{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":1}}}]}}`,
+		"\xd9\xd9\xf7\xa3\x4aapiVersion\x42v1\x44kind\x43Pod\x44spec\xa1\x4acontainers\x81\xa2\x44name\x41c\x45image\x41j",
 		`null`, ``, `[]`,
 	} {
 		f.Add(seed)
 	}
-	c := podCall(f)
+	c, table := podCall(f), patchTypesOf(Config{CBOR: true})
 	f.Fuzz(func(t *testing.T, data string) {
-		for _, patchType := range patchTypesOf(Config{}) {
-			if patchType.apply {
-				continue // merged by the store
+		for _, patchType := range table {
+			if err := patchType.check([]byte(data)); err != nil {
+				if !apierrors.IsBadRequest(err) && !apierrors.IsRequestEntityTooLargeError(err) {
+					t.Errorf("%s: %v is neither 400 nor 413", patchType.contentType, err)
+				}
+				continue
 			}
 			for _, validation := range []string{metav1.FieldValidationIgnore, metav1.FieldValidationStrict} {
 				pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
-				p := &patch{call: c, data: []byte(data), options: writeOptions{fieldValidation: validation}}
+				p := &patch{call: c, data: []byte(data), options: writeOptions{
+					WriteOptions:    registry.WriteOptions{FieldManager: "m", Version: "v1"},
+					fieldValidation: validation, force: validation == metav1.FieldValidationStrict,
+				}}
 				got, err := patchType.propose(p, t.Context(), pod)
 				if _, ok := got.(*corev1.Pod); err == nil && !ok {
 					t.Errorf("%s returned a %T", patchType.contentType, got)
