@@ -37,18 +37,27 @@ func TestRobustness(t *testing.T) {
 	}
 }
 
-// slowDiskTime is the minimum time of all scenarios for the slow disk, which requires a build.
-const slowDiskTime = time.Minute
+// buildTime is the minimum time of all scenarios for those that require a build with patches.
+const buildTime = time.Minute
 
-// useProgram builds the servers.
+// useProgram builds the servers, and the members if their clocks can be shifted.
 func (s *scenario) useProgram(t *testing.T) {
 	switch {
 	case s.cluster.Clocks:
 		s.cluster.Program = build(t, "clockserver", cluster.ClockServer)
-	case !s.slowDisk:
+	case !s.slowDisk && !s.shiftedClocks:
 		s.cluster.Program = program(t)
-	case *duration < slowDiskTime || runtime.GOOS != "linux":
-		t.Skipf("a slow disk requires Linux and a -duration of %v", slowDiskTime)
+	case *duration < buildTime:
+		t.Skipf("%s requires a -duration of %v", s.name, buildTime)
+	case s.shiftedClocks && *etcd != "":
+		t.Skip("the clocks of another version of etcd cannot be shifted")
+	case s.shiftedClocks:
+		flags, err := cluster.ShiftedClockFlags(t.Context(), t.TempDir())
+		check(t, err)
+		s.cluster.Program = build(t, "miniapi-shifted-clock", cluster.Miniapi, flags...)
+		s.cluster.Etcd = build(t, "etcd-shifted-clock", cluster.Etcd, flags...)
+	case runtime.GOOS != "linux":
+		t.Skip("a slow disk requires Linux")
 	default:
 		flags, err := cluster.SlowDiskFlags(t.Context(), t.TempDir())
 		check(t, err)
@@ -76,6 +85,9 @@ var scenarios = []scenario{
 	}},
 	{name: "clocks", share: 0.1, cluster: cluster.Config{Members: 1, Replicas: 2, Clocks: true}, faults: []fault.Fault{
 		fault.JumpClock{}, fault.KillServer{}, fault.PauseServer{},
+	}},
+	{name: "shifted clocks", share: 0.1, shiftedClocks: true, cluster: cluster.Config{Members: 3, Replicas: 2}, faults: []fault.Fault{
+		fault.ShiftClock{}, fault.ShiftClock{}, fault.KillLeader{}, fault.PartitionLeader{}, fault.KillServer{}, fault.Compact{},
 	}},
 	{name: "slow disk", share: 0.1, slowDisk: true, faults: []fault.Fault{
 		fault.SlowDisk{}, fault.KillSlowServer{}, fault.Compact{},

@@ -36,6 +36,8 @@ type scenario struct {
 	disk int64
 	// slowDisk is set if the disk can be slow.
 	slowDisk bool
+	// shiftedClocks is set if the clocks of all processes can be shifted.
+	shiftedClocks bool
 }
 
 // run is one run of a scenario.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Packages of the main module.
+// Packages with commands of the main module.
 const (
 	// Miniapi is the command.
 	Miniapi = "./cmd/miniapi"
@@ -17,14 +17,20 @@ const (
 	ClockServer = "./test/clockserver"
 )
 
-// Build builds a command of the main module into a file. It builds without the race detector, as
-// users run the command. flags are further flags of go build.
+// Etcd is the package of etcd's command. It is built with the requirements of this module.
+const Etcd = "go.etcd.io/etcd/server/v3"
+
+// Build builds a command of the main module, or Etcd, into a file. It builds without the race
+// detector, as users run the command. flags are further flags of go build.
 func Build(ctx context.Context, file, command string, flags ...string) error {
-	root, err := Repository(ctx)
-	if err != nil {
-		return err
+	dir := "."
+	if command != Etcd {
+		var err error
+		if dir, err = Repository(ctx); err != nil {
+			return err
+		}
 	}
-	args := append([]string{"build", "-C", root, "-race=false", "-o", file}, flags...)
+	args := append([]string{"build", "-C", dir, "-race=false", "-o", file}, flags...)
 	if out, err := exec.CommandContext(ctx, "go", append(args, command)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", command, err, out)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -40,7 +41,7 @@ func (p *Process) Start() error {
 	}
 	defer output.Close()
 	cmd := exec.Command(p.path, p.args...)
-	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Env = slices.Concat(os.Environ(), p.env, []string{clockMarker + "=" + p.clockFile()})
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
