@@ -2,8 +2,11 @@ package miniapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
@@ -27,6 +30,16 @@ func (s *Server) advertised() netip.Addr {
 	}
 	address, _ = netip.AddrFromSlice(chosen)
 	return address.Unmap()
+}
+
+// idHash returns the hash of the ID of the server, a label of metrics in kube-apiserver. It is
+// empty if the feature APIServerIdentity is off.
+func (s *Server) idHash() string {
+	hostname, err := os.Hostname()
+	if err != nil || !s.features.Enabled(feature.APIServerIdentity) {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(heartbeat.Name(hostname, s.listener.Port()))))
 }
 
 // newIdentityLease returns nil if the server has no identity lease.

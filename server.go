@@ -28,6 +28,7 @@ import (
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/collectors"
 	"github.com/miniapi/miniapi/internal/datastore"
 	"github.com/miniapi/miniapi/internal/heartbeat"
 	"github.com/miniapi/miniapi/internal/listener"
@@ -322,8 +323,13 @@ func (s *Server) buildAPI() error {
 
 // collectors returns the metrics of all parts that are not in the HTTP API.
 func (s *Server) collectors() []prometheus.Collector {
+	reloads := collectors.All{s.authorizer.Reloads(), s.identity.credentials.Reloads()}
+	if encryption := s.datastore.Encryption(); encryption != nil {
+		reloads = append(reloads, encryption.Reloads())
+	}
 	return slices.Concat(s.datastore.Collectors(), s.identity.credentials.Collectors(), []prometheus.Collector{
 		s.authorizer.Collector(), s.flows.Collector(), s.admission.Metrics(), s.controllers.Collector(),
+		prometheus.WrapCollectorWith(prometheus.Labels{"apiserver_id_hash": s.idHash()}, reloads),
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/auth/oidc"
 	"github.com/miniapi/miniapi/auth/webhook"
+	"github.com/miniapi/miniapi/internal/collectors"
 	"github.com/miniapi/miniapi/internal/outgoing"
 	"github.com/miniapi/miniapi/registry"
 )
@@ -58,6 +59,7 @@ type Credentials struct {
 	clientCA     *certs.Reloaded[*bundle] // nil without HTTPS
 	closers      []func()
 	collectors   []prometheus.Collector
+	reloads      collectors.All
 }
 
 // bundle has the CAs of client certificates.
@@ -119,6 +121,7 @@ func (c *Credentials) remoteTokens(config Config) ([]TokenFunc, error) {
 		}
 		c.closers = append(c.closers, issuers.Close)
 		c.collectors = append(c.collectors, issuers.Collector())
+		c.reloads = append(c.reloads, issuers.Reloads())
 		functions = append(functions, forAudiences(audiences, issuers.Identify))
 	}
 	if config.TokenWebhook.ConfigFile != "" {
@@ -136,6 +139,9 @@ func (c *Credentials) remoteTokens(config Config) ([]TokenFunc, error) {
 
 // Collectors returns the metrics of the authenticators.
 func (c *Credentials) Collectors() []prometheus.Collector { return c.collectors }
+
+// Reloads returns the metrics of the reloads of the AuthenticationConfiguration.
+func (c *Credentials) Reloads() prometheus.Collector { return c.reloads }
 
 // Run blocks until ctx ends, which is no error, and closes the connections to other servers.
 func (c *Credentials) Run(ctx context.Context) error {

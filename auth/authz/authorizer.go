@@ -185,6 +185,9 @@ func (a *Authorizer) Collector() prometheus.Collector {
 	return collectors.All{a.decisions, a.metrics}
 }
 
+// Reloads returns the metrics of the reloads of the file.
+func (a *Authorizer) Reloads() prometheus.Collector { return a.chain.Collector("authorization") }
+
 // Run keeps the roles and bindings of RBAC up to date until ctx ends, which is no error, and then
 // closes the connections of webhooks.
 func (a *Authorizer) Run(ctx context.Context) error {

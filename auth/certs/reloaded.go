@@ -2,10 +2,16 @@ package certs
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/miniapi/miniapi/internal/collectors"
 )
 
 // reloadInterval is the minimum time between two reads of the files.
@@ -21,10 +27,14 @@ type Reloaded[T any] struct {
 
 	mu      sync.Mutex // guards the fields below
 	value   T
-	hash    [sha256.Size]byte // of the content from which value was loaded
+	hash    string // of the content from which value was loaded
 	checked time.Time
-	failed  string // the last error, which is logged once
+	failed  failure // the last one, which is logged and counted once
+	reloads *collectors.Reloads
 }
+
+// failure is a content that was not loaded.
+type failure struct{ hash, err string }
 
 // Reload calls load and returns the value. Without paths the value never changes.
 func Reload[T any](load func() (T, error), logger *slog.Logger, paths ...string) (*Reloaded[T], error) {
@@ -60,6 +70,7 @@ func (r *Reloaded[T]) Get() T {
 func (r *Reloaded[T]) check() {
 	hash, err := hashFiles(r.paths)
 	if err == nil && hash == r.hash {
+		r.failed = failure{}
 		return
 	}
 	var value T
@@ -67,25 +78,53 @@ func (r *Reloaded[T]) check() {
 		value, err = r.load()
 	}
 	if err != nil {
-		if err.Error() != r.failed {
+		if failed := (failure{hash, err.Error()}); failed != r.failed {
+			r.failed = failed
+			r.reloads.Failed()
 			r.logger.Error("changed files were not loaded, the previous content stays in effect", "files", r.paths, "error", err)
 		}
-		r.failed = err.Error()
 		return
 	}
-	r.value, r.hash, r.failed = value, hash, ""
+	r.value, r.hash, r.failed = value, hash, failure{}
+	r.reloads.Succeeded(hash)
 	r.logger.Info("changed files were loaded", "files", r.paths)
 }
 
-func hashFiles(paths []string) (hash [sha256.Size]byte, err error) {
-	all := sha256.New()
+// Collector returns the metrics of the reloads of a configuration, see collectors.NewReloads, and
+// none without paths. It is called once. Each scrape checks the file, so that a changed file counts
+// although nothing uses the value.
+func (r *Reloaded[T]) Collector(configuration string) prometheus.Collector {
+	if len(r.paths) == 0 {
+		return collectors.All{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reloads = collectors.NewReloads(configuration)
+	r.reloads.SetHash(r.hash)
+	return checkedReloads{r.reloads, func() { r.Get() }}
+}
+
+// checkedReloads checks the files before it returns the metrics.
+type checkedReloads struct {
+	*collectors.Reloads
+	check func()
+}
+
+// Collect implements prometheus.Collector.
+func (c checkedReloads) Collect(out chan<- prometheus.Metric) {
+	c.check()
+	c.Reloads.Collect(out)
+}
+
+// hashFiles returns the hash of each file.
+func hashFiles(paths []string) (string, error) {
+	var hashes []string
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return hash, err
+			return "", err
 		}
-		sum := sha256.Sum256(data)
-		all.Write(sum[:])
+		hashes = append(hashes, fmt.Sprintf("sha256:%x", sha256.Sum256(data)))
 	}
-	return [sha256.Size]byte(all.Sum(nil)), nil
+	return strings.Join(hashes, " "), nil
 }

@@ -2,14 +2,19 @@ package certs
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // fileEnv is a value that is reloaded from a file: its content, unless that is "invalid".
@@ -74,6 +79,64 @@ func TestReloaded(t *testing.T) {
 		e.write("third")
 		e.expect("third")
 	})
+}
+
+// Each content that was loaded or not is counted once, also if nothing but scrapes reads the value.
+func TestReloadMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newFileEnv(t)
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(e.Collector("test"))
+		expect := func(failures, successes float64, content string) {
+			t.Helper()
+			time.Sleep(reloadInterval)
+			want := map[string]float64{fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content))): 1}
+			if failures > 0 {
+				want["failure"] = failures
+			}
+			if successes > 0 {
+				want["success"] = successes
+			}
+			if got := reloadValues(t, registry); !maps.Equal(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		}
+		expect(0, 0, "first")
+		for range 2 {
+			e.write("invalid")
+			expect(1, 0, "first")
+		}
+		e.write("second")
+		expect(1, 1, "second")
+		e.write("invalid")
+		expect(2, 1, "second")
+		e.write("second")
+		expect(2, 1, "second")
+		if err := os.Remove(e.path); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			expect(3, 1, "second")
+		}
+	})
+}
+
+// reloadValues returns the values of the metrics of reloads by their label, without timestamps.
+func reloadValues(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if !strings.HasSuffix(family.GetName(), "_timestamp_seconds") {
+				values[metric.GetLabel()[0].GetValue()] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+			}
+		}
+	}
+	return values
 }
 
 func TestReloadErrors(t *testing.T) {

@@ -23,6 +23,9 @@ func newLatency() *prometheus.HistogramVec {
 // Collector returns the metrics of the authenticator.
 func (a *Authenticator) Collector() prometheus.Collector { return a.latency }
 
+// Reloads returns the metrics of the reloads of the file.
+func (a *Authenticator) Reloads() prometheus.Collector { return a.current.Collector("authentication") }
+
 // observedTokens authenticates the tokens of one issuer.
 type observedTokens struct {
 	upstream.AuthenticatorTokenWithHealthCheck

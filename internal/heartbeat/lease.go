@@ -58,9 +58,14 @@ func New(config Config) (*Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity lease: %w", err)
 	}
-	hash := sha256.Sum256(fmt.Appendf(nil, "%s:%d", hostname, config.Port))
-	name := "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(hash[:16]))
+	name := Name(hostname, config.Port)
 	return &Lease{config: config, hostname: hostname, name: name, holder: name + "_" + uuid.NewString()}, nil
+}
+
+// Name returns the name of the lease of a server, which is also the ID of the server.
+func Name(hostname string, port int) string {
+	hash := sha256.Sum256(fmt.Appendf(nil, "%s:%d", hostname, port))
+	return "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(hash[:16]))
 }
 
 // Key returns the storage key of the lease.

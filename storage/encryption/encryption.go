@@ -35,6 +35,7 @@ func Open(ctx context.Context, config Config) (*Encryption, error) {
 		return nil, fmt.Errorf("encryption configuration %s: %w", e.config.File, err)
 	}
 	e.current.Store(loaded)
+	e.metrics.reloads.SetHash(loaded.hash)
 	e.announce()
 	for _, provider := range loaded.kms {
 		if err := provider.check(ctx); err != nil {

@@ -21,8 +21,7 @@ type metrics struct {
 	collectors.All
 	operations *prometheus.CounterVec
 	durations  *prometheus.HistogramVec
-	reloads    *prometheus.CounterVec
-	lastReload *prometheus.GaugeVec
+	reloads    *collectors.Reloads
 }
 
 func newMetrics() *metrics {
@@ -36,21 +35,17 @@ func newMetrics() *metrics {
 			Help:    "Seconds a successful encryption or decryption of a stored value took.",
 			Buckets: prometheus.ExponentialBuckets(5e-6, 2, 25),
 		}, []string{"transformation_type", "transformer_prefix"}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_encryption_config_controller_automatic_reloads_total",
-			Help: "Reloads of the encryption configuration, by result.",
-		}, []string{"status"}),
-		lastReload: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds",
-			Help: "Time of the last reload of the encryption configuration, by result.",
-		}, []string{"status"}),
+		reloads: collectors.NewReloads("encryption"),
 	}
-	m.All = collectors.All{m.operations, m.durations, m.reloads, m.lastReload}
+	m.All = collectors.All{m.operations, m.durations}
 	return m
 }
 
 // Collector returns the metrics.
 func (e *Encryption) Collector() prometheus.Collector { return e.metrics }
+
+// Reloads returns the metrics of the reloads of the file.
+func (e *Encryption) Reloads() prometheus.Collector { return e.metrics.reloads }
 
 // operation is an encryption or decryption.
 type operation struct {
@@ -82,13 +77,4 @@ func statusOf(err error) string {
 	default:
 		return "unknown-non-grpc"
 	}
-}
-
-func (m *metrics) reloaded(err error) {
-	result := "success"
-	if err != nil {
-		result = "failure"
-	}
-	m.reloads.WithLabelValues(result).Inc()
-	m.lastReload.WithLabelValues(result).SetToCurrentTime()
 }

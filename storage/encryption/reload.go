@@ -81,7 +81,7 @@ func (e *Encryption) eachReload(ctx context.Context, swap func(*providers)) {
 		case err != nil && ctx.Err() != nil:
 			return
 		case err != nil:
-			e.metrics.reloaded(err)
+			e.metrics.reloads.Failed()
 			if err.Error() != logged {
 				logged = err.Error()
 				e.config.Logger.ErrorContext(ctx, "the encryption configuration was not reloaded, the previous one stays in effect", "error", err)
@@ -89,7 +89,7 @@ func (e *Encryption) eachReload(ctx context.Context, swap func(*providers)) {
 		case next != nil:
 			logged = ""
 			swap(next)
-			e.metrics.reloaded(nil)
+			e.metrics.reloads.Succeeded(next.hash)
 			e.config.Logger.InfoContext(ctx, "the encryption configuration was reloaded", "file", e.config.File, "hash", next.hash)
 		}
 	}
