@@ -8,6 +8,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
@@ -45,7 +46,7 @@ func ValidateContainerResourceName(name corev1.ResourceName, at *field.Path) fie
 	switch {
 	case !isQualified(name) && !isOfContainers(name):
 		errs = append(errs, field.Invalid(at, name, "must be a standard resource for containers"))
-	case isQualified(name) && !IsNative(name) && !isExtended(name):
+	case isQualified(name) && !IsNative(name) && !resourcelist.IsExtended(name):
 		errs = append(errs, field.Invalid(at, name, "doesn't follow extended resource name standard"))
 	}
 	return errs
@@ -78,7 +79,7 @@ func isOfContainers(name corev1.ResourceName) bool {
 
 // IsWhole reports whether the amount of a resource must be an integer.
 func IsWhole(name corev1.ResourceName) bool {
-	return slices.Contains(objectCounts, name) || isExtended(name)
+	return slices.Contains(objectCounts, name) || resourcelist.IsExtended(name)
 }
 
 // Overcommits reports whether the limit of a resource may exceed its request.
@@ -89,13 +90,6 @@ func isQualified(name corev1.ResourceName) bool { return strings.Contains(string
 // IsNative reports whether Kubernetes itself defines a resource.
 func IsNative(name corev1.ResourceName) bool {
 	return !isQualified(name) || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
-}
-
-// isExtended reports whether a resource is an extended resource: one with a domain that quotas can
-// name with the prefix "requests.".
-func isExtended(name corev1.ResourceName) bool {
-	return !IsNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
-		len(utilvalidation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
 func isHugePages(name corev1.ResourceName) bool {

@@ -50,7 +50,7 @@ var layers = map[string][]string{
 	"internal/webhooks":     {"internal/loopback", "internal/outgoing", "registry"},
 	"registry":              {"internal/semantic", "internal/tracing", "storage", "versioner"},
 	"registry/informer":     {"registry", "storage"},
-	"kinds":                 {"internal/semantic", "registry", "registry/fieldsv1", "storage"},
+	"kinds":                 {"internal/resourcelist", "internal/semantic", "registry", "registry/fieldsv1", "storage"},
 	"kinds/feature":         {},
 	"crd":                   {"internal/outgoing", "internal/webhooks", "kinds/kind", "kinds/typed", "registry", "registry/informer", "storage", "versioner"},
 	"internal/serviceip":    {"kinds/core", "kinds/kind", "registry", "storage", "versioner"},
