@@ -64,7 +64,7 @@ func New(config Config) *Admission {
 }
 
 // Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
-// server does not have, such as EventRateLimit.
+// server does not have, such as ImagePolicyWebhook.
 func (a *Admission) Chain() registry.Chain {
 	config := plugin.Config{
 		Enable: a.config.Enable, Disable: a.config.Disable,
@@ -72,7 +72,7 @@ func (a *Admission) Chain() registry.Chain {
 		Validating: registry.Chain{a.policies.Validating(), a.webhooks.Validating()},
 		Features:   a.config.Features,
 	}
-	if names := config.WithoutEffect(); len(names) > 0 {
+	if names := config.NotImplemented(); len(names) > 0 {
 		a.config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "component", "admission", "plugins", names)
 	}
 	return a.metrics.Plugins(plugin.Default(config))

@@ -26,6 +26,16 @@ func created[T any](a *registry.Attributes) (T, bool) {
 // type T.
 func updated[T any](a *registry.Attributes) (obj, old T, ok bool) { return updatedBy[T](a, "") }
 
+// written returns the object of a creation, or the new object of an update of the resource itself,
+// if it has type T.
+func written[T any](a *registry.Attributes) (T, bool) {
+	if obj, ok := created[T](a); ok {
+		return obj, true
+	}
+	obj, _, ok := updated[T](a)
+	return obj, ok
+}
+
 // updatedBy is like updated, for an update of a subresource.
 func updatedBy[T any](a *registry.Attributes, subresource string) (obj, old T, ok bool) {
 	if a.Operation != registry.OperationUpdate || a.Subresource != subresource {

@@ -14,11 +14,11 @@ import (
 // Config selects and configures the admission plugins. The zero value runs the plugins that
 // kube-apiserver runs by default, except ServiceAccount.
 type Config struct {
-	// Enable and Disable are the names of plugins to enable and to disable. Names of plugins that
-	// only kube-apiserver has are accepted and have no effect.
+	// Enable and Disable are the names of plugins to enable and to disable. All names of
+	// kube-apiserver v1.36 and v1.37 are accepted.
 	Enable, Disable []string
 	// Mutating and Validating are the steps of admission policies and webhooks, policies first.
-	// They run after all other steps except ResourceQuota, the mutating ones first.
+	// They run after all other steps except ResourceQuota and AlwaysDeny, the mutating ones first.
 	Mutating, Validating registry.Chain
 	// Features decides which rules the plugins have. Nil: the defaults of the latest release.
 	Features *feature.Set
@@ -33,16 +33,23 @@ func Default(c Config) registry.Chain {
 func (c Config) steps() registry.Chain {
 	return slices.Concat(
 		registry.Chain{
+			AlwaysAdmit(),
+			NamespaceAutoProvision(),
 			NamespaceLifecycle(),
+			NamespaceExists(),
+			LimitPodHardAntiAffinityTopology(),
 			LimitRanger(),
 			ServiceAccount(),
 			NodeRestriction(cmp.Or(c.Features, feature.Default())),
 			TaintNodesByCondition(),
+			AlwaysPullImages(),
 			PodSecurity(),
 			Priority(),
 			DefaultTolerationSeconds(),
+			ExtendedResourceToleration(),
 			DefaultStorageClass(),
 			StorageObjectInUseProtection(),
+			OwnerReferencesPermissionEnforcement(),
 			PersistentVolumeClaimResize(),
 			RuntimeClass(),
 			CertificateApproval(),
@@ -50,6 +57,7 @@ func (c Config) steps() registry.Chain {
 			ClusterTrustBundleAttest(),
 			CertificateSubjectRestriction(),
 			DefaultIngressClass(),
+			DenyServiceExternalIPs(),
 			PodTopologyLabels(),
 			NodeDeclaredFeatureValidator(),
 			PodResizeValidator(),
@@ -58,12 +66,19 @@ func (c Config) steps() registry.Chain {
 		c.Validating,
 		registry.Chain{
 			ResourceQuota(),
+			AlwaysDeny(),
 		},
 	)
 }
 
 // disabledByDefault lists the plugins that run only if they are enabled.
-func disabledByDefault() []string { return []string{"ServiceAccount", "NodeRestriction"} }
+func disabledByDefault() []string {
+	return []string{
+		"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "ServiceAccount",
+		"NodeRestriction", "AlwaysPullImages", "ExtendedResourceToleration", "OwnerReferencesPermissionEnforcement",
+		"DenyServiceExternalIPs", "AlwaysDeny",
+	}
+}
 
 func (c Config) enabled(name string) bool {
 	return !slices.Contains(c.Disable, name) &&
@@ -73,9 +88,6 @@ func (c Config) enabled(name string) bool {
 // Validate returns all errors, joined.
 func (c Config) Validate() error {
 	known := upstreamPlugins()
-	for _, step := range c.steps() {
-		known = append(known, step.Name)
-	}
 	var errs []error
 	for _, name := range c.Enable {
 		if !slices.Contains(known, name) {
@@ -93,15 +105,22 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// WithoutEffect returns the enabled plugins that only kube-apiserver has.
-func (c Config) WithoutEffect() []string {
-	steps := c.steps()
-	return slices.DeleteFunc(slices.Clone(c.Enable), func(name string) bool {
-		return slices.ContainsFunc(steps, func(step registry.AdmissionStep) bool { return step.Name == name })
-	})
+// NotImplemented returns the enabled plugins that kube-apiserver has and miniapi does not.
+func (c Config) NotImplemented() []string {
+	implemented := withoutEffect()
+	for _, step := range c.steps() {
+		implemented = append(implemented, step.Name)
+	}
+	return slices.DeleteFunc(slices.Clone(c.Enable), func(name string) bool { return slices.Contains(implemented, name) })
 }
 
-// upstreamPlugins lists the plugins of kube-apiserver v1.36, in its order.
+// withoutEffect lists the plugins that only concern pod groups, which are not served, and Jobs with
+// a pod group.
+func withoutEffect() []string {
+	return []string{"PodGroupProtection", "PodGroupWorkloadExists", "JobValidation"}
+}
+
+// upstreamPlugins lists the plugins of kube-apiserver v1.36 and v1.37, in its order.
 func upstreamPlugins() []string {
 	return []string{
 		"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "NamespaceExists", "LimitPodHardAntiAffinityTopology",

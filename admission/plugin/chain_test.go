@@ -54,15 +54,34 @@ func TestConfigValidation(t *testing.T) {
 	}
 }
 
-func TestPluginsWithoutEffect(t *testing.T) {
-	config := plugin.Config{
-		Enable:   []string{"NodeRestriction", "AlwaysPullImages", "PodSecurity", "MutatingAdmissionWebhook", "EventRateLimit"},
-		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}},
+func TestChainOfAllPlugins(t *testing.T) {
+	all := plugin.Config{
+		Enable: strings.Fields("AlwaysDeny DenyServiceExternalIPs OwnerReferencesPermissionEnforcement ExtendedResourceToleration " +
+			"AlwaysPullImages NodeRestriction ServiceAccount LimitPodHardAntiAffinityTopology NamespaceExists NamespaceAutoProvision AlwaysAdmit"),
+		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}}, Validating: registry.Chain{{Name: "ValidatingAdmissionWebhook"}},
 	}
-	if diff := cmp.Diff([]string{"AlwaysPullImages", "EventRateLimit"}, config.WithoutEffect()); diff != "" {
+	want := "AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle NamespaceExists LimitPodHardAntiAffinityTopology LimitRanger ServiceAccount " +
+		"NodeRestriction TaintNodesByCondition AlwaysPullImages PodSecurity Priority DefaultTolerationSeconds ExtendedResourceToleration " +
+		"DefaultStorageClass StorageObjectInUseProtection OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize RuntimeClass " +
+		"CertificateApproval CertificateSigning ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass DenyServiceExternalIPs " +
+		"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionWebhook ValidatingAdmissionWebhook ResourceQuota AlwaysDeny"
+	if diff := cmp.Diff(strings.Fields(want), names(plugin.Default(all))); diff != "" {
 		t.Error(diff)
 	}
-	if got := (plugin.Config{}).WithoutEffect(); len(got) > 0 {
+}
+
+func TestNotImplementedPlugins(t *testing.T) {
+	config := plugin.Config{
+		Enable:   []string{"NodeRestriction", "JobValidation", "PodSecurity", "MutatingAdmissionWebhook", "ImagePolicyWebhook"},
+		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}},
+	}
+	if err := config.Validate(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"ImagePolicyWebhook"}, config.NotImplemented()); diff != "" {
+		t.Error(diff)
+	}
+	if got := (plugin.Config{}).NotImplemented(); len(got) > 0 {
 		t.Errorf("by default: %q", got)
 	}
 }

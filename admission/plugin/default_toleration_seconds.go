@@ -16,10 +16,7 @@ func DefaultTolerationSeconds() registry.AdmissionStep {
 }
 
 func addTolerations(_ context.Context, a *registry.Attributes) error {
-	pod, ok := created[*corev1.Pod](a)
-	if !ok {
-		pod, _, ok = updated[*corev1.Pod](a)
-	}
+	pod, ok := written[*corev1.Pod](a)
 	if !ok {
 		return nil
 	}

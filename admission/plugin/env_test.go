@@ -89,6 +89,15 @@ func tryChange[T runtime.Object](e env, resource, subresource string, obj T, cha
 	return registrytest.Object(result.Entry).(T), nil
 }
 
+// update returns the attributes of an update.
+func update(e env, resource string, old, obj runtime.Object) *registry.Attributes {
+	m := registrytest.Meta(old)
+	return &registry.Attributes{
+		Catalog: e.Catalog, Operation: registry.OperationUpdate, Resource: e.Store(resource).Resource(),
+		Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj, OldObject: old,
+	}
+}
+
 // text returns the text of an error, "" for nil.
 func text(err error) string {
 	if err == nil {
