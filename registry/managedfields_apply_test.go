@@ -226,3 +226,18 @@ func BenchmarkManagedFieldsOfApply(b *testing.B) {
 		})
 	}
 }
+
+// Package managedfields removes an item without fields, whose key is empty, at the second apply.
+func TestApplyOfEmptyItemsEqualsTheLibrary(t *testing.T) {
+	store, _ := builtIn(t).Store(schema.GroupResource{Resource: "pods"})
+	for _, spec := range []string{`{"containers":[{}]}`, `{"containers":[{"name":"c","ports":[{}]}]}`, `{"hostAliases":[{}]}`} {
+		h := &applyHistory{store: store, kind: corev1.SchemeGroupVersion.WithKind("Pod"), now: time.Unix(1_000_000_000, 0).UTC()}
+		for range 3 {
+			config := &unstructured.Unstructured{}
+			if err := config.UnmarshalJSON([]byte(`{"apiVersion":"v1","kind":"Pod","spec":` + spec + `}`)); err != nil {
+				t.Fatal(err)
+			}
+			h.compare(t, registry.ApplyRequest{Object: config, Options: registry.WriteOptions{FieldManager: "one"}})
+		}
+	}
+}

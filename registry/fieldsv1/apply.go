@@ -40,12 +40,13 @@ func (w *walk) appliedMap(n *node, s *scope, content map[string]any) {
 	w.strings = w.strings[:base]
 }
 
-// appliedList adds the owned items of a list.
+// appliedList adds the owned items of a list. It does not support empty items: package
+// managedfields removes such an item if it is applied again.
 func (w *walk) appliedList(n *node, s *scope, content []any) {
 	base := len(w.items)
 	for i, v := range content {
 		e, ok := w.anyElement(n, v)
-		if !ok {
+		if fields, isMap := v.(map[string]any); !ok || isMap && len(fields) == 0 {
 			w.failed = true
 			return
 		}
