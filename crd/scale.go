@@ -31,10 +31,6 @@ func parts(path string) []string { return strings.Split(strings.TrimPrefix(path,
 
 func (v *version) scaleSubresource() registry.Subresource {
 	paths := v.scale()
-	replicas := fieldpath.Path{}
-	for _, name := range parts(paths.SpecReplicasPath) {
-		replicas = append(replicas, fieldpath.PathElement{FieldName: &name})
-	}
 	return registry.Subresource{
 		Name:  "scale",
 		Verbs: []string{"get", "patch", "update"},
@@ -51,10 +47,24 @@ func (v *version) scaleSubresource() registry.Subresource {
 			}),
 			ToObject: func(view, obj runtime.Object) error { return writeScale(view, content(obj), paths) },
 			Validate: func(view runtime.Object) error { return validateScaleView(view, paths) },
-			Replicas: replicas,
+			Replicas: v.definition.replicas,
 			Columns:  kind.ScaleColumns(),
 		},
 	}
+}
+
+// replicas returns the path of the replicas of a version by name, nil if the version does not exist
+// or has no scale subresource.
+func (d *definition) replicas(name string) fieldpath.Path {
+	v := d.version(name)
+	if v == nil || v.scale() == nil {
+		return nil
+	}
+	var path fieldpath.Path
+	for _, field := range parts(v.scale().SpecReplicasPath) {
+		path = append(path, fieldpath.PathElement{FieldName: &field})
+	}
+	return path
 }
 
 // unsetReplicas are the replicas of the scale that the proposal of a write starts from, if the

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -194,6 +195,37 @@ func TestScaleOfAnObjectWithoutReplicas(t *testing.T) {
 	}
 	if got := spec(e.get("v1", "w")); got != `{"size":2}` {
 		t.Errorf("stored %s", got)
+	}
+}
+
+// A write of the scale takes the replicas from their owners, by the path of each owner's version.
+func TestManagersOfReplicasInTwoVersions(t *testing.T) {
+	e := start(t)
+	const properties = "spec: {type: object, properties: {size: {type: integer}, count: {type: integer}}}"
+	e.create(define(properties, func(d *definition) {
+		d.Spec.Versions = append(d.Spec.Versions, versionOf("v2", properties))
+		for i, path := range []string{".spec.size", ".spec.count"} {
+			d.Spec.Versions[i].Subresources = &apiextensionsv1.CustomResourceSubresources{
+				Scale: &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: path, StatusReplicasPath: ".status.size"},
+			}
+		}
+	}))
+	e.widget("w", "spec: {size: 1, count: 1}")
+	resource := schema.GroupVersionResource{Group: group, Version: "v2", Resource: "widgets"}
+	body := []byte(`{"spec":{"replicas":5}}`)
+	if _, err := e.scales().Patch(t.Context(), resource, "w", types.MergePatchType, body, metav1.PatchOptions{FieldManager: "scaler"}); err != nil {
+		t.Fatal(err)
+	}
+	owned := map[string]string{}
+	for _, entry := range e.get("v1", "w").GetManagedFields() {
+		owned[entry.APIVersion+" "+entry.Subresource] = string(entry.FieldsV1.Raw)
+	}
+	want := map[string]string{
+		"example.com/v1 ":      `{"f:spec":{".":{},"f:count":{}}}`,
+		"example.com/v2 scale": `{"f:spec":{"f:count":{}}}`,
+	}
+	if diff := cmp.Diff(want, owned); diff != "" {
+		t.Errorf("managed fields (-want +got):\n%s", diff)
 	}
 }
 

@@ -48,7 +48,7 @@ func (op *updateOp) newViewManagers(view, obj runtime.Object) (viewManagers, err
 	r := op.store.resource
 	paths := managedfields.ResourcePathMappings{}
 	for _, v := range r.allVersions() {
-		paths[schema.GroupVersion{Group: r.Group, Version: v.Name}.String()] = op.view.Replicas
+		paths[schema.GroupVersion{Group: r.Group, Version: v.Name}.String()] = op.view.Replicas(v.Name)
 	}
 	written := schema.GroupVersion{Group: r.Group, Version: cmp.Or(op.req.Options.Version, r.Versions[0].Name)}
 	handler := managedfields.NewScaleHandler(from.GetManagedFields(), written, paths)

@@ -153,8 +153,9 @@ type View struct {
 	ToObject func(view, obj runtime.Object) error
 	// Validate validates the view of a request. Nil: all views are valid.
 	Validate func(view runtime.Object) error
-	// Replicas is the path in the object of the field spec.replicas of the view.
-	Replicas fieldpath.Path
+	// Replicas returns the path of the field spec.replicas of the view in the objects of a version,
+	// nil if the version has no such view. Nil: the view has no managed fields.
+	Replicas func(version string) fieldpath.Path
 	// Columns of the Table of the view.
 	Columns Columns
 }

@@ -48,7 +48,7 @@ func ScaleSubresource[T Object](parts func(obj T) (Scaling, error)) registry.Sub
 				return nil
 			},
 			Validate: ValidateScale,
-			Replicas: fieldpath.MakePathOrDie("spec", "replicas"),
+			Replicas: func(string) fieldpath.Path { return fieldpath.MakePathOrDie("spec", "replicas") },
 			Columns:  ScaleColumns(),
 		},
 	}

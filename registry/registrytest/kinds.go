@@ -171,7 +171,7 @@ func deploymentScale() registry.Subresource {
 				return nil
 			},
 			Validate: validateScale,
-			Replicas: fieldpath.MakePathOrDie("spec", "replicas"),
+			Replicas: func(string) fieldpath.Path { return fieldpath.MakePathOrDie("spec", "replicas") },
 		},
 	}
 }
