@@ -85,6 +85,7 @@ func TestBodiesInCBOR(t *testing.T) {
 		{"an array", "POST", configMaps, "\x80", "cbor: cannot unmarshal array into Go value of type v1.TypeMeta", 400},
 		{"another kind", "POST", configMaps, inCBOR(t, object{"kind": "Pod", "apiVersion": "v1"}), "Pod in version \"v1\" cannot be handled as a ConfigMap", 400},
 		{"nested too deep", "POST", configMaps, strings.Repeat("\x81", 1002) + "\x00", "the body is nested more than 1000 levels deep", 400},
+		{"too many tags", "POST", configMaps, strings.Repeat("\xc8", 17) + "\x00", "the body has more than 16 tags in a row", 400},
 		{"options of a dry run", "DELETE", configMaps + "/a", inCBOR(t, object{"dryRun": []string{"All"}}), "", 200},
 		{"options that are an array", "DELETE", configMaps + "/a", "\x80", "cbor: cannot unmarshal array", 400},
 		{"a precondition that fails", "DELETE", configMaps + "/a", inCBOR(t, object{"preconditions": object{"uid": "x"}}), "the UID in the precondition (x)", 409},
