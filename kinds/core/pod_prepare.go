@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -22,7 +23,7 @@ func preparePod(ctx context.Context, p *corev1.Pod, features *feature.Set) {
 	if features.Enabled(feature.PodLevelResourcesFixDefaulting) {
 		completePodResources(&p.Spec)
 	}
-	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(requested, podQOS(p))}
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: cmp.Or(requested, resourcelist.QOSClass(&p.Spec))}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type:               corev1.PodScheduled,

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/miniapi/miniapi/internal/resourcelist"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
 	"github.com/miniapi/miniapi/kinds/podspec"
@@ -19,7 +20,7 @@ func validateResize(p, old *corev1.Pod, features *feature.Set) field.ErrorList {
 	}
 	spec := field.NewPath("spec")
 	errs := append(kind.ValidateFinalizers(p), podspec.ValidatePod(p, features)...)
-	if podQOS(p) != cmp.Or(old.Status.QOSClass, podQOS(old)) {
+	if resourcelist.QOSClass(&p.Spec) != cmp.Or(old.Status.QOSClass, resourcelist.QOSClass(&old.Spec)) {
 		errs = append(errs, field.Invalid(spec, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !nodeResizes(old) {

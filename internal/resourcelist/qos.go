@@ -1,22 +1,22 @@
-package core
+package resourcelist
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// podQOS returns the QoS class: Guaranteed if all containers have limits of cpu and memory that
-// equal their requests, BestEffort if no container has requests or limits, else Burstable.
-// Resources of the pod take precedence over the resources of its containers.
-func podQOS(p *corev1.Pod) corev1.PodQOSClass {
+// QOSClass returns the QoS class of a pod: Guaranteed if all containers have limits of cpu and
+// memory that equal their requests, BestEffort if no container has requests or limits, else
+// Burstable. Resources of the pod take precedence over the resources of its containers.
+func QOSClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	var needs []corev1.ResourceRequirements
-	if p.Spec.Resources != nil {
-		needs = append(needs, *p.Spec.Resources)
+	if spec.Resources != nil {
+		needs = append(needs, *spec.Resources)
 	} else {
-		for _, c := range p.Spec.Containers {
+		for _, c := range spec.Containers {
 			needs = append(needs, c.Resources)
 		}
-		for _, c := range p.Spec.InitContainers {
+		for _, c := range spec.InitContainers {
 			needs = append(needs, c.Resources)
 		}
 	}
