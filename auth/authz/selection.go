@@ -15,8 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/apis/apiserver/validation"
 	authorizationcel "k8s.io/apiserver/pkg/authorization/cel"
 
-	"github.com/miniapi/miniapi/auth/configfile"
 	"github.com/miniapi/miniapi/auth/webhook"
+	"github.com/miniapi/miniapi/internal/configfile"
 )
 
 // Selection selects the authorizers of a server: by Modes, or by the file of the flag

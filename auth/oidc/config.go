@@ -17,7 +17,7 @@ import (
 	authenticationcel "k8s.io/apiserver/pkg/authentication/cel"
 	upstream "k8s.io/apiserver/plugin/pkg/authenticator/token/oidc"
 
-	"github.com/miniapi/miniapi/auth/configfile"
+	"github.com/miniapi/miniapi/internal/configfile"
 	"github.com/miniapi/miniapi/internal/outgoing"
 )
 

@@ -1,5 +1,5 @@
-// Package configfile decodes the configuration files of authentication and authorization, as
-// kube-apiserver does: strictly, in all versions of apiserver.config.k8s.io, with their defaults.
+// Package configfile decodes configuration files of the server, as kube-apiserver does: strictly,
+// in all versions of apiserver.config.k8s.io, with their defaults.
 package configfile
 
 import (
