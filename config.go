@@ -53,6 +53,11 @@ type Config struct {
 	// to run, or not to run. Default: the plugins of kube-apiserver by default, without
 	// ServiceAccount.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// AdmissionControlConfigFile is the path of an AdmissionConfiguration of
+	// apiserver.config.k8s.io, as the flag of kube-apiserver, with the configurations of
+	// PodNodeSelector, PodTolerationRestriction and EventRateLimit. Default: none of them is
+	// configured.
+	AdmissionControlConfigFile string
 	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of
 	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
 	// one. []string{"-*"} runs none. Default (nil): "*", the deletion of namespaces, garbage
@@ -223,6 +228,13 @@ func (c Config) features() feature.Config {
 	return feature.Config{EmulatedVersion: c.EmulatedVersion, Gates: c.FeatureGates}
 }
 
+// admission returns the selection and the configuration of the admission plugins.
+func (c Config) admission() admission.Config {
+	return admission.Config{
+		Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins, ControlConfigFile: c.AdmissionControlConfigFile,
+	}
+}
+
 // authorization returns the selected authorizers.
 func (c Config) authorization() authz.Selection {
 	return authz.Selection{Modes: authz.Modes(c.Authorization), Webhook: c.AuthorizationWebhook, File: c.AuthorizationConfig}
@@ -276,7 +288,7 @@ func (c Config) Validate() error {
 		c.validateListen(),
 		c.Secure.validate(),
 		authorizationErr,
-		admission.Config{Enable: c.EnableAdmissionPlugins, Disable: c.DisableAdmissionPlugins}.Validate(),
+		c.admission().Validate(),
 		controllers.Config{Enabled: c.Controllers, Pods: c.Pods}.Validate(),
 		c.features().Validate(),
 		c.validateEtcd(),

@@ -227,14 +227,18 @@ func (s *Server) buildCatalog(ranges []netip.Prefix) error {
 	s.flows = flowcontrol.New(flowcontrol.Config{
 		Store: s.store, Empty: s.config.startsMinimal(), Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("flowcontrol"),
 	})
-	s.admission = admission.New(admission.Config{
-		Enable: s.config.EnableAdmissionPlugins, Disable: s.config.DisableAdmissionPlugins,
-		Store: s.store, Resolve: s.resolver(), Outgoing: policy, Sync: s.sync, Features: s.features, Logger: s.config.Logger,
-	})
+	plugins := s.config.admission()
+	plugins.Store, plugins.Resolve, plugins.Outgoing, plugins.Sync = s.store, s.resolver(), policy, s.sync
+	plugins.Features, plugins.Logger = s.features, s.config.Logger
+	s.admission = admission.New(plugins)
 	config := s.datastore.Catalog()
 	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")
 	config.Authorizer = s.authorizer
-	config.Admission = append(s.admission.Chain(), s.authorizer.Admission()...)
+	chain, err := s.admission.Chain()
+	if err != nil {
+		return err
+	}
+	config.Admission = append(chain, s.authorizer.Admission()...)
 	config.AdmissionObserver = s.admission.Metrics()
 	config.Clock = s.clock
 	config.Tokens, config.ReadOnly = s.identity.credentials.Tokens(), s.rejection()

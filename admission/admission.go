@@ -21,6 +21,8 @@ import (
 type Config struct {
 	// Enable and Disable name plugins as for kube-apiserver; see [plugin.Config].
 	Enable, Disable []string
+	// ControlConfigFile has the configurations of plugins; see [plugin.Config].
+	ControlConfigFile string
 	// Store finds the stores of policies, webhook configurations and namespaces.
 	Store func(schema.GroupResource) (*registry.Store, bool)
 	// Resolve finds the Services of webhooks.
@@ -34,9 +36,11 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Validate returns the errors of all plugin names, joined.
-func (c Config) Validate() error {
-	return plugin.Config{Enable: c.Enable, Disable: c.Disable}.Validate()
+// Validate returns the errors of the names and configurations of plugins, joined.
+func (c Config) Validate() error { return c.plugins().Validate() }
+
+func (c Config) plugins() plugin.Config {
+	return plugin.Config{Enable: c.Enable, Disable: c.Disable, ControlConfigFile: c.ControlConfigFile, Features: c.Features}
 }
 
 // Admission is the admission control of one server. Safe for concurrent use.
@@ -65,17 +69,15 @@ func New(config Config) *Admission {
 
 // Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
 // server does not have, such as ImagePolicyWebhook.
-func (a *Admission) Chain() registry.Chain {
-	config := plugin.Config{
-		Enable: a.config.Enable, Disable: a.config.Disable,
-		Mutating:   registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()},
-		Validating: registry.Chain{a.policies.Validating(), a.webhooks.Validating()},
-		Features:   a.config.Features,
-	}
+func (a *Admission) Chain() (registry.Chain, error) {
+	config := a.config.plugins()
+	config.Mutating = registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()}
+	config.Validating = registry.Chain{a.policies.Validating(), a.webhooks.Validating()}
 	if names := config.NotImplemented(); len(names) > 0 {
 		a.config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "component", "admission", "plugins", names)
 	}
-	return a.metrics.Plugins(plugin.Default(config))
+	chain, err := plugin.Default(config)
+	return a.metrics.Plugins(chain), err
 }
 
 // Metrics returns the metrics of the plugins and webhooks, which observe the chain too.

@@ -17,6 +17,9 @@ type Config struct {
 	// Enable and Disable are the names of plugins to enable and to disable. All names of
 	// kube-apiserver v1.36 and v1.37 are accepted.
 	Enable, Disable []string
+	// ControlConfigFile is the path of an AdmissionConfiguration of apiserver.config.k8s.io, with
+	// the configurations of plugins. Default: no plugin is configured.
+	ControlConfigFile string
 	// Mutating and Validating are the steps of admission policies and webhooks, policies first.
 	// They run after all other steps except ResourceQuota and AlwaysDeny, the mutating ones first.
 	Mutating, Validating registry.Chain
@@ -24,13 +27,18 @@ type Config struct {
 	Features *feature.Set
 }
 
-// Default returns the enabled steps in the order in which kube-apiserver runs them.
-func Default(c Config) registry.Chain {
-	return slices.DeleteFunc(c.steps(), func(step registry.AdmissionStep) bool { return !c.enabled(step.Name) })
+// Default returns the enabled steps in the order in which kube-apiserver runs them. It loads the
+// files of the configuration.
+func Default(c Config) (registry.Chain, error) {
+	s, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(c.steps(s), func(step registry.AdmissionStep) bool { return !c.enabled(step.Name) }), nil
 }
 
 // steps returns all steps, enabled or not.
-func (c Config) steps() registry.Chain {
+func (c Config) steps(s settings) registry.Chain {
 	return slices.Concat(
 		registry.Chain{
 			AlwaysAdmit(),
@@ -44,8 +52,11 @@ func (c Config) steps() registry.Chain {
 			TaintNodesByCondition(),
 			AlwaysPullImages(),
 			PodSecurity(),
+			PodNodeSelector(s.nodeSelectors),
 			Priority(),
 			DefaultTolerationSeconds(),
+			PodTolerationRestriction(s.tolerations),
+			EventRateLimit(s.eventLimits),
 			ExtendedResourceToleration(),
 			DefaultStorageClass(),
 			StorageObjectInUseProtection(),
@@ -75,8 +86,8 @@ func (c Config) steps() registry.Chain {
 func disabledByDefault() []string {
 	return []string{
 		"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "ServiceAccount",
-		"NodeRestriction", "AlwaysPullImages", "ExtendedResourceToleration", "OwnerReferencesPermissionEnforcement",
-		"DenyServiceExternalIPs", "AlwaysDeny",
+		"NodeRestriction", "AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "EventRateLimit",
+		"ExtendedResourceToleration", "OwnerReferencesPermissionEnforcement", "DenyServiceExternalIPs", "AlwaysDeny",
 	}
 }
 
@@ -85,7 +96,7 @@ func (c Config) enabled(name string) bool {
 		(slices.Contains(c.Enable, name) || !slices.Contains(disabledByDefault(), name))
 }
 
-// Validate returns all errors, joined.
+// Validate returns all errors, joined. It loads the files of the configuration.
 func (c Config) Validate() error {
 	known := upstreamPlugins()
 	var errs []error
@@ -102,13 +113,14 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown%s", name, suggest.DidYouMean(name, known)))
 		}
 	}
-	return errors.Join(errs...)
+	_, err := c.settings()
+	return errors.Join(append(errs, err)...)
 }
 
 // NotImplemented returns the enabled plugins that kube-apiserver has and miniapi does not.
 func (c Config) NotImplemented() []string {
 	implemented := withoutEffect()
-	for _, step := range c.steps() {
+	for _, step := range c.steps(settings{}) {
 		implemented = append(implemented, step.Name)
 	}
 	return slices.DeleteFunc(slices.Clone(c.Enable), func(name string) bool { return slices.Contains(implemented, name) })

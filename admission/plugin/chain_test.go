@@ -10,7 +10,13 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-func names(chain registry.Chain) []string {
+// names returns the names of the enabled plugins, in order.
+func names(t *testing.T, config plugin.Config) []string {
+	t.Helper()
+	chain, err := plugin.Default(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var list []string
 	for _, step := range chain {
 		list = append(list, step.Name)
@@ -36,7 +42,7 @@ func TestChain(t *testing.T) {
 			"PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning " +
 			"ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionPolicy ValidatingAdmissionPolicy"},
 	} {
-		if diff := cmp.Diff(strings.Fields(tc.want), names(plugin.Default(tc.config))); diff != "" {
+		if diff := cmp.Diff(strings.Fields(tc.want), names(t, tc.config)); diff != "" {
 			t.Errorf("%s: %s", rule, diff)
 		}
 	}
@@ -57,15 +63,16 @@ func TestConfigValidation(t *testing.T) {
 func TestChainOfAllPlugins(t *testing.T) {
 	all := plugin.Config{
 		Enable: strings.Fields("AlwaysDeny DenyServiceExternalIPs OwnerReferencesPermissionEnforcement ExtendedResourceToleration " +
-			"AlwaysPullImages NodeRestriction ServiceAccount LimitPodHardAntiAffinityTopology NamespaceExists NamespaceAutoProvision AlwaysAdmit"),
+			"AlwaysPullImages NodeRestriction ServiceAccount LimitPodHardAntiAffinityTopology NamespaceExists NamespaceAutoProvision AlwaysAdmit " +
+			"PodNodeSelector PodTolerationRestriction"),
 		Mutating: registry.Chain{{Name: "MutatingAdmissionWebhook"}}, Validating: registry.Chain{{Name: "ValidatingAdmissionWebhook"}},
 	}
 	want := "AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle NamespaceExists LimitPodHardAntiAffinityTopology LimitRanger ServiceAccount " +
-		"NodeRestriction TaintNodesByCondition AlwaysPullImages PodSecurity Priority DefaultTolerationSeconds ExtendedResourceToleration " +
+		"NodeRestriction TaintNodesByCondition AlwaysPullImages PodSecurity PodNodeSelector Priority DefaultTolerationSeconds PodTolerationRestriction ExtendedResourceToleration " +
 		"DefaultStorageClass StorageObjectInUseProtection OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize RuntimeClass " +
 		"CertificateApproval CertificateSigning ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass DenyServiceExternalIPs " +
 		"PodTopologyLabels NodeDeclaredFeatureValidator PodResizeValidator MutatingAdmissionWebhook ValidatingAdmissionWebhook ResourceQuota AlwaysDeny"
-	if diff := cmp.Diff(strings.Fields(want), names(plugin.Default(all))); diff != "" {
+	if diff := cmp.Diff(strings.Fields(want), names(t, all)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -20,7 +20,11 @@ type env struct{ *registrytest.Env }
 
 func newKinds(t *testing.T, config plugin.Config) env {
 	t.Helper()
-	e := env{registrytest.New(t, plugin.Default(config), kinds.Resources(feature.Default())...)}
+	chain, err := plugin.Default(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := env{registrytest.New(t, chain, kinds.Resources(feature.Default())...)}
 	e.Create("namespaces", registrytest.NewNamespace("x"))
 	return e
 }

@@ -48,6 +48,10 @@ func TestConfigErrors(t *testing.T) {
 			miniapi.Config{EnableAdmissionPlugins: []string{"ServiceAccount", "NodeRestriction"}, DisableAdmissionPlugins: []string{"LimitRager"}},
 			[]string{`disable-admission-plugins plugin "LimitRager" is unknown: did you mean "LimitRanger"?`},
 		},
+		"an admission plugin without its configuration": {
+			miniapi.Config{EnableAdmissionPlugins: []string{"EventRateLimit"}},
+			[]string{`couldn't init admission plugin "EventRateLimit": limits: Invalid value: null: must not be empty`},
+		},
 		"an unknown controller": {
 			miniapi.Config{Controllers: []string{"*", "-gc"}},
 			[]string{`controller "-gc" is unknown: use *, or certificatesigningrequest-cleaner-controller (csrcleaner), cronjob-controller (cronjob), ` +

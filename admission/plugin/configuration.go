@@ -1,0 +1,113 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/apis/apiserver"
+	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi/internal/configfile"
+)
+
+// settings are the configurations of the enabled plugins.
+type settings struct {
+	nodeSelectors map[string]string
+	tolerations   TolerationConfig
+	eventLimits   []EventLimit
+}
+
+// settings loads the configurations of the enabled plugins.
+func (c Config) settings() (settings, error) {
+	file, err := loadControlFile(c.ControlConfigFile)
+	if err != nil {
+		return settings{}, fmt.Errorf("--admission-control-config-file: %w", err)
+	}
+	var s settings
+	return s, errors.Join(
+		configure(c, file, "PodNodeSelector", parseNodeSelectors, &s.nodeSelectors),
+		configure(c, file, "PodTolerationRestriction", parseTolerations, &s.tolerations),
+		configure(c, file, "EventRateLimit", parseEventLimits, &s.eventLimits),
+	)
+}
+
+// configure parses the configuration of an enabled plugin, nil if it has none.
+func configure[T any](c Config, file controlFile, name string, parse func(data []byte) (T, error), to *T) error {
+	if !c.enabled(name) {
+		return nil
+	}
+	data, err := file.configurationOf(name)
+	if err == nil {
+		*to, err = parse(data)
+	}
+	if err != nil {
+		return fmt.Errorf("couldn't init admission plugin %q: %w", name, err)
+	}
+	return nil
+}
+
+// controlFile is an AdmissionConfiguration of apiserver.config.k8s.io in a folder. The zero value
+// configures no plugin.
+type controlFile struct {
+	folder  string
+	plugins []apiserver.AdmissionPluginConfiguration
+}
+
+// loadControlFile reads an AdmissionConfiguration. As in kube-apiserver, the file may be the
+// configuration of PodNodeSelector instead.
+func loadControlFile(path string) (controlFile, error) {
+	if path == "" {
+		return controlFile{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return controlFile{}, err
+	}
+	var content struct {
+		metav1.TypeMeta    `json:",inline"`
+		nodeSelectorConfig `json:",inline"`
+	}
+	if err := yaml.Unmarshal(data, &content); err == nil && content.Kind == "" && content.Selectors != nil {
+		return controlFile{plugins: []apiserver.AdmissionPluginConfiguration{{Name: "PodNodeSelector", Path: path}}}, nil
+	}
+	config, err := configfile.Load[*apiserver.AdmissionConfiguration](path)
+	if err != nil {
+		return controlFile{}, err
+	}
+	return controlFile{folder: filepath.Dir(path), plugins: config.Plugins}, nil
+}
+
+// configurationOf returns the configuration of a plugin, nil if it has none. An inline
+// configuration takes precedence over a path, which is relative to the folder of the file.
+func (f controlFile) configurationOf(name string) ([]byte, error) {
+	i := slices.IndexFunc(f.plugins, func(p apiserver.AdmissionPluginConfiguration) bool { return p.Name == name })
+	switch {
+	case i < 0:
+		return nil, nil
+	case f.plugins[i].Configuration != nil:
+		return f.plugins[i].Configuration.Raw, nil
+	case f.plugins[i].Path == "":
+		return nil, nil
+	case filepath.IsAbs(f.plugins[i].Path):
+		return os.ReadFile(f.plugins[i].Path)
+	default:
+		return os.ReadFile(filepath.Join(f.folder, f.plugins[i].Path))
+	}
+}
+
+// decode decodes the Configuration of a plugin, of one version.
+func decode[T any](data []byte, apiVersion string) (T, error) {
+	var config T
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(data, &kind); err != nil {
+		return config, err
+	}
+	if kind.APIVersion != apiVersion || kind.Kind != "Configuration" {
+		return config, fmt.Errorf("kind %q of apiVersion %q is no configuration of the plugin: use Configuration of %s", kind.Kind, kind.APIVersion, apiVersion)
+	}
+	return config, yaml.Unmarshal(data, &config)
+}
