@@ -148,6 +148,24 @@ func TestTimesOfManagersAreIgnored(t *testing.T) {
 	}
 }
 
+// The owner of the replicas is written by the main resource. A Scale has no times of such owners.
+func TestScaleWithoutChangesWritesNothing(t *testing.T) {
+	e := registrytest.NewManaged(t, kinds.Types())
+	req := post(registrytest.NewDeployment("d"))
+	req.Options.FieldManager = "owner"
+	created, err := e.Store("deployments.apps").Create(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := registrytest.Object(created.Entry).(*appsv1.Deployment)
+	owned := update[*appsv1.Deployment](e, "deployments.apps", withManager("owner", patch(d, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) })))
+	wantManaged(t, owned, `owner Update {"f:spec":{"f:replicas":{}}}`)
+	update[runtime.Object](e, "deployments.apps", withManager("scaler", scaleTo("d", 7)))
+	if got := registrytest.Meta(e.Get("deployments.apps", "x", "d")).GetResourceVersion(); got != owned.ResourceVersion {
+		t.Errorf("resourceVersion changed from %s to %s", owned.ResourceVersion, got)
+	}
+}
+
 func TestUpdateMayResetManagedFields(t *testing.T) {
 	e := registrytest.NewManaged(t, kinds.Types())
 	for rule, c := range map[string]struct {

@@ -39,6 +39,7 @@ func (op *updateOp) propose(ctx context.Context, old runtime.Object) (runtime.Ob
 	if err := managers.writeTo(obj, proposed); err != nil {
 		return nil, err
 	}
+	restoreTimes(obj, old)
 	return obj, adoptViewVersion(obj, proposed)
 }
 

@@ -128,10 +128,13 @@ func (op *updateOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	return op.asUpdate(next)
 }
 
-// asCreate proposes a new object.
+// asCreate proposes a new object. Its resourceVersion may be any revision.
 func (op *updateOp) asCreate(ctx context.Context) (storage.Proposal, error) {
 	obj, err := op.proposal(ctx, nil)
 	if err != nil {
+		return storage.Proposal{}, err
+	}
+	if _, err := op.store.storage.Versioner().ObjectResourceVersion(obj); err != nil {
 		return storage.Proposal{}, err
 	}
 	accessor, err := meta.Accessor(obj)

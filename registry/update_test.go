@@ -239,6 +239,18 @@ func TestUpdateCreates(t *testing.T) {
 	}
 }
 
+func TestUpdateCreatesNothingWithAMalformedVersion(t *testing.T) {
+	e := registrytest.New(t, nil)
+	lease := registrytest.NewLease("new")
+	lease.ResourceVersion = "abc"
+	_, err := e.Store("leases.coordination.k8s.io").Update(t.Context(), put(lease))
+	wantMessage(t, err, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
+	lease.ResourceVersion = "99999999999"
+	if created := update[*coordinationv1.Lease](e, "leases.coordination.k8s.io", put(lease)); created.ResourceVersion == lease.ResourceVersion {
+		t.Error("the resourceVersion of a new object was kept")
+	}
+}
+
 // repeat returns req with obj, the result of its first execution, as the proposal.
 func repeat(req registry.UpdateRequest, obj runtime.Object) registry.UpdateRequest {
 	req.Propose = func(context.Context, runtime.Object) (runtime.Object, error) { return obj, nil }
