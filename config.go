@@ -55,8 +55,8 @@ type Config struct {
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// AdmissionControlConfigFile is the path of an AdmissionConfiguration of
 	// apiserver.config.k8s.io, as the flag of kube-apiserver, with the configurations of
-	// PodNodeSelector, PodTolerationRestriction and EventRateLimit. Default: none of them is
-	// configured.
+	// PodSecurity, PodNodeSelector, PodTolerationRestriction and EventRateLimit. Default: none of
+	// them is configured.
 	AdmissionControlConfigFile string
 	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of
 	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes

@@ -51,7 +51,7 @@ func (c Config) steps(s settings) registry.Chain {
 			NodeRestriction(cmp.Or(c.Features, feature.Default())),
 			TaintNodesByCondition(),
 			AlwaysPullImages(),
-			PodSecurity(),
+			PodSecurity(s.podSecurity),
 			PodNodeSelector(s.nodeSelectors),
 			Priority(),
 			DefaultTolerationSeconds(),

@@ -16,6 +16,7 @@ import (
 
 // settings are the configurations of the enabled plugins.
 type settings struct {
+	podSecurity   PodSecurityConfig
 	nodeSelectors map[string]string
 	tolerations   TolerationConfig
 	eventLimits   []EventLimit
@@ -29,6 +30,7 @@ func (c Config) settings() (settings, error) {
 	}
 	var s settings
 	return s, errors.Join(
+		configure(c, file, "PodSecurity", parsePodSecurity, &s.podSecurity),
 		configure(c, file, "PodNodeSelector", parseNodeSelectors, &s.nodeSelectors),
 		configure(c, file, "PodTolerationRestriction", parseTolerations, &s.tolerations),
 		configure(c, file, "EventRateLimit", parseEventLimits, &s.eventLimits),
@@ -102,12 +104,20 @@ func (f controlFile) configurationOf(name string) ([]byte, error) {
 // decode decodes the Configuration of a plugin, of one version.
 func decode[T any](data []byte, apiVersion string) (T, error) {
 	var config T
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(data, &kind); err != nil {
+	if err := checkKind(data, "Configuration", apiVersion); err != nil {
 		return config, err
 	}
-	if kind.APIVersion != apiVersion || kind.Kind != "Configuration" {
-		return config, fmt.Errorf("kind %q of apiVersion %q is no configuration of the plugin: use Configuration of %s", kind.Kind, kind.APIVersion, apiVersion)
-	}
 	return config, yaml.Unmarshal(data, &config)
+}
+
+// checkKind requires a kind in one of several versions, the latest one first.
+func checkKind(data []byte, kind string, apiVersions ...string) error {
+	var found metav1.TypeMeta
+	if err := yaml.Unmarshal(data, &found); err != nil {
+		return err
+	}
+	if found.Kind != kind || !slices.Contains(apiVersions, found.APIVersion) {
+		return fmt.Errorf("kind %q of apiVersion %q is no configuration of the plugin: use %s of %s", found.Kind, found.APIVersion, kind, apiVersions[0])
+	}
+	return nil
 }

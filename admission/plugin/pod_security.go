@@ -4,49 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
 	"github.com/miniapi/miniapi/registry"
 )
 
-// PodSecurity enforces the Pod Security Standards that the labels of a namespace select. It rejects
-// pods that violate the enforced standard, and warns about pod templates that would. It rejects
-// invalid labels of namespaces, and warns about existing pods that violate a stricter standard.
-// The step reads the resources "namespaces" and "pods" of the
-// catalog.
-func PodSecurity() registry.AdmissionStep {
-	return registry.AdmissionStep{Name: "PodSecurity", Validate: checkPodSecurity}
+// PodSecurity enforces the Pod Security Standards that the labels of a namespace, or the defaults,
+// select. It rejects pods that violate the enforced standard, and warns about pod templates that
+// would. It rejects invalid labels of namespaces, and warns about existing pods that violate a
+// stricter standard. The step reads the resources "namespaces" and "pods" of the catalog.
+func PodSecurity(config PodSecurityConfig) registry.AdmissionStep {
+	return registry.AdmissionStep{Name: "PodSecurity", Validate: config.check}
 }
 
-func checkPodSecurity(ctx context.Context, a *registry.Attributes) error {
+func (c PodSecurityConfig) check(ctx context.Context, a *registry.Attributes) error {
 	if a.Operation != registry.OperationCreate && a.Operation != registry.OperationUpdate {
 		return nil
 	}
 	if pod, ok := a.Object.(*corev1.Pod); ok {
-		return checkPodStandards(ctx, a, pod)
+		return c.checkPod(ctx, a, pod)
 	}
 	if a.Subresource != "" {
 		return nil
 	}
 	if namespace, ok := a.Object.(*corev1.Namespace); ok {
-		return checkSecurityLabels(ctx, a, namespace)
+		return c.checkLabels(ctx, a, namespace)
 	}
 	if template := templateOf(a.Object); template != nil {
-		return checkPodTemplate(ctx, a, template)
+		return c.checkTemplate(ctx, a, template)
 	}
 	return nil
 }
 
-func checkPodStandards(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) error {
+func (c PodSecurityConfig) checkPod(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) error {
 	old, update := a.OldObject.(*corev1.Pod)
-	if a.Subresource == "status" || update && sameImages(&pod.Spec, &old.Spec) {
+	if a.Subresource == "status" || c.exempts(ctx, a) || update && sameImages(&pod.Spec, &old.Spec) {
 		return nil
 	}
-	standards, err := securityStandards(ctx, a)
-	if err != nil {
+	standards, err := c.standards(ctx, a)
+	if err != nil || !standards.FullyPrivileged() && c.exemptsRuntimeClass(ctx, &pod.Spec) {
 		return err
 	}
 	annotatePodSecurity(ctx, api.EnforcedPolicyAnnotationKey, standards.Enforce.String())
@@ -59,10 +60,13 @@ func checkPodStandards(ctx context.Context, a *registry.Attributes, pod *corev1.
 	return nil
 }
 
-// checkPodTemplate does not reject templates, because their pods are checked on creation.
-func checkPodTemplate(ctx context.Context, a *registry.Attributes, template *corev1.PodTemplateSpec) error {
-	standards, err := securityStandards(ctx, a)
-	if err != nil {
+// checkTemplate does not reject templates, because their pods are checked on creation.
+func (c PodSecurityConfig) checkTemplate(ctx context.Context, a *registry.Attributes, template *corev1.PodTemplateSpec) error {
+	if c.exempts(ctx, a) {
+		return nil
+	}
+	standards, err := c.standards(ctx, a)
+	if err != nil || !standards.FullyPrivileged() && c.exemptsRuntimeClass(ctx, &template.Spec) {
 		return err
 	}
 	auditPodSecurity(ctx, standards.Audit, template)
@@ -70,25 +74,54 @@ func checkPodTemplate(ctx context.Context, a *registry.Attributes, template *cor
 	return nil
 }
 
-// securityStandards returns the standards of the namespace of the request. A namespace that does
-// not exist has none.
-func securityStandards(ctx context.Context, a *registry.Attributes) (api.Policy, error) {
+// exempts reports whether the namespace or the user of a request is exempt.
+func (c PodSecurityConfig) exempts(ctx context.Context, a *registry.Attributes) bool {
+	user := registry.UserFrom(ctx)
+	switch {
+	case slices.Contains(c.Exemptions.Namespaces, a.Namespace):
+		annotatePodSecurity(ctx, api.ExemptionReasonAnnotationKey, "namespace")
+	case user != nil && slices.Contains(c.Exemptions.Usernames, user.Username):
+		annotatePodSecurity(ctx, api.ExemptionReasonAnnotationKey, "user")
+	default:
+		return false
+	}
+	return true
+}
+
+// exemptsRuntimeClass reports whether the runtime class of a pod is exempt.
+func (c PodSecurityConfig) exemptsRuntimeClass(ctx context.Context, spec *corev1.PodSpec) bool {
+	if spec.RuntimeClassName == nil || !slices.Contains(c.Exemptions.RuntimeClasses, *spec.RuntimeClassName) {
+		return false
+	}
+	annotatePodSecurity(ctx, api.ExemptionReasonAnnotationKey, "runtimeClass")
+	return true
+}
+
+// standards returns the standards of the namespace of the request. A namespace that does not exist
+// has the defaults.
+func (c PodSecurityConfig) standards(ctx context.Context, a *registry.Attributes) (api.Policy, error) {
 	store, ok := a.Catalog.Store(namespaces())
 	if !ok {
-		return noStandards(), nil
+		return c.Defaults, nil
 	}
 	namespace, err := getObject[*corev1.Namespace](ctx, store, "", a.Namespace)
 	if apierrors.IsNotFound(err) {
-		return noStandards(), nil
+		return c.Defaults, nil
 	}
 	if err != nil {
 		return api.Policy{}, err
 	}
-	standards, errs := standardsOf(namespace)
+	standards, errs := c.standardsOf(namespace)
 	if len(errs) > 0 {
 		annotatePodSecurity(ctx, "error", fmt.Sprintf("Failed to parse policy: %v", errs.ToAggregate()))
 	}
 	return standards, nil
+}
+
+// standardsOf returns the standards that the labels of a namespace select. An invalid label selects
+// the strictest standard for enforcement, and none for audit and warnings.
+func (c PodSecurityConfig) standardsOf(namespace *corev1.Namespace) (api.Policy, field.ErrorList) {
+	return api.PolicyToEvaluate(namespace.Labels, c.Defaults)
 }
 
 func auditPodSecurity(ctx context.Context, standard api.LevelVersion, template *corev1.PodTemplateSpec) {

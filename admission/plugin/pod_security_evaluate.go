@@ -5,22 +5,9 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 )
-
-// noStandards returns the standards of a namespace without labels.
-func noStandards() api.Policy {
-	none := api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()}
-	return api.Policy{Enforce: none, Audit: none, Warn: none}
-}
-
-// standardsOf returns the standards that the labels of a namespace select. An invalid label selects
-// the strictest standard for enforcement, and none for audit and warnings.
-func standardsOf(namespace *corev1.Namespace) (api.Policy, field.ErrorList) {
-	return api.PolicyToEvaluate(namespace.Labels, noStandards())
-}
 
 // violation describes the violations of a standard, "" if there are none.
 func violation(standard api.LevelVersion, template *corev1.PodTemplateSpec) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,22 +25,46 @@ const (
 	podsUnavailable = "failed to list pods while checking new PodSecurity enforce level"
 )
 
-// checkSecurityLabels rejects labels that name an unknown standard, unless the stored object has
-// the same errors. It warns about existing pods if the enforced standard becomes stricter.
-func checkSecurityLabels(ctx context.Context, a *registry.Attributes, namespace *corev1.Namespace) error {
-	standards, errs := standardsOf(namespace)
+// checkLabels rejects labels that name an unknown standard, unless the stored object has the same
+// errors. It warns about existing pods if the enforced standard becomes stricter, and about labels
+// of an exempt namespace.
+func (c PodSecurityConfig) checkLabels(ctx context.Context, a *registry.Attributes, namespace *corev1.Namespace) error {
+	standards, errs := c.standardsOf(namespace)
 	old, update := a.OldObject.(*corev1.Namespace)
 	if !update {
 		old = &corev1.Namespace{}
 	}
-	before, oldErrs := standardsOf(old)
+	before, oldErrs := c.standardsOf(old)
 	if len(errs) > 0 && !equality.Semantic.DeepEqual(errs, oldErrs) {
 		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind(), match.ShownName(a), errs)
 	}
-	if update && stricter(standards.Enforce, before.Enforce) {
+	switch {
+	case update && !stricter(standards.Enforce, before.Enforce):
+	case slices.Contains(c.Exemptions.Namespaces, namespace.Name):
+		c.warnOfExemption(ctx, namespace, standards)
+	case update:
 		warnOfPods(ctx, a, standards.Enforce)
 	}
 	return nil
+}
+
+// warnOfExemption warns about labels of an exempt namespace that differ from the defaults.
+func (c PodSecurityConfig) warnOfExemption(ctx context.Context, namespace *corev1.Namespace, standards api.Policy) {
+	if standards.FullyPrivileged() || standards.Equivalent(&c.Defaults) {
+		return
+	}
+	var labeled []string
+	add := func(mode string, standard api.LevelVersion, labels ...string) {
+		set := slices.ContainsFunc(labels, func(label string) bool { _, ok := namespace.Labels[label]; return ok })
+		if set && standard.Level != api.LevelPrivileged {
+			labeled = append(labeled, mode+"="+standard.String())
+		}
+	}
+	add("enforce", standards.Enforce, api.EnforceLevelLabel, api.EnforceVersionLabel)
+	add("audit", standards.Audit, api.AuditLevelLabel, api.AuditVersionLabel)
+	add("warn", standards.Warn, api.WarnLevelLabel, api.WarnVersionLabel)
+	registry.AddWarning(ctx, fmt.Sprintf("namespace %q is exempt from Pod Security, and the policy (%s) will be ignored",
+		namespace.Name, strings.Join(labeled, ", ")))
 }
 
 // stricter reports whether pods that meet the standard before can violate the new one.
