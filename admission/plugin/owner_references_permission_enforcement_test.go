@@ -4,10 +4,12 @@ import (
 	"context"
 	"testing"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/kinds"
@@ -65,6 +67,12 @@ func TestOwnerReferencesPermissionEnforcement(t *testing.T) {
 		{rule: "an owner of an unknown kind", given: unknown, want: `configmaps "c" is forbidden: cannot set blockOwnerDeletion in this case because cannot find ` +
 			`RESTMapping for APIVersion example.com/v1 Kind Unknown: no matches for kind "Unknown" in version "example.com/v1"`},
 		{rule: "an owner of an unknown kind that does not block", given: refs{owner("example.com/v1", "Unknown", "u", false)}},
+		{rule: "an owner of an aggregated server", given: refs{owner("metrics.example.com/v1", "Sample", "s", true)}, want: blockedFor + "samples/finalizers x/s, <nil>"},
+		{rule: "an owner without a namespace of an aggregated server", given: refs{owner("metrics.example.com/v1", "Site", "s", true)},
+			want: blockedFor + "sites/finalizers /s, <nil>"},
+		{rule: "an owner of an unknown kind of an aggregated server", given: refs{owner("metrics.example.com/v1", "Unknown", "u", true)},
+			want: `configmaps "c" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ` +
+				`metrics.example.com/v1 Kind Unknown: no matches for kind "Unknown" in version "metrics.example.com/v1"`},
 		{rule: "an update that keeps the owners", given: blocking, old: blocking, update: true},
 		{rule: "an update that adds an owner", given: free, update: true, want: denied},
 		{rule: "an update that removes an owner", old: free, update: true, want: denied},
@@ -89,7 +97,7 @@ func TestOwnerReferencesPermissionEnforcement(t *testing.T) {
 }
 
 // ownedAttributes returns the attributes of the creation of a ConfigMap, on a server with an
-// authorizer.
+// authorizer and an aggregated group.
 func ownedAttributes(t *testing.T, authorizer registry.Authorizer) *registry.Attributes {
 	t.Helper()
 	e := newKinds(t, plugin.Config{})
@@ -97,6 +105,11 @@ func ownedAttributes(t *testing.T, authorizer registry.Authorizer) *registry.Att
 	if err := catalog.Add(kinds.Resources(feature.Default())...); err != nil {
 		t.Fatal(err)
 	}
+	gv := schema.GroupVersion{Group: "metrics.example.com", Version: "v1"}
+	catalog.SetRemotes([]*registry.Remote{{GroupVersion: gv, Resources: []apidiscoveryv2.APIResourceDiscovery{
+		{Resource: "samples", ResponseKind: &metav1.GroupVersionKind{Kind: "Sample"}, Scope: apidiscoveryv2.ScopeNamespace},
+		{Resource: "sites", ResponseKind: &metav1.GroupVersionKind{Kind: "Site"}, Scope: apidiscoveryv2.ScopeCluster},
+	}}})
 	return &registry.Attributes{
 		Catalog: catalog, Operation: registry.OperationCreate, Resource: e.Store("configmaps").Resource(), Namespace: "x", Name: "c",
 	}
