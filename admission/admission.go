@@ -68,13 +68,20 @@ func New(config Config) *Admission {
 }
 
 // Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
-// server does not have, such as ImagePolicyWebhook.
+// server does not have, such as ImagePolicyWebhook, and of configurations that it ignores.
 func (a *Admission) Chain() (registry.Chain, error) {
 	config := a.config.plugins()
 	config.Mutating = registry.Chain{a.policies.Mutating(), a.webhooks.Mutating()}
 	config.Validating = registry.Chain{a.policies.Validating(), a.webhooks.Validating()}
 	if names := config.NotImplemented(); len(names) > 0 {
 		a.config.Logger.Warn("enabled admission plugins are not implemented and have no effect", "component", "admission", "plugins", names)
+	}
+	ignored, err := config.IgnoredConfigurations()
+	if err != nil {
+		return nil, err
+	}
+	if len(ignored) > 0 {
+		a.config.Logger.Warn("configurations of admission plugins are not implemented and have no effect", "component", "admission", "plugins", ignored)
 	}
 	chain, err := plugin.Default(config)
 	return a.metrics.Plugins(chain), err

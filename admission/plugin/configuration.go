@@ -37,6 +37,16 @@ func (c Config) settings() (settings, error) {
 	)
 }
 
+// IgnoredConfigurations returns the enabled plugins whose configuration kube-apiserver applies and
+// this package does not.
+func (c Config) IgnoredConfigurations() ([]string, error) {
+	file, err := loadControlFile(c.ControlConfigFile)
+	ignored := []string{
+		"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota",
+	}
+	return slices.DeleteFunc(ignored, func(name string) bool { return !c.enabled(name) || file.index(name) < 0 }), err
+}
+
 // configure parses the configuration of an enabled plugin, nil if it has none.
 func configure[T any](c Config, file controlFile, name string, parse func(data []byte) (T, error), to *T) error {
 	if !c.enabled(name) {
@@ -86,7 +96,7 @@ func loadControlFile(path string) (controlFile, error) {
 // configurationOf returns the configuration of a plugin, nil if it has none. An inline
 // configuration takes precedence over a path, which is relative to the folder of the file.
 func (f controlFile) configurationOf(name string) ([]byte, error) {
-	i := slices.IndexFunc(f.plugins, func(p apiserver.AdmissionPluginConfiguration) bool { return p.Name == name })
+	i := f.index(name)
 	switch {
 	case i < 0:
 		return nil, nil
@@ -99,6 +109,11 @@ func (f controlFile) configurationOf(name string) ([]byte, error) {
 	default:
 		return os.ReadFile(filepath.Join(f.folder, f.plugins[i].Path))
 	}
+}
+
+// index returns the index of the first configuration of a plugin, -1 if there is none.
+func (f controlFile) index(name string) int {
+	return slices.IndexFunc(f.plugins, func(p apiserver.AdmissionPluginConfiguration) bool { return p.Name == name })
 }
 
 // decode decodes the Configuration of a plugin, of one version.

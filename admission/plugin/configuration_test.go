@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/miniapi/miniapi/admission/plugin"
 )
 
@@ -88,5 +90,20 @@ func TestConfigurationErrors(t *testing.T) {
 				t.Errorf("Default: %v", again)
 			}
 		})
+	}
+}
+
+func TestIgnoredConfigurations(t *testing.T) {
+	config := plugin.Config{Disable: []string{"MutatingAdmissionWebhook"}, ControlConfigFile: controlFile(t,
+		"- {name: MutatingAdmissionWebhook, path: a.yaml}\n- {name: LimitRanger, path: b.yaml}\n- {name: ResourceQuota, path: c.yaml}\n")}
+	ignored, err := config.IgnoredConfigurations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ResourceQuota"}, ignored); diff != "" {
+		t.Error(diff)
+	}
+	if ignored, err := (plugin.Config{}).IgnoredConfigurations(); len(ignored) > 0 || err != nil {
+		t.Errorf("without a file: %q, %v", ignored, err)
 	}
 }
