@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -17,7 +18,7 @@ func (c *call) connect() error {
 	err := c.store.Connect(c.r.Context(), c.Subresource, registry.ConnectRequest{
 		Namespace: c.Namespace,
 		Name:      c.Name,
-		Path:      c.Rest,
+		Path:      c.connectPath(),
 		Query:     query,
 		Method:    c.r.Method,
 	})
@@ -28,4 +29,13 @@ func (c *call) connect() error {
 	// empty.
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// connectPath returns the path after the name of the subresource, with one slash at the end if the
+// path of the URL has any.
+func (c *call) connectPath() string {
+	if strings.HasSuffix(c.r.URL.Path, "/") {
+		return c.Rest + "/"
+	}
+	return c.Rest
 }

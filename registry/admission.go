@@ -22,10 +22,11 @@ const (
 
 // Attributes describe a request to the admission steps.
 type Attributes struct {
-	Operation       Operation
-	Resource        *Resource
-	Catalog         *Catalog
-	Subresource     string
+	Operation   Operation
+	Resource    *Resource
+	Catalog     *Catalog
+	Subresource string
+	// Name is empty for the objects of a deleted collection.
 	Namespace, Name string
 	// Object is nil for deletions. A mutating step may change it.
 	Object runtime.Object
@@ -128,6 +129,16 @@ func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 		}
 	}
 	return nil
+}
+
+// optionsOfUpdate converts the options of a patch to those of the update that it causes, and
+// returns all other options unchanged.
+func optionsOfUpdate(sent runtime.Object) runtime.Object {
+	patch, ok := sent.(*metav1.PatchOptions)
+	if !ok {
+		return sent
+	}
+	return &metav1.UpdateOptions{DryRun: patch.DryRun, FieldManager: patch.FieldManager, FieldValidation: patch.FieldValidation}
 }
 
 // optionsOfCreate converts the options of an update or a patch that creates an object.

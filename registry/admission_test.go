@@ -40,7 +40,7 @@ func TestReinvocationRunsEachStepOnceMore(t *testing.T) {
 	}
 }
 
-func TestAdmissionReceivesCreateOptionsForACreatingUpdate(t *testing.T) {
+func TestAdmissionReceivesTheOptionsOfTheOperation(t *testing.T) {
 	var seen []runtime.Object
 	chain := registry.Chain{{Validate: func(_ context.Context, a *registry.Attributes) error {
 		seen = append(seen, a.Options.Sent)
@@ -59,7 +59,10 @@ func TestAdmissionReceivesCreateOptionsForACreatingUpdate(t *testing.T) {
 	}
 	update[runtime.Object](e, "leases.coordination.k8s.io", put)
 	update[runtime.Object](e, "leases.coordination.k8s.io", put)
-	want := []runtime.Object{&metav1.CreateOptions{FieldManager: "m"}, &metav1.UpdateOptions{FieldManager: "m"}}
+	put.Options.Sent = &metav1.PatchOptions{FieldManager: "m", Force: new(true)}
+	update[runtime.Object](e, "leases.coordination.k8s.io", put)
+	updated := &metav1.UpdateOptions{FieldManager: "m"}
+	want := []runtime.Object{&metav1.CreateOptions{FieldManager: "m"}, updated, updated}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}

@@ -172,6 +172,8 @@ func (op *updateOp) attributes(obj, old runtime.Object) *Attributes {
 	if old == nil {
 		attributes.Operation = OperationCreate
 		attributes.Options.Sent = optionsOfCreate(attributes.Options.Sent)
+	} else {
+		attributes.Options.Sent = optionsOfUpdate(attributes.Options.Sent)
 	}
 	return attributes
 }

@@ -25,7 +25,8 @@ func (s *Store) Delete(ctx context.Context, req DeleteRequest) (_ DeleteResult, 
 	return s.delete(ctx, req, "")
 }
 
-// delete deletes an object. If uid is set, an object with another UID is a 404.
+// delete deletes an object. uid is set for an object of a collection: an object with another UID is
+// a 404.
 func (s *Store) delete(ctx context.Context, req DeleteRequest, uid types.UID) (DeleteResult, error) {
 	if err := s.checkWritable(req.Name); err != nil {
 		return DeleteResult{}, err
@@ -69,7 +70,7 @@ type deleteOp struct {
 	store   *Store
 	req     DeleteRequest
 	key     string
-	uid     types.UID // "" accepts the object with any uid
+	uid     types.UID // of the object of a collection; "" accepts the object with any uid
 	options *metav1.DeleteOptions
 	verdict deleteVerdict
 	stored  types.UID // of the object
@@ -144,6 +145,9 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object, current *st
 		Name:      op.req.Name,
 		OldObject: old,
 		Options:   WriteOptions{DryRun: op.dryRun(), Version: op.req.Version, Sent: op.options},
+	}
+	if op.uid != "" {
+		attributes.Name = ""
 	}
 	if _, err := op.store.admit(ctx, attributes); err != nil {
 		return err

@@ -77,10 +77,10 @@ func TestReviewOfAnUpdate(t *testing.T) {
 	if *got.RequestKind != got.Kind || *got.RequestResource != got.Resource || got.UserInfo.Username != "system:admin" {
 		t.Errorf("request %v", got)
 	}
-	if _, err := configMaps.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"data":{"a":"c"}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := configMaps.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"data":{"a":"c"}}`), metav1.PatchOptions{FieldManager: "m"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.one(); string(got.Options.Raw) != `{"kind":"PatchOptions","apiVersion":"meta.k8s.io/v1"}` {
+	if got := e.one(); string(got.Options.Raw) != want {
 		t.Errorf("options %s", got.Options.Raw)
 	}
 }
@@ -94,7 +94,7 @@ func TestReviewOfADeletion(t *testing.T) {
 	}
 	e.validating("v", func(w *admissionregistrationv1.ValidatingWebhook) { w.Rules = rules("DELETE", "", "v1", "configmaps") })
 	e.handle("/v", func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		if r.Name == "b" {
+		if decodeAs(t, r.OldObject, &corev1.ConfigMap{}).Name == "b" {
 			return deny(&metav1.Status{Message: "keep b"})(r)
 		}
 		return allow()
@@ -103,7 +103,7 @@ func TestReviewOfADeletion(t *testing.T) {
 	err := configMaps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
 	wantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: keep b`)
 	got := e.requests()
-	if len(got) != 2 || len(got[0].Object.Raw) > 4 || decodeAs(t, got[1].OldObject, &corev1.ConfigMap{}).Name != "b" {
+	if len(got) != 2 || got[0].Name != "" || len(got[0].Object.Raw) > 4 || decodeAs(t, got[1].OldObject, &corev1.ConfigMap{}).Name != "b" {
 		t.Errorf("received %v", got)
 	}
 	if _, err := configMaps.Get(t.Context(), "b", metav1.GetOptions{}); err != nil {
@@ -132,6 +132,20 @@ func TestReviewOfAConnection(t *testing.T) {
 	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PodExecOptions"}
 	if diff := cmp.Diff(options, decodeAs(t, got.Object, &corev1.PodExecOptions{})); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)
+	}
+}
+
+func TestReviewOfAProxyRequest(t *testing.T) {
+	e := start(t)
+	must(t, e.client.CoreV1().Pods("default").Create, pod("p"))
+	e.validating("v", func(w *admissionregistrationv1.ValidatingWebhook) { w.Rules = rules("CONNECT", "", "v1", "pods/proxy") })
+	e.handle("/v", deny(&metav1.Status{Message: "no proxies"}))
+	for path, want := range map[string]string{"": "", "/": "/", "/a": "/a", "/a/": "/a/"} {
+		err := e.client.CoreV1().RESTClient().Get().AbsPath("/api/v1/namespaces/default/pods/p/proxy" + path).Do(t.Context()).Error()
+		wantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: no proxies`)
+		if got := decodeAs(t, e.one().Object, &corev1.PodProxyOptions{}).Path; got != want {
+			t.Errorf("path %q of the options for the path %q, want %q", got, path, want)
+		}
 	}
 }
 
