@@ -35,13 +35,8 @@ const (
 )
 
 func validateJob(j *batchv1.Job, features *feature.Set) field.ErrorList {
-	return validateLabeledJob(j, true, features)
-}
-
-// validateLabeledJob does not require the labels that older releases did not set.
-func validateLabeledJob(j *batchv1.Job, prefixed bool, features *feature.Set) field.ErrorList {
 	return slices.Concat(
-		validateOwnSelector(j, prefixed),
+		validateOwnSelector(j),
 		validateSelectingJob(&j.Spec, features, field.NewPath("spec")),
 		validatePodNames(j),
 	)
@@ -49,18 +44,16 @@ func validateLabeledJob(j *batchv1.Job, prefixed bool, features *feature.Set) fi
 
 // validateOwnSelector requires the labels and the selector that selectOwnPods sets: a client may
 // have set others before.
-func validateOwnSelector(j *batchv1.Job, prefixed bool) field.ErrorList {
+func validateOwnSelector(j *batchv1.Job) field.ErrorList {
 	if j.Spec.ManualSelector != nil && *j.Spec.ManualSelector || j.Spec.Selector == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	keys := []string{"controller-uid", "job-name"}
-	own := labels.Set{"controller-uid": string(j.UID), "job-name": j.Name}
-	if prefixed {
-		keys = append(keys, batchv1.ControllerUidLabel, batchv1.JobNameLabel)
-		own[batchv1.ControllerUidLabel], own[batchv1.JobNameLabel] = string(j.UID), j.Name
+	own := labels.Set{
+		"controller-uid": string(j.UID), batchv1.ControllerUidLabel: string(j.UID),
+		"job-name": j.Name, batchv1.JobNameLabel: j.Name,
 	}
-	for _, key := range keys {
+	for _, key := range []string{"controller-uid", "job-name", batchv1.ControllerUidLabel, batchv1.JobNameLabel} {
 		at := field.NewPath("spec", "template", "metadata", "labels").Key(key)
 		message := fmt.Sprintf("must be '%s'", own[key])
 		if value, ok := j.Spec.Template.Labels[key]; !ok {
@@ -211,14 +204,11 @@ func validateRestartPolicy(spec *batchv1.JobSpec, at *field.Path) field.ErrorLis
 	return kind.Supported(at, policy, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
 }
 
-// validateJobUpdate rejects changes of the fields that the pods of a job were created from. It
-// reports the errors of the spec twice, as kube-apiserver does.
+// validateJobUpdate rejects changes of the fields that the pods of a job were created from. It does
+// not require the labels and the selector of a new job.
 func validateJobUpdate(j, old *batchv1.Job, features *feature.Set) field.ErrorList {
 	spec := field.NewPath("spec")
-	_, named := old.Spec.Template.Labels[batchv1.JobNameLabel]
-	_, owned := old.Spec.Template.Labels[batchv1.ControllerUidLabel]
 	return slices.Concat(
-		validateLabeledJob(j, named && owned, features),
 		validateSelectingJob(&j.Spec, features, spec),
 		validateCompletions(&j.Spec, &old.Spec, spec.Child("completions")),
 		kind.Immutable(spec.Child("selector"), j.Spec.Selector, old.Spec.Selector),
@@ -228,6 +218,7 @@ func validateJobUpdate(j, old *batchv1.Job, features *feature.Set) field.ErrorLi
 		kind.Immutable(spec.Child("backoffLimitPerIndex"), j.Spec.BackoffLimitPerIndex, old.Spec.BackoffLimitPerIndex),
 		kind.Immutable(spec.Child("managedBy"), j.Spec.ManagedBy, old.Spec.ManagedBy),
 		kind.Immutable(spec.Child("successPolicy"), j.Spec.SuccessPolicy, old.Spec.SuccessPolicy),
+		validatePodNames(j),
 	)
 }
 

@@ -136,6 +136,8 @@ func TestJobUpdates(t *testing.T) {
 			j.Spec.Template.Spec.NodeSelector = map[string]string{"a": "b"}
 			j.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
 		}, nil},
+		{"labels of the template are mutable while a job is suspended", waiting,
+			func(j *batchv1.Job) { j.Spec.Template.Labels["job-name"] = "other" }, nil},
 		{"other fields of the template are immutable while suspended", waiting, func(j *batchv1.Job) {
 			j.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}
 		}, []string{"spec.template.spec: Invalid value"}},
