@@ -111,6 +111,7 @@ func TestUnsafeDelete(t *testing.T) {
 		{"bad1", options(`,"propagationPolicy":"Orphan"`), invalid + "cannot be set together with .propagationPolicy"},
 		{"bad1", options(`,"preconditions":{"uid":"x"}`), invalid + "cannot be set together with .preconditions"},
 		{"bad1", options(`,"dryRun":["All"]`), invalid + "cannot be set together with .dryRun"},
+		{"bad1", options(`,"dryRun":["All"],"gracePeriodSeconds":0`), invalid + "cannot be set together with .gracePeriodSeconds"},
 		{"", options(""), invalid + "is not allowed with DELETECOLLECTION, try again after removing the option"},
 		{"good", options(""), `configmaps "good"` + readable},
 		{"none", options(""), `configmaps "none"` + readable},

@@ -103,10 +103,13 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	if options.Preconditions != nil {
 		c.setSentVersion(ptr.Deref(options.Preconditions.ResourceVersion, ""))
 	}
+	if err := invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options)); err != nil {
+		return nil, err
+	}
 	if isUnsafe(options) && len(options.DryRun) > 0 {
 		return nil, unsafeConflict("cannot be set together with .dryRun")
 	}
-	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
+	return options, nil
 }
 
 // optionsSerializer returns the serializer of options in a media type.
