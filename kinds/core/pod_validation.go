@@ -144,6 +144,9 @@ func validateFixedPodSpec(p, old *corev1.Pod, at *field.Path) field.ErrorList {
 	rest := p.Spec.DeepCopy()
 	keepImages(rest.Containers, old.Spec.Containers)
 	keepImages(rest.InitContainers, old.Spec.InitContainers)
+	if len(rest.InitContainers) == 0 {
+		rest.InitContainers = nil // the error text of kube-apiserver has no empty list
+	}
 	rest.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	rest.Tolerations = old.Spec.Tolerations
 	rest.SchedulingGates = old.Spec.SchedulingGates

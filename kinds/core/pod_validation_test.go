@@ -34,7 +34,9 @@ func TestPodUpdates(t *testing.T) {
 		{"containers cannot be added", func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "d", Image: "i"})
 		}, `Pod "p" is invalid: spec.containers: Forbidden: pod updates may not add or remove containers`},
-		{"other fields are immutable", func(p *corev1.Pod) { p.Spec.NodeName = "n" }, updatable + `@@ -43,7 +43,7 @@
+		{"other fields are immutable", func(p *corev1.Pod) {
+			p.Spec.NodeName, p.Spec.InitContainers = "n", []corev1.Container{}
+		}, updatable + `@@ -43,7 +43,7 @@
   "ServiceAccountName": "",
   "DeprecatedServiceAccount": "",
   "AutomountServiceAccountToken": null,
