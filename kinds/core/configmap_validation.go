@@ -1,8 +1,6 @@
 package core
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -50,13 +48,22 @@ func validateConfigMapUpdate(obj, old *corev1.ConfigMap) field.ErrorList {
 		if !ptr.Deref(obj.Immutable, false) {
 			errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
 		}
-		if !maps.Equal(obj.Data, old.Data) {
+		if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
 			errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
 		}
-		if !equality.Semantic.DeepEqual(obj.BinaryData, old.BinaryData) {
+		if !sameData(obj.BinaryData, old.BinaryData) {
 			errs = append(errs, field.Forbidden(field.NewPath("binaryData"), immutableMessage))
 		}
 	}
 	errs = append(errs, kind.ValidateFinalizers(obj)...)
 	return append(errs, validateConfigMap(obj)...)
+}
+
+// sameData compares binary data, or the data of a Secret, with the stored data. As in
+// kube-apiserver, an empty map, which is stored as no map, is a change.
+func sameData[V any](data, stored map[string]V) bool {
+	if data != nil && len(data) == 0 {
+		return false
+	}
+	return equality.Semantic.DeepEqual(data, stored)
 }

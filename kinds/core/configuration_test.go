@@ -37,8 +37,10 @@ func TestImmutableConfigMapsAndSecrets(t *testing.T) {
 	}{
 		{"data", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).Data["a"] = "2" }},
 		{"binaryData", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).BinaryData = map[string][]byte{"b": nil} }},
+		{"empty binaryData", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).BinaryData = map[string][]byte{} }},
 		{"itself", "configmaps", "m", func(o runtime.Object) { o.(*corev1.ConfigMap).Immutable = nil }},
 		{"data of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Data = map[string][]byte{"b": nil} }},
+		{"empty data of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Data = map[string][]byte{} }},
 		{"immutable of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Immutable = new(false) }},
 		{"type of a secret", "secrets", "s", func(o runtime.Object) { o.(*corev1.Secret).Type = "other" }},
 	} {
@@ -49,6 +51,9 @@ func TestImmutableConfigMapsAndSecrets(t *testing.T) {
 		})
 	}
 	mustPut(e, "configmaps", "m", "", func(m *corev1.ConfigMap) { m.Labels = map[string]string{"a": "b"} })
+	mustPut(e, "secrets", "s", "", func(s *corev1.Secret) { s.Labels = map[string]string{"a": "b"} })
+	e.Create("configmaps", &corev1.ConfigMap{ObjectMeta: named("empty"), Immutable: new(true)})
+	mustPut(e, "configmaps", "empty", "", func(m *corev1.ConfigMap) { m.Data = map[string]string{} })
 }
 
 func TestServiceAccountKeepsOnlySecretNames(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -72,7 +71,7 @@ func validateSecretUpdate(obj, old *corev1.Secret) field.ErrorList {
 		if !ptr.Deref(obj.Immutable, false) {
 			errs = append(errs, field.Forbidden(field.NewPath("immutable"), immutableMessage))
 		}
-		if !equality.Semantic.DeepEqual(obj.Data, old.Data) {
+		if !sameData(obj.Data, old.Data) {
 			errs = append(errs, field.Forbidden(field.NewPath("data"), immutableMessage))
 		}
 	}
