@@ -57,7 +57,7 @@ func validateNoSelector(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 // validateSchedule rejects a time zone in the schedule, unless the old schedule has one.
 func validateSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 	if spec.Schedule == "" {
-		return field.ErrorList{field.Required(at, "")}
+		return kind.ByTag(field.ErrorList{field.Required(at, "")})
 	}
 	var errs field.ErrorList
 	if err := parseSchedule(spec.Schedule); err != nil {
