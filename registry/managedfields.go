@@ -107,7 +107,7 @@ func (b *base) track(obj, live runtime.Object, opts WriteOptions, subresource st
 	}
 	m, err := b.fieldManager(opts.Version, subresource)
 	if err == nil && live == nil {
-		live, err = m.versions.New(m.versions.kind)
+		live, err = m.versions.empty()
 	}
 	if err == nil {
 		err = m.update(live, obj, opts.FieldManager, b.catalog.Now())

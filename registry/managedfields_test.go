@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
@@ -93,6 +95,21 @@ func TestWritesRecordTheirManager(t *testing.T) {
 		`kubelet Update {"f:status":{"f:replicas":{}}} status`,
 		`labeller Update {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`,
 		`scaler Update {"f:spec":{"f:replicas":{}}} scale`)
+}
+
+func TestDefaultsOfTheHubAreOwned(t *testing.T) {
+	e := registrytest.NewManaged(t, kinds.Types(), kinds.Resources(feature.Default())...)
+	req := post(&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}})
+	a := req.Object.(*autoscalingv2.HorizontalPodAutoscaler)
+	a.Spec.MaxReplicas, a.Spec.ScaleTargetRef = 3, autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}
+	e.Default("horizontalpodautoscalers.autoscaling", a)
+	req.Options.FieldManager, req.Options.Version = "maker", "v1"
+	created, err := e.Store("horizontalpodautoscalers.autoscaling").Create(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantManaged(t, registrytest.Object(created.Entry), `maker Update {"f:spec":{"f:maxReplicas":{},"f:minReplicas":{},`+
+		`"f:scaleTargetRef":{},"f:targetCPUUtilizationPercentage":{}}}`)
 }
 
 func TestApplyOwnsAndRemovesFields(t *testing.T) {

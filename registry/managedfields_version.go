@@ -66,6 +66,16 @@ func (v *fieldVersions) New(kind schema.GroupVersionKind) (runtime.Object, error
 	return obj, nil
 }
 
+// empty returns an object without fields. It is in the hub version if the resource serves it: a
+// conversion to the hub may set defaults.
+func (v *fieldVersions) empty() (runtime.Object, error) {
+	hub := slices.IndexFunc(v.resource.Versions, func(version Version) bool { return version.ToHub == nil })
+	if hub < 0 || v.body != nil || v.resource.Custom {
+		return v.New(v.kind)
+	}
+	return v.resource.Versions[hub].New(), nil
+}
+
 // Default sets the defaults of the object's version.
 func (v *fieldVersions) Default(obj runtime.Object) {
 	version, err := v.version(obj.GetObjectKind().GroupVersionKind().GroupVersion())

@@ -29,6 +29,9 @@ type Store struct {
 
 func newStore(r *Resource, c *Catalog) *Store {
 	s := &Store{hooks: c.config.Hooks[r.GroupResource()], names: appendSuffix, now: c.Now}
+	if generate := r.Strategy.Create.GenerateName; generate != nil {
+		s.names = generate
+	}
 	s.resource, s.catalog = r, c
 	s.served, s.end = context.WithCancel(context.Background())
 	if r.Storage != nil {

@@ -37,6 +37,11 @@ func (s *Strategy) arrange(errs field.ErrorList) field.ErrorList {
 type CreateStrategy struct {
 	// ValidateName validates the name. Nil: any path segment.
 	ValidateName validation.ValidateNameFunc
+	// MetadataLast validates the metadata only if Validate returns no errors. The name is any path
+	// segment then.
+	MetadataLast bool
+	// GenerateName returns a name for a generateName. Nil appends a random suffix.
+	GenerateName func(base string) string
 	// Prepare clears and sets the fields that clients may not set, such as status.
 	Prepare  func(ctx context.Context, obj runtime.Object)
 	Validate func(ctx context.Context, obj runtime.Object) field.ErrorList

@@ -10,22 +10,33 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateCreate returns the errors of the metadata, the kind and the hook for a new object.
+// validateCreate returns the errors of the metadata, the kind and the hook for a new object. Any
+// kind's names are path segments, also names that the kind does not validate.
 func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) field.ErrorList {
 	strategy := &s.resource.Strategy.Create
-	validateName := strategy.ValidateName
-	if validateName == nil {
-		validateName = path.ValidatePathSegmentName
+	var errs field.ErrorList
+	if !strategy.MetadataLast {
+		errs = s.validateMetadata(accessor, strategy.ValidateName)
 	}
-	errs := validation.ValidateObjectMetaAccessor(accessor, s.resource.Namespaced, validateName, field.NewPath("metadata"))
 	if strategy.Validate != nil {
 		errs = append(errs, strategy.Validate(ctx, obj)...)
 	}
 	errs = s.resource.Strategy.arrange(errs)
+	if len(errs) == 0 && (strategy.MetadataLast || accessor.GetGenerateName() != "") {
+		errs = s.validateMetadata(accessor, nil)
+	}
 	if s.hooks.Validate != nil {
 		errs = s.hooks.Validate(ctx, Validation{Catalog: s.catalog, Verb: "create", Obj: obj}, errs)
 	}
 	return errs
+}
+
+// validateMetadata accepts any path segment as a name if validateName is nil.
+func (s *Store) validateMetadata(accessor metav1.Object, validateName validation.ValidateNameFunc) field.ErrorList {
+	if validateName == nil {
+		validateName = path.ValidatePathSegmentName
+	}
+	return validation.ValidateObjectMetaAccessor(accessor, s.resource.Namespaced, validateName, field.NewPath("metadata"))
 }
 
 // validate returns the errors of the next state, alone and compared with the stored object. The

@@ -41,10 +41,10 @@ func NewHooked(t *testing.T, chain registry.Chain, resource string, hooks regist
 	}, resources)
 }
 
-// NewManaged returns an environment that tracks field managers.
-func NewManaged(t *testing.T, types managedfields.TypeConverter) *Env {
+// NewManaged returns an environment that tracks field managers, with resources like New.
+func NewManaged(t *testing.T, types managedfields.TypeConverter, resources ...*registry.Resource) *Env {
 	t.Helper()
-	return start(t, registry.CatalogConfig{Types: types}, nil)
+	return start(t, registry.CatalogConfig{Types: types}, resources)
 }
 
 // NewCached returns an environment with a cache.
