@@ -88,6 +88,9 @@ type Definition[T Object] struct {
 
 	// ValidateName is validation.NameIsDNSSubdomain if nil.
 	ValidateName validation.ValidateNameFunc
+	// MetadataLast and GenerateName are the fields of registry.CreateStrategy.
+	MetadataLast bool
+	GenerateName func(base string) string
 	// GenerateNameOnUpdate validates metadata.generateName by ValidateName in updates, too. Without
 	// it, updates accept any path segment.
 	GenerateNameOnUpdate bool

@@ -40,6 +40,8 @@ func (b *builder[T]) strategy() registry.Strategy {
 	s := registry.Strategy{
 		Create: registry.CreateStrategy{
 			ValidateName: b.validateName(),
+			MetadataLast: b.MetadataLast,
+			GenerateName: b.GenerateName,
 			Prepare:      b.prepareCreate,
 			Validate:     b.validateCreate(),
 			Warnings:     b.warningsOnCreate(),

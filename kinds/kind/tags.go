@@ -1,8 +1,12 @@
 package kind
 
 import (
+	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -17,6 +21,31 @@ func ByTag(errs field.ErrorList) field.ErrorList {
 		err.Origin = tagOrigin
 	}
 	return errs
+}
+
+// RequiredByTag is ByTag for the errors of a missing field: the tag requires the field, and other
+// rules validate its value.
+func RequiredByTag(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if err.Type == field.ErrorTypeRequired {
+			err.Origin = tagOrigin
+		}
+	}
+	return errs
+}
+
+// NamedByTag is a validation.ValidateNameFunc for kinds whose types have a tag for the name, see
+// ValidateTaggedName. It accepts all names and prefixes.
+func NamedByTag(string, bool) []string { return nil }
+
+// ValidateTaggedName requires the name of an object to be a DNS subdomain, by a tag of its type. An
+// empty name is an error elsewhere.
+func ValidateTaggedName(obj metav1.Object) field.ErrorList {
+	name := obj.GetName()
+	if name == "" {
+		return nil
+	}
+	return ByTag(validate.LongName(context.Background(), operation.Operation{}, field.NewPath("metadata", "name"), &name, nil))
 }
 
 // arrangeErrors sorts the errors of tags and removes errors with the same text. Older releases

@@ -10,6 +10,15 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
+func TestRequiredByTagMarksMissingFields(t *testing.T) {
+	at := field.NewPath("a")
+	errs := append(kind.RequiredByTag(field.ErrorList{field.Required(at, ""), field.Invalid(at, 1, "")}), field.Duplicate(at, 1))
+	errs = drivers().Build(feature.Default()).Strategy.ArrangeErrors(errs)
+	if errs[0].Type != field.ErrorTypeInvalid || errs[2].Type != field.ErrorTypeRequired {
+		t.Errorf("got %v", errs)
+	}
+}
+
 func TestErrorsOfTagsComeLast(t *testing.T) {
 	for release, want := range map[feature.Release]string{
 		36: "[a: Required value, b: Required value: b is missing, b: Required value: b is missing]",

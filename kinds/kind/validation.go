@@ -65,7 +65,7 @@ func ImmutableByTag(features *feature.Set, at *field.Path, now, was any) field.E
 			err.BadValue = nil
 		}
 	}
-	return errs
+	return ByTag(errs)
 }
 
 // Selector validates a label selector. It accepts nil.
