@@ -11,9 +11,13 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
+func validateEvent(e *corev1.Event) field.ErrorList {
+	return ValidateEvent(e, "reportingComponent")
+}
+
 // ValidateEvent validates the fields that events of both groups have. An event with an eventTime is
-// one of events.k8s.io and requires a reporter.
-func ValidateEvent(e *corev1.Event) field.ErrorList {
+// one of events.k8s.io and requires a reporter: controller is the name of its field.
+func ValidateEvent(e *corev1.Event, controller string) field.ErrorList {
 	var errs field.ErrorList
 	if e.EventTime.IsZero() {
 		errs = validateEventNamespace(e, metav1.NamespaceNone, metav1.NamespaceDefault)
@@ -22,7 +26,7 @@ func ValidateEvent(e *corev1.Event) field.ErrorList {
 		}
 	} else {
 		errs = validateEventNamespace(e, metav1.NamespaceDefault, metav1.NamespaceSystem)
-		errs = append(errs, validateReporter(e)...)
+		errs = append(errs, validateReporter(e, field.NewPath(controller))...)
 	}
 	return append(errs, kind.Invalid(field.NewPath("namespace"), e.Namespace, utilvalidation.IsDNS1123Subdomain(e.Namespace))...)
 }
@@ -39,7 +43,7 @@ func strayEvent(e *corev1.Event) *field.Error {
 	return field.Invalid(field.NewPath("involvedObject", "namespace"), e.InvolvedObject.Namespace, "does not match event.namespace")
 }
 
-func validateReporter(e *corev1.Event) field.ErrorList {
+func validateReporter(e *corev1.Event, controller *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	short := func(name, value string, needed bool, most int) {
 		if needed && value == "" {
@@ -49,7 +53,6 @@ func validateReporter(e *corev1.Event) field.ErrorList {
 			errs = append(errs, field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", most)))
 		}
 	}
-	controller := field.NewPath("reportingController")
 	if e.ReportingController == "" {
 		errs = append(errs, field.Required(controller, ""))
 	}

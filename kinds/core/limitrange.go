@@ -1,7 +1,10 @@
 package core
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/kinds/kind"
@@ -18,8 +21,16 @@ func limitRanges(features *feature.Set) *registry.Resource {
 		ShortNames:               []string{"limits"},
 		Namespaced:               true,
 		Default:                  defaultLimitRange,
+		PrepareForCreate:         nameLimitRange,
 		Validate:                 validateLimitRange,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
 	}.Build(features)
+}
+
+// nameLimitRange sets a random name if there is none.
+func nameLimitRange(_ context.Context, l *corev1.LimitRange) {
+	if l.Name == "" {
+		l.Name = string(uuid.NewUUID())
+	}
 }

@@ -26,10 +26,14 @@ func replicationControllers(features *feature.Set) *registry.Resource {
 		ShortNames:   []string{"rc"},
 		Categories:   []string{"all"},
 		Namespaced:   true,
+		ValidateName: kind.NamedByTag,
 		Generation:   true,
 		Status:       true,
 		Default:      defaultReplicationController,
-		Validate: func(r *corev1.ReplicationController) field.ErrorList {
+		ValidateCreate: func(r *corev1.ReplicationController) field.ErrorList {
+			return append(kind.ValidateTaggedName(r), validateReplicationController(r, features)...)
+		},
+		ValidateUpdate: func(r, _ *corev1.ReplicationController) field.ErrorList {
 			return validateReplicationController(r, features)
 		},
 		GatedFields:              podspec.GatedFields("spec.template.spec"),

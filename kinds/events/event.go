@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/miniapi/miniapi/kinds/core"
@@ -17,7 +16,6 @@ import (
 // events returns the events of the core group, stored once and served with other names.
 func events(features *feature.Set) *registry.Resource {
 	d := core.Events()
-	d.ValidateName = validation.NameIsDNSSubdomain
 	d.ValidateCreate = validateNew
 	d.ValidateUpdate = validateUpdate
 	r := d.Build(features)

@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,14 +13,21 @@ import (
 	"github.com/miniapi/miniapi/kinds/kind"
 )
 
+// reporter is the name of the field that the core group calls reportingComponent.
+const reporter = "reportingController"
+
 // The rules of this group in addition to those of all events. The fields have their names in the
 // core group.
 
-// validateNew rejects the fields that only events of the core group have. Errors of finalizers
+// validateNew rejects the fields that only events of the core group have. Errors of the metadata
 // follow the errors that both groups share.
 func validateNew(e *corev1.Event) field.ErrorList {
-	errs := append(core.ValidateEvent(e), kind.ValidateFinalizers(e)...)
-	errs = append(errs, validateSeries(e.Series)...)
+	errs := slices.Concat(
+		core.ValidateEvent(e, reporter),
+		validation.ValidateObjectMetaAccessor(e, true, validation.NameIsDNSSubdomain, field.NewPath("metadata")),
+		kind.ValidateFinalizers(e),
+		validateSeries(e.Series),
+	)
 	if e.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
 	}
@@ -55,7 +63,7 @@ func validateSeries(s *corev1.EventSeries) field.ErrorList {
 
 // validateUpdate allows changes of the series only.
 func validateUpdate(e, old *corev1.Event) field.ErrorList {
-	errs := append(core.ValidateEvent(e), kind.ValidateFinalizers(e)...)
+	errs := append(core.ValidateEvent(e, reporter), kind.ValidateFinalizers(e)...)
 	if !equality.Semantic.DeepEqual(e.Series, old.Series) {
 		errs = append(errs, validateSeries(e.Series)...)
 	}
@@ -75,7 +83,7 @@ func validateUpdate(e, old *corev1.Event) field.ErrorList {
 		{"eventTime", e.EventTime, old.EventTime},
 		{"action", e.Action, old.Action},
 		{"related", e.Related, old.Related},
-		{"reportingController", e.ReportingController, old.ReportingController},
+		{reporter, e.ReportingController, old.ReportingController},
 		{"reportingInstance", e.ReportingInstance, old.ReportingInstance},
 	} {
 		if !equality.Semantic.DeepEqual(f.now, f.was) {

@@ -31,6 +31,19 @@ func TestNewEvents(t *testing.T) {
 		{"reporting fields are required", func(e *corev1.Event) { e.ReportingInstance, e.Action = "", "" }, []string{
 			`reportingInstance: Required value`, `action: Required value`,
 		}},
+		{"the metadata follows the fields of both groups", func(e *corev1.Event) { e.Name, e.Action, e.Type = "E", "", "" }, []string{
+			`action: Required value`,
+			`metadata.name: Invalid value: "E": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, ` +
+				`'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is ` +
+				`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`type: Invalid value: "": has invalid value: `,
+		}},
+		{"the reporter has the name of this group", func(e *corev1.Event) { e.ReportingController = "a/" }, []string{
+			`reportingController: Invalid value: "a/": name part must be non-empty`,
+			`reportingController: Invalid value: "a/": name part must consist of alphanumeric characters, '-', '_' or '.', and must ` +
+				`start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
+				`'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+		}},
 		{"the namespace is that of the object", func(e *corev1.Event) { e.InvolvedObject.Namespace = "" }, []string{
 			`involvedObject.namespace: Invalid value: "": does not match event.namespace`,
 		}},
