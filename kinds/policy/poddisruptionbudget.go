@@ -23,6 +23,7 @@ func podDisruptionBudgets(features *feature.Set) *registry.Resource {
 		Generation:            true,
 		Status:                true,
 		ValidateName:          path.ValidatePathSegmentName,
+		MetadataLast:          true,
 		Validate:              validateBudget,
 		ValidateStatusUpdate:  func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudgetStatus(b, features) },
 		Columns: kind.StandardColumns(

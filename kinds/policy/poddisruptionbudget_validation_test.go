@@ -1,18 +1,38 @@
 package policy
 
 import (
+	"errors"
 	"testing"
 
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func newBudget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromString("90%"))}}
+}
+
+func TestMetadataOfInvalidBudgetsIsIgnored(t *testing.T) {
+	e := registrytest.New(t, nil, podDisruptionBudgets(feature.Default()))
+	for name, change := range map[string]func(b *policyv1.PodDisruptionBudget){
+		"metadata.name":       func(*policyv1.PodDisruptionBudget) {},
+		"spec.maxUnavailable": func(b *policyv1.PodDisruptionBudget) { b.Spec.MaxUnavailable = new(intstr.FromInt32(-1)) },
+	} {
+		b := newBudget()
+		b.Namespace = "x"
+		change(b)
+		_, err := e.Store("poddisruptionbudgets.policy").Create(t.Context(), registry.CreateRequest{Namespace: "x", Object: b})
+		var status apierrors.APIStatus
+		if !errors.As(err, &status) || len(status.Status().Details.Causes) != 1 || status.Status().Details.Causes[0].Field != name {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 }
 
 func TestBudgets(t *testing.T) {
