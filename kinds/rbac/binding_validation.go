@@ -27,7 +27,7 @@ func validateRoleRef(ref rbacv1.RoleRef, kinds ...string) field.ErrorList {
 	}
 	errs = append(errs, kind.Supported(at.Child("kind"), ref.Kind, kinds...)...)
 	if ref.Name == "" {
-		return append(errs, field.Required(at.Child("name"), ""))
+		return append(errs, kind.ByTag(kind.Required(at.Child("name"), ref.Name))...)
 	}
 	return append(errs, kind.Invalid(at.Child("name"), ref.Name, path.ValidatePathSegmentName(ref.Name, false))...)
 }

@@ -29,8 +29,11 @@ func definition[T kind.Object](resource string, object T, list runtime.Object) k
 		Object:                   object,
 		List:                     list,
 		Resource:                 resource,
-		ValidateName:             path.ValidatePathSegmentName,
+		ValidateName:             validateName,
 		AllowCreateOnUpdate:      true,
 		AllowUnconditionalUpdate: true,
 	}
 }
+
+// validateName validates a prefix like a complete name: "." and ".." are errors.
+func validateName(name string, _ bool) []string { return path.ValidatePathSegmentName(name, false) }

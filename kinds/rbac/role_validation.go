@@ -3,6 +3,8 @@ package rbac
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/kinds/kind"
 )
 
 func validateRole(r *rbacv1.Role) field.ErrorList { return validateRules(r.Rules, true) }
@@ -19,7 +21,7 @@ func validateRules(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 func validateRule(r *rbacv1.PolicyRule, namespaced bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(r.Verbs) == 0 {
-		errs = append(errs, field.Required(at.Child("verbs"), ""))
+		errs = kind.ByTag(field.ErrorList{field.Required(at.Child("verbs"), "")})
 	}
 	if len(r.NonResourceURLs) > 0 {
 		urls := at.Child("nonResourceURLs")

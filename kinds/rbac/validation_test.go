@@ -35,6 +35,14 @@ func TestRules(t *testing.T) {
 	}
 }
 
+func TestPrefixesAreValidatedLikeNames(t *testing.T) {
+	for prefix, want := range map[string]int{"a.": 0, "system:": 0, ".": 1, "..": 1, "a/": 1} {
+		if errs := validateName(prefix, true); len(errs) != want {
+			t.Errorf("%s: %v", prefix, errs)
+		}
+	}
+}
+
 func TestBindings(t *testing.T) {
 	binding := &rbacv1.ClusterRoleBinding{}
 	defaultClusterRoleBinding(binding)
