@@ -24,7 +24,7 @@ const unlimited = -1
 // each validates the items of a list, unless there are too many.
 func each[T any](list []T, most int, at *field.Path, validate func(item T, at *field.Path) field.ErrorList) field.ErrorList {
 	if most != unlimited && len(list) > most {
-		return field.ErrorList{field.TooMany(at, len(list), most)}
+		return kind.ByTag(field.ErrorList{field.TooMany(at, len(list), most)})
 	}
 	var errs field.ErrorList
 	for i, item := range list {
@@ -44,7 +44,7 @@ func unique[T any, K comparable](list []T, at *field.Path, key func(item T) K) f
 		}
 		seen.Insert(k)
 	}
-	return errs
+	return kind.ByTag(errs)
 }
 
 // uniqueObjects is unique for a list with a key. The errors have the objects.
@@ -57,7 +57,7 @@ func uniqueObjects[T any, K comparable](list []T, at *field.Path, key func(item 
 		}
 		seen.Insert(key(item))
 	}
-	return errs
+	return kind.ByTag(errs)
 }
 
 func identity(text string) string { return text }

@@ -11,6 +11,7 @@ import (
 func deviceClasses(features *feature.Set) *registry.Resource {
 	d := definition("deviceclasses", &resourcev1.DeviceClass{}, &resourcev1.DeviceClassList{})
 	d.Generation = true
+	d.ValidateName = kind.NamedByTag
 	d.ValidateCreate = validateNewClass
 	d.ValidateUpdate = validateClassUpdate
 	d.GatedFields = kind.Gated(feature.DRAExtendedResource, "spec.extendedResourceName")

@@ -16,7 +16,8 @@ import (
 )
 
 func validateNewClass(c *resourcev1.DeviceClass) field.ErrorList {
-	return validateClass(c, environment.NewExpressions, resourcev1.OpaqueParametersMaxLength)
+	errs := validateClass(c, environment.NewExpressions, resourcev1.OpaqueParametersMaxLength)
+	return append(errs, kind.ValidateTaggedName(c)...)
 }
 
 // validateClassUpdate accepts unchanged selectors and parameters under the rules for stored ones,

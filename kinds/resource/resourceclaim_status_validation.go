@@ -1,12 +1,12 @@
 package resource
 
 import (
-	"fmt"
+	"context"
 	"slices"
-	"strings"
 
-	"github.com/google/uuid"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -61,14 +61,7 @@ func deviceOf(d resourcev1.AllocatedDeviceStatus) device {
 }
 
 func validateShare(id string, at *field.Path) field.ErrorList {
-	if err := uuid.Validate(id); err != nil {
-		return field.ErrorList{field.Invalid(at, id, fmt.Sprintf("error validating uid: %v", err))}
-	}
-	if len(id) != 36 || id != strings.ToLower(id) {
-		return field.ErrorList{field.Invalid(at, id,
-			"uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")}
-	}
-	return nil
+	return kind.ByTag(validate.UUID(context.Background(), operation.Operation{}, at, &id, nil))
 }
 
 func validateNetworkData(n *resourcev1.NetworkDeviceData, at *field.Path) field.ErrorList {
@@ -135,7 +128,7 @@ func (n names) validateResult(r resourcev1.DeviceRequestAllocationResult, at *fi
 	errs := slices.Concat(
 		n.validateRef(r.Request, at.Child("request")),
 		kind.DriverName(at.Child("driver"), r.Driver),
-		validatePoolName(r.Pool, at.Child("pool")),
+		validateResultPool(r.Pool, at.Child("pool")),
 		dnsLabel(r.Device, at.Child("device")),
 		validateBinding(r.BindingConditions, r.BindingFailureConditions, at),
 		each(r.Tolerations, unlimited, at.Child("tolerations"), validateToleration),
@@ -144,4 +137,13 @@ func (n names) validateResult(r resourcev1.DeviceRequestAllocationResult, at *fi
 		errs = append(errs, validateShare(string(*r.ShareID), at.Child("shareID"))...)
 	}
 	return errs
+}
+
+// validateResultPool is validatePoolName by a tag of the type.
+func validateResultPool(name string, at *field.Path) field.ErrorList {
+	errs := kind.Required(at, name)
+	if name != "" {
+		errs = validate.ResourcePoolName(context.Background(), operation.Operation{}, at, &name, nil)
+	}
+	return kind.ByTag(errs)
 }

@@ -127,6 +127,7 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 		errs = append(errs, field.Required(at, "exactly one of `exactly` or `firstAvailable` is required"))
 	case alternatives && r.Exactly != nil:
 		errs = append(errs, field.Invalid(at, nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"))
+		errs = append(errs, each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateSubRequestClass)...)
 	case alternatives:
 		errs = append(errs, each(r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, first, validateSubRequest)...)
 	default:
@@ -141,10 +142,16 @@ func validateRequest(r resourcev1.DeviceRequest, at *field.Path) field.ErrorList
 	return errs
 }
 
+// validateSubRequestClass validates the field that the type has a tag for. All others are valid if
+// the request has exactly, too.
+func validateSubRequestClass(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
+	return kind.ByTag(kind.Formatted(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain))
+}
+
 func validateSubRequest(s resourcev1.DeviceSubRequest, at *field.Path) field.ErrorList {
 	return slices.Concat(
 		dnsLabel(s.Name, at.Child("name")),
-		kind.Formatted(at.Child("deviceClassName"), s.DeviceClassName, utilvalidation.IsDNS1123Subdomain),
+		validateSubRequestClass(s, at),
 		validateSelectors(s.Selectors, environment.NewExpressions, at.Child("selectors")),
 		validateAmount(s.AllocationMode, s.Count, at),
 		each(s.Tolerations, resourcev1.DeviceTolerationsMaxLength, at.Child("tolerations"), validateToleration),
@@ -164,10 +171,10 @@ func validateAmount(mode resourcev1.DeviceAllocationMode, n int64, at *field.Pat
 func (n names) validateConstraint(c resourcev1.DeviceConstraint, at *field.Path) field.ErrorList {
 	errs := n.validateRefs(c.Requests, at.Child("requests"))
 	if name := c.MatchAttribute; name != nil {
-		errs = append(errs, validateFullName(string(*name), at.Child("matchAttribute"))...)
+		errs = append(errs, kind.ByTag(validateFullName(string(*name), at.Child("matchAttribute")))...)
 	}
 	if name := c.DistinctAttribute; name != nil {
-		errs = append(errs, validateFullName(string(*name), at.Child("distinctAttribute"))...)
+		errs = append(errs, kind.ByTag(validateFullName(string(*name), at.Child("distinctAttribute")))...)
 	}
 	if c.MatchAttribute != nil || c.DistinctAttribute != nil {
 		return errs

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/miniapi/miniapi/kinds/feature"
@@ -41,6 +42,9 @@ func TestRequests(t *testing.T) {
 		at+`.name: Invalid value: "": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and `+
 			`end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
 		at+": Required value: exactly one of `exactly` or `firstAvailable` is required")
+	check("both forms", func(r *request) { r.FirstAvailable = make([]resourcev1.DeviceSubRequest, 1) },
+		at+": Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set",
+		at+".firstAvailable[0].deviceClassName: Required value")
 	check("deviceClassName is required", func(r *request) { r.Exactly.DeviceClassName = "" }, at+".exactly.deviceClassName: Required value")
 	check("count is positive", func(r *request) { r.Exactly.Count = 0 }, at+".exactly.count: Invalid value: 0: must be greater than zero")
 	check("mode All has no count", func(r *request) { r.Exactly.AllocationMode = "All" },
@@ -114,6 +118,10 @@ func TestStatusOfClaims(t *testing.T) {
 	first("what is allocated was asked for", func(c *claim) { c.Status.Allocation.Devices.Results[0].Request = "s" },
 		`status.allocation.devices.results[0].request: Invalid value: "s": must be the name of a request in the claim or `+
 			`the name of a request and a subrequest separated by '/'`)
+	first("a pool and a share", func(c *claim) {
+		c.Status.Allocation.Devices.Results[0].Pool, c.Status.Allocation.Devices.Results[0].ShareID = "p//q", new(types.UID("x"))
+	}, `status.allocation.devices.results[0].pool: Invalid value: "p//q": segment 1: must not be empty`,
+		`status.allocation.devices.results[0].shareID: Invalid value: "x": must be a lowercase UUID in 8-4-4-4-12 format`)
 	first("nothing is kept for nobody", func(c *claim) {
 		c.Status.Allocation, c.Status.ReservedFor = nil, make([]resourcev1.ResourceClaimConsumerReference, 1)
 	},
