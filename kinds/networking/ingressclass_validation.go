@@ -40,8 +40,8 @@ func validateParameters(ref *networkingv1.IngressClassParametersReference, at *f
 	}
 	return slices.Concat(
 		validateGroup(ref.APIGroup, at.Child("apiGroup")),
-		kind.ByTag(kind.Formatted(at.Child("kind"), ref.Kind, content.IsPathSegmentName)),
-		kind.ByTag(kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName)),
+		kind.RequiredByTag(kind.Formatted(at.Child("kind"), ref.Kind, content.IsPathSegmentName)),
+		kind.RequiredByTag(kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName)),
 		validateScope(ref, at),
 	)
 }

@@ -20,6 +20,7 @@ func ipAddresses(features *feature.Set) *registry.Resource {
 		Resource:                 "ipaddresses",
 		ShortNames:               []string{"ip"},
 		ValidateName:             validateAddressName,
+		GenerateName:             func(base string) string { return base }, // an address with a suffix is none
 		ValidateCreate:           validateAddress,
 		AllowUnconditionalUpdate: true,
 		ValidateUpdate: func(a, old *networkingv1.IPAddress) field.ErrorList {

@@ -17,15 +17,15 @@ import (
 func validateAddress(a *networkingv1.IPAddress) field.ErrorList {
 	at, ref := field.NewPath("spec", "parentRef"), a.Spec.ParentRef
 	if ref == nil {
-		return field.ErrorList{field.Required(at, "")}
+		return kind.ByTag(field.ErrorList{field.Required(at, "")})
 	}
 	var errs field.ErrorList
 	if ref.Group != "" { // The core group has no name.
 		errs = append(errs, kind.Invalid(at.Child("group"), ref.Group, utilvalidation.IsDNS1123Subdomain(ref.Group))...)
 	}
 	errs = slices.Concat(errs,
-		kind.Formatted(at.Child("resource"), ref.Resource, content.IsPathSegmentName),
-		kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName),
+		kind.RequiredByTag(kind.Formatted(at.Child("resource"), ref.Resource, content.IsPathSegmentName)),
+		kind.RequiredByTag(kind.Formatted(at.Child("name"), ref.Name, content.IsPathSegmentName)),
 	)
 	if ref.Namespace != "" {
 		errs = append(errs, kind.Invalid(at.Child("namespace"), ref.Namespace, content.IsPathSegmentName(ref.Namespace))...)

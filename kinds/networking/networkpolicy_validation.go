@@ -115,7 +115,7 @@ func validateBlock(block *networkingv1.IPBlock, known []string, at *field.Path) 
 	case block == nil:
 		return nil
 	case block.CIDR == "":
-		return field.ErrorList{field.Required(at.Child("cidr"), "")}
+		return kind.ByTag(kind.Required(at.Child("cidr"), block.CIDR))
 	}
 	errs := utilvalidation.IsValidCIDRForLegacyField(at.Child("cidr"), block.CIDR, true, known)
 	_, whole, err := netutils.ParseCIDRSloppy(block.CIDR)
