@@ -24,7 +24,7 @@ const (
 
 func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 	return slices.Concat(
-		validateProvisioner(c.Provisioner, field.NewPath("provisioner")),
+		kind.RequiredByTag(validateProvisioner(c.Provisioner, field.NewPath("provisioner"))),
 		validateParameters(c.Parameters, field.NewPath("parameters")),
 		validateReclaim(c.ReclaimPolicy, field.NewPath("reclaimPolicy")),
 		kind.SupportedIfSet(field.NewPath("volumeBindingMode"), c.VolumeBindingMode,
@@ -37,8 +37,8 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 func validateStorageClassUpdate(c, old *storagev1.StorageClass, features *feature.Set) field.ErrorList {
 	return slices.Concat(
 		validateStorageClass(c),
-		kind.ImmutableByTag(features, field.NewPath("parameters"), c.Parameters, old.Parameters),
 		kind.ImmutableByTag(features, field.NewPath("provisioner"), c.Provisioner, old.Provisioner),
+		kind.ImmutableByTag(features, field.NewPath("parameters"), c.Parameters, old.Parameters),
 		kind.ImmutableByTag(features, field.NewPath("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy),
 		kind.ImmutableByTag(features, field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode),
 	)

@@ -50,8 +50,8 @@ func TestStorageClassUpdates(t *testing.T) {
 		c.Parameters, c.Provisioner, c.VolumeBindingMode = map[string]string{"a": "b"}, "", new(storagev1.VolumeBindingWaitForFirstConsumer)
 	},
 		`provisioner: Required value`,
-		`parameters: Invalid value: null: field is immutable`,
 		`provisioner: Invalid value: null: field is immutable`,
+		`parameters: Invalid value: null: field is immutable`,
 		`volumeBindingMode: Invalid value: null: field is immutable`)
 }
 

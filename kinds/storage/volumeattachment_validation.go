@@ -22,7 +22,7 @@ const (
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	spec, status := field.NewPath("spec"), field.NewPath("status")
 	errs := slices.Concat(
-		kind.DriverName(spec.Child("attacher"), a.Spec.Attacher),
+		kind.ByTag(kind.DriverName(spec.Child("attacher"), a.Spec.Attacher)),
 		validateSource(&a.Spec.Source, spec.Child("source")),
 		kind.Invalid(spec.Child("nodeName"), a.Spec.NodeName, utilvalidation.IsDNS1123Subdomain(a.Spec.NodeName)),
 		validateMetadata(a.Status.AttachmentMetadata, status.Child("attachmentMetadata")),
