@@ -100,13 +100,13 @@ func validateSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, t options) field
 func validateBounds(s *autoscalingv2.HorizontalPodAutoscalerSpec, least int32, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := s.MinReplicas; n != nil && *n < least {
-		errs = append(errs, field.Invalid(at.Child("minReplicas"), *n, fmt.Sprintf("must be greater than or equal to %d", least)))
+		errs = kind.ByTag(field.ErrorList{field.Invalid(at.Child("minReplicas"), *n, fmt.Sprintf("must be greater than or equal to %d", least))})
 	}
 	switch most := at.Child("maxReplicas"); {
 	case s.MaxReplicas == 0:
 		errs = append(errs, kind.ByTag(field.ErrorList{field.Required(most, "must be set and greater than 0")})...)
 	case s.MaxReplicas < 0:
-		errs = append(errs, field.Invalid(most, s.MaxReplicas, "must be greater than or equal to 1"))
+		errs = append(errs, kind.ByTag(field.ErrorList{field.Invalid(most, s.MaxReplicas, "must be greater than or equal to 1")})...)
 	}
 	if n := s.MinReplicas; n != nil && s.MaxReplicas < *n {
 		errs = append(errs, field.Invalid(at.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
