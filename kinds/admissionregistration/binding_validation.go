@@ -15,7 +15,7 @@ import (
 func validateValidatingBinding(b *admissionregistrationv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
-		kind.Formatted(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain),
+		kind.RequiredByTag(kind.Formatted(spec.Child("policyName"), b.Spec.PolicyName, utilvalidation.IsDNS1123Subdomain)),
 		validateParamRef(b.Spec.ParamRef, spec.Child("paramRef")),
 		validateMatch(b.Spec.MatchResources, spec.Child("matchResources")),
 		validateActions(b.Spec.ValidationActions, spec.Child("validationActions")),
@@ -76,7 +76,7 @@ func validateActions(actions []admissionregistrationv1.ValidationAction, at *fie
 			"(repeating the same validation failure information in the API response and headers serves no purpose)"))
 	}
 	if len(actions) == 0 {
-		errs = append(errs, field.Required(at, ""))
+		errs = kind.ByTag(append(errs, field.Required(at, "")))
 	}
 	return errs
 }
