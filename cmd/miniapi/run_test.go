@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,6 +120,10 @@ func TestFailedKubeconfigWriteLeavesNoFile(t *testing.T) {
 }
 
 func TestSignalsStopTheServer(t *testing.T) {
+	// Under nohup the server would inherit that SIGHUP is ignored.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s := serve(t)
