@@ -280,10 +280,11 @@ func recreateOnDelete(t *testing.T) func(context.Context, *registry.Attributes) 
 			return nil
 		}
 		store, _ := a.Catalog.Store(a.Resource.GroupResource())
-		if _, err := store.Delete(ctx, deleteRequest(a.Name, nil)); err != nil {
+		name := a.OldObject.(*corev1.ConfigMap).Name
+		if _, err := store.Delete(ctx, deleteRequest(name, nil)); err != nil {
 			t.Error(err)
 		}
-		second := registrytest.Change(registrytest.NewConfigMap(a.Name), increment("second"))
+		second := registrytest.Change(registrytest.NewConfigMap(name), increment("second"))
 		_, err := store.Create(ctx, post(second))
 		return err
 	}
