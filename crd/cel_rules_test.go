@@ -9,6 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // listener is a schema in the style of controller-gen. It has rules for the object, for fields, for
@@ -98,7 +100,7 @@ func TestManyRules(t *testing.T) {
 				}
 				return
 			}
-			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+			servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
 		})
 	}
 }
@@ -122,11 +124,12 @@ func TestRatchetingOfRules(t *testing.T) {
 		"an unchanged field of a corrected object": {`{"listener1":{"max":9,"memory":1}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e.warnings.texts = nil
+			e.warnings.Take()
 			_, err := e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":`+tc.patch+`}`), metav1.PatchOptions{DryRun: []string{"All"}})
+			warnings := e.warnings.Take()
 			const warned = `spec.listener1: Invalid value: min is above max of A` // unless the listener has changed
-			if isUnchanged := !strings.Contains(tc.patch, "listener1"); slices.Contains(e.warnings.texts, warned) != isUnchanged {
-				t.Errorf("warnings %q", e.warnings.texts)
+			if isUnchanged := !strings.Contains(tc.patch, "listener1"); slices.Contains(warnings, warned) != isUnchanged {
+				t.Errorf("warnings %q", warnings)
 			}
 			if tc.want == "" {
 				if err != nil {
@@ -134,7 +137,7 @@ func TestRatchetingOfRules(t *testing.T) {
 				}
 				return
 			}
-			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+			servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const hostPort = `spec: {type: object, properties: {hostPort: {type: string}}}`
@@ -121,7 +122,7 @@ func TestConversionResponsesAreValidated(t *testing.T) {
 				tc.respond(review)
 			})
 			_, err := e.widgets("v2").Get(t.Context(), "w", metav1.GetOptions{})
-			wantStatus(t, err, 500, "", strings.Replace(tc.want, "ID", string(uid), 1))
+			servertest.WantStatus(t, err, 500, "", strings.Replace(tc.want, "ID", string(uid), 1))
 		})
 	}
 }
@@ -161,20 +162,20 @@ func TestUnreachableWebhook(t *testing.T) {
 	h.Close()
 	failed := fmt.Sprintf(`conversion webhook for example.com/v1, Kind=Widget failed: Post "%s/convert?timeout=30s": dial tcp %s: connect: connection refused`, h.URL, h.Listener.Addr())
 	_, err := e.widgets("v2").Get(t.Context(), "w", metav1.GetOptions{})
-	wantStatus(t, err, 500, "", failed)
+	servertest.WantStatus(t, err, 500, "", failed)
 	_, err = e.widgets("v2").List(t.Context(), metav1.ListOptions{})
-	wantStatus(t, err, 500, "", failed)
+	servertest.WantStatus(t, err, 500, "", failed)
 	_, err = e.widgets("v2").Create(t.Context(), object("v2", "x", "spec: {host: a}"), metav1.CreateOptions{})
-	wantStatus(t, err, 500, "", strings.Replace(failed, "/v1", "/v2", 1))
+	servertest.WantStatus(t, err, 500, "", strings.Replace(failed, "/v1", "/v2", 1))
 	for _, version := range []string{"v1", "v2"} { // a field manager of the object writes in v2
 		_, err = e.widgets(version).Apply(t.Context(), "w", object(version, "w", "metadata: {labels: {c: d}}"), metav1.ApplyOptions{FieldManager: "m"})
-		wantStatus(t, err, 500, "", failed)
+		servertest.WantStatus(t, err, 500, "", failed)
 	}
 
 	e.get("v1", "w")
 	e.create(define(preserveUnknownFields, renamedTo("gadgets", "Gadget")))
 	if err := e.widgets("v2").Delete(t.Context(), "w", metav1.DeleteOptions{}); err != nil {
-		wantStatus(t, err, 500, "", failed) // the response contains the object
+		servertest.WantStatus(t, err, 500, "", failed) // the response contains the object
 	}
 	if err := e.definitions.Delete(t.Context(), "widgets."+group, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

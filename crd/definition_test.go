@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func toJSON(value any) string {
@@ -131,7 +132,7 @@ func TestDeletionWaitsForFinalizersOfObjects(t *testing.T) {
 		return condition(d, apiextensionsv1.Terminating) == "True InstanceDeletionInProgress: CustomResource deletion is in progress"
 	})
 	_, err = e.widgets("v1").Create(e.Context(), object("v1", "new", ""), metav1.CreateOptions{})
-	wantStatus(t, err, 403, metav1.StatusReasonForbidden,
+	servertest.WantStatus(t, err, 403, metav1.StatusReasonForbidden,
 		`widgets.example.com "new" is forbidden: create not allowed while custom resource definition is terminating`)
 	if left := e.get("v1", "held"); left.GetDeletionTimestamp() == nil {
 		t.Error("the object with a finalizer is not being deleted")
@@ -228,7 +229,7 @@ func TestStoredVersions(t *testing.T) {
 	}
 	d.Spec.Versions = d.Spec.Versions[1:]
 	_, err = e.definitions.Update(e.Context(), d, metav1.UpdateOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: `+
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: `+
 		`status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration `+
 		`ensures no data remains persisted in v1 and removes v1 from status.storedVersions`)
 }

@@ -1,8 +1,6 @@
 package crd_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // group of all resources that tests define.
@@ -31,7 +30,7 @@ type env struct {
 	definitions crdclient.CustomResourceDefinitionInterface
 	client      dynamic.Interface
 	rest        rest.Interface // sends any request
-	warnings    *warnings
+	warnings    servertest.Warnings
 }
 
 func start(t *testing.T) *env { return startWith(t, miniapi.Config{}) }
@@ -42,23 +41,19 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{T: t, server: server, warnings: &warnings{}}
-	cfg := server.RESTConfig()
-	cfg.WarningHandler = e.warnings
-	client, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		client.CloseIdleConnections()
 		select {
 		case <-server.Done(): // stopped by the test
 		default:
-			if err := server.Stop(context.Background()); err != nil {
+			if err := servertest.Stop(server); err != nil {
 				t.Error(err)
 			}
 		}
 	})
+	e := &env{T: t, server: server}
+	cfg := server.RESTConfig()
+	cfg.WarningHandler = &e.warnings
+	client := servertest.HTTPClient(t, cfg)
 	definitions, err := clientset.NewForConfigAndClient(cfg, client)
 	if err == nil {
 		e.client, err = dynamic.NewForConfigAndClient(cfg, client)
@@ -262,19 +257,6 @@ func field(u *unstructured.Unstructured, name string) string {
 	return toJSON(value)
 }
 
-// wantStatus checks the Status of a failed request.
-func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
-	t.Helper()
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		t.Fatalf("got %v, want a status %d", err, code)
-	}
-	got := status.ErrStatus
-	if got.Code != code || got.Reason != reason || got.Message != message {
-		t.Errorf("got %d %q\n%s\nwant %d %q\n%s", got.Code, got.Reason, got.Message, code, reason, message)
-	}
-}
-
 // next returns the next event of a watch, except bookmarks.
 func (e *env) next(w watch.Interface) watch.Event {
 	e.Helper()
@@ -286,9 +268,3 @@ func (e *env) next(w watch.Interface) watch.Event {
 	e.Fatal("the watch ended")
 	return watch.Event{}
 }
-
-// warnings collects the warnings of all responses.
-type warnings struct{ texts []string }
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.texts = append(w.texts, text) }

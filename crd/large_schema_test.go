@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // container is a schema in the style of controller-gen.
@@ -67,7 +69,7 @@ func TestLargeSchema(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	_, err := e.widgets("v1").Create(t.Context(), object("v1", "x", `spec: {role34: {template: {spec: {containers: [{name: a, resources: {limits: {cpu: much}}}]}}}}`), metav1.CreateOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "x" is invalid: spec.role34.template.spec.containers[0].resources.limits.cpu: Invalid value: "much": `+
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "x" is invalid: spec.role34.template.spec.containers[0].resources.limits.cpu: Invalid value: "much": `+
 		`spec.role34.template.spec.containers[0].resources.limits.cpu in body should match '^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'`)
 }
 

@@ -6,6 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestPruningAndDefaulting(t *testing.T) {
@@ -84,7 +86,7 @@ spec:
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.widgets("v1").Create(t.Context(), object("v1", "w", tc.body), metav1.CreateOptions{})
-			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+			servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
 		})
 	}
 }
@@ -123,7 +125,7 @@ spec:
 				}
 				return
 			}
-			wantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
+			servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `Widget.example.com "w" is invalid: `+tc.want)
 		})
 	}
 }
@@ -170,7 +172,7 @@ spec:
 	if err := patch(`{"spec":{"b":"new"}}`); err != nil {
 		t.Errorf("an unchanged invalid value: %v", err)
 	}
-	wantStatus(t, patch(`{"spec":{"a":"longer"}}`), 422, metav1.StatusReasonInvalid,
+	servertest.WantStatus(t, patch(`{"spec":{"a":"longer"}}`), 422, metav1.StatusReasonInvalid,
 		`Widget.example.com "w" is invalid: [spec.a: Too long: may not be more than 2 bytes, <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]`)
 	if err := patch(`{"spec":{"a":"ok"}}`); err != nil {
 		t.Errorf("a corrected value: %v", err)
@@ -210,11 +212,11 @@ func TestFieldValidation(t *testing.T) {
 	e.create(define(`spec: {type: object, properties: {a: {type: integer}}}`))
 	u := object("v1", "w", "spec: {a: 1, b: 2}\nother: 3")
 	_, err := e.widgets("v1").Create(t.Context(), u, metav1.CreateOptions{FieldValidation: "Strict"})
-	wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "other", unknown field "spec.b"`)
+	servertest.WantStatus(t, err, 400, metav1.StatusReasonBadRequest, `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "other", unknown field "spec.b"`)
 	if _, err := e.widgets("v1").Create(t.Context(), u, metav1.CreateOptions{FieldValidation: "Warn"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(e.warnings.texts, "; "); got != `unknown field "other"; unknown field "spec.b"` {
+	if got := strings.Join(e.warnings.Take(), "; "); got != `unknown field "other"; unknown field "spec.b"` {
 		t.Errorf("warnings: %s", got)
 	}
 }

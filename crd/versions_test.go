@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // twoVersions adds version v2 to widgets, with other fields.
@@ -85,7 +87,7 @@ func TestUnservedVersion(t *testing.T) {
 	e.widget("w", "")
 	e.change("widgets", func(d *definition) { d.Spec.Versions[0].Served = false })
 	_, err := e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{})
-	wantStatus(t, err, 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	servertest.WantStatus(t, err, 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 	e.get("v2", "w")
 }
 
@@ -112,7 +114,7 @@ func TestApplyInTwoVersions(t *testing.T) {
 		}
 	}
 	_, err := apply("v1", "two", "spec: {a: 4}")
-	wantStatus(t, err, 409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "one": .spec.a`)
+	servertest.WantStatus(t, err, 409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "one": .spec.a`)
 }
 
 func TestDeprecatedVersionsWarn(t *testing.T) {
@@ -120,7 +122,7 @@ func TestDeprecatedVersionsWarn(t *testing.T) {
 	e.create(define(preserveUnknownFields, twoVersions(preserveUnknownFields), func(d *definition) { d.Spec.Versions[0].Deprecated = true }))
 	e.list("v1")
 	e.list("v2")
-	if got := strings.Join(e.warnings.texts, "; "); got != "example.com/v1 Widget is deprecated; use example.com/v2 Widget" {
+	if got := strings.Join(e.warnings.Take(), "; "); got != "example.com/v1 Widget is deprecated; use example.com/v2 Widget" {
 		t.Errorf("warnings: %s", got)
 	}
 }

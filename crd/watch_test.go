@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // watcher reads the events of a watch.
@@ -102,7 +104,7 @@ func TestSelectableFields(t *testing.T) {
 		}
 	}
 	_, err := e.widgets("v1").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.shape=round"})
-	wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "field label not supported: spec.shape")
+	servertest.WantStatus(t, err, 400, metav1.StatusReasonBadRequest, "field label not supported: spec.shape")
 
 	w, err := e.widgets("v1").Watch(t.Context(), metav1.ListOptions{FieldSelector: "spec.color=green"})
 	if err != nil {

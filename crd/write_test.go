@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/scale"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestResourceVersionsOfWrites(t *testing.T) {
@@ -32,18 +34,18 @@ func TestResourceVersionsOfWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.widgets("v1").Update(t.Context(), stale, metav1.UpdateOptions{})
-	wantStatus(t, err, 409, metav1.StatusReasonConflict,
+	servertest.WantStatus(t, err, 409, metav1.StatusReasonConflict,
 		`Operation cannot be fulfilled on widgets.example.com "w": the object has been modified; please apply your changes to the latest version and try again`)
 	stale.SetResourceVersion("")
 	_, err = e.widgets("v1").Update(t.Context(), stale, metav1.UpdateOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, `widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
 	for _, contentType := range []types.PatchType{types.StrategicMergePatchType, "application/json"} {
 		_, err = e.widgets("v1").Patch(t.Context(), "w", contentType, []byte(`{}`), metav1.PatchOptions{})
-		wantStatus(t, err, 415, metav1.StatusReasonUnsupportedMediaType,
+		servertest.WantStatus(t, err, 415, metav1.StatusReasonUnsupportedMediaType,
 			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
 	_, err = e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{}, "none")
-	wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.example.com "w" not found`)
+	servertest.WantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.example.com "w" not found`)
 }
 
 func TestDryRunsWriteNothing(t *testing.T) {
@@ -158,7 +160,7 @@ status: {type: object, properties: {size: {type: integer}, selector: {type: stri
 	}
 	s.ResourceVersion = u.GetResourceVersion()
 	_, err = scales.Update(t.Context(), schema.GroupResource{Group: group, Resource: "widgets"}, s, metav1.UpdateOptions{})
-	wantStatus(t, err, 409, metav1.StatusReasonConflict,
+	servertest.WantStatus(t, err, 409, metav1.StatusReasonConflict,
 		`Operation cannot be fulfilled on widgets.example.com "w": the object has been modified; please apply your changes to the latest version and try again`)
 
 	// A Scale without a resourceVersion updates the latest object. An update of the object itself
@@ -182,13 +184,13 @@ func TestScaleOfAnObjectWithoutReplicas(t *testing.T) {
 	e.widget("w", "")
 	scales, resource := e.scales(), schema.GroupResource{Group: group, Resource: "widgets"}
 	_, err := scales.Get(t.Context(), resource, "w", metav1.GetOptions{})
-	wantStatus(t, err, 500, metav1.StatusReasonInternalError,
+	servertest.WantStatus(t, err, 500, metav1.StatusReasonInternalError,
 		`Internal error occurred: the spec replicas field ".spec.size" does not exist`)
 	patch := func(body string) error {
 		_, err := scales.Patch(t.Context(), resource.WithVersion("v1"), "w", types.MergePatchType, []byte(body), metav1.PatchOptions{})
 		return err
 	}
-	wantStatus(t, patch(`{"metadata":{"name":"w"}}`), 400, metav1.StatusReasonBadRequest,
+	servertest.WantStatus(t, patch(`{"metadata":{"name":"w"}}`), 400, metav1.StatusReasonBadRequest,
 		`the spec replicas field ".spec.size" cannot be empty`)
 	if err := patch(`{"spec":{"replicas":2}}`); err != nil {
 		t.Fatal(err)
@@ -313,11 +315,11 @@ func TestObjectsOfAnotherKindAreInvalid(t *testing.T) {
 	other := object("v1", "w", "")
 	other.SetKind("Gadget")
 	_, err := e.widgets("v1").Create(t.Context(), other, metav1.CreateOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
 	_, err = e.widgets("v1").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"kind":"Gadget"}`), metav1.PatchOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
 	_, err = e.widgets("v1").Update(t.Context(), other, metav1.UpdateOptions{})
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
+	servertest.WantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
 	other.SetResourceVersion("1")
 	if _, err = e.widgets("v1").Update(t.Context(), other, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Errorf("an update of an old version: %v", err)
@@ -335,7 +337,7 @@ func TestApplyOfScaleIsRejected(t *testing.T) {
 	e.widget("w", "spec: {size: 1}")
 	body := []byte(`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"w"},"spec":{"replicas":2}}`)
 	_, err := e.widgets("v1").Patch(t.Context(), "w", types.ApplyYAMLPatchType, body, metav1.PatchOptions{FieldManager: "m"}, "scale")
-	wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "failed to convert new object (/w; autoscaling/v1, Kind=Scale) "+
+	servertest.WantStatus(t, err, 400, metav1.StatusReasonBadRequest, "failed to convert new object (/w; autoscaling/v1, Kind=Scale) "+
 		"to proper version: request to convert CR to an invalid group/version: autoscaling/v1")
 }
 
@@ -350,9 +352,10 @@ func TestUnsupportedRequests(t *testing.T) {
 		d.Spec.Versions[0].Deprecated = true
 	}))
 	e.widget("w", "spec: {size: 1}")
-	e.warnings.texts = nil
-	if _, err := e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{}, "none"); !apierrors.IsNotFound(err) || len(e.warnings.texts) != 1 {
-		t.Errorf("an unknown subresource: %v, warnings %q", err, e.warnings.texts)
+	e.warnings.Take()
+	_, err := e.widgets("v1").Get(t.Context(), "w", metav1.GetOptions{}, "none")
+	if warnings := e.warnings.Take(); !apierrors.IsNotFound(err) || len(warnings) != 1 {
+		t.Errorf("an unknown subresource: %v, warnings %q", err, warnings)
 	}
 	send := func(verb, path, contentType, body string) error {
 		return e.rest.Verb(verb).AbsPath("/apis/example.com/v1"+path).SetHeader("Content-Type", contentType).Body([]byte(body)).Do(t.Context()).Error()

@@ -3,9 +3,7 @@ package policy_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -16,34 +14,23 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // env is a server with a client.
 type env struct {
 	*testing.T
 	client   kubernetes.Interface
-	warnings warnings
+	warnings servertest.Warnings
 }
 
 func start(t *testing.T) *env {
 	t.Helper()
 	e := &env{T: t}
-	server, err := miniapi.Start(t.Context(), miniapi.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, miniapi.Config{})
 	config := rest.CopyConfig(server.RESTConfig())
 	config.WarningHandler = &e.warnings
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	if e.client, err = kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport}); err != nil {
-		t.Fatal(err)
-	}
+	e.client = servertest.Client(t, config)
 	return e
 }
 
@@ -165,35 +152,7 @@ func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason,
 		}
 		return
 	}
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		t.Fatalf("got %v, want a status %d", err, code)
-	}
-	got := status.ErrStatus
-	if got.Code != code || got.Reason != reason || got.Message != message {
-		t.Errorf("got %d %s %q\nwant %d %s %q", got.Code, got.Reason, got.Message, code, reason, message)
-	}
-}
-
-// warnings collects the warnings of all responses.
-type warnings struct {
-	mu    sync.Mutex // guards texts
-	texts []string
-}
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.texts = append(w.texts, text)
-}
-
-func (w *warnings) take() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := w.texts
-	w.texts = nil
-	return all
+	servertest.WantStatus(t, err, code, reason, message)
 }
 
 func statusCode(err error) int32 {

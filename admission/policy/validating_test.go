@@ -94,7 +94,7 @@ func TestValidationActions(t *testing.T) {
 	_, err = e.dryCreate(configMap("c"))
 	wantStatus(t, err, 0, "", "")
 	want := []string{"Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p': failed expression: false"}
-	if diff := cmp.Diff(want, e.warnings.take()); diff != "" {
+	if diff := cmp.Diff(want, e.warnings.Take()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestConnectionsAreShared(t *testing.T) {
@@ -48,7 +49,7 @@ func TestServicesAreResolved(t *testing.T) {
 	e.validating("v", reference)
 	// The certificate is valid for the address, not for the name of the Service.
 	_, err := e.create(configMap("c"))
-	wantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": failed to call webhook: `+
+	servertest.WantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": failed to call webhook: `+
 		`Post "https://hooks.default.svc:443/v?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for example.com, *.example.com, not hooks.default.svc`)
 	if resolved != "hooks.default:443" {
 		t.Errorf("resolved %s", resolved)

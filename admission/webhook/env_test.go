@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // env is an API server, a client of it, and a webhook server.
@@ -30,7 +30,7 @@ type env struct {
 	server   *miniapi.Server
 	client   kubernetes.Interface
 	hooks    *httptest.Server
-	warnings warnings
+	warnings servertest.Warnings
 	opened   atomic.Int32 // connections to hooks
 
 	mu sync.Mutex // guards all below
@@ -62,24 +62,11 @@ func startWith(t *testing.T, config miniapi.Config) *env {
 	}
 	e.hooks.StartTLS()
 	t.Cleanup(e.hooks.Close)
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, config)
 	e.server = server
 	clientConfig := rest.CopyConfig(server.RESTConfig())
 	clientConfig.WarningHandler = &e.warnings
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	e.client, err = kubernetes.NewForConfigAndClient(clientConfig, &http.Client{Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e.client = servertest.Client(t, clientConfig)
 	return e
 }
 
@@ -210,40 +197,6 @@ func must[T any](t *testing.T, create func(context.Context, T, metav1.CreateOpti
 		t.Fatal(err)
 	}
 	return created
-}
-
-// wantStatus checks the status of an error.
-func wantStatus(t *testing.T, err error, code int32, reason metav1.StatusReason, message string) {
-	t.Helper()
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		t.Fatalf("got %v, want a status %d", err, code)
-	}
-	got := status.ErrStatus
-	if got.Code != code || got.Reason != reason || got.Message != message {
-		t.Errorf("got %d %s %q\nwant %d %s %q", got.Code, got.Reason, got.Message, code, reason, message)
-	}
-}
-
-// warnings collects the warnings of all responses.
-type warnings struct {
-	mu    sync.Mutex // guards texts
-	texts []string
-}
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.texts = append(w.texts, text)
-}
-
-func (w *warnings) take() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := w.texts
-	w.texts = nil
-	return all
 }
 
 // with returns an env that reports to another test.

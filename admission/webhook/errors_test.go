@@ -12,6 +12,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestDenials(t *testing.T) {
@@ -32,7 +34,7 @@ func TestDenials(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			e.handle("/v", deny(c.result))
 			_, err := e.create(configMap("x"))
-			wantStatus(t, err, c.code, c.reason, `admission webhook "v.example.com" denied the request`+c.message)
+			servertest.WantStatus(t, err, c.code, c.reason, `admission webhook "v.example.com" denied the request`+c.message)
 		})
 	}
 }
@@ -44,7 +46,7 @@ func TestFirstDenialIsReturned(t *testing.T) {
 		e.handle("/"+name, deny(&metav1.Status{Message: name}))
 	}
 	_, err := e.create(configMap("x"))
-	wantStatus(t, err, 400, "", `admission webhook "a.example.com" denied the request: a`)
+	servertest.WantStatus(t, err, 400, "", `admission webhook "a.example.com" denied the request: a`)
 }
 
 func TestFailurePolicy(t *testing.T) {
@@ -133,7 +135,7 @@ func TestFailurePolicy(t *testing.T) {
 					if requests := e.requests(); len(requests) > 0 {
 						want = strings.Replace(want, "UID", string(requests[0].UID), 1)
 					}
-					wantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": `+want)
+					servertest.WantStatus(t, err, 500, metav1.StatusReasonInternalError, `Internal error occurred: failed calling webhook "v.example.com": `+want)
 				}
 				e.remove("v")
 			}

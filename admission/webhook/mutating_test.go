@@ -10,6 +10,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // trace appends its name to the value that the webhooks before it have written.
@@ -95,7 +97,7 @@ func TestPatches(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			e.handle("/p", patch(c.patch))
 			_, err := e.client.CoreV1().Services("default").Create(t.Context(), service("s"), metav1.CreateOptions{})
-			wantStatus(t, err, c.code, c.reason, c.message)
+			servertest.WantStatus(t, err, c.code, c.reason, c.message)
 		})
 	}
 	t.Run("defaults are set after the patch", func(t *testing.T) {
@@ -107,7 +109,7 @@ func TestPatches(t *testing.T) {
 	})
 	t.Run("a deletion cannot be patched", func(t *testing.T) {
 		err := e.client.CoreV1().Services("default").Delete(t.Context(), "s", metav1.DeleteOptions{})
-		wantStatus(t, err, 500, metav1.StatusReasonInternalError,
+		servertest.WantStatus(t, err, 500, metav1.StatusReasonInternalError,
 			`Internal error occurred: admission webhook "p.example.com" attempted to modify the object, which is not supported for this operation`)
 	})
 }
@@ -134,7 +136,7 @@ func TestInvalidManagedFieldsAreDropped(t *testing.T) {
 	}
 	want := []string{".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; " +
 		"please fix your requests: operation must be `Apply` or `Update`"}
-	if diff := cmp.Diff(want, e.warnings.take()); diff != "" {
+	if diff := cmp.Diff(want, e.warnings.Take()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // one returns the only request that was received.
@@ -101,7 +103,7 @@ func TestReviewOfADeletion(t *testing.T) {
 	})
 	configMaps := e.client.CoreV1().ConfigMaps("default")
 	err := configMaps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
-	wantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: keep b`)
+	servertest.WantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: keep b`)
 	got := e.requests()
 	if len(got) != 2 || got[0].Name != "" || len(got[0].Object.Raw) > 4 || decodeAs(t, got[1].OldObject, &corev1.ConfigMap{}).Name != "b" {
 		t.Errorf("received %v", got)
@@ -124,7 +126,7 @@ func TestReviewOfAConnection(t *testing.T) {
 	options := &corev1.PodExecOptions{Command: []string{"sh", "-i"}, TTY: true}
 	err := e.client.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name("p").SubResource("exec").
 		VersionedParams(options, scheme.ParameterCodec).Do(t.Context()).Error()
-	wantStatus(t, err, 403, "", `admission webhook "v.example.com" denied the request: no shells`)
+	servertest.WantStatus(t, err, 403, "", `admission webhook "v.example.com" denied the request: no shells`)
 	got := e.one()
 	if summary(got) != "CONNECT /v1, Kind=PodExecOptions /v1, Resource=pods/exec default/p" {
 		t.Errorf("got %s", summary(got))
@@ -142,7 +144,7 @@ func TestReviewOfAProxyRequest(t *testing.T) {
 	e.handle("/v", deny(&metav1.Status{Message: "no proxies"}))
 	for path, want := range map[string]string{"": "", "/": "/", "/a": "/a", "/a/": "/a/"} {
 		err := e.client.CoreV1().RESTClient().Get().AbsPath("/api/v1/namespaces/default/pods/p/proxy" + path).Do(t.Context()).Error()
-		wantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: no proxies`)
+		servertest.WantStatus(t, err, 400, "", `admission webhook "v.example.com" denied the request: no proxies`)
 		if got := decodeAs(t, e.one().Object, &corev1.PodProxyOptions{}).Path; got != want {
 			t.Errorf("path %q of the options for the path %q, want %q", got, path, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestConfigurationsTakeEffectAtOnce(t *testing.T) {
@@ -110,7 +111,7 @@ func TestMatchConditions(t *testing.T) {
 			_, err := e.create(configMap("c"))
 			switch {
 			case c.message != "":
-				wantStatus(t, err, 403, metav1.StatusReasonForbidden, c.message)
+				servertest.WantStatus(t, err, 403, metav1.StatusReasonForbidden, c.message)
 			case err != nil:
 				t.Fatal(err)
 			default:
@@ -149,7 +150,7 @@ func TestWarnings(t *testing.T) {
 	if _, err := e.create(configMap("c")); err == nil {
 		t.Error("the request was allowed")
 	}
-	if diff := cmp.Diff([]string{"first", "second"}, e.warnings.take()); diff != "" {
+	if diff := cmp.Diff([]string{"first", "second"}, e.warnings.Take()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

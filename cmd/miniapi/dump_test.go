@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const dumpedObjects = `apiVersion: apiextensions.k8s.io/v1
@@ -67,12 +67,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: joe}]
 func startWith(t *testing.T, config miniapi.Config) *miniapi.Server {
 	t.Helper()
 	config.Authorization, config.Secure, config.Listen = miniapi.RBAC, nil, "127.0.0.1:0"
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Stop(context.Background()) })
-	return server
+	return servertest.Start(t, config)
 }
 
 // dump returns the files of a dump by name.

@@ -1,38 +1,28 @@
 package main
 
 import (
-	"context"
 	"regexp"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // startWithConfigMap starts a server with the test APIs. The ConfigMap default/c has two versions,
 // whose resourceVersions it returns.
 func startWithConfigMap(t *testing.T) (server *miniapi.Server, created, patched string) {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{TestAPIs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	server = servertest.Start(t, miniapi.Config{TestAPIs: true})
 	config := rest.CopyConfig(server.RESTConfig())
 	config.UserAgent = "writer/v1"
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CoreV1().RESTClient().(*rest.RESTClient).Client.CloseIdleConnections)
-	maps := client.CoreV1().ConfigMaps("default")
+	maps := servertest.Client(t, config).CoreV1().ConfigMaps("default")
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"kept": "same"}}
 	first, err := maps.Create(t.Context(), object, metav1.CreateOptions{})
 	if err != nil {

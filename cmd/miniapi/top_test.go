@@ -11,22 +11,17 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestTopPrintsClientsWatchesAndConflicts(t *testing.T) {
 	server, created, _ := startWithConfigMap(t)
 	config := rest.CopyConfig(server.RESTConfig())
 	config.UserAgent = "loser/v1"
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CoreV1().RESTClient().(*rest.RESTClient).Client.CloseIdleConnections)
-	maps := client.CoreV1().ConfigMaps("default")
+	maps := servertest.Client(t, config).CoreV1().ConfigMaps("default")
 	watch, err := maps.Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"context"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -10,6 +8,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // TestReplayAuth replays the requests of users without rights. Steps that name no user were
@@ -21,24 +20,16 @@ func TestReplayAuth(t *testing.T) {
 }
 
 func replayAuth(t *testing.T, release string) {
-	server, err := miniapi.Start(t.Context(), miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		Bootstrap:       bootstrap.Full,
 		Controllers:     []string{"-*"},
 		Secure:          &miniapi.Secure{},
 		Authorization:   miniapi.RBAC,
 		EmulatedVersion: release,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
 	known := readDifferences(t, release)
 	r := &replay{t: t, url: server.URL(), etcd: server.EtcdClient()}
-	admin, anonymous := httpClient(t, server.RESTConfig()), httpClient(t, rest.AnonymousClientConfig(server.RESTConfig()))
+	admin, anonymous := servertest.HTTPClient(t, server.RESTConfig()), servertest.HTTPClient(t, rest.AnonymousClientConfig(server.RESTConfig()))
 	r.client = admin
 	r.namespace("x-auth")
 	for _, s := range load(t, release, "auth") {
@@ -51,14 +42,4 @@ func replayAuth(t *testing.T, release string) {
 	known.stale(t, "auth/", r.differing)
 	known.write(t)
 	t.Logf("%d as recorded, %d differ", r.same, len(r.differing))
-}
-
-func httpClient(t *testing.T, config *rest.Config) *http.Client {
-	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
-	return client
 }

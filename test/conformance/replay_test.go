@@ -22,6 +22,7 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -124,16 +125,8 @@ func newReplay(t *testing.T, release string) *replay {
 func newReplayWith(t *testing.T, config miniapi.Config) *replay {
 	t.Helper()
 	config.Controllers = []string{"-*"}
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, config)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return &replay{t: t, release: config.EmulatedVersion, url: server.URL(), etcd: server.EtcdClient(), client: http.DefaultClient}
 }
 

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/storage/embedded"
@@ -30,16 +30,8 @@ func TestSnapshotOfKubeAPIServerIsServed(t *testing.T) {
 	if err := embedded.Restore(t.Context(), snapshot, data); err != nil {
 		t.Fatal(err)
 	}
-	server, err := miniapi.Start(t.Context(), miniapi.Config{DataDir: data, Controllers: []string{"-*"}, EmulatedVersion: "1.36"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, miniapi.Config{DataDir: data, Controllers: []string{"-*"}, EmulatedVersion: "1.36"})
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	served := 0
 	for _, want := range recordedObjects(t) {
 		path, ok := pathOf(want)

@@ -11,10 +11,13 @@ import (
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1apply "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestClientGoAppliesDeployments(t *testing.T) {
-	deployments := newClientset(t, startServer(t).RESTConfig()).AppsV1().Deployments(namespace)
+	deployments := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig()).AppsV1().Deployments(namespace)
 	labels := map[string]string{"app": "web"}
 	web := func() *appsv1apply.DeploymentApplyConfiguration {
 		return appsv1apply.Deployment("web", namespace).WithSpec(appsv1apply.DeploymentSpec().
@@ -44,7 +47,7 @@ func TestClientGoAppliesDeployments(t *testing.T) {
 }
 
 func TestControllerRuntimeApplies(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	config := func(value string) *corev1apply.ConfigMapApplyConfiguration {
 		return corev1apply.ConfigMap("a", namespace).WithData(map[string]string{"k": value})
 	}

@@ -29,6 +29,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/pager"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func newClientset(t *testing.T, config *rest.Config) *kubernetes.Clientset {
@@ -39,7 +42,7 @@ func newClientset(t *testing.T, config *rest.Config) *kubernetes.Clientset {
 }
 
 func TestDynamicClient(t *testing.T) {
-	client, err := dynamic.NewForConfig(startServer(t).RESTConfig())
+	client, err := dynamic.NewForConfig(servertest.Start(t, miniapi.Config{}).RESTConfig())
 	check(t, err)
 	deployments := client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}).Namespace(namespace)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(newDeployment("web"))
@@ -71,7 +74,7 @@ func TestDynamicClient(t *testing.T) {
 }
 
 func TestMetadataClient(t *testing.T) {
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	written, err := newClientset(t, server.RESTConfig()).CoreV1().ConfigMaps(namespace).Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
 	check(t, err)
 	client, err := metadata.NewForConfig(server.RESTConfig())
@@ -91,7 +94,7 @@ func TestMetadataClient(t *testing.T) {
 
 func TestDiscovery(t *testing.T) {
 	seen := &wire{}
-	client, err := discovery.NewDiscoveryClientForConfig(seen.tap(startServer(t).RESTConfig()))
+	client, err := discovery.NewDiscoveryClientForConfig(seen.tap(servertest.Start(t, miniapi.Config{}).RESTConfig()))
 	check(t, err)
 	cached := memory.NewMemCacheClient(client)
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(cached), cached, nil)
@@ -123,7 +126,7 @@ func TestDiscovery(t *testing.T) {
 }
 
 func TestEventRecorder(t *testing.T) {
-	clientset := newClientset(t, startServer(t).RESTConfig())
+	clientset := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig())
 	config, err := clientset.CoreV1().ConfigMaps(namespace).Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
 	check(t, err)
 	watching, err := clientset.EventsV1().Events(namespace).Watch(t.Context(), metav1.ListOptions{FieldSelector: "reason=Tested"})
@@ -144,7 +147,7 @@ func TestEventRecorder(t *testing.T) {
 }
 
 func TestLeaderElection(t *testing.T) {
-	clientset := newClientset(t, startServer(t).RESTConfig())
+	clientset := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig())
 	leads := make(chan string, 2)
 	run := func(id string) (stop func()) {
 		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -175,7 +178,7 @@ func TestLeaderElection(t *testing.T) {
 
 func TestPagerReadsOneRevision(t *testing.T) {
 	const count, page = 1000, 100
-	clientset := newClientset(t, startServer(t).RESTConfig())
+	clientset := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig())
 	createMany(t, clientset, count)
 	configMaps := clientset.CoreV1().ConfigMaps(namespace)
 	pages, seen := 0, map[string]int{}
@@ -205,7 +208,7 @@ func TestPagerReadsOneRevision(t *testing.T) {
 
 func TestRetryOnConflictLosesNoUpdate(t *testing.T) {
 	const writers, rounds = 8, 25
-	configMaps := newClientset(t, startServer(t).RESTConfig()).CoreV1().ConfigMaps(namespace)
+	configMaps := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig()).CoreV1().ConfigMaps(namespace)
 	_, err := configMaps.Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
 	check(t, err)
 	patient := retry.DefaultRetry

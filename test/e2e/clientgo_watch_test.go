@@ -19,6 +19,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // change is a change of a ConfigMap as an informer's handler receives it.
@@ -57,7 +60,7 @@ func inform(t *testing.T, clientset kubernetes.Interface) (cache.SharedIndexInfo
 }
 
 func TestInformerStreamsItsList(t *testing.T) {
-	server, seen := startServer(t), &wire{}
+	server, seen := servertest.Start(t, miniapi.Config{}), &wire{}
 	clientset := newClientset(t, seen.tap(server.RESTConfig()))
 	configMaps := clientset.CoreV1().ConfigMaps(namespace)
 	before, err := configMaps.Create(t.Context(), newConfigMap("before"), metav1.CreateOptions{})
@@ -90,7 +93,7 @@ func TestInformerStreamsItsList(t *testing.T) {
 
 func TestInformersSeeEveryCreateOnce(t *testing.T) {
 	const count = 5000
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	early := newClientset(t, server.RESTConfig())
 	_, first := inform(t, early)
 	createMany(t, early, count)
@@ -111,7 +114,7 @@ func TestInformersSeeEveryCreateOnce(t *testing.T) {
 }
 
 func TestUntilWithSync(t *testing.T) {
-	clientset := newClientset(t, startServer(t).RESTConfig())
+	clientset := newClientset(t, servertest.Start(t, miniapi.Config{}).RESTConfig())
 	configMaps := clientset.CoreV1().ConfigMaps(namespace)
 	_, err := configMaps.Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
 	check(t, err)
@@ -134,7 +137,7 @@ func TestUntilWithSync(t *testing.T) {
 // TestWatchResumes cuts the connection of a watch repeatedly. The watch continues from its last
 // resourceVersion and neither misses nor repeats a change.
 func TestWatchResumes(t *testing.T) {
-	server, cable := startServer(t), &cable{}
+	server, cable := servertest.Start(t, miniapi.Config{}), &cable{}
 	broken := newClientset(t, cable.through(server.RESTConfig()))
 	writer := newClientset(t, server.RESTConfig()).CoreV1().ConfigMaps(namespace)
 	config, err := writer.Create(t.Context(), newConfigMap("a"), metav1.CreateOptions{})
@@ -163,7 +166,7 @@ func TestWatchResumes(t *testing.T) {
 
 // When the server stops, its watches end without an error event or a partial one.
 func TestWatchEndsWithTheServer(t *testing.T) {
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	clientset := newClientset(t, server.RESTConfig())
 	watching, err := clientset.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{})
 	check(t, err)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/conflicts"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
@@ -53,7 +54,7 @@ func named(server *miniapi.Server, agent string) *rest.Config {
 // The cache of a manager is stale, because the events of its watch are held. The conflict of its
 // controller names the writer that the cache has not seen, and the label that both have changed.
 func TestUpdateOfStaleCacheIsExplained(t *testing.T) {
-	server := startServerWith(t, miniapi.Config{TestAPIs: true, Controllers: []string{"-*"}})
+	server := servertest.Start(t, miniapi.Config{TestAPIs: true, Controllers: []string{"-*"}})
 	releases, err := client.New(named(server, "release-tool"), client.Options{})
 	check(t, err)
 	web := newDeployment("web")

@@ -22,6 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func newManager(t *testing.T, cfg *rest.Config, opts ctrl.Options) ctrl.Manager {
@@ -64,7 +67,7 @@ func ignoreConflict(err error) error {
 }
 
 func TestManagerReconciles(t *testing.T) {
-	server, seen := startServer(t), &wire{}
+	server, seen := servertest.Start(t, miniapi.Config{}), &wire{}
 	mgr := newManager(t, seen.tap(server.RESTConfig()), ctrl.Options{})
 	check(t, ctrl.NewControllerManagedBy(mgr).For(&appsv1.Deployment{}).Complete(observer{mgr.GetClient()}))
 	background(t, mgr.Start)
@@ -120,7 +123,7 @@ func awaitDeployment(t *testing.T, c client.WithWatch, want func(*appsv1.Deploym
 }
 
 func TestCachedClient(t *testing.T) {
-	server, seen := startServer(t), &wire{}
+	server, seen := servertest.Start(t, miniapi.Config{}), &wire{}
 	mgr := newManager(t, seen.tap(server.RESTConfig()), ctrl.Options{})
 	changes := make(chan string, 100)
 	informer, err := mgr.GetCache().GetInformer(t.Context(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
@@ -157,7 +160,7 @@ func TestCachedClient(t *testing.T) {
 }
 
 func TestLeaderElectionOfManagers(t *testing.T) {
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	start := func(id string) (mgr ctrl.Manager, stop func()) {
 		mgr = newManager(t, server.RESTConfig(), ctrl.Options{
 			LeaderElection: true, LeaderElectionID: "example", LeaderElectionNamespace: namespace,

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const finalizer = "example.com/hold"
@@ -28,7 +29,7 @@ func newClient(t *testing.T, server *miniapi.Server) client.WithWatch {
 }
 
 func TestClientSpeaksProtobufForTypedObjects(t *testing.T) {
-	server, seen := startServer(t), &wire{}
+	server, seen := servertest.Start(t, miniapi.Config{}), &wire{}
 	c, err := client.New(seen.tap(server.RESTConfig()), client.Options{})
 	check(t, err)
 	check(t, c.Create(t.Context(), newDeployment("web"))) // after discovery
@@ -49,7 +50,7 @@ func TestClientSpeaksProtobufForTypedObjects(t *testing.T) {
 }
 
 func TestClientUnstructured(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	obj := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "a", "namespace": namespace},
@@ -77,7 +78,7 @@ func TestClientUnstructured(t *testing.T) {
 }
 
 func TestPatches(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	original := newDeployment("web")
 	check(t, c.Create(t.Context(), original))
 	changed := func() *appsv1.Deployment {
@@ -115,7 +116,7 @@ func labelled(web *appsv1.Deployment, key, value string) *appsv1.Deployment {
 }
 
 func TestStatusAndSpecAreSeparate(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	web := newDeployment("web")
 	web.Status.Replicas = 7
 	check(t, c.Create(t.Context(), web))
@@ -141,7 +142,7 @@ func TestStatusAndSpecAreSeparate(t *testing.T) {
 }
 
 func TestScaleSubresource(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	web, scale := newDeployment("web"), &autoscalingv1.Scale{}
 	check(t, c.Create(t.Context(), web))
 	check(t, c.SubResource("scale").Get(t.Context(), web, scale))
@@ -162,7 +163,7 @@ func TestScaleSubresource(t *testing.T) {
 }
 
 func TestFinalizers(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	held := newConfigMap("held")
 	controllerutil.AddFinalizer(held, finalizer)
 	check(t, c.Create(t.Context(), held))
@@ -180,7 +181,7 @@ func TestFinalizers(t *testing.T) {
 }
 
 func TestCreateOrUpdate(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	for i, want := range []controllerutil.OperationResult{
 		controllerutil.OperationResultCreated, controllerutil.OperationResultNone, controllerutil.OperationResultUpdated,
 	} {
@@ -197,7 +198,7 @@ func TestCreateOrUpdate(t *testing.T) {
 }
 
 func TestDeleteAllOf(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	for _, name := range []string{"a", "b", "c"} {
 		config := newConfigMap(name)
 		config.Labels = map[string]string{"gone": map[bool]string{true: "no", false: "yes"}[name == "c"]}
@@ -212,7 +213,7 @@ func TestDeleteAllOf(t *testing.T) {
 }
 
 func TestDeletePreconditions(t *testing.T) {
-	c := newClient(t, startServer(t))
+	c := newClient(t, servertest.Start(t, miniapi.Config{}))
 	config := newConfigMap("a")
 	check(t, c.Create(t.Context(), config))
 	stale := config.ResourceVersion
@@ -226,7 +227,7 @@ func TestDeletePreconditions(t *testing.T) {
 }
 
 func TestMetadataOnly(t *testing.T) {
-	server, seen := startServer(t), &wire{}
+	server, seen := servertest.Start(t, miniapi.Config{}), &wire{}
 	c, err := client.NewWithWatch(seen.tap(server.RESTConfig()), client.Options{})
 	check(t, err)
 	web := newDeployment("web")

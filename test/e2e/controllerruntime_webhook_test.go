@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // sizes is a typical webhook. It defaults the size of ConfigMaps and makes it immutable.
@@ -79,7 +82,7 @@ func sizesConfig() envtest.WebhookInstallOptions {
 }
 
 func TestEnvtestInstallsWebhooks(t *testing.T) {
-	env := existing(startServer(t))
+	env := existing(servertest.Start(t, miniapi.Config{}))
 	env.WebhookInstallOptions = sizesConfig()
 	config, err := env.Start()
 	check(t, err)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // existing returns an environment for a running server.
@@ -24,7 +25,7 @@ func TestEnvtestUsesARunningServer(t *testing.T) {
 		"TLS":        {Secure: &miniapi.Secure{}, Authorization: miniapi.RBAC},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := startServerWith(t, config)
+			server := servertest.Start(t, config)
 			env := existing(server)
 			started, err := env.Start()
 			check(t, err)
@@ -45,7 +46,7 @@ func TestEnvtestUsesARunningServer(t *testing.T) {
 }
 
 func TestEnvtestInstallsCustomResources(t *testing.T) {
-	env := existing(startServer(t))
+	env := existing(servertest.Start(t, miniapi.Config{}))
 	env.CRDDirectoryPaths = []string{"testdata/crd"}
 	config, err := env.Start()
 	check(t, err)
@@ -69,7 +70,7 @@ func TestEnvtestInstallsCustomResources(t *testing.T) {
 // envtest adds users only to control planes that it has started. For a running server use
 // Server.AddUser.
 func TestEnvtestCannotAddUsersToARunningServer(t *testing.T) {
-	server := startServerWith(t, miniapi.Config{Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	env := existing(server)
 	_, err := env.Start()
 	check(t, err)

@@ -10,13 +10,15 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
 // TestStaleCacheOfManager reads through the cache of a manager while the watch cache of the server
 // is held: the manager does not find its own write until the fault ends.
 func TestStaleCacheOfManager(t *testing.T) {
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	mgr := newManager(t, server.RESTConfig(), ctrl.Options{})
 	_, err := mgr.GetCache().GetInformer(t.Context(), &corev1.ConfigMap{})
 	check(t, err)
@@ -45,7 +47,7 @@ func TestStaleCacheOfManager(t *testing.T) {
 
 // TestFullEtcd shows the error of a client of controller-runtime for an etcd without space.
 func TestFullEtcd(t *testing.T) {
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	c := newClient(t, server)
 	web := newDeployment("web")
 	check(t, c.Create(t.Context(), web))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/kubectl with the current output of kubectl; review the diff")
@@ -62,7 +63,7 @@ func play(t *testing.T, text string, by release) string {
 func startServerOf(t *testing.T, story string) *miniapi.Server {
 	t.Helper()
 	flags, _, _ := strings.Cut(story, "\n")
-	return startServerWith(t, map[string]miniapi.Config{
+	return servertest.Start(t, map[string]miniapi.Config{
 		"# --controllers=-*":                          {Controllers: []string{"-*"}},
 		"# --pods=instant and all controllers":        {Pods: miniapi.PodsInstant, Controllers: allControllers()},
 		"# --authorization-mode=RBAC":                 {Authorization: miniapi.RBAC},

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -63,7 +64,7 @@ func inArenas(t *testing.T, test func(*testing.T, *arena, rand.Source)) {
 
 func startAlone(t *testing.T) *arena {
 	t.Helper()
-	server := startServer(t)
+	server := servertest.Start(t, miniapi.Config{})
 	return &arena{servers: []*miniapi.Server{server}, etcd: server.EtcdClient()}
 }
 
@@ -81,7 +82,7 @@ func startReplicas(t *testing.T, delays ...time.Duration) *arena {
 	for _, delay := range delays {
 		l := newLink(t, etcd.ClientURLs()[0], delay)
 		a.links = append(a.links, l)
-		a.servers = append(a.servers, startServerWith(t, miniapi.Config{EtcdServers: []string{l.url()}}))
+		a.servers = append(a.servers, servertest.Start(t, miniapi.Config{EtcdServers: []string{l.url()}}))
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
 	"github.com/miniapi/miniapi/test/e2e/command"
 )
@@ -32,26 +30,6 @@ func TestMain(m *testing.M) {
 	code := leaktest.Run(m)
 	os.RemoveAll(programs.dir)
 	os.Exit(code)
-}
-
-// startServer returns a server that ends with the test.
-func startServer(t *testing.T) *miniapi.Server {
-	t.Helper()
-	return startServerWith(t, miniapi.Config{})
-}
-
-func startServerWith(t *testing.T, config miniapi.Config) *miniapi.Server {
-	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
 }
 
 // otherKubectl replaces the kubectl that is built from this module.

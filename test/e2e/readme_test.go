@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // serverCommand is the first command of the README. The server writes its kubeconfig to
@@ -74,7 +75,7 @@ func TestReadmeTour(t *testing.T) {
 
 func playTour(t *testing.T, blocks []block, path string) string {
 	t.Helper()
-	server := startServerWith(t, miniapi.Config{TestAPIs: true}) // as on the command line
+	server := servertest.Start(t, miniapi.Config{TestAPIs: true}) // as on the command line
 	sh, masks := newShell(t, server), newVolatile(server)
 	sh.env = append(sh.env, "PATH="+programsDir(t)+string(os.PathListSeparator)+path)
 	var out strings.Builder

@@ -22,6 +22,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // accessTable has a line for each request and the status for three kinds of users: the reader, to
@@ -161,7 +162,7 @@ func newAccessServer(t *testing.T) *accessServer {
 			},
 		}
 	})
-	s.admin = clientFor(t, s.RESTConfig())
+	s.admin = servertest.Client(t, s.RESTConfig())
 	return s
 }
 

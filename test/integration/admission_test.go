@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"slices"
-	"sync"
 	"testing"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -17,37 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
-
-// warningRecorder collects the warnings of a client.
-type warningRecorder struct {
-	mu    sync.Mutex // guards texts
-	texts []string
-}
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (h *warningRecorder) HandleWarningHeader(_ int, _, text string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.texts = append(h.texts, text)
-}
-
-// take returns the warnings since the last call.
-func (h *warningRecorder) take() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	texts := h.texts
-	h.texts = nil
-	return texts
-}
 
 // A namespace gets a pod security standard in two steps, as the Kubernetes documentation
 // recommends: first as warnings, then enforced.
 func TestPodSecurityLevels(t *testing.T) {
-	warnings := &warningRecorder{}
-	config := start(t, miniapi.Config{}).RESTConfig()
+	warnings := &servertest.Warnings{}
+	config := servertest.Start(t, miniapi.Config{}).RESTConfig()
 	config.WarningHandler = warnings
-	client := clientFor(t, config).CoreV1()
+	client := servertest.Client(t, config).CoreV1()
 	pod := func(name string, hostNetwork bool) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
 			HostNetwork: hostNetwork, Containers: []corev1.Container{{Name: "c", Image: "i"}},
@@ -65,7 +43,7 @@ func TestPodSecurityLevels(t *testing.T) {
 	}
 	wantWarnings := func(want ...string) {
 		t.Helper()
-		if got := warnings.take(); !slices.Equal(got, want) {
+		if got := warnings.Take(); !slices.Equal(got, want) {
 			t.Errorf("warnings %q\nwant %q", got, want)
 		}
 	}
@@ -87,8 +65,8 @@ func TestPodSecurityLevels(t *testing.T) {
 
 // Approving or signing a CertificateSigningRequest requires a right on its signer.
 func TestCertificateSignersAreAuthorized(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
-	admin := clientFor(t, server.RESTConfig())
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	admin := servertest.Client(t, server.RESTConfig())
 	signerRule := func(verb string, signers ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{certificatesv1.GroupName}, Resources: []string{"signers"}, ResourceNames: signers}
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const things = "/apis/ext.example.org/v1/namespaces/default/things"
@@ -114,7 +115,7 @@ type aggregation struct {
 
 func newAggregation(t *testing.T, config miniapi.Config) *aggregation {
 	t.Helper()
-	a := &aggregation{t: t, server: start(t, config)}
+	a := &aggregation{t: t, server: servertest.Start(t, config)}
 	var err error
 	a.client, err = dynamic.NewForConfig(a.server.RESTConfig())
 	check(t, err)
@@ -179,9 +180,7 @@ func (a *aggregation) extend() {
 // fetch gets a path with the credentials of config.
 func fetch(t *testing.T, config *rest.Config, path string) (status int, body string) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	check(t, err)
-	resp, err := client.Get(config.Host + path)
+	resp, err := servertest.HTTPClient(t, config).Get(config.Host + path)
 	check(t, err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
@@ -248,7 +247,7 @@ func TestAggregatedStreamsAreProxied(t *testing.T) {
 	}
 
 	// Stop ends the streams.
-	check(t, stop(a.server))
+	check(t, servertest.Stop(a.server))
 	if rest, _ := io.ReadAll(stream); len(rest) > 0 {
 		t.Errorf("the watch continues with %q", rest)
 	}

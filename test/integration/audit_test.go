@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // startAudited starts a server with an audit log and a policy with rules in YAML. The returned
@@ -31,14 +32,14 @@ func startAudited(t *testing.T, config miniapi.Config, rules string) (*miniapi.S
 		text := "apiVersion: audit.k8s.io/v1\nkind: Policy\n" + rules
 		check(t, os.WriteFile(config.AuditPolicyFile, []byte(text), 0o600))
 	}
-	server := start(t, config)
+	server := servertest.Start(t, config)
 	info, err := os.Stat(config.AuditLogPath)
 	check(t, err)
 	if runtime.GOOS != "windows" && info.Mode().Perm() != fs.FileMode(0o600) {
 		t.Errorf("the file of the audit log has the mode %v", info.Mode())
 	}
 	return server, func() []auditv1.Event {
-		check(t, stop(server))
+		check(t, servertest.Stop(server))
 		data, err := os.ReadFile(config.AuditLogPath)
 		check(t, err)
 		var events []auditv1.Event

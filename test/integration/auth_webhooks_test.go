@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // reviewer is a server that answers reviews over HTTPS.
@@ -96,7 +97,7 @@ func TestTokenWebhook(t *testing.T) {
 			})
 			config := rest.AnonymousClientConfig(server.RESTConfig())
 			config.BearerToken = "ann-token"
-			ann := clientFor(t, config)
+			ann := servertest.Client(t, config)
 			want := authenticationv1.UserInfo{
 				Username: "ann", UID: "7", Groups: []string{"dev", "system:authenticated"},
 				Extra: map[string]authenticationv1.ExtraValue{"example.com/a": {"b"}},
@@ -119,7 +120,7 @@ func TestTokenWebhook(t *testing.T) {
 				}
 			}
 			review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "broken-token"}}
-			review, err := clientFor(t, server.RESTConfig()).AuthenticationV1().TokenReviews().Create(t.Context(), review, metav1.CreateOptions{})
+			review, err := servertest.Client(t, server.RESTConfig()).AuthenticationV1().TokenReviews().Create(t.Context(), review, metav1.CreateOptions{})
 			check(t, err)
 			if want := "[invalid bearer token, the token is broken]"; review.Status.Error != want {
 				t.Errorf("got  %s\nwant %s", review.Status.Error, want)
@@ -249,7 +250,7 @@ func TestAuthorizationConfig(t *testing.T) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: "ann", Groups: []string{"silent"}, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "configmaps"},
 		}}
-		review, err := clientFor(t, server.RESTConfig()).AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+		review, err := servertest.Client(t, server.RESTConfig()).AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
 		check(t, err)
 		return review.Status.Denied
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/oidc/oidctest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // authenticationConfig writes an AuthenticationConfiguration that trusts an issuer.
@@ -45,7 +46,7 @@ func TestTokensOfIssuersAreUsers(t *testing.T) {
 			server := secureServer(t, func(c *miniapi.Config) { c.Secure = secure })
 			config := rest.AnonymousClientConfig(server.RESTConfig())
 			config.BearerToken = issuer.Token(t, map[string]any{"groups": []string{"dev"}, "jti": "1"})
-			user := whoAmI(t, clientFor(t, config))
+			user := whoAmI(t, servertest.Client(t, config))
 			want := authenticationv1.UserInfo{
 				Username: "oidc:ann", Groups: []string{"dev", "system:authenticated"},
 				Extra: map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/credential-id": {"JTI=1"}},
@@ -75,7 +76,7 @@ func TestTokensOfIssuersAreUsers(t *testing.T) {
 func TestReviewsOfTokensOfIssuers(t *testing.T) {
 	issuer := oidctest.NewIssuer(t)
 	server := secureServer(t, func(c *miniapi.Config) { c.Secure.AuthenticationConfig = authenticationConfig(t, issuer, "") })
-	client := clientFor(t, server.RESTConfig())
+	client := servertest.Client(t, server.RESTConfig())
 	const own = "https://kubernetes.default.svc"
 	for name, tc := range map[string]struct {
 		token     string
@@ -118,7 +119,7 @@ func TestConditionsOfAnonymousRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, t.TempDir(), "authentication.yaml", "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"+tc.anonymous+"\n")
 			server := secureServer(t, func(c *miniapi.Config) { c.Secure.AuthenticationConfig = path })
-			client := clientFor(t, rest.AnonymousClientConfig(server.RESTConfig()))
+			client := servertest.Client(t, rest.AnonymousClientConfig(server.RESTConfig()))
 			for path, want := range tc.want {
 				var status int
 				client.RESTClient().Get().AbsPath(path).Do(t.Context()).StatusCode(&status)

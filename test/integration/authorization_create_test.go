@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // grantRole creates a ClusterRole with the rules and binds it to a user in all namespaces.
 func grantRole(t *testing.T, server *miniapi.Server, user string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
-	roles := clientFor(t, server.RESTConfig()).RbacV1()
+	roles := servertest.Client(t, server.RESTConfig()).RbacV1()
 	name := metav1.ObjectMeta{Name: user}
 	_, err := roles.ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, metav1.CreateOptions{})
 	check(t, err)
@@ -37,9 +38,7 @@ func grantRole(t *testing.T, server *miniapi.Server, user string, rules ...rbacv
 // sendAs sends a request with the credentials of config. It impersonates user unless user is "".
 func sendAs(t *testing.T, config *rest.Config, user, request, contentType, body string) (status int, response string) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	check(t, err)
-	t.Cleanup(client.CloseIdleConnections)
+	client := servertest.HTTPClient(t, config)
 	method, path, _ := strings.Cut(request, " ")
 	r, err := http.NewRequestWithContext(t.Context(), method, config.Host+path, strings.NewReader(body))
 	check(t, err)
@@ -57,7 +56,7 @@ func sendAs(t *testing.T, config *rest.Config, user, request, contentType, body 
 
 // A PUT or PATCH that creates an object requires the verb create.
 func TestCreatingUpdatesRequireTheVerbCreate(t *testing.T) {
-	server := start(t, miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		Authorization: miniapi.RBAC, CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))},
 	})
 	allResources := func(verbs ...string) rbacv1.PolicyRule {

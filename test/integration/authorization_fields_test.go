@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // step is a write of a user. want is a part of the error message, "" for success.
@@ -31,7 +32,7 @@ func play(t *testing.T, server *miniapi.Server, steps []step) {
 
 // The right to write policies gives no read access to their parameters.
 func TestPolicyParametersRequireReadAccess(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	policies := rbacv1.PolicyRule{APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"*"}, Verbs: []string{"*"}}
 	secrets := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}
 	one := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{"s"}}
@@ -92,7 +93,7 @@ func TestPolicyParametersRequireReadAccess(t *testing.T) {
 // Admin access to devices requires a label on the namespace. Changes of allocations and device
 // status require separate rights.
 func TestResourceClaimFieldsRequireRights(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	rule := func(resource, verb string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{resource}, Verbs: []string{verb}}
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestAuthorizationModes(t *testing.T) {
@@ -22,8 +23,8 @@ func TestAuthorizationModes(t *testing.T) {
 		"RBAC,AlwaysDeny":  `configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": alwaysdeny: Everything is forbidden.`,
 	} {
 		t.Run(string(mode), func(t *testing.T) {
-			server := start(t, miniapi.Config{Authorization: mode})
-			if _, err := clientFor(t, server.RESTConfig()).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{}); err != nil {
+			server := servertest.Start(t, miniapi.Config{Authorization: mode})
+			if _, err := servertest.Client(t, server.RESTConfig()).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{}); err != nil {
 				t.Errorf("the administrator: %v", err)
 			}
 			_, err := userOf(t, server, "jane").CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
@@ -36,8 +37,8 @@ func TestAuthorizationModes(t *testing.T) {
 
 // A node may access its node and the objects that its pods use, and what roles allow.
 func TestNodes(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: "Node,RBAC"})
-	admin, node := clientFor(t, server.RESTConfig()), userOf(t, server, "system:node:n1", "system:nodes")
+	server := servertest.Start(t, miniapi.Config{Authorization: "Node,RBAC"})
+	admin, node := servertest.Client(t, server.RESTConfig()), userOf(t, server, "system:node:n1", "system:nodes")
 	want := `secrets "s" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": node: no relationship found between node 'n1' and this object`
 	get := func() error {
 		_, err := node.CoreV1().Secrets("default").Get(t.Context(), "s", metav1.GetOptions{})
@@ -71,8 +72,8 @@ func TestNodes(t *testing.T) {
 // The escalation check of RBAC accepts the verb escalate from any authorization mode.
 func TestEscalationIsDecidedByAllModes(t *testing.T) {
 	for mode, allowed := range map[miniapi.AuthorizationMode]bool{"RBAC,AlwaysAllow": true, "RBAC": false} {
-		server := start(t, miniapi.Config{Authorization: mode})
-		_, err := clientFor(t, server.RESTConfig()).RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		server := servertest.Start(t, miniapi.Config{Authorization: mode})
+		_, err := servertest.Client(t, server.RESTConfig()).RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "editors"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "devs"}},

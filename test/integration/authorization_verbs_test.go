@@ -8,12 +8,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // The right to a verb on a resource does not include similar verbs, subresources and other
 // resources. Authorization comes first, so the objects need not exist.
 func TestRightsAreLimitedToTheirVerbAndResource(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	const pods, deployments = "/api/v1/namespaces/default/pods", "/apis/apps/v1/namespaces/default/deployments"
 	for user, test := range map[string]struct {
 		verbs, resources string // of all groups

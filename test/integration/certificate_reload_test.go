@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func newAuthority(t *testing.T, name string) *certs.Authority {
@@ -66,7 +67,7 @@ func TestCertificateFilesAreReloaded(t *testing.T) {
 	await(t, func() bool { return servedSerial(t, server) != first })
 	expectUsers(newCA, true)
 	expectUsers(oldCA, false)
-	if user := whoAmI(t, clientFor(t, server.RESTConfig())); user.Username != "system:admin" {
+	if user := whoAmI(t, servertest.Client(t, server.RESTConfig())); user.Username != "system:admin" {
 		t.Errorf("the new configuration of clients has the user %v", user)
 	}
 }

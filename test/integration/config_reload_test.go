@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // configFile is the file of a configuration that the server loads again when it changes.
@@ -43,7 +44,7 @@ func TestReloadMetrics(t *testing.T) {
 		newConfigFile(t, "authorization", header+"AuthorizationConfiguration\nauthorizers: [{type: RBAC, name: rbac}]\n"),
 		newConfigFile(t, "encryption", encryptionConfig("secrets", provider("aescbc", "old"))),
 	}
-	server := start(t, miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		Secure:                   &miniapi.Secure{AuthenticationConfig: files[0].path},
 		AuthorizationConfig:      files[1].path,
 		EncryptionProviderConfig: files[2].path, EncryptionProviderConfigAutomaticReload: true,

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage/encryption/kmstest"
 )
 
@@ -51,7 +52,7 @@ type encryptedServer struct {
 func startEncrypted(t *testing.T, config miniapi.Config) *encryptedServer {
 	t.Helper()
 	config.EtcdListenClientURLs = []string{"http://127.0.0.1:0"}
-	s := &encryptedServer{T: t, Server: start(t, config)}
+	s := &encryptedServer{T: t, Server: servertest.Start(t, config)}
 	s.Interface = clientset(t, s.Server)
 	var err error
 	s.etcd, err = clientv3.New(clientv3.Config{Endpoints: s.EtcdClientURLs()})
@@ -120,7 +121,7 @@ func TestEncryptionAtRest(t *testing.T) {
 			t.Errorf("%s is stored as %.40q", kv.Key, kv.Value)
 		}
 	}
-	check(t, stop(s.Server))
+	check(t, servertest.Stop(s.Server))
 
 	config.CRDs = nil
 	s = startEncrypted(t, config)
@@ -148,7 +149,7 @@ func TestStaleValuesAreRewritten(t *testing.T) {
 		s.createSecret(name)
 	}
 	applied(s)
-	check(t, stop(s.Server))
+	check(t, servertest.Stop(s.Server))
 
 	config.EncryptionProviderConfig = write(t, t.TempDir(), "e.yaml", encryptionConfig("secrets", provider("secretbox", "new")+", "+provider("aescbc", "old")))
 	s = startEncrypted(t, config)
@@ -185,7 +186,7 @@ func TestUndecryptableValues(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir(), EncryptionProviderConfig: write(t, t.TempDir(), "e.yaml", encryptionConfig("secrets", provider("aesgcm", "lost")))}
 	s := startEncrypted(t, config)
 	s.createSecret("a")
-	check(t, stop(s.Server))
+	check(t, servertest.Stop(s.Server))
 
 	config.EncryptionProviderConfig = ""
 	s = startEncrypted(t, config)
@@ -233,7 +234,7 @@ func TestReloadMakesValuesReadable(t *testing.T) {
 	s := startEncrypted(t, config)
 	s.createSecret("a")
 	createWidget(t, s.Server, "w")
-	check(t, stop(s.Server))
+	check(t, servertest.Stop(s.Server))
 
 	write(t, dir, "e.yaml", encryptionConfig("secrets", provider("aescbc", "new"), "widgets.example.org", provider("aescbc", "new")))
 	var logged syncBuffer
@@ -325,7 +326,7 @@ func TestEncryptionByKMSPlugin(t *testing.T) {
 			t.Errorf("%s: %s, error %v", path, body, err)
 		}
 	}
-	check(t, stop(s.Server))
+	check(t, servertest.Stop(s.Server))
 	s = startEncrypted(t, config)
 	if got := string(s.secret("a").Data["password"]); got != "swordfish" {
 		t.Errorf("the secret is %q after a restart", got)

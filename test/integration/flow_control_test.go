@@ -13,6 +13,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // classOf returns the headers of a response with the FlowSchema and the priority level.
@@ -25,7 +26,7 @@ func classOf(t *testing.T, server *miniapi.Server, path string) [2]string {
 }
 
 func TestResponsesNameTheirFlowSchema(t *testing.T) {
-	server := start(t, miniapi.Config{Bootstrap: bootstrap.Full, Profiling: true})
+	server := servertest.Start(t, miniapi.Config{Bootstrap: bootstrap.Full, Profiling: true})
 	api := clientset(t, server).FlowcontrolV1()
 	uids := func(schema, level string) [2]string {
 		t.Helper()
@@ -47,7 +48,7 @@ func TestResponsesNameTheirFlowSchema(t *testing.T) {
 }
 
 func TestNewFlowSchemasAreInEffect(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	if got := classOf(t, server, "/api/v1/namespaces"); got != [2]string{} {
 		t.Errorf("a server without FlowSchemas: %v", got)
 	}
@@ -143,7 +144,7 @@ func TestFlowControlMetrics(t *testing.T) {
 
 // A request beyond the limits is rejected, and not executed.
 func TestRejectedRequestsMetrics(t *testing.T) {
-	server := start(t, miniapi.Config{MaxMutatingRequestsInFlight: 1})
+	server := servertest.Start(t, miniapi.Config{MaxMutatingRequestsInFlight: 1})
 	addFlowSchema(t, server, flowcontrolv1.ResourcePolicyRule{
 		Verbs: []string{"create"}, APIGroups: []string{""}, Resources: []string{"configmaps"}, Namespaces: []string{"default"},
 	})

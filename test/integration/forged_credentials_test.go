@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // statusFor lists secrets with the given credentials and returns the status code.
@@ -52,7 +53,7 @@ func statusFor(t *testing.T, server *miniapi.Server, header http.Header, certifi
 // accountToken creates a service account and returns a token of it.
 func accountToken(t *testing.T, server *miniapi.Server, audiences ...string) string {
 	t.Helper()
-	accounts := clientFor(t, server.RESTConfig()).CoreV1().ServiceAccounts("kube-system")
+	accounts := servertest.Client(t, server.RESTConfig()).CoreV1().ServiceAccounts("kube-system")
 	account, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{GenerateName: "admin-"}}, metav1.CreateOptions{})
 	check(t, err)
 	token, err := accounts.CreateToken(t.Context(), account.Name,

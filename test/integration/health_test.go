@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // An expired serving certificate makes the server unready, but does not end it. It is ready again
@@ -31,7 +32,7 @@ func TestExpiredServingCertificateIsReported(t *testing.T) {
 	check(t, err)
 	write(t, dir, "serving.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})))
 	write(t, dir, "serving.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
-	server := start(t, miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		Secure: &miniapi.Secure{CertFile: dir + "/serving.crt", KeyFile: dir + "/serving.key"}, Listen: "127.0.0.1:0",
 	})
 	get := func(path string) string { return request(t, http.MethodGet, server.PlainURL()+path, "", "") }

@@ -20,6 +20,7 @@ import (
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
 	"github.com/miniapi/miniapi/internal/freeport"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // awaitLease waits for an identity lease that meets a condition.
@@ -118,13 +119,13 @@ func decimal(port int32) string { return strconv.Itoa(int(port)) }
 // environment, which would not reach this host.
 func run(t *testing.T, config miniapi.Config, use func(*miniapi.Server, kubernetes.Interface)) {
 	t.Helper()
-	server := start(t, config)
+	server := servertest.Start(t, config)
 	direct := rest.CopyConfig(server.RESTConfig())
 	direct.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	client, err := kubernetes.NewForConfig(direct)
 	check(t, err)
 	use(server, client)
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 }
 
 // freeAddressOf returns HOST:PORT with a free port of a host.

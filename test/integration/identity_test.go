@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // newToken returns a token of a new service account default/bot.
@@ -47,19 +48,19 @@ func TestCredentialsSurviveARestart(t *testing.T) {
 			first, err := miniapi.Start(t.Context(), config)
 			check(t, err)
 			admin := first.RESTConfig()
-			token := withToken(admin, newToken(t, clientFor(t, admin)))
+			token := withToken(admin, newToken(t, servertest.Client(t, admin)))
 			jane, err := first.AddUser("jane", "devs")
 			check(t, err)
 			frontProxy, err := first.FrontProxyCA()
 			check(t, err)
-			check(t, stop(first))
+			check(t, servertest.Stop(first))
 
-			second := start(t, config)
+			second := servertest.Start(t, config)
 			for user, config := range map[string]*rest.Config{
 				"system:admin": admin, "jane": jane, "system:serviceaccount:default:bot": token,
 			} {
 				config.Host = second.URL()
-				if got := whoAmI(t, clientFor(t, config)); got.Username != user {
+				if got := whoAmI(t, servertest.Client(t, config)); got.Username != user {
 					t.Errorf("%s is %v after the restart", user, got)
 				}
 			}
@@ -71,17 +72,17 @@ func TestCredentialsSurviveARestart(t *testing.T) {
 }
 
 func TestServiceAccountTokensOverPlainHTTP(t *testing.T) {
-	server := start(t, miniapi.Config{Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{Authorization: miniapi.RBAC})
 	config := server.RESTConfig()
-	admin := clientFor(t, config)
-	bot := clientFor(t, withToken(config, newToken(t, admin)))
+	admin := servertest.Client(t, config)
+	bot := servertest.Client(t, withToken(config, newToken(t, admin)))
 	if user := whoAmI(t, bot); user.Username != "system:serviceaccount:default:bot" {
 		t.Errorf("the token is of %v", user)
 	}
 	if _, err := bot.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("list without a role: %v", err)
 	}
-	unknown := clientFor(t, withToken(config, "unknown"))
+	unknown := servertest.Client(t, withToken(config, "unknown"))
 	if _, err := unknown.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("list with an unknown token: %v", err)
 	}
@@ -122,13 +123,13 @@ func TestFrontProxyNamesTheUser(t *testing.T) {
 	config := rest.AnonymousClientConfig(server.RESTConfig())
 	config.CertData, config.KeyData = pair.Certificate, pair.Key
 	config.Wrap(withHeaders(map[string]string{"X-Remote-User": "jane", "X-Remote-Group": "devs"}))
-	if user := whoAmI(t, clientFor(t, config)); user.Username != "jane" || len(user.Groups) != 2 {
+	if user := whoAmI(t, servertest.Client(t, config)); user.Username != "jane" || len(user.Groups) != 2 {
 		t.Errorf("the front proxy names %v", user)
 	}
 	eve, err := server.AddUser("eve")
 	check(t, err)
 	eve.Wrap(withHeaders(map[string]string{"X-Remote-User": "jane"}))
-	if user := whoAmI(t, clientFor(t, eve)); user.Username != "eve" {
+	if user := whoAmI(t, servertest.Client(t, eve)); user.Username != "eve" {
 		t.Errorf("a user who is no front proxy names %v", user)
 	}
 }

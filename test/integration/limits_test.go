@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // An object that is too large for the storage is rejected before field managers, admission and
 // validation run. The message is the server's, not etcd's.
 func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	var labels strings.Builder
 	for i := range 30_000 { // 2 MB
 		fmt.Fprintf(&labels, `,"l%058d":"v"`, i)
@@ -47,7 +48,7 @@ func TestTooLargeObjectsAreRejectedFirst(t *testing.T) {
 // As in kube-apiserver, an object that is too large only with its managed fields is stored without
 // them. An apply cannot drop them.
 func TestLargeObjectsLoseTheirManagedFields(t *testing.T) {
-	url := start(t, miniapi.Config{}).URL() + "/api/v1/namespaces/default/configmaps"
+	url := servertest.Start(t, miniapi.Config{}).URL() + "/api/v1/namespaces/default/configmaps"
 	var data strings.Builder
 	for i := range 3_500 { // 0.9 MB, and as much of managed fields
 		fmt.Fprintf(&data, `,"k%0248d":"v"`, i)
@@ -78,7 +79,7 @@ func TestLargeObjectsLoseTheirManagedFields(t *testing.T) {
 }
 
 func TestLargeHeadersAreRejected(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	for size, want := range map[int]int{1 << 19: http.StatusOK, 1<<20 + 8192: http.StatusRequestHeaderFieldsTooLarge} {
 		got := statusFor(t, server, http.Header{"X-Large": {strings.Repeat("x", size)}})
 		if got != want {
@@ -89,7 +90,7 @@ func TestLargeHeadersAreRejected(t *testing.T) {
 
 // The size of objects that are not stored is limited by the size of bodies only.
 func TestReviewsMayBeLargerThanStoredObjects(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	body := `{"spec":{"token":"` + strings.Repeat("x", 2_000_000) + `"}}`
 	got := request(t, http.MethodPost, server.URL()+"/apis/authentication.k8s.io/v1/tokenreviews", "application/json", body)
 	if !strings.HasPrefix(got, `{"kind":"TokenReview"`) {
@@ -100,7 +101,7 @@ func TestReviewsMayBeLargerThanStoredObjects(t *testing.T) {
 // Each version of a custom resource has the other versions, for field managers and conversions.
 // They are computed on demand: together they take memory quadratic in the number of versions.
 func TestManyVersionsOfACustomResource(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	var versions strings.Builder
 	const count = 1000
 	for i := range count {

@@ -20,13 +20,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
 // A client that disconnects during a write leaks no quota, address or port.
 func TestDisconnectsLeakNothing(t *testing.T) {
 	config := miniapi.Config{DataDir: t.TempDir()}
-	server := start(t, config)
+	server := servertest.Start(t, config)
 	client := clientset(t, server)
 	createQuota(t, client)
 	var clients sync.WaitGroup
@@ -40,8 +41,8 @@ func TestDisconnectsLeakNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	check(t, stop(server))
-	expectNoLeaks(t, start(t, config))
+	check(t, servertest.Stop(server))
+	expectNoLeaks(t, servertest.Start(t, config))
 }
 
 // A lost response of etcd leaks no quota, address or port.
@@ -50,7 +51,7 @@ func TestLostEtcdResponsesLeakNothing(t *testing.T) {
 	check(t, err)
 	t.Cleanup(func() { check(t, etcd.Close(context.WithoutCancel(t.Context()))) })
 	proxy := newProxy(t, strings.TrimPrefix(etcd.ClientURLs()[0], "http://"))
-	server := start(t, miniapi.Config{EtcdServers: []string{"http://" + proxy.address()}})
+	server := servertest.Start(t, miniapi.Config{EtcdServers: []string{"http://" + proxy.address()}})
 	client := clientset(t, server)
 	createQuota(t, client)
 	var clients sync.WaitGroup
@@ -65,8 +66,8 @@ func TestLostEtcdResponsesLeakNothing(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	check(t, stop(server))
-	expectNoLeaks(t, start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
+	check(t, servertest.Stop(server))
+	expectNoLeaks(t, servertest.Start(t, miniapi.Config{EtcdServers: etcd.ClientURLs()}))
 }
 
 // writeSome writes objects that are counted by a quota or get addresses and ports. It ignores

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // definition returns a CustomResourceDefinition with an integer field spec.size.
@@ -70,15 +71,15 @@ func TestCRDsAreInstalled(t *testing.T) {
 	write(t, dir, "a.yaml", definition("widgets", "Widget")+"---\n"+definition("gadgets", "Gadget")+"---\n"+listed)
 	for name, install := range map[string]func(t *testing.T) *miniapi.Server{
 		"by Config.CRDs": func(t *testing.T) *miniapi.Server {
-			return start(t, miniapi.Config{CRDs: []string{dir}})
+			return servertest.Start(t, miniapi.Config{CRDs: []string{dir}})
 		},
 		"by InstallCRDs over TLS": func(t *testing.T) *miniapi.Server {
-			server := start(t, miniapi.Config{Secure: &miniapi.Secure{}, Authorization: miniapi.RBAC})
+			server := servertest.Start(t, miniapi.Config{Secure: &miniapi.Secure{}, Authorization: miniapi.RBAC})
 			check(t, server.InstallCRDs(t.Context(), dir))
 			return server
 		},
 		"twice": func(t *testing.T) *miniapi.Server {
-			server := start(t, miniapi.Config{CRDs: []string{dir}})
+			server := servertest.Start(t, miniapi.Config{CRDs: []string{dir}})
 			check(t, server.InstallCRDs(t.Context(), dir))
 			return server
 		},
@@ -122,7 +123,7 @@ func TestManifestsAreAppliedAtStart(t *testing.T) {
 	write(t, dir, "1.yaml", widget+"---\n"+listed)
 	write(t, dir, "2.json", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ours"}}`)
 	write(t, dir, "3.yml", definition("widgets", "Widget"))
-	server := start(t, miniapi.Config{Manifests: dir})
+	server := servertest.Start(t, miniapi.Config{Manifests: dir})
 	_, err := widgets(t, server).Get(t.Context(), "one", metav1.GetOptions{})
 	check(t, err)
 	configMap, err := clientset(t, server).CoreV1().ConfigMaps("ours").Get(t.Context(), "listed", metav1.GetOptions{})
@@ -155,7 +156,7 @@ func TestChangedManifestsAreApplied(t *testing.T) {
 	mine := strings.ReplaceAll(listed, "ours", "default")
 	path := write(t, dir, "a.yaml", mine)
 	logged := make(chan string, 100)
-	server := start(t, miniapi.Config{Manifests: dir, Logger: slog.New(slog.NewTextHandler(lines(logged), &slog.HandlerOptions{Level: slog.LevelError}))})
+	server := servertest.Start(t, miniapi.Config{Manifests: dir, Logger: slog.New(slog.NewTextHandler(lines(logged), &slog.HandlerOptions{Level: slog.LevelError}))})
 	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
 	watcher, err := configMaps.Watch(t.Context(), metav1.ListOptions{})
 	check(t, err)

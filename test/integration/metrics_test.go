@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 var (
@@ -25,7 +26,7 @@ var (
 
 // docs/metrics.md lists every metric of a server with its type and labels, and no other one.
 func TestMetricsAreDocumented(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	addFlowSchema(t, server, flowcontrolv1.ResourcePolicyRule{
 		Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"configmaps"}, ClusterScope: true,
 	})
@@ -115,7 +116,7 @@ func sortedList(text string) string {
 
 // Every check of docs/metrics.md exists and passes on a new server.
 func TestReadinessChecks(t *testing.T) {
-	server := start(t, miniapi.Config{Secure: &miniapi.Secure{}, Listen: "127.0.0.1:0"})
+	server := servertest.Start(t, miniapi.Config{Secure: &miniapi.Secure{}, Listen: "127.0.0.1:0"})
 	for path, checks := range map[string][]string{
 		"/livez":   {"ping", "etcd"},
 		"/healthz": {"ping", "etcd", "serving-certificate"},
@@ -133,11 +134,11 @@ func TestReadinessChecks(t *testing.T) {
 
 // Profiles are served on request only, and to users who may get their path.
 func TestProfiling(t *testing.T) {
-	off := start(t, miniapi.Config{})
+	off := servertest.Start(t, miniapi.Config{})
 	if got := request(t, http.MethodGet, off.URL()+"/debug/pprof/", "", ""); !strings.Contains(got, "404 page not found") {
 		t.Errorf("without Profiling: %.200s", got)
 	}
-	on := start(t, miniapi.Config{Profiling: true, Authorization: miniapi.RBAC})
+	on := servertest.Start(t, miniapi.Config{Profiling: true, Authorization: miniapi.RBAC})
 	for path, want := range map[string]string{
 		"/debug/pprof/": "goroutine", "/debug/pprof/goroutine?debug=1": "goroutine profile: total", "/debug/pprof/cmdline": "Unknown profile",
 	} {
@@ -160,7 +161,7 @@ func TestProfiling(t *testing.T) {
 // regular expressions.
 func missingMetric(t *testing.T, server *miniapi.Server, lines ...string) string {
 	t.Helper()
-	text, err := clientFor(t, server.RESTConfig()).CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	text, err := servertest.Client(t, server.RESTConfig()).CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
 	check(t, err)
 	for _, line := range lines {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).Match(text) {
@@ -180,12 +181,12 @@ func expectMetrics(t *testing.T, server *miniapi.Server, lines ...string) {
 // Authentication and authorization are counted by result, for each server apart.
 func TestAccessMetrics(t *testing.T) {
 	config := miniapi.Config{Secure: &miniapi.Secure{}, Authorization: miniapi.RBAC}
-	server, other := start(t, config), start(t, config)
+	server, other := servertest.Start(t, config), servertest.Start(t, config)
 	anonymous := rest.AnonymousClientConfig(server.RESTConfig())
 	invalid := rest.CopyConfig(anonymous)
 	invalid.BearerToken = "invalid"
 	for _, user := range []*rest.Config{anonymous, invalid} {
-		_, err := clientFor(t, user).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+		_, err := servertest.Client(t, user).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 		if err == nil {
 			t.Error("the list is allowed")
 		}
@@ -199,7 +200,7 @@ func TestAccessMetrics(t *testing.T) {
 
 // Decisions are counted by authorizer, and impersonations by mode.
 func TestDecisionMetrics(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	_, err := userOf(t, server, "jane").CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	const mode = `\{decision="allowed",mode="user-info"\}`
@@ -213,8 +214,8 @@ func TestDecisionMetrics(t *testing.T) {
 
 // A request without credentials is a failure if such requests are rejected.
 func TestMissingCredentialsMetrics(t *testing.T) {
-	server := start(t, miniapi.Config{Secure: &miniapi.Secure{RejectAnonymous: true}})
-	client := clientFor(t, rest.AnonymousClientConfig(server.RESTConfig()))
+	server := servertest.Start(t, miniapi.Config{Secure: &miniapi.Secure{RejectAnonymous: true}})
+	client := servertest.Client(t, rest.AnonymousClientConfig(server.RESTConfig()))
 	if _, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("got %v", err)
 	}
@@ -223,7 +224,7 @@ func TestMissingCredentialsMetrics(t *testing.T) {
 
 // The queues of the built-in controllers are observed under the names of the controllers.
 func TestWorkqueueMetrics(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	_, err := clientset(t, server).CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 	check(t, err)
 	check(t, clientset(t, server).CoreV1().Namespaces().Delete(t.Context(), "a", metav1.DeleteOptions{}))

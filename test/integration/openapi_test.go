@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/openapi3"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // definitionObject returns a CustomResourceDefinition of a kind in its own group.
@@ -45,7 +46,7 @@ type openAPIServer struct {
 
 func startOpenAPIServer(t *testing.T) openAPIServer {
 	t.Helper()
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client, err := definitions.NewForConfig(server.RESTConfig())
 	check(t, err)
 	discovery, err := discovery.NewDiscoveryClientForConfig(server.RESTConfig())

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 const openIDConfiguration = "/.well-known/openid-configuration"
@@ -21,7 +22,7 @@ const openIDConfiguration = "/.well-known/openid-configuration"
 // A service account, or a client with its token, finds the key that verifies the token.
 func TestOpenIDDiscovery(t *testing.T) {
 	server := secureServer(t, nil)
-	admin := clientFor(t, server.RESTConfig()).CoreV1().ServiceAccounts("default")
+	admin := servertest.Client(t, server.RESTConfig()).CoreV1().ServiceAccounts("default")
 	_, err := admin.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "bot"}}, metav1.CreateOptions{})
 	check(t, err)
 	token, err := admin.CreateToken(t.Context(), "bot", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
@@ -63,10 +64,7 @@ func document(t *testing.T, config *rest.Config, url, contentType string, fields
 
 func get(t *testing.T, config *rest.Config, url string) (status int, header http.Header, body []byte) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	check(t, err)
-	defer client.CloseIdleConnections()
-	res, err := client.Get(url)
+	res, err := servertest.HTTPClient(t, config).Get(url)
 	check(t, err)
 	defer res.Body.Close()
 	body, err = io.ReadAll(res.Body)
@@ -79,7 +77,7 @@ func TestOpenIDDiscoveryAccess(t *testing.T) {
 	jane, err := secure.AddUser("jane")
 	check(t, err)
 	named := secureServer(t, func(c *miniapi.Config) { c.Secure.ServiceAccountIssuers = []string{"api"} })
-	plain := start(t, miniapi.Config{})
+	plain := servertest.Start(t, miniapi.Config{})
 	for name, tc := range map[string]struct {
 		server *miniapi.Server
 		config *rest.Config

@@ -10,6 +10,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/oidc/oidctest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // OutgoingAllow limits admission webhooks, token webhooks and token issuers.
@@ -30,7 +31,7 @@ func TestOutgoingAddressesAreLimited(t *testing.T) {
 				c.Secure.AuthenticationConfig = authenticationConfig(t, issuer, "")
 				c.Secure.TokenWebhook = miniapi.TokenWebhook{ConfigFile: webhook.kubeconfig}
 			})
-			client := clientFor(t, server.RESTConfig())
+			client := servertest.Client(t, server.RESTConfig())
 			for _, token := range []string{issuer.Token(t, nil), "other"} {
 				review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 				review, err := client.AuthenticationV1().TokenReviews().Create(t.Context(), review, metav1.CreateOptions{})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // The files of the page are public, but not for other sites in the browser, and the API behind the
@@ -44,7 +45,7 @@ func TestPageIsGuarded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer stop(server)
+			defer servertest.Stop(server)
 			request, err := http.NewRequestWithContext(t.Context(), test.method, server.URL()+test.path, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/recording"
 )
 
@@ -23,7 +24,7 @@ import (
 // text. watchEnded receives a value when the end of a watch is recorded.
 func record(t *testing.T, run func(client kubernetes.Interface, watchEnded <-chan struct{})) ([]recording.Exchange, string) {
 	t.Helper()
-	recorder, err := recording.NewRecorder(start(t, miniapi.Config{}).RESTConfig())
+	recorder, err := recording.NewRecorder(servertest.Start(t, miniapi.Config{}).RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func record(t *testing.T, run func(client kubernetes.Interface, watchEnded <-cha
 // replay returns the differences on a new server.
 func replay(t *testing.T, exchanges []recording.Exchange, timeout time.Duration) (differing int, diff string) {
 	t.Helper()
-	config := recording.Config{Server: start(t, miniapi.Config{}).RESTConfig(), Timeout: timeout}
+	config := recording.Config{Server: servertest.Start(t, miniapi.Config{}).RESTConfig(), Timeout: timeout}
 	replayed, err := recording.Replay(t.Context(), config, exchanges)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // logBuffer is a log that can be read while it is written.
@@ -87,7 +88,7 @@ func summary(base int64, r miniapi.Request) string {
 }
 
 func TestRequestsAreRecorded(t *testing.T) {
-	server := start(t, miniapi.Config{RecentRequests: 50, Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{RecentRequests: 50, Authorization: miniapi.RBAC})
 	const configMaps = "/api/v1/namespaces/default/configmaps"
 	sendAll(t, server, "",
 		"POST "+configMaps+` {"metadata":{"name":"a"}}`,
@@ -142,7 +143,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 }
 
 func TestGeneratedNamesAreRecorded(t *testing.T) {
-	server := start(t, miniapi.Config{RecentRequests: 2})
+	server := servertest.Start(t, miniapi.Config{RecentRequests: 2})
 	sendAll(t, server, "", `POST /api/v1/namespaces/default/configmaps {"metadata":{"generateName":"a-"}}`,
 		`POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews {"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`)
 	records := server.Requests()
@@ -152,7 +153,7 @@ func TestGeneratedNamesAreRecorded(t *testing.T) {
 }
 
 func TestOnlyTheLastRequestsAreKept(t *testing.T) {
-	server := start(t, miniapi.Config{RecentRequests: 3})
+	server := servertest.Start(t, miniapi.Config{RecentRequests: 3})
 	for i := range 5 {
 		sendAll(t, server, "", fmt.Sprint("GET /api/v1/namespaces/", i))
 	}
@@ -163,14 +164,14 @@ func TestOnlyTheLastRequestsAreKept(t *testing.T) {
 	if names != "234" {
 		t.Errorf("names %s, want 234", names)
 	}
-	if records := start(t, miniapi.Config{}).Requests(); len(records) > 0 {
+	if records := servertest.Start(t, miniapi.Config{}).Requests(); len(records) > 0 {
 		t.Errorf("by default: %v", records)
 	}
 }
 
 // A watch that fails after its header has the reason of its last event.
 func TestFailedWatchesHaveAReason(t *testing.T) {
-	server := start(t, miniapi.Config{RecentRequests: 1})
+	server := servertest.Start(t, miniapi.Config{RecentRequests: 1})
 	sendAll(t, server, "", "GET /api/v1/pods?watch=true&resourceVersion=99999999&timeoutSeconds=1&resourceVersionMatch=")
 	if records := server.Requests(); len(records) != 1 || records[0].Code != http.StatusOK && records[0].Reason == "" {
 		t.Errorf("records %+v", records)
@@ -191,9 +192,9 @@ func TestRequestLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			log := &logBuffer{}
 			logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: tc.level}))
-			server := start(t, miniapi.Config{Logger: logger, LogRequests: tc.logRequests})
+			server := servertest.Start(t, miniapi.Config{Logger: logger, LogRequests: tc.logRequests})
 			sendAll(t, server, "jane", `PUT /apis/apps/v1/namespaces/default/deployments/web/status {"metadata":{"name":"web","resourceVersion":"7"}}`)
-			check(t, stop(server))
+			check(t, servertest.Stop(server))
 			if regexp.MustCompile(`level=(INFO|DEBUG) .*component=etcd`).MatchString(log.String()) {
 				t.Errorf("lines of etcd:\n%s", log)
 			}
@@ -211,7 +212,7 @@ func TestRequestLog(t *testing.T) {
 func TestEtcdLogsBelowDebug(t *testing.T) {
 	log := &logBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
-	check(t, stop(start(t, miniapi.Config{Logger: logger})))
+	check(t, servertest.Stop(servertest.Start(t, miniapi.Config{Logger: logger})))
 	if !strings.Contains(log.String(), "level=DEBUG-4 ") || !strings.Contains(log.String(), "component=etcd") {
 		t.Errorf("log:\n%s", log)
 	}
@@ -219,7 +220,7 @@ func TestEtcdLogsBelowDebug(t *testing.T) {
 
 func TestObjectNames(t *testing.T) {
 	for _, mode := range []bootstrap.Mode{bootstrap.Minimal, bootstrap.Full} {
-		server := start(t, miniapi.Config{Bootstrap: mode})
+		server := servertest.Start(t, miniapi.Config{Bootstrap: mode})
 		if names, err := server.ObjectNames(t.Context()); err != nil || len(names) > 0 {
 			t.Errorf("%s: after the start: %v, %v", mode, names, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // restoreLoad is the load of TestRestoresDuringWrites.
@@ -97,7 +98,7 @@ func (l *restoreLoad) collect(events watch.Interface) map[string]string {
 // brings back the state.
 func TestRestoresDuringWrites(t *testing.T) {
 	const writers, writes = 3, 120
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	l := &restoreLoad{T: t, client: clientset(t, server), acknowledged: map[string]string{}}
 	for writer := range writers {
 		createConfigMap(t, l.client, fmt.Sprint("w", writer, "-0"))

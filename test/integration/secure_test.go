@@ -22,6 +22,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/auth/certs"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func secureServer(t *testing.T, configure func(*miniapi.Config)) *miniapi.Server {
@@ -30,22 +31,7 @@ func secureServer(t *testing.T, configure func(*miniapi.Config)) *miniapi.Server
 	if configure != nil {
 		configure(&config)
 	}
-	return start(t, config)
-}
-
-// clientFor returns a client whose connections end with the test.
-func clientFor(t *testing.T, config *rest.Config) *kubernetes.Clientset {
-	t.Helper()
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(httpClient.CloseIdleConnections)
-	client, err := kubernetes.NewForConfigAndClient(config, httpClient)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return servertest.Start(t, config)
 }
 
 func userOf(t *testing.T, server *miniapi.Server, name string, groups ...string) *kubernetes.Clientset {
@@ -54,7 +40,7 @@ func userOf(t *testing.T, server *miniapi.Server, name string, groups ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return clientFor(t, config)
+	return servertest.Client(t, config)
 }
 
 func whoAmI(t *testing.T, client kubernetes.Interface) authenticationv1.UserInfo {
@@ -71,7 +57,7 @@ func TestAdministratorOverTLS(t *testing.T) {
 	if !strings.HasPrefix(server.URL(), "https://127.0.0.1:") {
 		t.Errorf("URL %s", server.URL())
 	}
-	client := clientFor(t, server.RESTConfig())
+	client := servertest.Client(t, server.RESTConfig())
 	if _, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -86,7 +72,7 @@ func TestAdministratorOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if user := whoAmI(t, clientFor(t, config)); user.Username != "system:admin" {
+	if user := whoAmI(t, servertest.Client(t, config)); user.Username != "system:admin" {
 		t.Errorf("administrator of the kubeconfig is %v", user)
 	}
 }
@@ -95,7 +81,7 @@ func TestUsersAreAuthorizedByRoles(t *testing.T) {
 	for name, secure := range map[string]*miniapi.Secure{"over TLS": {}, "over plain HTTP": nil} {
 		t.Run(name, func(t *testing.T) {
 			server := secureServer(t, func(c *miniapi.Config) { c.Secure = secure })
-			admin := clientFor(t, server.RESTConfig())
+			admin := servertest.Client(t, server.RESTConfig())
 			jane := userOf(t, server, "jane", "devs")
 			list := func(namespace string) error {
 				_, err := jane.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
@@ -141,7 +127,7 @@ func TestAccessReviewsUseRoles(t *testing.T) {
 	if err != nil || len(rules.Status.ResourceRules) == 0 || len(rules.Status.NonResourceRules) == 0 {
 		t.Errorf("rules of all users: %v, %v", rules, err)
 	}
-	admin := clientFor(t, server.RESTConfig())
+	admin := servertest.Client(t, server.RESTConfig())
 	other, err := admin.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "joe", Groups: []string{"system:masters"},
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "delete", Resource: "nodes"}},
@@ -153,7 +139,7 @@ func TestAccessReviewsUseRoles(t *testing.T) {
 
 func TestServiceAccountTokens(t *testing.T) {
 	server := secureServer(t, nil)
-	admin := clientFor(t, server.RESTConfig())
+	admin := servertest.Client(t, server.RESTConfig())
 	account, err := admin.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "bot"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +153,7 @@ func TestServiceAccountTokens(t *testing.T) {
 	}
 	config := rest.AnonymousClientConfig(server.RESTConfig())
 	config.BearerToken = token.Status.Token
-	bot := clientFor(t, config)
+	bot := servertest.Client(t, config)
 	if user := whoAmI(t, bot); user.Username != "system:serviceaccount:default:bot" || user.UID != string(account.UID) {
 		t.Errorf("the token authenticates %v", user)
 	}
@@ -253,7 +239,7 @@ func TestCredentialsFromFiles(t *testing.T) {
 			ServiceAccountIssuers:        []string{"https://api.example/"},
 		}
 	})
-	if user := whoAmI(t, clientFor(t, server.RESTConfig())); user.Username != "system:admin" {
+	if user := whoAmI(t, servertest.Client(t, server.RESTConfig())); user.Username != "system:admin" {
 		t.Errorf("administrator is %v", user)
 	}
 	pair, err := authority.IssueClient("ann", "ops")
@@ -262,12 +248,12 @@ func TestCredentialsFromFiles(t *testing.T) {
 	}
 	byCertificate := rest.AnonymousClientConfig(server.RESTConfig())
 	byCertificate.CertData, byCertificate.KeyData = pair.Certificate, pair.Key
-	if user := whoAmI(t, clientFor(t, byCertificate)); user.Username != "ann" || len(user.Groups) != 2 {
+	if user := whoAmI(t, servertest.Client(t, byCertificate)); user.Username != "ann" || len(user.Groups) != 2 {
 		t.Errorf("by certificate: %v", user)
 	}
 	byToken := rest.AnonymousClientConfig(server.RESTConfig())
 	byToken.BearerToken = "secret"
-	if user := whoAmI(t, clientFor(t, byToken)); user.Username != "joe" || user.UID != "u1" || len(user.Groups) != 3 {
+	if user := whoAmI(t, servertest.Client(t, byToken)); user.Username != "joe" || user.UID != "u1" || len(user.Groups) != 3 {
 		t.Errorf("by token: %v", user)
 	}
 	if user := whoAmI(t, userOf(t, server, "jane")); user.Username != "jane" {
@@ -293,13 +279,13 @@ func TestPlainPortBesideASecurePort(t *testing.T) {
 
 func TestStopEndsWatchesOverTLS(t *testing.T) {
 	server := secureServer(t, nil)
-	client := clientFor(t, server.RESTConfig())
+	client := servertest.Client(t, server.RESTConfig())
 	watcher, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer watcher.Stop()
-	if err := stop(server); err != nil {
+	if err := servertest.Stop(server); err != nil {
 		t.Error(err)
 	}
 	for range watcher.ResultChan() {
@@ -319,7 +305,7 @@ func TestInvalidCredentialsFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if server, err := miniapi.Start(t.Context(), miniapi.Config{Secure: &secure}); err == nil {
-				t.Error("Start succeeded", stop(server))
+				t.Error("Start succeeded", servertest.Stop(server))
 			}
 		})
 	}

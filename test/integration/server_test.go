@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
@@ -24,22 +23,8 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
-
-func start(t *testing.T, config miniapi.Config) *miniapi.Server {
-	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	check(t, err)
-	t.Cleanup(func() { check(t, stop(server)) })
-	return server
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
-}
 
 func check(t *testing.T, err error) {
 	t.Helper()
@@ -71,7 +56,7 @@ func TestServersShareNoState(t *testing.T) {
 			configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
 			_, err = configMaps.Create(t.Context(), configMap(fmt.Sprint("server-", i)), metav1.CreateOptions{})
 			list, listErr := configMaps.List(t.Context(), metav1.ListOptions{})
-			if err := errors.Join(err, listErr, stop(server)); err != nil {
+			if err := errors.Join(err, listErr, servertest.Stop(server)); err != nil {
 				t.Error(err)
 				return
 			}
@@ -109,9 +94,9 @@ func TestStopDoesNotWaitForClients(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := start(t, miniapi.Config{})
+			server := servertest.Start(t, miniapi.Config{})
 			awaitEnd := connect(t, server)
-			check(t, stop(server))
+			check(t, servertest.Stop(server))
 			awaitEnd()
 		})
 	}
@@ -132,7 +117,7 @@ func dial(t *testing.T, server *miniapi.Server, data string) (awaitEnd func()) {
 
 // Each of many open watches ends as a complete response, not as a broken connection.
 func TestStopEndsManyWatches(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	var streams sync.WaitGroup
@@ -146,12 +131,12 @@ func TestStopEndsManyWatches(t *testing.T) {
 			}
 		})
 	}
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	streams.Wait()
 }
 
 func TestStopIsIdempotent(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	select {
 	case <-server.Done():
 		t.Fatal("done before Stop")
@@ -160,7 +145,7 @@ func TestStopIsIdempotent(t *testing.T) {
 	var group sync.WaitGroup
 	for range 10 {
 		group.Go(func() {
-			if err := stop(server); err != nil {
+			if err := servertest.Stop(server); err != nil {
 				t.Error(err)
 			}
 			select {
@@ -178,7 +163,7 @@ func TestStopIsIdempotent(t *testing.T) {
 
 func TestAcknowledgedWritesSurviveStop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	server := start(t, miniapi.Config{DataDir: dir})
+	server := servertest.Start(t, miniapi.Config{DataDir: dir})
 	configMaps := clientset(t, server).CoreV1().ConfigMaps("default")
 	var acknowledged sync.Map
 	var writers sync.WaitGroup
@@ -199,10 +184,10 @@ func TestAcknowledgedWritesSurviveStop(t *testing.T) {
 		})
 	}
 	<-enough
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	writers.Wait()
 
-	server = start(t, miniapi.Config{DataDir: dir})
+	server = servertest.Start(t, miniapi.Config{DataDir: dir})
 	list, err := clientset(t, server).CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	stored := map[string]bool{}
@@ -249,7 +234,7 @@ func TestFailedStartReleasesEverything(t *testing.T) {
 				defer checkFree(t, tc.config.Listen)
 			}
 			if server, err := miniapi.Start(tc.ctx, tc.config); err == nil {
-				check(t, stop(server))
+				check(t, servertest.Stop(server))
 				t.Fatal("Start succeeded")
 			}
 			left, err := os.ReadDir(temp)
@@ -274,8 +259,8 @@ func checkFree(t *testing.T, address string) {
 func TestStopRemovesTheTemporaryDirectory(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	server := start(t, miniapi.Config{})
-	check(t, stop(server))
+	server := servertest.Start(t, miniapi.Config{})
+	check(t, servertest.Stop(server))
 	left, err := os.ReadDir(temp)
 	check(t, err)
 	if len(left) > 0 {
@@ -284,7 +269,7 @@ func TestStopRemovesTheTemporaryDirectory(t *testing.T) {
 }
 
 func TestKubeconfig(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	data, err := server.Kubeconfig()
 	check(t, err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(data)
@@ -295,7 +280,7 @@ func TestKubeconfig(t *testing.T) {
 }
 
 func TestForeignHostsAndOriginsAreRejected(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	for header, status := range map[[2]string]int{
 		{"Host", "localhost"}:              http.StatusOK,
 		{"Host", "evil.example"}:           http.StatusForbidden,
@@ -317,7 +302,7 @@ func TestForeignHostsAndOriginsAreRejected(t *testing.T) {
 }
 
 func TestURLOfAnUnspecifiedAddressIsLoopback(t *testing.T) {
-	server := start(t, miniapi.Config{Listen: "0.0.0.0:0", AllowUnauthenticatedNetworkAccess: true})
+	server := servertest.Start(t, miniapi.Config{Listen: "0.0.0.0:0", AllowUnauthenticatedNetworkAccess: true})
 	if !strings.HasPrefix(server.URL(), "http://127.0.0.1:") {
 		t.Errorf("URL %s", server.URL())
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // allocations tracks the services that use each address and node port, event by event.
@@ -78,9 +79,9 @@ func TestAddressesAndPortsAreAllocatedOnce(t *testing.T) {
 		ServiceClusterIPRange: "10.0.0.0/28", ServiceNodePortRange: "30000-30007",
 		EtcdListenClientURLs: []string{"http://127.0.0.1:0"},
 	}
-	first := start(t, config)
+	first := servertest.Start(t, config)
 	config.EtcdServers, config.EtcdListenClientURLs = first.EtcdClientURLs(), nil
-	clients := []*kubernetes.Clientset{clientset(t, first), clientset(t, start(t, config))}
+	clients := []*kubernetes.Clientset{clientset(t, first), clientset(t, servertest.Start(t, config))}
 	tracked := &allocations{t: t, service: map[string]string{}}
 	var watching, working sync.WaitGroup
 	events, err := clients[0].CoreV1().Services("").Watch(t.Context(), metav1.ListOptions{})

@@ -22,6 +22,7 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // contents returns the UID and the data of the ConfigMaps in the namespace default, by name.
@@ -68,7 +69,7 @@ func takeSnapshot(t *testing.T, server *miniapi.Server) *miniapi.Snapshot {
 }
 
 func TestRestoreWritesTheDifferences(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	for _, name := range []string{"same", "changed", "deleted", "recreated"} {
 		createConfigMap(t, client, name)
@@ -125,7 +126,7 @@ func revision(t *testing.T, resourceVersion string) int64 {
 }
 
 func TestStaleWriteAfterRestoreConflicts(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	first := createConfigMap(t, client, "a")
 	snapshot := takeSnapshot(t, server)
@@ -139,7 +140,7 @@ func TestStaleWriteAfterRestoreConflicts(t *testing.T) {
 
 func TestInformersSurviveRestores(t *testing.T) {
 	const watchers, rounds = 32, 5
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	for i := range 50 {
 		createConfigMap(t, client, fmt.Sprint("kept-", i))
@@ -162,7 +163,7 @@ func TestInformersSurviveRestores(t *testing.T) {
 // Each informer, of the server and of the forks, ends equal to a list of its server.
 func TestInformersSurviveForkAndReset(t *testing.T) {
 	const watchers, rounds = 32, 5
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	caches := startConfigMapListers(t, client, watchers)
 	for round := range rounds {
@@ -183,7 +184,7 @@ func TestInformersSurviveForkAndReset(t *testing.T) {
 		if got := len(contents(t, forked)); got != 11 {
 			t.Errorf("the fork of round %d has %d ConfigMaps, want 11", round, got)
 		}
-		check(t, stop(fork))
+		check(t, servertest.Stop(fork))
 	}
 	createConfigMap(t, client, "last")
 	requireEqual(t, caches, contents(t, client), "last")
@@ -249,7 +250,7 @@ func await(t *testing.T, done func() bool) {
 
 func TestResetRestoresTheStateAfterTheStart(t *testing.T) {
 	dir := t.TempDir()
-	server := start(t, miniapi.Config{CRDs: []string{write(t, dir, "crd.yaml", definition("widgets", "Widget"))}})
+	server := servertest.Start(t, miniapi.Config{CRDs: []string{write(t, dir, "crd.yaml", definition("widgets", "Widget"))}})
 	client := clientset(t, server)
 	first, err := server.ObjectNames(t.Context())
 	check(t, err)
@@ -284,7 +285,7 @@ func createWidget(t *testing.T, server *miniapi.Server, name string) {
 }
 
 func TestResetKeepsDefinitionsOnRequest(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	check(t, server.InstallCRDs(t.Context(), write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))))
 	createWidget(t, server, "w")
 	check(t, server.Reset(t.Context(), miniapi.ResetOptions{KeepCRDs: true}))
@@ -295,7 +296,7 @@ func TestResetKeepsDefinitionsOnRequest(t *testing.T) {
 }
 
 func TestResetFreesAddressesOfServices(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	for range 3 {
 		service := &corev1.Service{
@@ -326,7 +327,7 @@ func compact(t *testing.T, server *miniapi.Server) {
 }
 
 func TestResetAfterACompaction(t *testing.T) {
-	server := start(t, miniapi.Config{CompactionInterval: 20 * time.Millisecond})
+	server := servertest.Start(t, miniapi.Config{CompactionInterval: 20 * time.Millisecond})
 	compact(t, server)
 	check(t, server.Reset(t.Context(), miniapi.ResetOptions{}))
 	if left := contents(t, clientset(t, server)); len(left) != 0 {
@@ -335,10 +336,10 @@ func TestResetAfterACompaction(t *testing.T) {
 }
 
 func TestResetErrors(t *testing.T) {
-	durable := start(t, miniapi.Config{DataDir: t.TempDir(), CompactionInterval: 20 * time.Millisecond})
+	durable := servertest.Start(t, miniapi.Config{DataDir: t.TempDir(), CompactionInterval: 20 * time.Millisecond})
 	compact(t, durable)
-	cluster := start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
-	replica := start(t, miniapi.Config{EtcdServers: cluster.EtcdClientURLs()})
+	cluster := servertest.Start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	replica := servertest.Start(t, miniapi.Config{EtcdServers: cluster.EtcdClientURLs()})
 	for want, server := range map[string]*miniapi.Server{"was compacted": durable, "with an etcd cluster cannot be reset": replica} {
 		if err := server.Reset(t.Context(), miniapi.ResetOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -350,7 +351,7 @@ func TestResetErrors(t *testing.T) {
 }
 
 func TestForkHasTheStateAndIsIndependent(t *testing.T) {
-	server := start(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
+	server := servertest.Start(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
 	client := clientset(t, server)
 	createConfigMap(t, client, "shared")
 	createWidget(t, server, "w")
@@ -362,7 +363,7 @@ func TestForkHasTheStateAndIsIndependent(t *testing.T) {
 
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, stop(fork)) }()
+	defer func() { check(t, servertest.Stop(fork)) }()
 	forked := clientset(t, fork)
 	if diff := cmp.Diff(contents(t, client), contents(t, forked)); diff != "" {
 		t.Errorf("the fork differs: %s", diff)
@@ -391,11 +392,11 @@ func TestForkHasTheStateAndIsIndependent(t *testing.T) {
 
 // Objects of a fork must not be newer than the time of its API.
 func TestForkHasTheAdvancedTime(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	check(t, server.Advance(time.Hour))
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, stop(fork)) }()
+	defer func() { check(t, servertest.Stop(fork)) }()
 	if ahead := time.Until(fork.Now()); ahead < 59*time.Minute {
 		t.Errorf("the fork is %v ahead of the machine, want an hour", ahead)
 	}
@@ -403,23 +404,23 @@ func TestForkHasTheAdvancedTime(t *testing.T) {
 
 func TestForkOfASecureServer(t *testing.T) {
 	server := secureServer(t, nil)
-	createConfigMap(t, clientFor(t, server.RESTConfig()), "a")
+	createConfigMap(t, servertest.Client(t, server.RESTConfig()), "a")
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, stop(fork)) }()
-	if got := contents(t, clientFor(t, fork.RESTConfig())); len(got) != 1 {
+	defer func() { check(t, servertest.Stop(fork)) }()
+	if got := contents(t, servertest.Client(t, fork.RESTConfig())); len(got) != 1 {
 		t.Errorf("objects of the fork: %v", got)
 	}
 }
 
 // TestRestoreOfAnotherServer restores an object that a fork has under another create revision.
 func TestRestoreOfAnotherServer(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	createConfigMap(t, client, "a")
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, stop(fork)) }()
+	defer func() { check(t, servertest.Stop(fork)) }()
 	updateConfigMap(t, client, "a", "value")
 
 	forked := clientset(t, fork)
@@ -438,13 +439,13 @@ func TestRestoreOfAnotherServer(t *testing.T) {
 }
 
 func TestSnapshotsKeepTheTimeToLive(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e"}, InvolvedObject: corev1.ObjectReference{Namespace: "default"}}
 	_, err := clientset(t, server).CoreV1().Events("default").Create(t.Context(), event, metav1.CreateOptions{})
 	check(t, err)
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	defer func() { check(t, stop(fork)) }()
+	defer func() { check(t, servertest.Stop(fork)) }()
 	stored, err := fork.EtcdClient().Get(t.Context(), "/registry/events/default/e")
 	check(t, err)
 	if len(stored.Kvs) != 1 || stored.Kvs[0].Lease == 0 {
@@ -455,13 +456,13 @@ func TestSnapshotsKeepTheTimeToLive(t *testing.T) {
 // TestResetDuringTheDeletionOfANamespace resets while the namespace controller deletes the content
 // of a namespace that exists in the initial state.
 func TestResetDuringTheDeletionOfANamespace(t *testing.T) {
-	first := start(t, miniapi.Config{})
+	first := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, first)
 	for i := range 200 {
 		_, err := client.CoreV1().ConfigMaps("kube-node-lease").Create(t.Context(), named(fmt.Sprint(i)), metav1.CreateOptions{})
 		check(t, err)
 	}
-	server := start(t, miniapi.Config{Snapshot: takeSnapshot(t, first)})
+	server := servertest.Start(t, miniapi.Config{Snapshot: takeSnapshot(t, first)})
 	client = clientset(t, server)
 	for range 5 {
 		check(t, client.CoreV1().Namespaces().Delete(t.Context(), "kube-node-lease", metav1.DeleteOptions{}))
@@ -493,7 +494,7 @@ func countConfigMaps(t *testing.T, client kubernetes.Interface) int {
 // receives all other events of a restore. So each event of a restore has a resourceVersion of its
 // own.
 func TestAWatchResumesWithinARestore(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	snapshot := takeSnapshot(t, server)
 	want := []string{"a", "b", "c", "d"}
@@ -524,7 +525,7 @@ func TestAWatchResumesWithinARestore(t *testing.T) {
 
 // The webhook configurations of a restored state apply to the next request.
 func TestWebhooksOfARestoredStateTakeEffectImmediately(t *testing.T) {
-	server := start(t, miniapi.Config{})
+	server := servertest.Start(t, miniapi.Config{})
 	client := clientset(t, server)
 	without := takeSnapshot(t, server)
 	_, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage/embedded"
 )
 
@@ -61,7 +62,7 @@ func fill(t *testing.T, client kubernetes.Interface) (int, error) {
 // The history of an object that is updated all the time does not fill the database.
 func TestReplacingAnObjectDoesNotFillTheDatabase(t *testing.T) {
 	const clients, writes = 4, 20 // writes several times the quota
-	server := start(t, miniapi.Config{EtcdQuotaBackendBytes: smallQuota})
+	server := servertest.Start(t, miniapi.Config{EtcdQuotaBackendBytes: smallQuota})
 	maps := clientset(t, server).CoreV1().ConfigMaps("default")
 	_, err := maps.Create(t.Context(), configMap("shared"), metav1.CreateOptions{})
 	check(t, err)
@@ -97,7 +98,7 @@ func TestFullDatabase(t *testing.T) {
 	server, err := miniapi.Start(t.Context(), config)
 	check(t, err)
 	n, fillErr := fill(t, clientset(t, server))
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	if n < 5 {
 		t.Errorf("%d objects fill the database", n)
 	}
@@ -107,7 +108,7 @@ func TestFullDatabase(t *testing.T) {
 		t.Errorf("got %v", fillErr)
 	}
 
-	server = start(t, config)
+	server = servertest.Start(t, config)
 	maps := clientset(t, server).CoreV1().ConfigMaps("default")
 	if _, err := maps.Create(t.Context(), largeConfigMap("new", "x"), metav1.CreateOptions{}); err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("got %v", err)
@@ -143,10 +144,10 @@ func TestStartDisarmsTheSpaceAlarm(t *testing.T) {
 	check(t, err)
 	_, err = clientset(t, server).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("kept"), metav1.CreateOptions{})
 	check(t, err)
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	raiseAlarm(t, config.DataDir)
 
-	server = start(t, config)
+	server = servertest.Start(t, config)
 	maps := clientset(t, server).CoreV1().ConfigMaps("default")
 	_, err = maps.Get(t.Context(), "kept", metav1.GetOptions{})
 	check(t, err)

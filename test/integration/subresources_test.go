@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // The expected answers are those of kube-apiserver v1.37.1 to the same requests.
@@ -56,7 +57,7 @@ func createPod(t *testing.T, client *kubernetes.Clientset, name string, edit fun
 }
 
 func TestOlderClientsEvictPods(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	createPod(t, client, "p", nil)
 	code, body := send(t, client, http.MethodPost, pods+"p/eviction", `{"apiVersion":"policy/v1beta1","kind":"Eviction","metadata":{"name":"p"}}`)
 	if code != http.StatusCreated {
@@ -69,7 +70,7 @@ func TestOlderClientsEvictPods(t *testing.T) {
 }
 
 func TestTokenRequestsOfAnotherUID(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	account, err := client.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 	check(t, err)
 	path := "/api/v1/namespaces/default/serviceaccounts/a/token"
@@ -85,7 +86,7 @@ func TestTokenRequestsOfAnotherUID(t *testing.T) {
 }
 
 func TestScaleRequests(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
 	code, body := send(t, client, http.MethodPost, deployments, `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
@@ -110,7 +111,7 @@ func TestScaleRequests(t *testing.T) {
 
 // The names of the nodes of a binding are checked. The code is 500, as in kube-apiserver.
 func TestBindingToAnInvalidNode(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	createPod(t, client, "p", func(p *corev1.Pod) { p.Spec.NodeName = "" })
 	for _, node := range []string{"a/b", "..", "A"} {
 		code, body := send(t, client, http.MethodPost, pods+"p/binding", `{"metadata":{"name":"p"},"target":{"name":"`+node+`"}}`)
@@ -122,7 +123,7 @@ func TestBindingToAnInvalidNode(t *testing.T) {
 
 // A write owns all fields that it sends, also those that the subresource does not change.
 func TestOwnershipByPodSubresources(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	createPod(t, client, "p", nil)
 	code, body := send(t, client, http.MethodPatch, pods+"p/resize", `{"spec":{"containers":[{"name":"c","image":"other"}]}}`)
 	if fields := managers(t, body)["resize"]; code != http.StatusOK || !strings.Contains(fields, "f:image") {
@@ -135,7 +136,7 @@ func TestOwnershipByPodSubresources(t *testing.T) {
 }
 
 func TestResizeOfContainersWithClaims(t *testing.T) {
-	client := clientset(t, start(t, miniapi.Config{}))
+	client := clientset(t, servertest.Start(t, miniapi.Config{}))
 	createPod(t, client, "p", func(p *corev1.Pod) {
 		p.Spec.NodeName = ""
 		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "q", ResourceClaimName: new("rc")}}

@@ -12,11 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestTokenRequests(t *testing.T) {
 	server := secureServer(t, nil)
-	admin := clientFor(t, server.RESTConfig())
+	admin := servertest.Client(t, server.RESTConfig())
 	core := admin.CoreV1()
 	pod := func(name, account string) types.UID {
 		obj, err := core.Pods("default").Create(t.Context(), &corev1.Pod{
@@ -92,7 +94,7 @@ func TestAudiencesOfTokenReviews(t *testing.T) {
 		"the default":      {nil, []string{"https://kubernetes.default.svc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			review, err := clientFor(t, server.RESTConfig()).AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{
+			review, err := servertest.Client(t, server.RESTConfig()).AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{
 				Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: tc.requested},
 			}, metav1.CreateOptions{})
 			check(t, err)
@@ -107,7 +109,7 @@ func TestAudiencesOfTokenReviews(t *testing.T) {
 // that lives longer than its answer says.
 func TestExtendedTokens(t *testing.T) {
 	server := secureServer(t, nil)
-	core := clientFor(t, server.RESTConfig()).CoreV1()
+	core := servertest.Client(t, server.RESTConfig()).CoreV1()
 	account, err := core.ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "bot"}}, metav1.CreateOptions{})
 	check(t, err)
 	_, err = core.Pods("default").Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"},

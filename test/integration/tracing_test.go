@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // spanCollector receives spans by OTLP.
@@ -83,7 +84,7 @@ func TestTracing(t *testing.T) {
 	check(t, err)
 	check(t, res.Body.Close())
 	request(t, http.MethodPost, url, "application/json", `{"metadata":{"name":"b"}}`)
-	check(t, stop(server)) // sends the spans
+	check(t, servertest.Stop(server)) // sends the spans
 
 	want := []string{"etcd Txn", "storage create", "registry create", "HTTP POST"}
 	if got := c.path(trace, "etcd Txn"); !slices.Equal(got, want) {

@@ -89,6 +89,7 @@ var layers = map[string][]string{
 	"examples":              {""},
 	// Only tests import these packages, so they may use an implementation.
 	"internal/leaktest":     {},
+	"internal/servertest":   {""},
 	"storage/storagetest":   {"storage", "storage/transform", "versioner"},
 	"registry/registrytest": {"registry", "storage/..."},
 	"test/bench":            {},

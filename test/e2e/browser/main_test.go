@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/test/e2e/browser/chrome"
 	"github.com/miniapi/miniapi/test/e2e/browser/scene"
 )
@@ -49,10 +50,7 @@ func check(t *testing.T, err error) {
 func start(t *testing.T, config miniapi.Config) *miniapi.Server {
 	t.Helper()
 	config.TestAPIs, config.UI = true, true
-	server, err := miniapi.Start(t.Context(), config)
-	check(t, err)
-	t.Cleanup(func() { check(t, server.Stop(context.Background())) })
-	return server
+	return servertest.Start(t, config)
 }
 
 // played returns a server with the objects of the scene.

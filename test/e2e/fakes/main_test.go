@@ -20,6 +20,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -57,10 +58,7 @@ func controllerRuntime(t *testing.T, found string, test func(ctx context.Context
 // start starts a server that ends with the test. It serves the definitions in testdata.
 func start(t *testing.T) *rest.Config {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{CRDs: []string{"testdata"}})
-	check(t, err)
-	t.Cleanup(func() { check(t, server.Stop(context.Background())) })
-	return server.RESTConfig()
+	return servertest.Start(t, miniapi.Config{CRDs: []string{"testdata"}}).RESTConfig()
 }
 
 func passes(t *testing.T, err error) {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // encrypted returns a data directory with an encrypted Secret and its encryption configuration.
@@ -29,12 +30,12 @@ resources:
   - aescbc: {keys: [{name: key1, secret: `+base64.StdEncoding.EncodeToString(key)+`}]}
 `), 0o600))
 	dir = filepath.Join(t.TempDir(), "data")
-	server := start(t, miniapi.Config{DataDir: dir, EncryptionProviderConfig: configuration})
+	server := servertest.Start(t, miniapi.Config{DataDir: dir, EncryptionProviderConfig: configuration})
 	typed, _ := clients(t, server)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"k": "v"}}
 	_, err := typed.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{})
 	check(t, err)
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	return dir, configuration
 }
 
@@ -42,7 +43,7 @@ resources:
 // resources are not affected.
 func TestEncryptedValuesWithoutConfiguration(t *testing.T) {
 	dir, _ := encrypted(t)
-	typed, _ := clients(t, start(t, miniapi.Config{FromSnapshot: dir}))
+	typed, _ := clients(t, servertest.Start(t, miniapi.Config{FromSnapshot: dir}))
 	secrets := typed.CoreV1().Secrets("default")
 	_, getErr := secrets.Get(t.Context(), "s", metav1.GetOptions{})
 	_, listErr := typed.CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{})
@@ -59,7 +60,7 @@ func TestEncryptedValuesWithoutConfiguration(t *testing.T) {
 
 func TestEncryptedValuesWithConfiguration(t *testing.T) {
 	dir, configuration := encrypted(t)
-	typed, _ := clients(t, start(t, miniapi.Config{FromSnapshot: dir, EncryptionProviderConfig: configuration}))
+	typed, _ := clients(t, servertest.Start(t, miniapi.Config{FromSnapshot: dir, EncryptionProviderConfig: configuration}))
 	secret, err := typed.CoreV1().Secrets("default").Get(t.Context(), "s", metav1.GetOptions{})
 	check(t, err)
 	if string(secret.Data["k"]) != "v" {

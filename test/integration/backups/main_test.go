@@ -2,21 +2,19 @@ package backups_test
 
 import (
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
@@ -46,27 +44,10 @@ func snapshot(t *testing.T, name string) string {
 	return path
 }
 
-func start(t *testing.T, config miniapi.Config) *miniapi.Server {
-	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	check(t, err)
-	t.Cleanup(func() { check(t, stop(server)) })
-	return server
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
-}
-
 // clients returns clients that close their connections at the end of the test.
 func clients(t *testing.T, server *miniapi.Server) (*kubernetes.Clientset, dynamic.Interface) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(server.RESTConfig())
-	check(t, err)
-	t.Cleanup(client.CloseIdleConnections)
+	client := servertest.HTTPClient(t, server.RESTConfig())
 	typed, err := kubernetes.NewForConfigAndClient(server.RESTConfig(), client)
 	check(t, err)
 	custom, err := dynamic.NewForConfigAndClient(server.RESTConfig(), client)

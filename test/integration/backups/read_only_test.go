@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/versioner"
 )
 
@@ -82,7 +83,7 @@ func writes(typed *kubernetes.Clientset, custom dynamic.Interface) map[string]fu
 }
 
 func TestEveryWriteIsForbidden(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
 	for name, write := range writes(clients(t, server)) {
 		t.Run(name, func(t *testing.T) {
 			err := write(t.Context())
@@ -101,7 +102,7 @@ func TestEveryWriteIsForbidden(t *testing.T) {
 
 // A review stores nothing.
 func TestReviewsAreAnswered(t *testing.T) {
-	typed, _ := clients(t, start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")}))
+	typed, _ := clients(t, servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")}))
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods"},
 	}}
@@ -113,7 +114,7 @@ func TestReviewsAreAnswered(t *testing.T) {
 }
 
 func TestReadOnlyServersAreNotReset(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
 	state, err := server.Snapshot(t.Context())
 	check(t, err)
 	if err := server.Reset(t.Context(), miniapi.ResetOptions{}); err == nil {
@@ -127,7 +128,7 @@ func TestReadOnlyServersAreNotReset(t *testing.T) {
 // cluster starts a server whose etcd other servers can use.
 func cluster(t *testing.T) (server *miniapi.Server, url string) {
 	t.Helper()
-	server = start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	server = servertest.Start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
 	return server, server.EtcdClientURLs()[0]
 }
 
@@ -135,7 +136,7 @@ func cluster(t *testing.T) (server *miniapi.Server, url string) {
 func TestReadOnlyServerOfARunningEtcd(t *testing.T) {
 	source, url := cluster(t)
 	writer, _ := clients(t, source)
-	server := start(t, miniapi.Config{EtcdServers: []string{url}, ReadOnly: true, Authorization: miniapi.RBAC})
+	server := servertest.Start(t, miniapi.Config{EtcdServers: []string{url}, ReadOnly: true, Authorization: miniapi.RBAC})
 	typed, custom := clients(t, server)
 	watcher, err := typed.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
 	check(t, err)
@@ -153,7 +154,7 @@ func TestReadOnlyServerOfARunningEtcd(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	response, err := source.EtcdClient().Get(t.Context(), "/registry")
 	check(t, err)
 	if got := response.Header.Revision; created.ResourceVersion != versioner.Format(got) {
@@ -179,7 +180,7 @@ func TestReadOnlyServerOfARunningEtcdAtARevision(t *testing.T) {
 	check(t, err)
 	shown := response.Header.Revision
 	check(t, maps.Delete(t.Context(), "first", metav1.DeleteOptions{}))
-	server := start(t, miniapi.Config{EtcdServers: []string{url}, ReadOnly: true, AtRevision: shown})
+	server := servertest.Start(t, miniapi.Config{EtcdServers: []string{url}, ReadOnly: true, AtRevision: shown})
 	typed, _ := clients(t, server)
 	check(t, maps.Delete(t.Context(), "second", metav1.DeleteOptions{}))
 	list, err := typed.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/bootstrap"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // state is a part of the objects of a snapshot.
@@ -68,7 +69,7 @@ func TestSnapshotIsServed(t *testing.T) {
 		"in RBAC mode":         {miniapi.Config{FromSnapshot: snapshot(t, "after.db"), Authorization: miniapi.RBAC}, after},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, stateOf(t, start(t, test.config))); diff != "" {
+			if diff := cmp.Diff(test.want, stateOf(t, servertest.Start(t, test.config))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -77,7 +78,7 @@ func TestSnapshotIsServed(t *testing.T) {
 
 // Definitions are as old as the other objects: at this revision there are none.
 func TestDiscoveryIsAsOfTheRevision(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: oldestRevision})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: oldestRevision})
 	typed, custom := clients(t, server)
 	if _, err := custom.Resource(recipes).List(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("list of recipes before their definition: %v", err)
@@ -91,7 +92,7 @@ func TestDiscoveryIsAsOfTheRevision(t *testing.T) {
 
 // An aggregated API is not a part of the snapshot, so it is not in discovery either.
 func TestAggregatedAPIsAreNotServed(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
 	typed, custom := clients(t, server)
 	groups, err := typed.Discovery().ServerGroups()
 	check(t, err)
@@ -106,7 +107,7 @@ func TestAggregatedAPIsAreNotServed(t *testing.T) {
 // Conversion webhooks belong to another time and place: the stored version can be read, other
 // versions are an error that names it.
 func TestConversionWebhooksAreNotCalled(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db")})
 	_, custom := clients(t, server)
 	orders := schema.GroupVersionResource{Group: "shop.example.com", Version: "v1", Resource: "orders"}
 	_, err := custom.Resource(orders).Get(t.Context(), "first", metav1.GetOptions{})
@@ -119,7 +120,7 @@ func TestConversionWebhooksAreNotCalled(t *testing.T) {
 }
 
 func TestWatchesEndAtTheRevision(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision})
 	typed, _ := clients(t, server)
 	watcher, err := typed.CoreV1().ConfigMaps("shop").Watch(t.Context(), metav1.ListOptions{
 		ResourceVersion: "207", AllowWatchBookmarks: true, SendInitialEvents: new(true),
@@ -144,7 +145,7 @@ func TestWatchesEndAtTheRevision(t *testing.T) {
 }
 
 func TestHistoryOfASnapshot(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), TestAPIs: true})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), TestAPIs: true})
 	typed, _ := clients(t, server)
 	body, err := typed.RESTClient().Get().AbsPath("/api/v1/namespaces/shop/configmaps/settings/history").DoRaw(t.Context())
 	check(t, err)
@@ -166,9 +167,9 @@ func TestSnapshotFileStaysUnchanged(t *testing.T) {
 	before, err := os.ReadFile(file)
 	check(t, err)
 	check(t, os.Chmod(file, 0o400))
-	server := start(t, miniapi.Config{FromSnapshot: file, TestAPIs: true})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: file, TestAPIs: true})
 	stateOf(t, server)
-	check(t, stop(server))
+	check(t, servertest.Stop(server))
 	after, err := os.ReadFile(file)
 	check(t, err)
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -179,10 +180,10 @@ func TestSnapshotFileStaysUnchanged(t *testing.T) {
 }
 
 func TestForkOfASnapshotIsWritable(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision})
 	fork, err := server.Fork(t.Context())
 	check(t, err)
-	t.Cleanup(func() { check(t, stop(fork)) })
+	t.Cleanup(func() { check(t, servertest.Stop(fork)) })
 	typed, custom := clients(t, fork)
 	check(t, typed.CoreV1().ConfigMaps("shop").Delete(t.Context(), "settings", metav1.DeleteOptions{}))
 	list, err := custom.Resource(recipes).Namespace("shop").List(t.Context(), metav1.ListOptions{})
@@ -220,7 +221,7 @@ func TestErrorsOfSnapshots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, err := miniapi.Start(t.Context(), test.config)
 			if err == nil {
-				check(t, stop(server))
+				check(t, servertest.Stop(server))
 			}
 			if err == nil || !strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %q", err, test.text)
@@ -231,7 +232,7 @@ func TestErrorsOfSnapshots(t *testing.T) {
 
 // The resource servers of the test APIs shows the revision that is served.
 func TestStateOfAReadOnlyServer(t *testing.T) {
-	server := start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision, TestAPIs: true})
+	server := servertest.Start(t, miniapi.Config{FromSnapshot: snapshot(t, "after.db"), AtRevision: beforeRevision, TestAPIs: true})
 	_, custom := clients(t, server)
 	servers := schema.GroupVersionResource{Group: "miniapi.dev", Version: "v1alpha1", Resource: "servers"}
 	list, err := custom.Resource(servers).List(t.Context(), metav1.ListOptions{})

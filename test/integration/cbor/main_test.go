@@ -4,13 +4,11 @@ package cbor_test
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"os"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,10 +19,10 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
@@ -41,23 +39,13 @@ type env struct {
 // widgets.example.com.
 func start(t *testing.T, gate bool) *env {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		FeatureGates: map[string]bool{"CBORServingAndStorage": gate}, Controllers: []string{"-*"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(server); err != nil {
-			t.Error(err)
-		}
 	})
 	e := &env{T: t, traffic: &traffic{}}
 	config := server.RESTConfig()
 	config.Wrap(e.traffic.wrap)
-	httpClient, err := rest.HTTPClientFor(config)
-	e.check(err)
-	t.Cleanup(httpClient.CloseIdleConnections)
+	httpClient := servertest.HTTPClient(t, config)
 	inJSON, err := dynamic.NewForConfigAndClient(config, httpClient)
 	e.check(err)
 	_, err = inJSON.Resource(definitions).Create(t.Context(), definition(), metav1.CreateOptions{})
@@ -71,13 +59,6 @@ func start(t *testing.T, gate bool) *env {
 	e.check(err)
 	e.traffic.reset()
 	return e
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
 }
 
 func (e *env) check(err error) {

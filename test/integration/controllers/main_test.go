@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -39,16 +40,12 @@ type env struct {
 func start(t testing.TB, config miniapi.Config) *env {
 	t.Helper()
 	config.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := servertest.Start(t, config)
 	e := &env{TB: t, server: server, client: kubernetes.NewForConfigOrDie(server.RESTConfig()), dynamic: dynamic.NewForConfigOrDie(server.RESTConfig())}
-	t.Cleanup(e.stop)
 	return e
 }
 
-func (e *env) stop() { e.check(e.server.Stop(context.Background())) }
+func (e *env) stop() { e.check(servertest.Stop(e.server)) }
 
 func (e *env) check(err error) {
 	e.Helper()

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -25,9 +25,7 @@ import (
 func startAPI(t *testing.T) (*env, dynamic.ResourceInterface) {
 	t.Helper()
 	e := startWith(t, miniapi.Config{Controllers: []string{"-*"}, TestAPIs: true})
-	httpClient, err := rest.HTTPClientFor(e.server.RESTConfig())
-	e.check(err)
-	t.Cleanup(httpClient.CloseIdleConnections)
+	httpClient := servertest.HTTPClient(t, e.server.RESTConfig())
 	client, err := dynamic.NewForConfigAndClient(e.server.RESTConfig(), httpClient)
 	e.check(err)
 	return e, client.Resource(schema.GroupVersionResource{Group: "miniapi.dev", Version: "v1alpha1", Resource: "faults"})
@@ -227,7 +225,7 @@ func TestResetRestoresConfiguredFaults(t *testing.T) {
 	if list := fork.Faults().List(); len(list) != 0 {
 		t.Errorf("the fork has %d faults", len(list))
 	}
-	e.check(stop(fork))
+	e.check(servertest.Stop(fork))
 }
 
 func TestFaultsAreOffWithoutTestAPIs(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -199,7 +200,7 @@ func TestMatch(t *testing.T) {
 		{"labels of an object that does not exist", faults.On("").Labelled("app=web"), false},
 	} {
 		f := e.faults.Error(test.match, 503)
-		_, err := e.clientOf(jane).CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{})
+		_, err := servertest.Client(e, jane).CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{})
 		if hit := apierrors.IsServiceUnavailable(err); hit != test.hit || (f.Injected() > 0) != test.hit {
 			t.Errorf("%s: %v", test.rule, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -25,7 +26,7 @@ func testLabelSelector(t *testing.T, contentType string) {
 	e := start(t)
 	config := rest.CopyConfig(e.server.RESTConfig())
 	config.ContentType = contentType
-	maps := e.clientOf(config).CoreV1().ConfigMaps("default")
+	maps := servertest.Client(e, config).CoreV1().ConfigMaps("default")
 	ctx := t.Context()
 	create := func(name string, labels map[string]string) error {
 		_, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -14,10 +13,10 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
@@ -39,36 +38,10 @@ func start(t *testing.T) *env {
 
 func startWith(t *testing.T, config miniapi.Config) *env {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(server); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, config)
 	e := &env{T: t, server: server, faults: server.Faults()}
-	e.client = e.clientOf(server.RESTConfig())
+	e.client = servertest.Client(t, server.RESTConfig())
 	return e
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
-}
-
-// clientOf returns a client whose connections end with the test.
-func (e *env) clientOf(config *rest.Config) *kubernetes.Clientset {
-	e.Helper()
-	httpClient, err := rest.HTTPClientFor(config)
-	e.check(err)
-	e.Cleanup(httpClient.CloseIdleConnections)
-	client, err := kubernetes.NewForConfigAndClient(config, httpClient)
-	e.check(err)
-	return client
 }
 
 // dialEtcd returns a client of an etcd.

@@ -13,6 +13,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -24,7 +25,7 @@ func (e *env) staleClient() *kubernetes.Clientset {
 	e.Helper()
 	config := rest.CopyConfig(e.server.RESTConfig())
 	config.UserAgent = staleAgent
-	return e.clientOf(config)
+	return servertest.Client(e, config)
 }
 
 // holdCache creates the object "a" with the value "old", holds the cache for staleAgent, changes

@@ -3,14 +3,12 @@
 package noderestriction_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
@@ -32,40 +31,17 @@ type env struct {
 
 func start(t *testing.T, gates map[string]bool) *env {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), miniapi.Config{
+	server := servertest.Start(t, miniapi.Config{
 		Authorization: "Node,RBAC", EnableAdmissionPlugins: []string{"NodeRestriction"}, Controllers: []string{"-*"}, FeatureGates: gates,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(server); err != nil {
-			t.Error(err)
-		}
-	})
 	return connect(t, server.RESTConfig())
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
 }
 
 // connect creates the objects of setup.
 func connect(t *testing.T, config *rest.Config) *env {
 	t.Helper()
 	config.QPS = -1
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(httpClient.CloseIdleConnections)
-	e := &env{T: t, uids: map[string]string{}}
-	if e.admin, err = kubernetes.NewForConfigAndClient(config, httpClient); err != nil {
-		t.Fatal(err)
-	}
+	e := &env{T: t, admin: servertest.Client(t, config), uids: map[string]string{}}
 	for path, objects := range setup() {
 		for _, object := range objects {
 			code, body := e.send(write{method: "POST", path: path, body: object})

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/activity"
 	"github.com/miniapi/miniapi/versioner"
 )
@@ -64,7 +65,7 @@ var smallReads = &http.Transport{DialContext: func(ctx context.Context, network,
 
 // A watch that selects no change is not behind, and one whose client does not read is.
 func TestWatchesShowTheirBacklog(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c, _ := client(t, server, "reader")
 	read, err := c.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{LabelSelector: "a=b", ResourceVersion: "1"})
 	check(t, err)
@@ -104,7 +105,7 @@ func TestWatchesShowTheirBacklog(t *testing.T) {
 func TestServerShowsCompaction(t *testing.T) {
 	config := withTestAPIs
 	config.CompactionInterval = 5 * time.Minute
-	server := start(t, config)
+	server := servertest.Start(t, config)
 	c, _ := client(t, server, "reader")
 	state := func() activity.Server { return activityOf[activity.Server](t, c, "servers")[0] }
 	created := create(t, c, "default", "a")
@@ -124,7 +125,7 @@ func TestServerShowsCompaction(t *testing.T) {
 }
 
 func TestRequestsNameClients(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	writer, _ := client(t, server, "writer")
 	create(t, writer, "default", "a")
 	_, err := writer.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/history"
 )
 
@@ -52,7 +53,7 @@ func readBlame(t *testing.T, c *kubernetes.Clientset) (string, map[string]string
 // A field is attributed to the write that gave it its present value: not to a write of another
 // field, of the same value, or of an earlier object of the same name.
 func TestBlameNamesLastChange(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c := live(t, server)
 	patch := func(agent, body string) string {
 		client, _ := client(t, server, agent)
@@ -95,7 +96,7 @@ func TestBlameNamesLastChange(t *testing.T) {
 
 // Large integers keep their digits, and custom resources have a blame too.
 func TestBlameOfCustomResource(t *testing.T) {
-	server := start(t, miniapi.Config{TestAPIs: true, CRDs: []string{widgets(t)}})
+	server := servertest.Start(t, miniapi.Config{TestAPIs: true, CRDs: []string{widgets(t)}})
 	c, _ := client(t, server, "first")
 	const path = "/apis/example.com/v1/widgets"
 	body := []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":9007199254740993}}`)

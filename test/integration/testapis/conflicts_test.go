@@ -1,14 +1,12 @@
 package testapis_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,24 +23,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/conflicts"
 )
-
-// start starts a server that ends with the test.
-func start(t *testing.T, config miniapi.Config) *miniapi.Server {
-	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	check(t, err)
-	t.Cleanup(func() { check(t, stop(server)) })
-	return server
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
-}
 
 func check(t *testing.T, err error) {
 	t.Helper()
@@ -53,26 +36,12 @@ func check(t *testing.T, err error) {
 
 // client returns a client with a user agent, which also names its field manager. It collects the
 // warnings of its responses.
-func client(t *testing.T, server *miniapi.Server, agent string) (*kubernetes.Clientset, *warnings) {
+func client(t *testing.T, server *miniapi.Server, agent string) (*kubernetes.Clientset, *servertest.Warnings) {
 	t.Helper()
 	config := rest.CopyConfig(server.RESTConfig())
-	collected := &warnings{}
+	collected := &servertest.Warnings{}
 	config.UserAgent, config.WarningHandler = agent+"/v1", collected
-	c, err := kubernetes.NewForConfig(config)
-	check(t, err)
-	t.Cleanup(c.CoreV1().RESTClient().(*rest.RESTClient).Client.CloseIdleConnections)
-	return c, collected
-}
-
-type warnings struct {
-	mu    sync.Mutex
-	texts []string
-}
-
-func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.texts = append(w.texts, text)
+	return servertest.Client(t, config), collected
 }
 
 // causesOf returns the causes of a conflict of a type, "FIELD" or the words of the message.
@@ -111,13 +80,13 @@ func deployment() *appsv1.Deployment {
 // world has a Deployment that writer "first" has changed after it was read as stale.
 type world struct {
 	second *kubernetes.Clientset
-	warned *warnings
+	warned *servertest.Warnings
 	stale  *appsv1.Deployment
 }
 
 func newWorld(t *testing.T, config miniapi.Config, change func(*appsv1.Deployment)) world {
 	t.Helper()
-	server := start(t, config)
+	server := servertest.Start(t, config)
 	first, _ := client(t, server, "first")
 	deployments := first.AppsV1().Deployments("default")
 	stale, err := deployments.Create(t.Context(), deployment(), metav1.CreateOptions{})
@@ -155,8 +124,9 @@ func TestConflictNamesWriterAndField(t *testing.T) {
 	if diff := cmp.Diff(want, fieldsOf(causesOf(t, err, conflicts.CauseFieldChangedByBoth))); diff != "" {
 		t.Errorf("fields changed by both (-want +got):\n%s", diff)
 	}
-	if len(w.warned.texts) != 1 || !strings.Contains(w.warned.texts[0], "written in between by first") || !strings.Contains(w.warned.texts[0], "both changed "+want[0]) {
-		t.Errorf("warnings: %q", w.warned.texts)
+	warnings := w.warned.Take()
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "written in between by first") || !strings.Contains(warnings[0], "both changed "+want[0]) {
+		t.Errorf("warnings: %q", warnings)
 	}
 }
 
@@ -171,8 +141,8 @@ func TestExplainedConflictKeepsItsMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = append(got, status.Status())
-		if !config.TestAPIs && len(w.warned.texts) > 0 {
-			t.Errorf("warnings without the test APIs: %q", w.warned.texts)
+		if warnings := w.warned.Take(); !config.TestAPIs && len(warnings) > 0 {
+			t.Errorf("warnings without the test APIs: %q", warnings)
 		}
 	}
 	got[0].Details.Causes = nil
@@ -256,7 +226,7 @@ func TestConflictWithForeignVersion(t *testing.T) {
 
 // The base is read from etcd, so it is not known after a compaction; the writers still are.
 func TestConflictAfterCompaction(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	first, _ := client(t, server, "first")
 	maps := first.CoreV1().ConfigMaps("default")
 	stale, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{})
@@ -284,7 +254,7 @@ func TestConflictAfterCompaction(t *testing.T) {
 // Five clients add 1 to the same label. Each of the four losers learns who won, also while the
 // winner's request is still in progress.
 func TestConcurrentConflictsNameTheWinner(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	owner, _ := client(t, server, "owner")
 	read, err := owner.AppsV1().Deployments("default").Create(t.Context(), deployment(), metav1.CreateOptions{})
 	check(t, err)
@@ -337,7 +307,7 @@ func checkConflicts(t *testing.T, server *miniapi.Server, errs []error) {
 // The three versions stand side by side, with the fields that one side has changed alone. Long
 // values are cut.
 func TestRecordedConflictComparesThreeVersions(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	first, _ := client(t, server, "first")
 	maps := first.CoreV1().ConfigMaps("default")
 	stale, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"both": "base"}}, metav1.CreateOptions{})
@@ -365,7 +335,7 @@ func TestRecordedConflictComparesThreeVersions(t *testing.T) {
 
 // The recorded conflict of a Secret has its fields without their values.
 func TestRecordedConflictHidesSecrets(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c, _ := client(t, server, "first")
 	secrets := c.CoreV1().Secrets("default")
 	stale, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
@@ -392,7 +362,7 @@ func TestRecordedConflictHidesSecrets(t *testing.T) {
 // retry.RetryOnConflict succeeds, and the conflict says so. The resource is watched by a dynamic
 // informer, as any other one.
 func TestConflictsResource(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c, _ := client(t, server, "retrier")
 	other, _ := client(t, server, "other")
 	dynamicClient, err := dynamic.NewForConfig(server.RESTConfig())
@@ -438,7 +408,7 @@ func TestConflictsResource(t *testing.T) {
 
 // The values of a Secret are not in the answer, because a user may update what it cannot read.
 func TestConflictHasNoValues(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c, warned := client(t, server, "first")
 	secrets := c.CoreV1().Secrets("default")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"k": "first"}}
@@ -454,7 +424,7 @@ func TestConflictHasNoValues(t *testing.T) {
 	var status apierrors.APIStatus
 	errors.As(err, &status)
 	answer := status.Status()
-	text := answer.String() + strings.Join(warned.texts, "")
+	text := answer.String() + strings.Join(warned.Take(), "")
 	for _, value := range []string{"c2VjcmV0", "secret\"", "b3RoZXI"} {
 		if strings.Contains(text, value) {
 			t.Errorf("the answer has the value %s: %s", value, text)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/activity"
 	"github.com/miniapi/miniapi/testapi/history"
 )
@@ -77,7 +78,7 @@ func live(t *testing.T, server *miniapi.Server) *kubernetes.Clientset {
 }
 
 func TestHistoryAcrossDeletion(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c := live(t, server)
 	h, lines := readHistory(t, c, webPath)
 	want := []string{
@@ -104,7 +105,7 @@ func TestHistoryAcrossDeletion(t *testing.T) {
 
 // An object can be read as of each revision, also between its own ones.
 func TestGetAtExactRevision(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c := live(t, server)
 	h, _ := readHistory(t, c, webPath)
 	for i, want := range []string{"1 1", "2 1", "404", "1 1", "1 7"} {
@@ -135,7 +136,7 @@ func TestGetAtExactRevision(t *testing.T) {
 
 // A compaction keeps the state at its revision. Older revisions are a 410 that names the oldest.
 func TestHistoryAfterCompaction(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c := live(t, server)
 	before, _ := readHistory(t, c, webPath)
 	last := before.Versions[len(before.Versions)-1].ResourceVersion
@@ -160,7 +161,7 @@ func TestHistoryAfterCompaction(t *testing.T) {
 
 // The first revisions can be compacted one by one.
 func TestHistoryNamesOldestOfFirstRevisions(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	c := live(t, server)
 	for revision := int64(1); revision <= 3; revision++ {
 		_, err := server.EtcdClient().Compact(t.Context(), revision)
@@ -193,7 +194,7 @@ spec:
 }
 
 func TestHistoryOfCustomResource(t *testing.T) {
-	server := start(t, miniapi.Config{TestAPIs: true, CRDs: []string{widgets(t)}})
+	server := servertest.Start(t, miniapi.Config{TestAPIs: true, CRDs: []string{widgets(t)}})
 	c, _ := client(t, server, "first")
 	dynamicClient, err := dynamic.NewForConfig(server.RESTConfig())
 	check(t, err)
@@ -214,7 +215,7 @@ func TestHistoryOfCustomResource(t *testing.T) {
 // Without the test APIs there is no history and no blame, as in kube-apiserver, and the right to
 // read an object does not include them.
 func TestHistoryNeedsItsOwnRight(t *testing.T) {
-	c := live(t, start(t, miniapi.Config{Controllers: []string{"-*"}}))
+	c := live(t, servertest.Start(t, miniapi.Config{Controllers: []string{"-*"}}))
 	for _, subresource := range []string{"history", "blame"} {
 		if _, err := raw(t, c, webPath+"/"+subresource); !apierrors.IsNotFound(err) {
 			t.Errorf("%s without the test APIs: %v", subresource, err)
@@ -223,7 +224,7 @@ func TestHistoryNeedsItsOwnRight(t *testing.T) {
 	if _, err := raw(t, c, webPath, "resourceVersion", "1", "resourceVersionMatch", "Exact"); err != nil {
 		t.Errorf("without the test APIs the parameter is ignored: %v", err)
 	}
-	server := start(t, miniapi.Config{TestAPIs: true, Authorization: miniapi.RBAC, Controllers: []string{"-*"}})
+	server := servertest.Start(t, miniapi.Config{TestAPIs: true, Authorization: miniapi.RBAC, Controllers: []string{"-*"}})
 	live(t, server)
 	config, err := server.AddUser("reader")
 	check(t, err)
@@ -239,7 +240,7 @@ func TestHistoryNeedsItsOwnRight(t *testing.T) {
 
 // The history of a test is whole. Of a data directory or a cluster, which may live long, it is not.
 func TestRetentionByDefault(t *testing.T) {
-	etcd := start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
+	etcd := servertest.Start(t, miniapi.Config{EtcdListenClientURLs: []string{"http://127.0.0.1:0"}})
 	for name, test := range map[string]struct {
 		config miniapi.Config
 		want   int64
@@ -249,7 +250,7 @@ func TestRetentionByDefault(t *testing.T) {
 		"a cluster":             {miniapi.Config{TestAPIs: true, EtcdServers: etcd.EtcdClientURLs()}, 300},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := client(t, start(t, test.config), "reader")
+			c, _ := client(t, servertest.Start(t, test.config), "reader")
 			if got := activityOf[activity.Server](t, c, "servers")[0].Retention; got != test.want {
 				t.Errorf("history is kept for %d s, want %d", got, test.want)
 			}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/snapshots"
 )
 
@@ -29,15 +30,9 @@ type snapshotEnv struct {
 
 func startForSnapshots(t *testing.T, config miniapi.Config) *snapshotEnv {
 	t.Helper()
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = stop(server) })
+	server := servertest.Start(t, config)
 	e := &snapshotEnv{t: t}
-	httpClient, err := rest.HTTPClientFor(server.RESTConfig())
-	e.check(err)
-	t.Cleanup(httpClient.CloseIdleConnections)
+	httpClient := servertest.HTTPClient(t, server.RESTConfig())
 	limitless := rest.CopyConfig(server.RESTConfig())
 	limitless.QPS = -1
 	clients, err := dynamic.NewForConfigAndClient(limitless, httpClient)
@@ -134,7 +129,7 @@ func TestSnapshotsNeedTestAPIsAndRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = stop(server) })
+	t.Cleanup(func() { _ = servertest.Stop(server) })
 	config := rest.CopyConfig(server.RESTConfig())
 	config.Impersonate.UserName = "reader"
 	client, err := dynamic.NewForConfig(config)

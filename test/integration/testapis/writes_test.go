@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
 
@@ -20,10 +20,7 @@ func userClient(t *testing.T, server *miniapi.Server, user string) *kubernetes.C
 	t.Helper()
 	config, err := server.AddUser(user, "system:masters")
 	check(t, err)
-	c, err := kubernetes.NewForConfig(config)
-	check(t, err)
-	t.Cleanup(c.CoreV1().RESTClient().(*rest.RESTClient).Client.CloseIdleConnections)
-	return c
+	return servertest.Client(t, config)
 }
 
 // writesOf returns a line for each write of a user.
@@ -44,7 +41,7 @@ func writesOf(t *testing.T, server *miniapi.Server, filter miniapi.WriteFilter) 
 
 // TestWritesNameLostUpdates writes one object from two clients in all ways.
 func TestWritesNameLostUpdates(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	ours, theirs := userClient(t, server, "ours").CoreV1().ConfigMaps("default"), userClient(t, server, "theirs").CoreV1().ConfigMaps("default")
 	created, err := ours.Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "a-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}}},
@@ -102,7 +99,7 @@ func TestWritesNameLostUpdates(t *testing.T) {
 
 // TestOverwrittenInterveningWriteIsLost overwrites the annotation of an injected write.
 func TestOverwrittenInterveningWriteIsLost(t *testing.T) {
-	server := start(t, withTestAPIs)
+	server := servertest.Start(t, withTestAPIs)
 	ours := userClient(t, server, "ours").CoreV1().ConfigMaps("default")
 	created, err := ours.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
 	check(t, err)

@@ -14,6 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func (e *env) advance(d time.Duration) {
@@ -123,10 +124,7 @@ func TestAdvanceExpiresTokens(t *testing.T) {
 		t.Helper()
 		config := rest.AnonymousClientConfig(e.server.RESTConfig())
 		config.BearerToken = token
-		client, err := rest.HTTPClientFor(config)
-		e.check(err)
-		t.Cleanup(client.CloseIdleConnections)
-		response, err := client.Get(e.server.URL() + "/api/v1/namespaces/default/configmaps")
+		response, err := servertest.HTTPClient(t, config).Get(e.server.URL() + "/api/v1/namespaces/default/configmaps")
 		e.check(err)
 		e.check(response.Body.Close())
 		return response.StatusCode

@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/leaktest"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
@@ -28,36 +28,10 @@ type env struct {
 func start(t testing.TB, config miniapi.Config) *env {
 	t.Helper()
 	config.TestAPIs = true
-	server, err := miniapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(server); err != nil {
-			t.Error(err)
-		}
-	})
+	server := servertest.Start(t, config)
 	e := &env{TB: t, server: server}
-	e.client = e.clientOf(server.RESTConfig())
+	e.client = servertest.Client(t, server.RESTConfig())
 	return e
-}
-
-// stop stops a server, which takes milliseconds. The time limit is for slow machines.
-func stop(server *miniapi.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	return server.Stop(ctx)
-}
-
-// clientOf returns a client whose connections end with the test.
-func (e *env) clientOf(config *rest.Config) *kubernetes.Clientset {
-	e.Helper()
-	httpClient, err := rest.HTTPClientFor(config)
-	e.check(err)
-	e.Cleanup(httpClient.CloseIdleConnections)
-	client, err := kubernetes.NewForConfigAndClient(config, httpClient)
-	e.check(err)
-	return client
 }
 
 func (e *env) check(err error) {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 	"github.com/miniapi/miniapi/storage"
 	"github.com/miniapi/miniapi/testapi/faults"
 )
@@ -81,7 +82,7 @@ func TestSettleAwaitsAllWatches(t *testing.T) {
 	}
 	writing.Wait()
 	e.settle()
-	e.check(stop(e.server))
+	e.check(servertest.Stop(e.server))
 	readers.Wait()
 	for i, n := range received {
 		open[i].Stop()
@@ -222,7 +223,7 @@ func TestSettleEndsWithTheServer(t *testing.T) {
 	w, err := e.client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
 	e.check(err)
 	defer w.Stop()
-	e.check(stop(e.server))
+	e.check(servertest.Stop(e.server))
 	if err := e.server.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), "the server has stopped") {
 		t.Errorf("Settle of a stopped server returned %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi"
+	"github.com/miniapi/miniapi/internal/servertest"
 )
 
 // soon returns a context that ends soon, for waits that fail.
@@ -102,7 +103,7 @@ func TestWaitForSaysWhatIsMissing(t *testing.T) {
 	e := start(t, miniapi.Config{})
 	config := rest.CopyConfig(e.server.RESTConfig())
 	config.UserAgent = "painter/v1"
-	painter := e.clientOf(config)
+	painter := servertest.Client(e, config)
 	obj := configMap("a")
 	obj.Data = map[string]string{"color": "green"}
 	_, err := painter.CoreV1().ConfigMaps("default").Create(t.Context(), obj, metav1.CreateOptions{})
@@ -179,7 +180,7 @@ func TestWaitForEndsWithTheServer(t *testing.T) {
 		}
 	})
 	<-checked
-	e.check(stop(e.server))
+	e.check(servertest.Stop(e.server))
 	waiting.Wait()
 	if err := e.server.WaitForDeletion(t.Context(), "cm/a"); err == nil || !strings.Contains(err.Error(), "the server has stopped") {
 		t.Errorf("a wait after the end: %v", err)
