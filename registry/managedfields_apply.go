@@ -30,8 +30,9 @@ func (m *fieldManager) apply(current runtime.Object, req ApplyRequest, now time.
 }
 
 // applyDirectly returns an object after an apply, and false for an apply that the plan does not
-// support: one that may conflict, that leaves out fields which the manager applied before, or that
-// sets the annotation of client-side applies, and an invalid one.
+// support: one that may conflict, that leaves out fields which the manager applied before, that
+// repeats null or an empty map although the object has fields there, which package managedfields
+// removes, or that sets the annotation of client-side applies, and an invalid one.
 func (m *fieldManager) applyDirectly(current runtime.Object, req ApplyRequest, now time.Time) (runtime.Object, bool) {
 	application, ok := m.application(current, req, now)
 	if !ok {
@@ -45,8 +46,16 @@ func (m *fieldManager) applyDirectly(current runtime.Object, req ApplyRequest, n
 	if unchanged {
 		application.Writer.Time = application.Former().Time
 	}
-	if application.HasOthers() {
-		application.Live, _ = before.AsValue().Unstructured().(map[string]any)
+	repeated, shared := application.Former().FieldsV1 != nil, application.HasOthers()
+	var live map[string]any
+	if repeated || shared {
+		live, _ = before.AsValue().Unstructured().(map[string]any)
+	}
+	if repeated && m.configurations().Empties(req.Object.Object, live) {
+		return nil, false
+	}
+	if shared {
+		application.Live = live
 		application.Merged, _ = after.AsValue().Unstructured().(map[string]any)
 	}
 	entries, ok := m.configurations().Apply(application)
