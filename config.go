@@ -394,11 +394,11 @@ func (c Config) audit() audit.Config {
 	return audit.Config{Path: c.AuditLogPath, PolicyFile: c.AuditPolicyFile, Logger: c.Logger}
 }
 
-// logger returns the logger of a component.
 // startsMinimal reports whether the server starts with the objects of bootstrap.Minimal and no
 // others.
 func (c Config) startsMinimal() bool {
 	return c.Bootstrap == bootstrap.Minimal && c.DataDir == "" && len(c.EtcdServers) == 0 && c.Snapshot == nil && !c.readOnly()
 }
 
+// logger returns the logger of a component.
 func (c Config) logger(component string) *slog.Logger { return c.Logger.With("component", component) }
