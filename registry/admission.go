@@ -131,8 +131,7 @@ func (c Chain) Validate(ctx context.Context, attributes *Attributes) error {
 	return nil
 }
 
-// optionsOfUpdate converts the options of a patch to those of the update that it causes, and
-// returns all other options unchanged.
+// optionsOfUpdate returns the UpdateOptions of a patch. It returns other options unchanged.
 func optionsOfUpdate(sent runtime.Object) runtime.Object {
 	patch, ok := sent.(*metav1.PatchOptions)
 	if !ok {

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateCreate returns the errors of the metadata, the kind and the hook for a new object. Any
-// kind's names are path segments, also names that the kind does not validate.
+// validateCreate returns the errors of the metadata, the kind and the hook for a new object. With
+// MetadataLast, and for a generated name, the metadata is validated after the object, and the name
+// as a path segment.
 func (s *Store) validateCreate(ctx context.Context, obj runtime.Object, accessor metav1.Object) field.ErrorList {
 	strategy := &s.resource.Strategy.Create
 	var errs field.ErrorList

@@ -33,8 +33,8 @@ type EventLimit struct {
 	// QPS is the number of writes per second, Burst the number at once.
 	QPS   int32 `json:"qps"`
 	Burst int32 `json:"burst"`
-	// CacheSize is the number of namespaces, users or objects whose writes are counted, those of
-	// the latest writes. Default: 4096. A limit of the type Server ignores it.
+	// CacheSize is the number of namespaces, users or objects that have a counter. The least
+	// recently used counter is evicted. Default: 4096. A limit of the type Server ignores it.
 	CacheSize int32 `json:"cacheSize,omitempty"`
 }
 

@@ -104,7 +104,7 @@ func (c *Classification) Reject() {
 	}
 }
 
-// Begin observes the begin of the execution of a request. The caller must call End.
+// Begin observes the start of the execution of a request. The caller must call End.
 func (c *Classification) Begin(verb string) Execution {
 	if c == nil {
 		return Execution{}
@@ -118,8 +118,7 @@ func (c *Classification) Begin(verb string) Execution {
 	return e
 }
 
-// Execution is the execution of a request. The zero value is that of a request that is not
-// classified.
+// Execution observes the execution of a request. The zero value observes nothing.
 type Execution struct {
 	executing prometheus.Gauge // nil: not classified
 	duration  prometheus.Observer

@@ -18,10 +18,9 @@ import (
 // not expire early, and a lease does not expire late.
 type ShiftClock struct{}
 
-// Times to live in seconds.
 const (
-	shortLease = 1   // expires during the fault
-	longLease  = 600 // is longer than the fault
+	shortLease = 1   // TTL in seconds: expires during the fault
+	longLease  = 600 // TTL in seconds: does not expire during the fault
 	// leaseTolerance is for the whole seconds of etcd, and for the election after which a lease
 	// begins again. It is much less than a jump.
 	leaseTolerance = 5
