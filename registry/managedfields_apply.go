@@ -30,9 +30,10 @@ func (m *fieldManager) apply(current runtime.Object, req ApplyRequest, now time.
 }
 
 // applyDirectly returns an object after an apply, and false for an apply that the plan does not
-// support: one that may conflict, that leaves out fields which the manager applied before, that
-// repeats null or an empty map although the object has fields there, which package managedfields
-// removes, or that sets the annotation of client-side applies, and an invalid one.
+// support: one that may conflict, that leaves out fields which the manager applied before, or that
+// sets the annotation of client-side applies, and an invalid one. It does not support null or an
+// empty map, repeated where the object has fields, either: package managedfields may count such an
+// apply as a change and renew the time of the manager.
 func (m *fieldManager) applyDirectly(current runtime.Object, req ApplyRequest, now time.Time) (runtime.Object, bool) {
 	application, ok := m.application(current, req, now)
 	if !ok {
