@@ -210,8 +210,15 @@ func (r randomPatches) object(document map[string]any, directives bool) map[stri
 // list returns some items, changed, of a list.
 func (r randomPatches) list(items []any, directives bool) []any {
 	patch := []any{}
+	items = slices.Clone(items)
+	if r.IntN(8) == 0 {
+		r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+	}
 	for _, item := range items {
 		members, isObject := item.(map[string]any)
+		if isObject && r.IntN(3) == 0 {
+			continue
+		}
 		if r.IntN(2) == 0 || !isObject {
 			patch = append(patch, item)
 			continue

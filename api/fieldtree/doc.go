@@ -2,9 +2,10 @@
 // encoded, patched and decoded.
 //
 // A [Tree] is a set of fields of one Go type. It goes as deep as a patch does through structs, and
-// ends at every other field: a list, a map or a value is touched as a whole. [Layouts] makes the
-// trees of patches, [Tree.Reduce] the object that has only the touched fields, and [Tree.Copy]
-// sets the touched fields of one object from another one.
+// through lists that a strategic merge patch merges by a key. It ends at every other field: a map,
+// a value or another list is touched as a whole. [Layouts] makes the trees of patches,
+// [Tree.Reduce] the object that has only the touched fields, and [Tree.Copy] sets the touched
+// fields of one object from another one.
 //
 // Invariant: a patch that is applied to the reduced object changes the touched fields as it does
 // in the whole object, and no other fields. A patch whose effect may depend on other fields has no

@@ -27,6 +27,9 @@ type field struct {
 	// container is set for a struct, or a pointer to a struct, whose fields are JSON fields and
 	// which is encoded even if they are all empty.
 	container bool
+	// mergeKey is the JSON name of the field by which a strategic merge patch merges the items of a
+	// list of structs. Empty: the field is no such list.
+	mergeKey string
 }
 
 // of returns the layout of a struct type.
@@ -53,7 +56,7 @@ func (l layout) add(t reflect.Type, path []int) {
 		case name != "":
 			omitted := strings.Contains(options, "omitzero")
 			replaced := strings.Contains(f.Tag.Get("patchStrategy"), "replace")
-			l[name] = field{index: i, path: path, container: !omitted && !replaced && isContainer(f.Type)}
+			l[name] = field{index: i, path: path, container: !omitted && !replaced && isContainer(f.Type), mergeKey: mergeKeyOf(f)}
 		}
 	}
 }
@@ -73,6 +76,14 @@ func isContainer(t reflect.Type) bool {
 		t = t.Elem()
 	}
 	return t.Kind() == reflect.Struct && !hasOwnEncoding(t)
+}
+
+func mergeKeyOf(f reflect.StructField) string {
+	isList := f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct
+	if !isList || hasOwnEncoding(f.Type.Elem()) || !strings.Contains(f.Tag.Get("patchStrategy"), "merge") {
+		return ""
+	}
+	return f.Tag.Get("patchMergeKey")
 }
 
 func hasOwnEncoding(t reflect.Type) bool {

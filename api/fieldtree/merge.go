@@ -47,20 +47,33 @@ func (l *Layouts) StrategicMerge(obj runtime.Object, patch map[string]any) (*Tre
 
 func (b builder) strategicMerge(patch map[string]any) bool {
 	for key, value := range patch {
-		name := strings.TrimPrefix(strings.TrimPrefix(key, setElementOrderPrefix), deleteFromListPrefix)
-		members, isObject := value.(map[string]any)
-		if !isObject || name != key || hasDirective(members) {
-			if !b.whole(name) {
-				return false
-			}
-			continue
-		}
-		within, inside, ok := b.enter(name)
-		if !ok || inside && !within.strategicMerge(members) {
+		if !b.strategicMember(key, value) {
 			return false
 		}
 	}
 	return true
+}
+
+// strategicMember adds what a member of a strategic merge patch touches.
+func (b builder) strategicMember(key string, value any) bool {
+	if name, isOrder := strings.CutPrefix(key, setElementOrderPrefix); isOrder {
+		return b.list(name, nil)
+	}
+	if name, deletes := strings.CutPrefix(key, deleteFromListPrefix); deletes {
+		return b.whole(name)
+	}
+	switch value := value.(type) {
+	case []any:
+		return b.list(key, value)
+	case map[string]any:
+		if hasDirective(value) {
+			return b.whole(key)
+		}
+		within, inside, ok := b.enter(key)
+		return ok && (!inside || within.strategicMerge(value))
+	default:
+		return b.whole(key)
+	}
 }
 
 // hasDirective reports whether an object of a patch has a directive that concerns all its fields.

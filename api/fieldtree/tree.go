@@ -11,11 +11,16 @@ type Tree struct {
 	fields map[string]branch
 }
 
-// branch is a field of a Tree.
+func newTree() *Tree { return &Tree{fields: map[string]branch{}} }
+
+// branch is a field of a Tree, touched as a whole if it has neither a tree nor items.
 type branch struct {
 	field
-	tree *Tree // the fields of a container. Nil: the whole field.
+	tree  *Tree // the fields of a container
+	items *items
 }
+
+func (b branch) isWhole() bool { return b.tree == nil && b.items == nil }
 
 // Reduce sets the fields of the tree in empty, an empty object, from an object of the same type.
 // They share memory. Reduce returns empty.
@@ -25,14 +30,21 @@ func (t *Tree) Reduce(empty, obj runtime.Object) runtime.Object {
 }
 
 // Copy sets the fields of the tree in to. It returns false if from lacks a struct that has fields
-// of the tree; to is then incomplete. The objects are of one type and share memory afterwards.
+// of the tree, or has other items of a list; to is then incomplete. The objects are of one type and
+// share memory afterwards.
 func (t *Tree) Copy(to, from runtime.Object) bool { return t.copy(structOf(to), structOf(from)) }
 
 func (t *Tree) copy(to, from reflect.Value) bool {
 	for _, b := range t.fields {
 		target, source := b.in(to), b.in(from)
-		if b.tree == nil {
+		if b.isWhole() {
 			target.Set(source)
+			continue
+		}
+		if b.items != nil {
+			if !b.items.copy(target, source) {
+				return false
+			}
 			continue
 		}
 		if source.Kind() == reflect.Pointer {
@@ -66,7 +78,7 @@ func (l *Layouts) root(obj runtime.Object) (builder, bool) {
 	if v.Kind() != reflect.Pointer || !isContainer(v.Type()) || l.isOpaque(v.Type()) {
 		return builder{}, false
 	}
-	return builder{l, &Tree{fields: map[string]branch{}}, v.Elem()}, true
+	return builder{l, newTree(), v.Elem()}, true
 }
 
 // whole adds a field with all that is in it. It returns false for an unknown field.
@@ -88,12 +100,12 @@ func (b builder) enter(name string) (within builder, inside, ok bool) {
 	}
 	known, added := b.tree.fields[name]
 	value := f.in(b.value)
-	if !f.container || added && known.tree == nil || value.Kind() == reflect.Pointer && value.IsNil() {
+	if !f.container || added && known.isWhole() || value.Kind() == reflect.Pointer && value.IsNil() {
 		b.tree.fields[name] = branch{field: f}
 		return builder{}, false, true
 	}
 	if !added {
-		known = branch{f, &Tree{fields: map[string]branch{}}}
+		known = branch{field: f, tree: newTree()}
 		b.tree.fields[name] = known
 	}
 	return builder{b.layouts, known.tree, reflect.Indirect(value)}, true, true
