@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +91,50 @@ func TestScriptsDoNotParseStrings(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A name that a module does not export is an error at run time only, and so is the use of a name in
+// a circle of imports before its module has run.
+func TestImportsOfModules(t *testing.T) {
+	imports := regexp.MustCompile(`(?m)^import \{ (.*) \} from '\./(.*)';$`)
+	exports := regexp.MustCompile(`(?m)^export (?:async )?(?:function\*?|class|const) (\w+)`)
+	files := os.DirFS("static")
+	names, err := fs.Glob(files, "*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	scripts, exported := map[string]string{}, map[string]bool{}
+	for _, name := range names {
+		script, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts[name] = string(script)
+		for _, match := range exports.FindAllStringSubmatch(scripts[name], -1) {
+			exported[name+" "+match[1]] = true
+		}
+	}
+	finished := map[string]bool{}
+	var visit func(name string, importers []string)
+	visit = func(name string, importers []string) {
+		if slices.Contains(importers, name) {
+			t.Errorf("%s imports itself: %q", name, importers)
+			return
+		}
+		for _, match := range imports.FindAllStringSubmatch(scripts[name], -1) {
+			for symbol := range strings.SplitSeq(match[1], ", ") {
+				if !finished[name] && !exported[match[2]+" "+symbol] {
+					t.Errorf("%s imports %s, which %s does not export", name, symbol, match[2])
+				}
+			}
+			if !finished[match[2]] {
+				visit(match[2], append(slices.Clip(importers), name))
+			}
+		}
+		finished[name] = true
+	}
+	for _, name := range names {
+		visit(name, nil)
 	}
 }

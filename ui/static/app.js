@@ -1,7 +1,7 @@
 import { setToken, takeToken, get, poll, discover } from './api.js';
 import { h, field, problem } from './dom.js';
 import { bytes, number } from './format.js';
-import { showObjects } from './objects.js';
+import { hasTestAPI, showObjects } from './objects.js';
 import { showObject } from './object.js';
 import { showConflicts } from './conflicts.js';
 import { showWatches } from './watches.js';
@@ -55,12 +55,8 @@ const context = {
   async reload() { context.kinds = await discover(); return context.kinds; },
 };
 
-export function has(kinds, resource) {
-  return kinds.some((kind) => kind.group === 'miniapi.dev' && kind.resource === resource);
-}
-
 function showNavigation(current) {
-  const shown = views.filter((view) => view.label && (!view.needs || has(context.kinds, view.needs)));
+  const shown = views.filter((view) => view.label && (!view.needs || hasTestAPI(context.kinds, view.needs)));
   document.getElementById('views').replaceChildren(h('ul', {}, shown.map((view) => h('li', {}, h('a', {
     href: '#/' + view.id,
     'aria-current': view.id === current.id || (view.id === 'objects' && current.id === 'object') ? 'page' : undefined,
@@ -88,7 +84,7 @@ function askForToken() {
 
 async function showStatus() {
   const list = document.getElementById('status');
-  if (!context.kinds || !has(context.kinds, 'servers')) return;
+  if (!context.kinds || !hasTestAPI(context.kinds, 'servers')) return;
   const entry = (label, value, title) => h('div', { title }, h('dt', {}, label), h('dd', {}, value));
   try {
     const server = (await get('/apis/miniapi.dev/v1alpha1/servers')).items[0];

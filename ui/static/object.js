@@ -2,9 +2,8 @@ import { get, pathOf, query, sleep, stream } from './api.js';
 import { h, problem, tabs } from './dom.js';
 import { age } from './format.js';
 import { foldRange, toLines } from './yaml.js';
-import { findKind, kindHref, objectHref } from './objects.js';
+import { findKind, hasTestAPI, kindHref, objectHref } from './objects.js';
 import { showTimeline } from './timeline.js';
-import { has } from './app.js';
 
 const maxColoredLines = 4000;
 
@@ -16,7 +15,7 @@ export async function showObject(main, route, context) {
   const object = { kind, name, namespace: space === '-' ? '' : space, path: pathOf(kind, space === '-' ? '' : space, name) };
   const list = [{ id: 'yaml', label: 'YAML', show: showYAML }];
   const stored = kind.group !== 'miniapi.dev';
-  if (stored && has(context.kinds, 'conflicts')) list.push({ id: 'timeline', label: 'Timeline', show: showTimeline });
+  if (stored && hasTestAPI(context.kinds, 'conflicts')) list.push({ id: 'timeline', label: 'Timeline', show: showTimeline });
   if (stored) list.push({ id: 'events', label: 'Events', show: showEvents });
   const current = list.find((t) => t.id === tab) ?? list[0];
   for (const t of list) t.href = objectHref(kind, object.namespace, name, t.id);

@@ -20,6 +20,11 @@ export function findKind(kinds, [group, version, resource]) {
   return kinds.find((kind) => (kind.group || 'core') === group && kind.resource === resource && (!version || kind.version === version));
 }
 
+// hasTestAPI reports whether the server has a resource of the group miniapi.dev.
+export function hasTestAPI(kinds, resource) {
+  return kinds.some((kind) => kind.group === 'miniapi.dev' && kind.resource === resource);
+}
+
 // showObjects shows the kinds, and the objects of one of them.
 export async function showObjects(main, route, context) {
   let kind = route.segments.length ? findKind(context.kinds, route.segments) : findKind(context.kinds, ['core', 'v1', 'namespaces']);
