@@ -33,6 +33,14 @@ func TestLockedFileIsRefused(t *testing.T) {
 	check(t, again.Close())
 }
 
+func TestErrorNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing", "lock")
+	_, err := filelock.TryLockFile(path, os.O_RDWR|os.O_CREATE)
+	if want := (&fs.PathError{}); !errors.As(err, &want) || err.Error() != want.Error() || want.Path != path {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestLockOfEtcdIsRespected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment.wal")
 	segment, err := fileutil.LockFile(path, os.O_WRONLY|os.O_CREATE, 0o600)

@@ -4,6 +4,7 @@ package filelock
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 
@@ -12,6 +13,10 @@ import (
 
 func tryLockFile(path string, flag int) (*os.File, error) {
 	locked, err := fileutil.TryLockFile(path, flag, fileutil.PrivateFileMode)
+	var unopened *fs.PathError
+	if errors.As(err, &unopened) {
+		return nil, unopened // without the name of etcd's function
+	}
 	if err != nil {
 		return nil, err
 	}
