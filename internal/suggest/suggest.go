@@ -8,9 +8,9 @@ import (
 )
 
 // Nearest returns the candidate that differs least from word, "" if none is similar. Case does
-// not count.
+// not count. A single letter is similar to nothing.
 func Nearest(word string, candidates []string) string {
-	nearest, least := "", maxDistance(word)+1
+	nearest, least := "", min(maxDistance(word)+1, len(word))
 	for _, candidate := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(candidate)); d < least {
 			nearest, least = candidate, d

@@ -3,7 +3,7 @@ package suggest
 import "testing"
 
 func TestNearest(t *testing.T) {
-	candidates := []string{"minimal", "full", "AlwaysAllow", "RBAC", "Node", "LimitRanger"}
+	candidates := []string{"minimal", "full", "AlwaysAllow", "RBAC", "Node", "LimitRanger", "v"}
 	for word, want := range map[string]string{
 		"minmal":      "minimal",     // a missing letter
 		"minimall":    "minimal",     // a letter too many
@@ -13,6 +13,7 @@ func TestNearest(t *testing.T) {
 		"alwaysalow":  "AlwaysAllow", // both
 		"LimitRanges": "LimitRanger",
 		"z":           "",
+		"w":           "", // not v
 		"":            "",
 		"webhook":     "",
 	} {
