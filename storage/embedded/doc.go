@@ -9,7 +9,7 @@
 // or two. With a data directory the server is durable and locks the directory while it runs.
 // [Restore] creates a data directory from a snapshot.
 //
-// etcd is written to own its process: it waits without a limit for a locked file, and ends the
+// etcd assumes a process of its own: it waits without a limit for a locked file, and ends the
 // process if it cannot read its data. Therefore hooks of its logger turn Fatal and Panic into
 // errors ([Server.Err]), and the data directory is checked before etcd opens it. The check finds
 // problems that the hooks cannot handle, and data with which etcd would start but then lose

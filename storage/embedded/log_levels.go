@@ -19,8 +19,9 @@ func harmless(text string) bool {
 	// tick.
 	case strings.HasSuffix(text, "since there are still pending configuration changes to apply"):
 		return true
-	// A member is stopped before it has published the cluster version.
-	case text == "failed to update cluster version: etcdserver: request cancelled":
+	// A member is stopped before it has published the cluster version, or has begun to.
+	case text == "failed to update cluster version: etcdserver: request cancelled",
+		text == "server has stopped; skipping GoAttach":
 		return true
 	// The machine is busy. Metrics of etcd count slow requests.
 	case strings.HasPrefix(text, "apply request took too long"),

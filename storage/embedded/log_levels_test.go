@@ -42,6 +42,10 @@ func TestHarmlessRecordsAreLoweredToDebug(t *testing.T) {
 			},
 			"level=DEBUG",
 		},
+		"a stop before a task of etcd begins": {
+			func(l *zap.Logger) { l.Warn("server has stopped; skipping GoAttach") },
+			"level=DEBUG",
+		},
 		"a slow request": {
 			func(l *zap.Logger) {
 				l.Warn("apply request took too long", zap.Duration("took", time.Second), zap.Error(errors.New("etcdserver: mvcc: database space exceeded")))
