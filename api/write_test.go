@@ -35,6 +35,9 @@ func (s blockingStore) Create(context.Context, string, runtime.Object, storage.C
 	return nil, errors.New("not created")
 }
 
+// Count returns no objects, for the metrics.
+func (s blockingStore) Count(context.Context, string) (int64, error) { return 0, nil }
+
 // GetList waits until ctx is done, like a cache that lags behind.
 func (s blockingStore) GetList(ctx context.Context, _ string, _ storage.ListOptions) (*storage.Page, error) {
 	<-ctx.Done()
@@ -84,6 +87,9 @@ func TestWriteThatExceedsItsDeadline(t *testing.T) {
 		if got := post(s, configMaps, newMap); got.Code != http.StatusTooManyRequests {
 			t.Errorf("a second write: %d %s", got.Code, got.Body)
 		}
+		if got := post(s, "/version", ""); got.Code != http.StatusTooManyRequests {
+			t.Errorf("a write of no resource: %d %s", got.Code, got.Body)
+		}
 		if open := s.OpenRequests(); len(open) != 1 || open[0].Verb != "create" {
 			t.Errorf("open requests: %v", open)
 		}
@@ -95,6 +101,17 @@ func TestWriteThatExceedsItsDeadline(t *testing.T) {
 		close(release)
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
+		}
+		text := httptest.NewRecorder()
+		s.metrics.Handler().ServeHTTP(text, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		for _, line := range []string{
+			`apiserver_request_terminations_total{code="504",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+			`apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1`,
+			`apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="",scope="",subresource="/version",verb="POST",version=""} 1`,
+		} {
+			if !strings.Contains(text.Body.String(), line+"\n") {
+				t.Errorf("the metrics lack %s", line)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -17,12 +18,18 @@ const DefaultMemo = 72 << 20
 // largest values, and each update adds one.
 const objectShare = 4
 
+// memoInterval is the time between two searches for unused values.
+const memoInterval = 15 * time.Second
+
 // Memo keeps objects and bodies that were derived from entries, up to a number of bytes. It evicts
-// by the second-chance algorithm, objects before bodies if the objects exceed their share. An
-// evicted value is made again on demand, and callers that hold it may go on using it. A Memo is
-// safe for concurrent use, and a hit takes no lock.
+// by the second-chance algorithm, objects before bodies if the objects exceed their share. While
+// Run runs, it also evicts values that no reader uses. An evicted value is made again on demand,
+// and callers that hold it may go on using it. A Memo is safe for concurrent use, and a hit takes
+// no lock.
 type Memo struct {
 	limit int64
+	// filled receives a value when the first value is added to an empty memo.
+	filled chan struct{}
 
 	mu              sync.Mutex // guards the fields below
 	objects, bodies evictionQueue
@@ -44,7 +51,40 @@ type MemoStats struct {
 }
 
 // NewMemo returns a memo of at most limit bytes.
-func NewMemo(limit int64) *Memo { return &Memo{limit: limit} }
+func NewMemo(limit int64) *Memo { return &Memo{limit: limit, filled: make(chan struct{}, 1)} }
+
+// Run evicts each value that no reader has used for 15 to 30 seconds, until ctx ends, which is no
+// error. It has no timer while the memo is empty.
+func (m *Memo) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-m.filled:
+			m.evictUnused(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// evictUnused evicts unused values in intervals until the memo is empty or ctx ends.
+func (m *Memo) evictUnused(ctx context.Context) {
+	ticker := time.NewTicker(memoInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		m.mu.Lock()
+		m.evicted += m.objects.removeUnused() + m.bodies.removeUnused()
+		empty := m.objects.oldest == nil && m.bodies.oldest == nil
+		m.mu.Unlock()
+		if empty {
+			return
+		}
+	}
+}
 
 // Stats returns the current statistics.
 func (m *Memo) Stats() MemoStats {
@@ -58,6 +98,12 @@ func (m *Memo) add(d *derived) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.made++
+	if m.objects.oldest == nil && m.bodies.oldest == nil {
+		select {
+		case m.filled <- struct{}{}:
+		default:
+		}
+	}
 	queue := &m.bodies
 	if d.slot.form == objectForm {
 		queue = &m.objects
@@ -80,8 +126,7 @@ func (m *Memo) evict(queue *evictionQueue, limit int64) {
 		queue.push(d)
 		return
 	}
-	d.slot.value.CompareAndSwap(d, nil)
-	queue.bytes -= d.size
+	queue.forget(d)
 	m.evicted++
 }
 
@@ -105,13 +150,41 @@ func (q *evictionQueue) pop() *derived {
 	return d
 }
 
+// forget removes a value that is not in the list any more from its slot and from the number of
+// bytes.
+func (q *evictionQueue) forget(d *derived) {
+	d.slot.value.CompareAndSwap(d, nil)
+	q.bytes -= d.size
+}
+
+// removeUnused removes the values that were in the queue at the previous call and were not used
+// since then, and returns their number.
+func (q *evictionQueue) removeUnused() (removed uint64) {
+	values := q.oldest
+	q.oldest, q.newest = nil, nil
+	for values != nil {
+		d := values
+		values, d.next = d.next, nil
+		used := d.used.Swap(false)
+		if d.unused && !used {
+			q.forget(d)
+			removed++
+			continue
+		}
+		d.unused = !used
+		q.push(d)
+	}
+	return removed
+}
+
 // derived is an object or a body that was made from an entry.
 type derived struct {
 	object runtime.Object
 	body   []byte
 	size   int64
 	slot   *slot
-	used   atomic.Bool // since it entered the queue of the memo
+	used   atomic.Bool // since it entered the queue of the memo, or since the last removeUnused
+	unused bool        // between two calls of removeUnused; guarded by the memo's mu
 	next   *derived    // guarded by the memo's mu
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
@@ -170,6 +172,52 @@ func TestObjectsDoNotEvictBodies(t *testing.T) {
 	if n := k.encoded.Load(); n != 10 {
 		t.Errorf("%d bodies were made for 10 entries", n)
 	}
+}
+
+// A value without readers is evicted within 30 seconds, and a value in use is kept.
+func TestUnusedValuesAreEvicted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newMaker(1 << 20)
+		go func() {
+			if err := k.decoder.Memo.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		used, unused := k.entry("a"), k.entry("b")
+		first := k.body(t, used, "json")
+		for range 2 {
+			k.body(t, unused, "json")
+			if _, err := unused.Object(); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				time.Sleep(12 * time.Second)
+				synctest.Wait()
+				if current := k.body(t, used, "json"); &current[0] != &first[0] {
+					t.Error("a value in use was evicted")
+				}
+			}
+			if stats := k.decoder.Memo.Stats(); stats.Bytes != int64(cap(first)) {
+				t.Errorf("%d bytes are held, want %d", stats.Bytes, cap(first))
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if stats := k.decoder.Memo.Stats(); stats.Bytes != 0 || stats.Made != stats.Evicted {
+			t.Errorf("without readers: %+v", stats)
+		}
+		k.body(t, used, "json") // after the memo was empty
+		time.Sleep(30*time.Second - 1)
+		synctest.Wait()
+		if stats := k.decoder.Memo.Stats(); stats.Bytes == 0 {
+			t.Error("a value was evicted before it was unused for 15 seconds")
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if stats := k.decoder.Memo.Stats(); stats.Bytes != 0 {
+			t.Errorf("after the memo was empty: %+v", stats)
+		}
+	})
 }
 
 func TestValueAboveTheLimitIsNotKept(t *testing.T) {

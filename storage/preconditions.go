@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,12 +16,13 @@ type Preconditions struct {
 }
 
 // Check returns an error that wraps ErrPrecondition and names the first field that does not hold.
-// It has the text of kube-apiserver.
-func (p *Preconditions) Check(current *Entry) error {
+// It has the text of kube-apiserver. If decoding waits for another process, Check waits until ctx
+// ends at most.
+func (p *Preconditions) Check(ctx context.Context, current *Entry) error {
 	if p == nil {
 		return nil
 	}
-	obj, err := current.Object()
+	obj, err := current.ObjectContext(ctx)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestPreconditions(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			err := c.preconditions.Check(entry)
+			err := c.preconditions.Check(t.Context(), entry)
 			if c.message == "" {
 				if err != nil {
 					t.Error(err)
@@ -53,7 +53,7 @@ func TestPreconditions(t *testing.T) {
 
 func TestPreconditionsReturnDecodeErrors(t *testing.T) {
 	entry := storage.NewEntry("/pods/a", 7, func() (runtime.Object, error) { return nil, storage.ErrCorrupt })
-	if err := (&storage.Preconditions{}).Check(entry); !errors.Is(err, storage.ErrCorrupt) {
+	if err := (&storage.Preconditions{}).Check(t.Context(), entry); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("error is %v", err)
 	}
 }

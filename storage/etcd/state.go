@@ -30,7 +30,7 @@ type state struct {
 func (u *update) start(ctx context.Context) (*state, error) {
 	suggestion := u.opts.Suggestion
 	if suggestion != nil && !u.opts.DryRun && suggestion.Revision > 0 && suggestion.Data() != nil {
-		if _, err := suggestion.Object(); err == nil {
+		if _, err := suggestion.ObjectContext(ctx); err == nil {
 			return &state{entry: suggestion, revision: suggestion.Revision, data: suggestion.Data(), suggested: true}, nil
 		}
 	}
@@ -82,7 +82,7 @@ func (u *update) stateOf(ctx context.Context, kv *mvccpb.KeyValue) (*state, erro
 
 // checkPreconditions checks the preconditions on a state. As in kube-apiserver, an absent object
 // has neither a UID nor a resourceVersion.
-func (u *update) checkPreconditions(st *state) error {
+func (u *update) checkPreconditions(ctx context.Context, st *state) error {
 	if u.opts.Preconditions == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (u *update) checkPreconditions(st *state) error {
 	if current == nil {
 		current = storage.NewEntry(u.key, 0, func() (runtime.Object, error) { return &metav1.PartialObjectMetadata{}, nil })
 	}
-	return u.opts.Preconditions.Check(current)
+	return u.opts.Preconditions.Check(ctx, current)
 }
 
 // equals reports whether writing data would change nothing.

@@ -47,7 +47,7 @@ func (s *resourceStore) entryOf(ctx context.Context, kv *mvccpb.KeyValue) (*stor
 func (s *resourceStore) corruptEntry(ctx context.Context, kv *mvccpb.KeyValue) (*storage.Entry, error) {
 	entry, err := s.entryOf(ctx, kv)
 	if err == nil {
-		_, err = entry.Object()
+		_, err = entry.ObjectContext(ctx)
 	}
 	switch {
 	case err == nil:

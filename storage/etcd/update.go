@@ -83,14 +83,14 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 	if st.entry == nil && !u.opts.CreateIfAbsent {
 		return change{}, failed(u.op, u.key, 0, storage.ErrNotFound, nil)
 	}
-	if err := u.checkPreconditions(st); err != nil {
+	if err := u.checkPreconditions(ctx, st); err != nil {
 		return change{}, rejected(u.op, u.key, st.revision, err)
 	}
 	proposal, err := u.propose(ctx, st.entry)
 	if err != nil {
 		return change{}, err
 	}
-	next, err := u.effect(st, proposal)
+	next, err := u.effect(ctx, st, proposal)
 	if err != nil {
 		return change{}, rejected(u.op, u.key, st.revision, err)
 	}
@@ -98,7 +98,7 @@ func (u *update) attempt(ctx context.Context, st *state) (change, error) {
 }
 
 // effect returns the effect of a proposal on a state.
-func (u *update) effect(st *state, p storage.Proposal) (change, error) {
+func (u *update) effect(ctx context.Context, st *state, p storage.Proposal) (change, error) {
 	if p.Delete {
 		if st.entry == nil {
 			return change{}, storage.ErrNotFound
@@ -108,7 +108,7 @@ func (u *update) effect(st *state, p storage.Proposal) (change, error) {
 	if p.TTL != nil && *p.TTL < 0 {
 		return change{}, errNegativeTTL
 	}
-	data, err := u.encode(st, p.Object)
+	data, err := u.encode(ctx, st, p.Object)
 	if err != nil {
 		return change{}, err
 	}
@@ -123,12 +123,12 @@ func (u *update) effect(st *state, p storage.Proposal) (change, error) {
 
 // encode returns the bytes of a proposed object. It may write to the object, unless that is the
 // shared object of the current entry.
-func (u *update) encode(st *state, obj runtime.Object) ([]byte, error) {
+func (u *update) encode(ctx context.Context, st *state, obj runtime.Object) ([]byte, error) {
 	if obj == nil {
 		return nil, errNoObject
 	}
 	if st.entry != nil {
-		if current, err := st.entry.Object(); err == nil && current == obj {
+		if current, err := st.entry.ObjectContext(ctx); err == nil && current == obj {
 			return u.store.encodeShared(obj)
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Store) update(ctx context.Context, key string, propose storage.ProposeF
 	if current == nil && !opts.CreateIfAbsent {
 		return nil, failed("update", key, storage.ErrNotFound)
 	}
-	if err := s.check(opts.Preconditions, key, current); err != nil {
+	if err := s.check(ctx, opts.Preconditions, key, current); err != nil {
 		return nil, failed("update", key, err)
 	}
 	proposal, err := propose(ctx, current)
@@ -104,11 +104,11 @@ func (s *Store) effect(current *storage.Entry, proposal storage.Proposal) ([]byt
 }
 
 // check checks preconditions. An absent object has neither a UID nor a resourceVersion.
-func (s *Store) check(conditions *storage.Preconditions, key string, current *storage.Entry) error {
+func (s *Store) check(ctx context.Context, conditions *storage.Preconditions, key string, current *storage.Entry) error {
 	if current == nil {
 		current = storage.NewEntry(key, 0, func() (runtime.Object, error) { return &metav1.PartialObjectMetadata{}, nil })
 	}
-	return conditions.Check(current)
+	return conditions.Check(ctx, current)
 }
 
 // dryRun returns the entry of a write that does not happen. Nil data is a deletion.

@@ -78,6 +78,7 @@ func Run(t *testing.T, h Harness) {
 			for _, verb := range verbs() {
 				t.Run(verb.name, func(t *testing.T) { runRules(t, h, kind, verb.rules) })
 			}
+			t.Run("Blocked", func(t *testing.T) { runBlocked(t, h, kind) })
 		})
 	}
 	// These tests wait for leases to expire. One kind is enough, since kinds do not differ here.
