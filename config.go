@@ -47,8 +47,8 @@ type Config struct {
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// AdmissionControlConfigFile is the path of an AdmissionConfiguration of
 	// apiserver.config.k8s.io, as the flag of kube-apiserver, with the configurations of
-	// PodSecurity, PodNodeSelector, PodTolerationRestriction and EventRateLimit. Default: none of
-	// them is configured.
+	// PodSecurity, PodNodeSelector, PodTolerationRestriction, EventRateLimit, ResourceQuota and
+	// webhooks. Default: none of them is configured.
 	AdmissionControlConfigFile string
 	// Controllers lists the built-in controllers to run, in the syntax of the flag --controllers of
 	// kube-controller-manager: "*" is all that are on by default, "name" adds one, "-name" removes
@@ -121,7 +121,7 @@ type Config struct {
 	// DataDir and EtcdServers cannot be set. Default: none.
 	Snapshot *Snapshot
 	// CRDs are files and folders of CustomResourceDefinitions to install before Start returns; see
-	// InstallCRDs.
+	// InstallCRDs, also for the errors.
 	CRDs []string
 	// Manifests is a folder of objects to apply before Start returns (server-side, as field manager
 	// "miniapi"). A changed file is applied again. An object that is removed from the files is not
@@ -194,7 +194,7 @@ const (
 	// Node allows a kubelet, a user system:node:NAME in the group system:nodes, to access its node,
 	// its pods, and the objects that its pods use. Other users are left to the next mode.
 	Node AuthorizationMode = authz.ModeNode
-	// Webhook asks the server of AuthorizationWebhook.
+	// Webhook sends SubjectAccessReviews to the server of AuthorizationWebhook.
 	Webhook AuthorizationMode = authz.ModeWebhook
 )
 

@@ -4,17 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"maps"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/miniapi/miniapi/admission"
 	"github.com/miniapi/miniapi/aggregator"
@@ -22,13 +19,11 @@ import (
 	"github.com/miniapi/miniapi/api/audit"
 	"github.com/miniapi/miniapi/api/flowcontrol"
 	"github.com/miniapi/miniapi/api/healthz"
-	"github.com/miniapi/miniapi/api/lifecycle"
 	"github.com/miniapi/miniapi/auth/authz"
 	"github.com/miniapi/miniapi/controllers"
 	"github.com/miniapi/miniapi/crd"
 	"github.com/miniapi/miniapi/internal/apitime"
 	"github.com/miniapi/miniapi/internal/bootstrap"
-	"github.com/miniapi/miniapi/internal/collectors"
 	"github.com/miniapi/miniapi/internal/datastore"
 	"github.com/miniapi/miniapi/internal/heartbeat"
 	"github.com/miniapi/miniapi/internal/listener"
@@ -37,14 +32,11 @@ import (
 	"github.com/miniapi/miniapi/internal/tracing/export"
 	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/kinds"
-	"github.com/miniapi/miniapi/kinds/certificates"
 	"github.com/miniapi/miniapi/kinds/feature"
-	"github.com/miniapi/miniapi/kinds/resource"
 	"github.com/miniapi/miniapi/registry"
 	"github.com/miniapi/miniapi/storage/embedded"
 	"github.com/miniapi/miniapi/testapi"
 	"github.com/miniapi/miniapi/testapi/faults"
-	"github.com/miniapi/miniapi/testapi/snapshots"
 	"github.com/miniapi/miniapi/ui"
 )
 
@@ -210,72 +202,6 @@ func (s *Server) open(ctx context.Context, serviceIP netip.Addr) error {
 // shared reports whether other servers may use the same storage.
 func (s *Server) shared() bool { return len(s.config.EtcdServers) > 0 }
 
-// buildCatalog builds the catalog with the built-in kinds, and the parts that add to it.
-func (s *Server) buildCatalog(ranges []netip.Prefix) error {
-	ports, err := serviceip.ParseNodePorts(s.config.ServiceNodePortRange)
-	if err != nil {
-		return err
-	}
-	policy, err := s.config.outgoing()
-	if err != nil {
-		return err
-	}
-	s.authorizer, err = authz.New(authz.Config{Outgoing: policy, Selection: s.config.authorization(), Store: s.store, Features: s.features, Logger: s.config.logger("rbac")})
-	if err != nil {
-		return err
-	}
-	s.flows = flowcontrol.New(flowcontrol.Config{
-		Store: s.store, Empty: s.config.startsMinimal(), Shared: len(s.config.EtcdServers) > 0, Logger: s.config.logger("flowcontrol"),
-	})
-	plugins := s.config.admission()
-	plugins.Store, plugins.Resolve, plugins.Outgoing, plugins.Sync = s.store, s.resolver(), policy, s.sync
-	plugins.Features, plugins.Logger = s.features, s.config.Logger
-	s.admission = admission.New(plugins)
-	config := s.datastore.Catalog()
-	config.Types, config.Logger = kinds.Types(), s.config.logger("registry")
-	config.Authorizer = s.authorizer
-	chain, err := s.admission.Chain()
-	if err != nil {
-		return err
-	}
-	config.Admission = append(chain, s.authorizer.Admission()...)
-	config.AdmissionObserver = s.admission.Metrics()
-	config.Clock = s.clock
-	config.Tokens, config.ReadOnly = s.identity.credentials.Tokens(), s.rejection()
-	if s.config.TestAPIs {
-		s.testAPIs = testapi.New(testapi.Config{
-			OpenWatches: func() []lifecycle.OpenWatch { return s.api.OpenWatches() },
-			Server:      s.status,
-			Faults:      s.faults,
-			Snapshots:   snapshots.Config{Take: s.takeSnapshot, Restore: s.restoreSnapshot},
-		})
-		s.testAPIs.Attach(&config)
-	}
-	services := serviceip.New(serviceip.Config{ServiceRanges: ranges, NodePorts: ports, Now: s.clock.Now})
-	config.Hooks = map[schema.GroupResource]registry.Hooks{corev1.Resource("services"): services.Hooks()}
-	maps.Copy(config.Hooks, s.admission.Hooks())
-	maps.Copy(config.Hooks, resource.Hooks())
-	maps.Copy(config.Hooks, certificates.Hooks())
-
-	s.catalog = registry.NewCatalog(config)
-	s.crds = crd.NewController(crd.Config{
-		Catalog: s.catalog, Resolve: s.resolver(), Outgoing: policy, Offline: s.config.FromSnapshot != "", Logger: s.config.logger("custom resources"),
-	})
-	s.aggregator = aggregator.New(aggregator.Config{
-		Catalog: s.catalog, Outgoing: policy, Certificate: s.identity.frontProxy.Certificate, Logger: s.config.logger("aggregator"),
-	})
-	s.controllers = controllers.New(controllers.Config{
-		Enabled: s.config.Controllers, Pods: s.config.Pods, Catalog: s.catalog, Clock: s.clock, Sync: s.crds.Sync,
-		Bootstrapped: s.config.Bootstrap == bootstrap.Full, Shared: s.shared(), CA: s.identity.servingCA(), Remote: s.aggregator.Transport,
-		Logger: s.config.logger("controllers"),
-	})
-	resources := kinds.Resources(s.features)
-	if s.testAPIs != nil {
-		resources = slices.Concat(resources, s.testAPIs.Resources())
-	}
-	return s.catalog.Add(resources...)
-}
-
 // buildAPI builds the HTTP API and the client of it that loads manifests.
 func (s *Server) buildAPI() error {
 	config := api.Config{
@@ -323,18 +249,6 @@ func (s *Server) buildAPI() error {
 		CRDs: s.config.CRDs, Folder: s.config.Manifests, Client: s.RESTConfig(), Logger: s.config.Logger,
 	})
 	return err
-}
-
-// collectors returns the metrics of all parts that are not in the HTTP API.
-func (s *Server) collectors() []prometheus.Collector {
-	reloads := collectors.All{s.authorizer.Reloads(), s.identity.credentials.Reloads()}
-	if encryption := s.datastore.Encryption(); encryption != nil {
-		reloads = append(reloads, encryption.Reloads())
-	}
-	return slices.Concat(s.datastore.Collectors(), s.identity.credentials.Collectors(), []prometheus.Collector{
-		s.authorizer.Collector(), s.flows.Collector(), s.admission.Metrics(), s.controllers.Collector(),
-		prometheus.WrapCollectorWith(prometheus.Labels{"apiserver_id_hash": s.idHash()}, reloads),
-	})
 }
 
 // store finds the store of a resource. It is passed to parts that are built before the catalog and

@@ -51,8 +51,13 @@ type Admission struct {
 	metrics  *metrics.Metrics
 }
 
-// New returns an Admission. It starts nothing. The caller must call Close.
-func New(config Config) *Admission {
+// New loads the credentials for webhooks and returns an Admission. It starts nothing. The caller
+// must call Close.
+func New(config Config) (*Admission, error) {
+	credentials, err := config.plugins().WebhookCredentials()
+	if err != nil {
+		return nil, err
+	}
 	observed := metrics.New()
 	return &Admission{
 		config: config, metrics: observed,
@@ -63,8 +68,10 @@ func New(config Config) *Admission {
 			Store: config.Store, Resolve: config.Resolve, Outgoing: config.Outgoing, Logger: config.Logger.With("component", "webhooks"),
 			ExcludeReviews: config.Features.Enabled(feature.ExcludeAdmissionWebhookVirtualResources),
 			Metrics:        observed,
+			Mutating:       credentials.Mutating,
+			Validating:     credentials.Validating,
 		}),
-	}
+	}, nil
 }
 
 // Chain returns all plugins in the order of kube-apiserver. It warns of enabled plugins that the
@@ -81,7 +88,7 @@ func (a *Admission) Chain() (registry.Chain, error) {
 		return nil, err
 	}
 	if len(ignored) > 0 {
-		a.config.Logger.Warn("configurations of admission plugins are not implemented and have no effect", "component", "admission", "plugins", ignored)
+		a.config.Logger.Warn("the staticManifestsDir of admission plugins is not implemented and has no effect", "component", "admission", "plugins", ignored)
 	}
 	chain, err := plugin.Default(config)
 	return a.metrics.Plugins(chain), err

@@ -1,3 +1,3 @@
-// Package admission assembles the admission chain of a server: the plugins (package plugin) with
-// the policies (package policy) and webhooks (package webhook) in their midst.
+// Package admission assembles the admission chain of a server from the plugins (package plugin),
+// the policies (package policy) and the webhooks (package webhook), in the order of kube-apiserver.
 package admission

@@ -20,9 +20,21 @@ func (c *call) setDeadline() (context.CancelFunc, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
-	c.r = c.r.WithContext(ctx)
+	r := c.r.WithContext(ctx)
+	c.r = r
 	limitWrites(c.w, timeout)
-	return cancel, nil
+	return func() {
+		c.server.countTermination(r)
+		cancel()
+	}, nil
+}
+
+// countTermination counts a request if it has ended because of its deadline, or, as in
+// kube-apiserver, because its client has disconnected.
+func (s *Server) countTermination(r *http.Request) {
+	if r.Context().Err() != nil {
+		s.metrics.Terminate(r, http.StatusGatewayTimeout)
+	}
 }
 
 // limitWrites closes the connection of a client that does not read its response in time.

@@ -19,6 +19,15 @@ const (
 	blameSubresource   = "blame"
 )
 
+// namespaceSubresources returns the subresources of namespaces that the test APIs add. Their paths
+// have the form of a resource in a namespace.
+func (s *Server) namespaceSubresources() []string {
+	if s.config.TestAPIs == nil {
+		return nil
+	}
+	return []string{historySubresource, blameSubresource}
+}
+
 // readsHistory reports whether the request is for the history or the blame of an object.
 func (c *call) readsHistory() bool {
 	return c.server.config.TestAPIs != nil && c.sub == nil &&

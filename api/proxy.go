@@ -64,7 +64,9 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request, remote http.Handl
 		deadline: time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) }),
 	}
 	defer response.deadline.Stop()
-	remote.ServeHTTP(response, r.WithContext(ctx))
+	r = r.WithContext(ctx)
+	remote.ServeHTTP(response, r)
+	s.countTermination(r)
 	if response.Status == 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		s.responder.WriteError(w, r, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	}

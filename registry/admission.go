@@ -177,19 +177,20 @@ func (b *base) validateAdmission(ctx context.Context, tx *transaction, a *Attrib
 	return errorOfStep(err)
 }
 
-// admitAction runs all admission and then the action of a request that stores no object itself.
-// Writes by the action are not admitted again.
-func (b *base) admitAction(ctx context.Context, a *Attributes, action func(context.Context, runtime.Object) (runtime.Object, error)) (*storage.Entry, error) {
+// action executes a request that stores no object of its own. obj is the object after mutating
+// admission, validate runs validating admission on it.
+type action func(ctx context.Context, obj runtime.Object, validate func() error) (runtime.Object, error)
+
+// admitAction runs mutating admission and then the action, which runs validating admission. Writes
+// by the action are not admitted again.
+func (b *base) admitAction(ctx context.Context, a *Attributes, run action) (*storage.Entry, error) {
 	obj, err := b.admit(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	tx := b.begin()
 	defer tx.rollback(ctx)
-	if err := b.validateAdmission(ctx, tx, a); err != nil {
-		return nil, err
-	}
-	obj, err = action(withAdmitted(ctx), obj)
+	obj, err = run(withAdmitted(ctx), obj, func() error { return b.validateAdmission(ctx, tx, a) })
 	tx.end(ctx, err, a.Options.DryRun)
 	if err != nil {
 		return nil, err

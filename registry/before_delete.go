@@ -23,7 +23,7 @@ const (
 )
 
 // deletion decides about one state of an object. It has no side effects other than on obj, the
-// state to store.
+// state to store, and on options, which admission receives.
 type deletion struct {
 	obj      runtime.Object
 	meta     metav1.Object // of obj
@@ -63,10 +63,21 @@ func (d *deletion) hold() deleteVerdict {
 	}
 	now := metav1.NewTime(d.now)
 	d.meta.SetDeletionTimestamp(&now)
+	d.requireUID()
 	if d.strategy.Mark != nil {
 		d.strategy.Mark(d.obj, d.options)
 	}
 	return deleteMark
+}
+
+// requireUID adds a precondition of the UID to the options.
+func (d *deletion) requireUID() {
+	if d.options.Preconditions == nil {
+		d.options.Preconditions = &metav1.Preconditions{}
+	}
+	if d.options.Preconditions.UID == nil {
+		d.options.Preconditions.UID = new(d.meta.GetUID())
+	}
 }
 
 // grace starts or shortens the grace period. pending is true if the current grace period ends no
@@ -82,6 +93,7 @@ func (d *deletion) grace() (graceful, pending bool) {
 	if period == nil {
 		return false, false
 	}
+	d.options.GracePeriodSeconds = period
 	d.raiseGeneration()
 	d.schedule(d.now.Add(seconds(*period)), *period)
 	return true, false

@@ -22,7 +22,7 @@ type pendingUpdate struct {
 
 // prepare returns the update of the stored object after validation and admission.
 func (op *updateOp) prepare(ctx context.Context, current *storage.Entry) (*pendingUpdate, error) {
-	old, err := current.Object()
+	old, err := current.ObjectContext(ctx)
 	if err != nil {
 		return nil, err
 	}

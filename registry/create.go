@@ -120,14 +120,14 @@ func (s *Store) insert(ctx context.Context, req CreateRequest, creation creation
 		entry, err = s.storage.Create(ctx, key, req.Object, options)
 	}
 	if err == nil && version != "" && req.Options.DryRun {
-		entry, err = withVersion(entry, version)
+		entry, err = withVersion(ctx, entry, version)
 	}
 	return entry, call, err
 }
 
 // withVersion returns the entry of the same object with a resourceVersion.
-func withVersion(entry *storage.Entry, version string) (*storage.Entry, error) {
-	obj, err := entry.Object()
+func withVersion(ctx context.Context, entry *storage.Entry, version string) (*storage.Entry, error) {
+	obj, err := entry.ObjectContext(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (s *Store) isBeingDeleted(ctx context.Context, key string) bool {
 	if err != nil {
 		return false
 	}
-	obj, err := entry.Object()
+	obj, err := entry.ObjectContext(ctx)
 	if err != nil {
 		return false
 	}

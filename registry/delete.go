@@ -92,11 +92,11 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	if err := op.store.checkReplaced(); err != nil {
 		return storage.Proposal{}, err
 	}
-	old, err := current.Object()
+	old, err := current.ObjectContext(ctx)
 	if err != nil {
 		return storage.Proposal{}, err
 	}
-	if err := op.allowed(ctx, old, current); err != nil {
+	if err := op.check(old, current); err != nil {
 		return storage.Proposal{}, err
 	}
 	obj := old.DeepCopyObject()
@@ -108,12 +108,16 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 		obj:      obj,
 		meta:     accessor,
 		strategy: &op.store.resource.Strategy.Delete,
-		options:  op.options,
+		options:  op.options.DeepCopy(),
 		now:      op.store.now(),
 	}
 	op.stored = accessor.GetUID()
 	hadFinalizers := len(accessor.GetFinalizers()) > 0
-	op.verdict = plan.decide()
+	if op.verdict = plan.decide(); op.verdict != deleteKeep {
+		if err := op.admit(ctx, old, plan.options); err != nil {
+			return storage.Proposal{}, err
+		}
+	}
 	op.released = hadFinalizers && op.verdict == deleteRemove
 	if op.verdict == deleteRemove {
 		op.store.beginDelete(ctx, op.tx, old)
@@ -121,8 +125,8 @@ func (op *deleteOp) step(ctx context.Context, current *storage.Entry) (storage.P
 	return storage.Proposal{Object: obj, Delete: op.verdict == deleteRemove, Receipt: op.tx.isNeeded()}, nil
 }
 
-// allowed checks the preconditions, the rules of the kind and admission.
-func (op *deleteOp) allowed(ctx context.Context, old runtime.Object, current *storage.Entry) error {
+// check checks the preconditions and the rules of the kind.
+func (op *deleteOp) check(old runtime.Object, current *storage.Entry) error {
 	accessor, err := meta.Accessor(old)
 	if err != nil {
 		return err
@@ -135,16 +139,20 @@ func (op *deleteOp) allowed(ctx context.Context, old runtime.Object, current *st
 		return err
 	}
 	if forbidden := op.store.resource.Strategy.Delete.Forbidden; forbidden != nil {
-		if err := forbidden(old); err != nil {
-			return err
-		}
+		return forbidden(old)
 	}
+	return nil
+}
+
+// admit runs all admission on a deletion that changes the object. options are those of the
+// deletion. As in kube-apiserver, a deletion that changes nothing is not admitted.
+func (op *deleteOp) admit(ctx context.Context, old runtime.Object, options *metav1.DeleteOptions) error {
 	attributes := &Attributes{
 		Operation: OperationDelete,
 		Namespace: op.req.Namespace,
 		Name:      op.req.Name,
 		OldObject: old,
-		Options:   WriteOptions{DryRun: op.dryRun(), Version: op.req.Version, Sent: op.options},
+		Options:   WriteOptions{DryRun: op.dryRun(), Version: op.req.Version, Sent: options},
 	}
 	if op.uid != "" {
 		attributes.Name = ""
@@ -219,7 +227,7 @@ func (op *deleteOp) finish(ctx context.Context, res *storage.UpdateResult) (Dele
 // removeMarked removes the object that was marked. It succeeds if another request has removed
 // that object.
 func (op *deleteOp) removeMarked(ctx context.Context, marked *storage.Entry) (*storage.Entry, error) {
-	obj, err := marked.Object()
+	obj, err := marked.ObjectContext(ctx)
 	if err != nil {
 		return nil, err
 	}

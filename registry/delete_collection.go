@@ -47,9 +47,9 @@ func (s *Store) DeleteCollection(ctx context.Context, req DeleteRequest, list Li
 }
 
 func (s *Store) deleteEntry(ctx context.Context, req DeleteRequest, entry *storage.Entry) error {
-	obj, err := entry.Object()
+	obj, err := entry.ObjectContext(ctx)
 	if err != nil {
-		return CorruptError(err)
+		return s.call("delete", "", entry.Key).interpret(err)
 	}
 	accessor, err := meta.Accessor(obj)
 	if err != nil {

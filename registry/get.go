@@ -36,16 +36,16 @@ func (s *Store) GetSubresource(ctx context.Context, namespace, name, subresource
 		return entry, err
 	}
 	if sub.View.Read != nil {
-		return viewEntry(entry, sub.View.Read)
+		return s.viewEntry(ctx, entry, sub.View.Read)
 	}
-	return viewEntry(entry, sub.View.FromObject)
+	return s.viewEntry(ctx, entry, sub.View.FromObject)
 }
 
 // viewEntry returns the view of a stored object.
-func viewEntry(stored *storage.Entry, view func(runtime.Object) (runtime.Object, error)) (*storage.Entry, error) {
-	obj, err := stored.Object()
+func (s *Store) viewEntry(ctx context.Context, stored *storage.Entry, view func(runtime.Object) (runtime.Object, error)) (*storage.Entry, error) {
+	obj, err := stored.ObjectContext(ctx)
 	if err != nil {
-		return nil, CorruptError(err)
+		return nil, s.call("get", "", stored.Key).interpret(err)
 	}
 	shown, err := view(obj)
 	if err != nil {

@@ -37,6 +37,15 @@ type CreateRequest struct {
 	Options WriteOptions
 }
 
+// ActionRequest is a request to execute an action: a POST that stores no object of its own, such
+// as a binding or a review.
+type ActionRequest struct {
+	CreateRequest
+	// Validate runs validating admission on Object, with the changes that the action has made to
+	// it. Every action calls it once: after its own checks, and before it has an effect.
+	Validate func() error
+}
+
 // UpdateRequest is a request to change an object.
 type UpdateRequest struct {
 	Namespace, Name string

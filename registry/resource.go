@@ -137,9 +137,10 @@ type Subresource struct {
 	Update *UpdateStrategy
 	// View is another kind that is computed from the object and written to it, as in scale.
 	View *View
-	// Create executes a POST, as in binding, eviction and token. If Update is set too, it applies
-	// to the writes of Create through Store.Update under the name of the subresource.
-	Create func(ctx context.Context, store *Store, req CreateRequest) (runtime.Object, error)
+	// Create executes a POST, as in binding, eviction and token. It calls Validate of the request.
+	// If Update is set too, it applies to the writes of Create through Store.Update under the name
+	// of the subresource.
+	Create func(ctx context.Context, store *Store, req ActionRequest) (runtime.Object, error)
 	// Connect opens a connection to a node, as in exec and proxy.
 	Connect func(ctx context.Context, store *Store, req ConnectRequest) error
 }
@@ -162,7 +163,8 @@ type View struct {
 
 // Virtual implements the verbs of a resource that is not stored. Nil functions are unsupported.
 type Virtual struct {
-	Create func(ctx context.Context, catalog *Catalog, req CreateRequest) (runtime.Object, error)
+	// Create executes a POST. It calls Validate of the request.
+	Create func(ctx context.Context, catalog *Catalog, req ActionRequest) (runtime.Object, error)
 	Get    func(ctx context.Context, catalog *Catalog, name string) (runtime.Object, error)
 	List   func(ctx context.Context, catalog *Catalog) ([]runtime.Object, error)
 	// Feed serves get, list and watch. Get and List are then unused.

@@ -35,7 +35,10 @@ func componentStatuses() *registry.Resource {
 // accessReviews returns a virtual resource whose objects can only be created.
 func accessReviews() *registry.Resource {
 	return &registry.Resource{Group: "authorization.k8s.io", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true, Versions: []registry.Version{{Name: "v1"}}, Virtual: &registry.Virtual{
-		Create: func(_ context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+		Create: func(_ context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
+			if err := req.Validate(); err != nil {
+				return nil, err
+			}
 			review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
 			decision, err := catalog.Authorizer().Authorize(context.Background(), registry.Access{})
 			review.Status.Allowed = decision.Allowed
@@ -95,7 +98,10 @@ func TestSubresourceActions(t *testing.T) {
 	pods := registrytest.Pods()
 	unreachable := errors.New("no node")
 	pods.Subresources = []registry.Subresource{
-		{Name: "eviction", Create: func(ctx context.Context, s *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+		{Name: "eviction", Create: func(ctx context.Context, s *registry.Store, req registry.ActionRequest) (runtime.Object, error) {
+			if err := req.Validate(); err != nil {
+				return nil, err
+			}
 			_, err := s.Delete(ctx, registry.DeleteRequest{Namespace: req.Namespace, Name: req.Name})
 			return &metav1.Status{Status: metav1.StatusSuccess}, err
 		}},

@@ -25,9 +25,9 @@ func (s *Store) CreateSubresource(ctx context.Context, subresource string, req C
 		}
 	}
 	s.track(req.Object, nil, req.Options, subresource)
-	return s.admitAction(ctx, createAttributes(req, subresource), func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	return s.admitAction(ctx, createAttributes(req, subresource), func(ctx context.Context, obj runtime.Object, validate func() error) (runtime.Object, error) {
 		req.Object = obj
-		return sub.Create(ctx, s, req)
+		return sub.Create(ctx, s, ActionRequest{CreateRequest: req, Validate: validate})
 	})
 }
 
@@ -47,7 +47,10 @@ func (s *Store) Connect(ctx context.Context, subresource string, req ConnectRequ
 		Name:        req.Name,
 		Object:      sub.connectOptions(req),
 	}
-	_, err := s.admitAction(ctx, attributes, func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	_, err := s.admitAction(ctx, attributes, func(ctx context.Context, obj runtime.Object, validate func() error) (runtime.Object, error) {
+		if err := validate(); err != nil {
+			return nil, err
+		}
 		return obj, sub.Connect(ctx, s, req)
 	})
 	return err

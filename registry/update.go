@@ -195,7 +195,7 @@ func (op *updateOp) asDelete(ctx context.Context, next *pendingUpdate) (storage.
 func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err error) (Result, error) {
 	if op.attempt.unfinalized != nil && (errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound)) {
 		op.attempt.tx.rollback(ctx)
-		return op.result(computedEntry(op.attempt.unfinalized), false)
+		return op.result(ctx, computedEntry(op.attempt.unfinalized), false)
 	}
 	op.attempt.tx.end(ctx, err, op.req.Options.DryRun)
 	if err != nil {
@@ -205,14 +205,14 @@ func (op *updateOp) finish(ctx context.Context, res *storage.UpdateResult, err e
 	if res.Outcome == storage.Deleted {
 		entry = computedEntry(op.attempt.unfinalized)
 	}
-	return op.result(entry, res.Outcome == storage.Created)
+	return op.result(ctx, entry, res.Outcome == storage.Created)
 }
 
-func (op *updateOp) result(entry *storage.Entry, created bool) (Result, error) {
+func (op *updateOp) result(ctx context.Context, entry *storage.Entry, created bool) (Result, error) {
 	if op.view == nil {
 		return Result{Entry: entry, Created: created}, nil
 	}
-	shown, err := viewEntry(entry, op.view.FromObject)
+	shown, err := op.store.viewEntry(ctx, entry, op.view.FromObject)
 	return Result{Entry: shown}, err
 }
 

@@ -69,9 +69,9 @@ func (s *virtualStore) Create(ctx context.Context, req CreateRequest) (Result, e
 	if s.virtual.Create == nil {
 		return Result{}, s.unsupported("create")
 	}
-	entry, err := s.admitAction(ctx, createAttributes(req, ""), func(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	entry, err := s.admitAction(ctx, createAttributes(req, ""), func(ctx context.Context, obj runtime.Object, validate func() error) (runtime.Object, error) {
 		req.Object = obj
-		return s.virtual.Create(ctx, s.catalog, req)
+		return s.virtual.Create(ctx, s.catalog, ActionRequest{CreateRequest: req, Validate: validate})
 	})
 	if err != nil {
 		return Result{}, err

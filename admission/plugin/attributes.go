@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"cmp"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/miniapi/miniapi/admission/match"
@@ -10,6 +12,11 @@ import (
 // forbidden returns a 403 for a rejected write.
 func forbidden(a *registry.Attributes, reason error) *apierrors.StatusError {
 	return apierrors.NewForbidden(a.Resource.GroupResource(), match.ShownName(a), reason)
+}
+
+// versionOf returns the version of the resource that a request was sent to.
+func versionOf(a *registry.Attributes) string {
+	return cmp.Or(a.Options.Version, a.Resource.Versions[0].Name)
 }
 
 // created returns the object of a creation, if it has type T.

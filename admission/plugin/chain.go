@@ -76,7 +76,7 @@ func (c Config) steps(s settings) registry.Chain {
 		c.Mutating,
 		c.Validating,
 		registry.Chain{
-			ResourceQuota(),
+			ResourceQuota(s.quotaLimits),
 			AlwaysDeny(),
 		},
 	)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission/plugin/resourcequota/apis/resourcequota"
 	"k8s.io/apiserver/pkg/apis/apiserver"
 	"sigs.k8s.io/yaml"
 
@@ -20,6 +21,9 @@ type settings struct {
 	nodeSelectors map[string]string
 	tolerations   TolerationConfig
 	eventLimits   []EventLimit
+	quotaLimits   []resourcequota.LimitedResource
+
+	mutatingWebhooks, validatingWebhooks webhookConfig
 }
 
 // settings loads the configurations of the enabled plugins.
@@ -34,17 +38,35 @@ func (c Config) settings() (settings, error) {
 		configure(c, file, "PodNodeSelector", parseNodeSelectors, &s.nodeSelectors),
 		configure(c, file, "PodTolerationRestriction", parseTolerations, &s.tolerations),
 		configure(c, file, "EventRateLimit", parseEventLimits, &s.eventLimits),
+		configure(c, file, "ResourceQuota", parseQuotaLimits, &s.quotaLimits),
+		configure(c, file, "MutatingAdmissionWebhook", parseWebhookConfig, &s.mutatingWebhooks),
+		configure(c, file, "ValidatingAdmissionWebhook", parseWebhookConfig, &s.validatingWebhooks),
 	)
 }
 
-// IgnoredConfigurations returns the enabled plugins whose configuration kube-apiserver applies and
-// this package does not.
+// IgnoredConfigurations returns the enabled plugins whose configuration has a staticManifestsDir,
+// which this package ignores.
 func (c Config) IgnoredConfigurations() ([]string, error) {
-	file, err := loadControlFile(c.ControlConfigFile)
-	ignored := []string{
-		"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota",
+	s, err := c.settings()
+	if err != nil {
+		return nil, err
 	}
-	return slices.DeleteFunc(ignored, func(name string) bool { return !c.enabled(name) || file.index(name) < 0 }), err
+	file, err := loadControlFile(c.ControlConfigFile)
+	var ignored []string
+	for _, plugin := range []struct {
+		name    string
+		ignored bool
+	}{
+		{"MutatingAdmissionPolicy", file.index("MutatingAdmissionPolicy") >= 0},
+		{"MutatingAdmissionWebhook", s.mutatingWebhooks.manifests},
+		{"ValidatingAdmissionPolicy", file.index("ValidatingAdmissionPolicy") >= 0},
+		{"ValidatingAdmissionWebhook", s.validatingWebhooks.manifests},
+	} {
+		if plugin.ignored && c.enabled(plugin.name) {
+			ignored = append(ignored, plugin.name)
+		}
+	}
+	return ignored, err
 }
 
 // configure parses the configuration of an enabled plugin, nil if it has none.

@@ -75,6 +75,15 @@ func TestConfigurationErrors(t *testing.T) {
 		{"invalid limits", "EventRateLimit", limits("[{type: Server, qps: 1, burst: 1, cacheSize: -1}, {type: Pod, qps: 0, burst: -1, cacheSize: -1}]"),
 			`couldn't init admission plugin "EventRateLimit": [limits[1].type: Unsupported value: "Pod": supported values: "Server", "Namespace", "User", "SourceAndObject", ` +
 				`limits[1].burst: Invalid value: -1: must be positive, limits[1].qps: Invalid value: 0: must be positive, limits[1].cacheSize: Invalid value: -1: must not be negative]`},
+		{"an invalid limit of quotas", "", controlFile(t, "- name: ResourceQuota\n  configuration: "+
+			"{apiVersion: resourcequota.admission.k8s.io/v1beta1, kind: Configuration, limitedResources: [{apiGroup: apps}]}\n"),
+			`couldn't init admission plugin "ResourceQuota": limitedResources[0].resource: Required value`},
+		{"an unknown field of a limit of quotas", "", controlFile(t, "- name: ResourceQuota\n  configuration: "+
+			"{apiVersion: resourcequota.admission.k8s.io/v1alpha1, kind: Configuration, limitedResource: []}\n"),
+			`couldn't init admission plugin "ResourceQuota": strict decoding error: unknown field "limitedResource"`},
+		{"a relative kubeconfig of webhooks", "", controlFile(t, "- name: ValidatingAdmissionWebhook\n  configuration: "+
+			"{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: a}\n"),
+			`couldn't init admission plugin "ValidatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
 		{"invalid tolerations", "PodTolerationRestriction", controlFile(t, "- name: PodTolerationRestriction\n  configuration: "+
 			"{apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1, kind: Configuration, whitelist: [{value: x, operator: Exists}]}\n"),
 			`couldn't init admission plugin "PodTolerationRestriction": invalid config: [podtolerationrestriction.whitelist[0].operator: Invalid value: "x": ` +
@@ -94,13 +103,14 @@ func TestConfigurationErrors(t *testing.T) {
 }
 
 func TestIgnoredConfigurations(t *testing.T) {
+	const configuration = "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}\n"
 	config := plugin.Config{Disable: []string{"MutatingAdmissionWebhook"}, ControlConfigFile: controlFile(t,
-		"- {name: MutatingAdmissionWebhook, path: a.yaml}\n- {name: LimitRanger, path: b.yaml}\n- {name: ResourceQuota, path: c.yaml}\n")}
+		"- {name: MutatingAdmissionWebhook, path: a.yaml}\n- {name: LimitRanger, path: b.yaml}\n- name: ValidatingAdmissionWebhook\n  configuration: "+configuration)}
 	ignored, err := config.IgnoredConfigurations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"ResourceQuota"}, ignored); diff != "" {
+	if diff := cmp.Diff([]string{"ValidatingAdmissionWebhook"}, ignored); diff != "" {
 		t.Error(diff)
 	}
 	if ignored, err := (plugin.Config{}).IgnoredConfigurations(); len(ignored) > 0 || err != nil {

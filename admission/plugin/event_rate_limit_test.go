@@ -52,48 +52,61 @@ func (w eventWrites) write(namespace, user, source, want string, changes ...func
 
 func TestEventRateLimit(t *testing.T) {
 	limit := func(kind string) plugin.EventLimit { return plugin.EventLimit{Type: kind, QPS: 1, Burst: 1} }
-	t.Run("of the server", func(t *testing.T) {
-		w := limitEvents(t, plugin.EventLimit{Type: "Server", QPS: 2, Burst: 3, CacheSize: -1})
-		w.write("a", "jane", "s", "")
-		w.write("b", "john", "t", "", func(a *registry.Attributes) { a.Operation = registry.OperationUpdate })
-		w.write("c", "jane", "s", "")
-		w.write("a", "jane", "s", "limit reached on type Server for key ")
-		w.clock.Time = w.clock.Add(time.Second)
-		w.write("a", "jane", "s", "")
-		w.write("a", "jane", "s", "")
-		w.write("a", "jane", "s", "limit reached on type Server for key ")
-	})
-	t.Run("of a namespace", func(t *testing.T) {
-		w := limitEvents(t, limit("Namespace"))
-		w.write("a", "jane", "s", "")
-		w.write("b", "jane", "s", "")
-		w.write("a", "john", "t", "limit reached on type Namespace for key a")
-	})
-	t.Run("of a user", func(t *testing.T) {
-		w := limitEvents(t, limit("User"))
-		w.write("a", "jane", "s", "")
-		w.write("a", "john", "s", "")
-		w.write("b", "jane", "t", "limit reached on type User for key jane")
-	})
-	t.Run("of a source and an object", func(t *testing.T) {
-		w := limitEvents(t, limit("SourceAndObject"))
-		w.write("a", "jane", "s", "")
-		w.write("a", "jane", "t", "")
-		w.write("b", "john", "s", "limit reached on type SourceAndObject for key sPodp")
-	})
-	t.Run("several", func(t *testing.T) {
-		w := limitEvents(t, limit("User"), limit("Namespace"))
-		w.write("a", "jane", "s", "")
-		w.write("a", "john", "s", "limit reached on type Namespace for key a")
-		w.write("a", "john", "s", "[limit reached on type User for key john, limit reached on type Namespace for key a]")
-	})
-	t.Run("of the latest users", func(t *testing.T) {
-		w := limitEvents(t, plugin.EventLimit{Type: "User", QPS: 1, Burst: 1, CacheSize: 1})
-		w.write("a", "jane", "s", "")
-		w.write("a", "john", "s", "")
-		w.write("a", "jane", "s", "")
-		w.write("a", "jane", "s", "limit reached on type User for key jane")
-	})
+	oneUser := limit("User")
+	oneUser.CacheSize = 1
+	type write struct{ namespace, user, source, want string }
+	for _, tc := range []struct {
+		rule   string
+		limits []plugin.EventLimit
+		writes []write
+	}{
+		{"of a namespace", []plugin.EventLimit{limit("Namespace")}, []write{
+			{"a", "jane", "s", ""},
+			{"b", "jane", "s", ""},
+			{"a", "john", "t", "limit reached on type Namespace for key a"},
+		}},
+		{"of a user", []plugin.EventLimit{limit("User")}, []write{
+			{"a", "jane", "s", ""},
+			{"a", "john", "s", ""},
+			{"b", "jane", "t", "limit reached on type User for key jane"},
+		}},
+		{"of a source and an object", []plugin.EventLimit{limit("SourceAndObject")}, []write{
+			{"a", "jane", "s", ""},
+			{"a", "jane", "t", ""},
+			{"b", "john", "s", "limit reached on type SourceAndObject for key sPodp"},
+		}},
+		{"several", []plugin.EventLimit{limit("User"), limit("Namespace")}, []write{
+			{"a", "jane", "s", ""},
+			{"a", "john", "s", "limit reached on type Namespace for key a"},
+			{"a", "john", "s", "[limit reached on type User for key john, limit reached on type Namespace for key a]"},
+		}},
+		{"of the latest users", []plugin.EventLimit{oneUser}, []write{
+			{"a", "jane", "s", ""},
+			{"a", "john", "s", ""},
+			{"a", "jane", "s", ""},
+			{"a", "jane", "s", "limit reached on type User for key jane"},
+		}},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			w := limitEvents(t, tc.limits...)
+			for _, write := range tc.writes {
+				w.write(write.namespace, write.user, write.source, write.want)
+			}
+		})
+	}
+}
+
+func TestEventRateLimitOfTheServer(t *testing.T) {
+	const reached = "limit reached on type Server for key "
+	w := limitEvents(t, plugin.EventLimit{Type: "Server", QPS: 2, Burst: 3, CacheSize: -1})
+	w.write("a", "jane", "s", "")
+	w.write("b", "john", "t", "", func(a *registry.Attributes) { a.Operation = registry.OperationUpdate })
+	w.write("c", "jane", "s", "")
+	w.write("a", "jane", "s", reached)
+	w.clock.Time = w.clock.Add(time.Second)
+	w.write("a", "jane", "s", "")
+	w.write("a", "jane", "s", "")
+	w.write("a", "jane", "s", reached)
 }
 
 func TestEventRateLimitIgnores(t *testing.T) {

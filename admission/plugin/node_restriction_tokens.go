@@ -79,7 +79,7 @@ func (w nodeWrite) authorized(ctx context.Context, verb, resource, name string) 
 	decision, err := w.Catalog.Authorizer().Authorize(ctx, registry.Access{
 		User: registry.UserFrom(ctx),
 		Resource: &authorizationv1.ResourceAttributes{
-			Verb: verb, Group: w.Resource.Group, Version: w.Resource.Versions[0].Name,
+			Verb: verb, Group: w.Resource.Group, Version: versionOf(w.Attributes),
 			Resource: resource, Namespace: w.Namespace, Name: name,
 		},
 	})

@@ -82,10 +82,11 @@ func newBlockingOwners(owners, former []metav1.OwnerReference) []metav1.OwnerRef
 	})
 }
 
-// deletionOf returns the attributes of a deletion of the object of a write.
+// deletionOf returns the attributes of a deletion of the object of a write, in the version of the
+// request.
 func deletionOf(a *registry.Attributes) *authorizationv1.ResourceAttributes {
 	return &authorizationv1.ResourceAttributes{
-		Verb: "delete", Namespace: a.Namespace, Group: a.Resource.Group, Version: a.Resource.Versions[0].Name,
+		Verb: "delete", Namespace: a.Namespace, Group: a.Resource.Group, Version: versionOf(a),
 		Resource: a.Resource.Name, Subresource: a.Subresource, Name: a.Name,
 	}
 }

@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
@@ -93,6 +94,34 @@ func TestOwnerReferencesPermissionEnforcement(t *testing.T) {
 				t.Errorf("got %q\nwant %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// versions collects the versions of the authorized requests.
+type versions struct {
+	registry.Authorizer
+	list []string
+}
+
+func (v *versions) Authorize(_ context.Context, access registry.Access) (registry.Decision, error) {
+	v.list = append(v.list, access.Resource.Version)
+	return registry.Decision{Allowed: true}, nil
+}
+
+func TestDeletionByOwnerChangeHasTheVersionOfTheRequest(t *testing.T) {
+	var authorized versions
+	a := ownedAttributes(t, &authorized)
+	a.Operation, a.OldObject = registry.OperationUpdate, &corev1.ConfigMap{}
+	a.Object = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{owner("v1", "Pod", "p", false)}}}
+	ctx := registry.WithUser(t.Context(), &authenticationv1.UserInfo{Username: "jane"})
+	for _, version := range []string{"", "v2"} {
+		a.Options.Version = version
+		if err := plugin.OwnerReferencesPermissionEnforcement().Validate(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"v1", "v2"}; !slices.Equal(authorized.list, want) {
+		t.Errorf("got %q, want %q", authorized.list, want)
 	}
 }
 

@@ -42,15 +42,22 @@ func (c PodSecurityConfig) check(ctx context.Context, a *registry.Attributes) er
 }
 
 func (c PodSecurityConfig) checkPod(ctx context.Context, a *registry.Attributes, pod *corev1.Pod) error {
-	old, update := a.OldObject.(*corev1.Pod)
-	if a.Subresource == "status" || c.exempts(ctx, a) || update && sameImages(&pod.Spec, &old.Spec) {
+	if a.Subresource == "status" || c.exempts(ctx, a) {
 		return nil
 	}
-	standards, err := c.standards(ctx, a)
-	if err != nil || !standards.FullyPrivileged() && c.exemptsRuntimeClass(ctx, &pod.Spec) {
+	standards, labelErrs, err := c.standards(ctx, a)
+	if err != nil {
 		return err
 	}
-	annotatePodSecurity(ctx, api.EnforcedPolicyAnnotationKey, standards.Enforce.String())
+	if len(labelErrs) == 0 && standards.FullyPrivileged() {
+		annotateEnforced(ctx, api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()})
+		return nil
+	}
+	if old, update := a.OldObject.(*corev1.Pod); update && sameImages(&pod.Spec, &old.Spec) || c.exemptsRuntimeClass(ctx, &pod.Spec) {
+		return nil
+	}
+	annotateLabelErrors(ctx, labelErrs)
+	annotateEnforced(ctx, standards.Enforce)
 	template := &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}
 	auditPodSecurity(ctx, standards.Audit, template)
 	if text := violation(standards.Enforce, template); text != "" {
@@ -65,16 +72,22 @@ func (c PodSecurityConfig) checkTemplate(ctx context.Context, a *registry.Attrib
 	if c.exempts(ctx, a) {
 		return nil
 	}
-	standards, err := c.standards(ctx, a)
-	if err != nil || !standards.FullyPrivileged() && c.exemptsRuntimeClass(ctx, &template.Spec) {
+	standards, labelErrs, err := c.standards(ctx, a)
+	if err != nil {
 		return err
 	}
+	unchecked := standards.Audit.Level == api.LevelPrivileged && standards.Warn.Level == api.LevelPrivileged
+	if len(labelErrs) == 0 && unchecked || c.exemptsRuntimeClass(ctx, &template.Spec) {
+		return nil
+	}
+	annotateLabelErrors(ctx, labelErrs)
 	auditPodSecurity(ctx, standards.Audit, template)
 	warn(ctx, standards.Warn, template)
 	return nil
 }
 
-// exempts reports whether the namespace or the user of a request is exempt.
+// exempts reports whether the namespace or the user of a request is exempt, and annotates the
+// request if one is.
 func (c PodSecurityConfig) exempts(ctx context.Context, a *registry.Attributes) bool {
 	user := registry.UserFrom(ctx)
 	switch {
@@ -88,34 +101,36 @@ func (c PodSecurityConfig) exempts(ctx context.Context, a *registry.Attributes) 
 	return true
 }
 
-// exemptsRuntimeClass reports whether the runtime class of a pod is exempt.
+// exemptsRuntimeClass reports whether the runtime class of a pod is exempt, and annotates the
+// request if it is.
 func (c PodSecurityConfig) exemptsRuntimeClass(ctx context.Context, spec *corev1.PodSpec) bool {
-	if spec.RuntimeClassName == nil || !slices.Contains(c.Exemptions.RuntimeClasses, *spec.RuntimeClassName) {
+	if !c.hasExemptRuntimeClass(spec) {
 		return false
 	}
 	annotatePodSecurity(ctx, api.ExemptionReasonAnnotationKey, "runtimeClass")
 	return true
 }
 
-// standards returns the standards of the namespace of the request. A namespace that does not exist
-// has the defaults.
-func (c PodSecurityConfig) standards(ctx context.Context, a *registry.Attributes) (api.Policy, error) {
+func (c PodSecurityConfig) hasExemptRuntimeClass(spec *corev1.PodSpec) bool {
+	return spec.RuntimeClassName != nil && slices.Contains(c.Exemptions.RuntimeClasses, *spec.RuntimeClassName)
+}
+
+// standards returns the standards of the namespace of the request, and the errors of its labels. A
+// namespace that does not exist has the defaults.
+func (c PodSecurityConfig) standards(ctx context.Context, a *registry.Attributes) (api.Policy, field.ErrorList, error) {
 	store, ok := a.Catalog.Store(namespaces())
 	if !ok {
-		return c.Defaults, nil
+		return c.Defaults, nil, nil
 	}
 	namespace, err := getObject[*corev1.Namespace](ctx, store, "", a.Namespace)
 	if apierrors.IsNotFound(err) {
-		return c.Defaults, nil
+		return c.Defaults, nil, nil
 	}
 	if err != nil {
-		return api.Policy{}, err
+		return api.Policy{}, nil, err
 	}
 	standards, errs := c.standardsOf(namespace)
-	if len(errs) > 0 {
-		annotatePodSecurity(ctx, "error", fmt.Sprintf("Failed to parse policy: %v", errs.ToAggregate()))
-	}
-	return standards, nil
+	return standards, errs, nil
 }
 
 // standardsOf returns the standards that the labels of a namespace select. An invalid label selects
@@ -127,6 +142,16 @@ func (c PodSecurityConfig) standardsOf(namespace *corev1.Namespace) (api.Policy,
 func auditPodSecurity(ctx context.Context, standard api.LevelVersion, template *corev1.PodTemplateSpec) {
 	if text := violation(standard, template); text != "" {
 		annotatePodSecurity(ctx, api.AuditViolationsAnnotationKey, "would violate "+text)
+	}
+}
+
+func annotateEnforced(ctx context.Context, standard api.LevelVersion) {
+	annotatePodSecurity(ctx, api.EnforcedPolicyAnnotationKey, standard.String())
+}
+
+func annotateLabelErrors(ctx context.Context, errs field.ErrorList) {
+	if len(errs) > 0 {
+		annotatePodSecurity(ctx, "error", fmt.Sprintf("Failed to parse policy: %v", errs.ToAggregate()))
 	}
 }
 

@@ -45,11 +45,11 @@ type podSecurityDefaults struct {
 	WarnVersion    string `json:"warn-version,omitempty"`
 }
 
-// parsePodSecurity decodes and validates a configuration. The default standard is privileged, in
-// the latest version.
+// parsePodSecurity decodes and validates a configuration, which may be empty. The default standard
+// is privileged, in the latest version.
 func parsePodSecurity(data []byte) (PodSecurityConfig, error) {
 	var file podSecurityFile
-	if data != nil {
+	if len(data) > 0 {
 		versions := []string{podSecurityGroup + "/v1", podSecurityGroup + "/v1beta1", podSecurityGroup + "/v1alpha1"}
 		if err := checkKind(data, "PodSecurityConfiguration", versions...); err != nil {
 			return PodSecurityConfig{}, err

@@ -1,16 +1,20 @@
 package plugin_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/admission/plugin"
 	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 // podSecurity returns a configuration of PodSecurity: the defaults enforce a standard, and jane,
@@ -63,6 +67,52 @@ func TestPodSecurityExemptions(t *testing.T) {
 	}
 }
 
+func TestPodSecurityAuditAnnotations(t *testing.T) {
+	e := newKinds(t, plugin.Config{Disable: []string{"PodSecurity"}})
+	for name, labels := range map[string]map[string]string{
+		"privileged": standard("enforce", "privileged", "enforce-version", "v1.30", "audit", "privileged"),
+		"enforced":   standard("enforce", "baseline", "audit", "privileged", "warn", "privileged"),
+		"invalid":    standard("enforce", "privileged", "audit", "none"),
+	} {
+		mustCreate(e, "namespaces", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+	}
+	pod, stored := newPod("p", func(p *corev1.Pod) { p.Spec.RuntimeClassName = new("vm") }), newPod("p", nil)
+	template := &corev1.PodTemplate{Template: corev1.PodTemplateSpec{Spec: pod.Spec}}
+	const prefix = "pod-security.kubernetes.io/"
+	for _, tc := range []struct {
+		rule, namespace, resource string
+		obj, old                  runtime.Object
+		want                      map[string]string
+	}{
+		{"an update without new images in a privileged namespace", "privileged", "pods", pod, stored, map[string]string{prefix + "enforce-policy": "privileged:latest"}},
+		{"an update without new images in another namespace", "enforced", "pods", pod, stored, nil},
+		{"a template in a namespace that only enforces a standard", "enforced", "podtemplates", template, template, nil},
+		{"an exempt runtime class in a namespace with invalid labels", "invalid", "pods", pod, &corev1.Pod{}, map[string]string{prefix + "exempt": "runtimeClass"}},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			a := update(e, tc.resource, tc.old, tc.obj)
+			a.Namespace = tc.namespace
+			ctx, annotations := registry.WithAuditAnnotations(t.Context())
+			if err := podSecurityStep(t).Validate(ctx, a); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, annotations.All(), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// podSecurityStep returns the step with the configuration of podSecurity.
+func podSecurityStep(t *testing.T) registry.AdmissionStep {
+	t.Helper()
+	chain, err := plugin.Default(podSecurity(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chain[slices.IndexFunc(chain, func(step registry.AdmissionStep) bool { return step.Name == "PodSecurity" })]
+}
+
 func TestPodSecurityWarnsAboutLabelsOfExemptNamespaces(t *testing.T) {
 	e := newKinds(t, podSecurity(t))
 	namespace := func(name string, labels map[string]string) *corev1.Namespace {
@@ -84,12 +134,8 @@ func TestPodSecurityWarnsAboutLabelsOfExemptNamespaces(t *testing.T) {
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			a := &registry.Attributes{Catalog: e.Catalog, Operation: registry.OperationCreate, Resource: e.Store("namespaces").Resource(), Object: tc.obj}
-			chain, err := plugin.Default(podSecurity(t))
-			if err != nil {
-				t.Fatal(err)
-			}
 			ctx, warnings := registry.WithWarnings(t.Context())
-			if err := chain.Validate(ctx, a); err != nil {
+			if err := podSecurityStep(t).Validate(ctx, a); err != nil {
 				t.Fatal(err)
 			}
 			var want []string
@@ -100,6 +146,21 @@ func TestPodSecurityWarnsAboutLabelsOfExemptNamespaces(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestPodSecurityIgnoresExistingPodsOfExemptRuntimeClasses(t *testing.T) {
+	e := newKinds(t, podSecurity(t))
+	mustCreate(e, "runtimeclasses.node.k8s.io", &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "vm"}, Handler: "h"})
+	mustCreate(e, "pods", newPod("p", func(p *corev1.Pod) { p.Spec.RuntimeClassName = new("vm") }))
+	ctx, warnings := registry.WithWarnings(t.Context())
+	old, next := registrytest.NewNamespace("x"), registrytest.NewNamespace("x")
+	next.Labels = standard("enforce", "restricted")
+	if err := podSecurityStep(t).Validate(ctx, update(e, "namespaces", old, next)); err != nil {
+		t.Fatal(err)
+	}
+	if list := warnings.List(); len(list) > 0 {
+		t.Errorf("warnings %q", list)
 	}
 }
 

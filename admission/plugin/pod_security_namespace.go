@@ -43,7 +43,7 @@ func (c PodSecurityConfig) checkLabels(ctx context.Context, a *registry.Attribut
 	case slices.Contains(c.Exemptions.Namespaces, namespace.Name):
 		c.warnOfExemption(ctx, namespace, standards)
 	case update:
-		warnOfPods(ctx, a, standards.Enforce)
+		c.warnOfPods(ctx, a, standards.Enforce)
 	}
 	return nil
 }
@@ -75,8 +75,9 @@ func stricter(standard, before api.LevelVersion) bool {
 	return standard.Level != api.LevelPrivileged
 }
 
-// warnOfPods warns about the pods of the namespace that violate a standard.
-func warnOfPods(ctx context.Context, a *registry.Attributes, standard api.LevelVersion) {
+// warnOfPods warns about the pods of the namespace that violate a standard and have no exempt
+// runtime class.
+func (c PodSecurityConfig) warnOfPods(ctx context.Context, a *registry.Attributes, standard api.LevelVersion) {
 	ctx, cancel := context.WithTimeout(ctx, timeToCheck(ctx))
 	defer cancel()
 	pods, err := listObjects[*corev1.Pod](ctx, a, corev1.Resource("pods"), a.Name)
@@ -84,6 +85,7 @@ func warnOfPods(ctx context.Context, a *registry.Attributes, standard api.LevelV
 		registry.AddWarning(ctx, podsUnavailable)
 		return
 	}
+	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return c.hasExemptRuntimeClass(&pod.Spec) })
 	pods = onePerControllerFirst(pods)
 	checked, found := violators(ctx, pods[:min(len(pods), maxPodsToCheck)], standard)
 	if checked < len(pods) {

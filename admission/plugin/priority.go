@@ -114,10 +114,7 @@ func setPriority(a *registry.Attributes, spec *corev1.PodSpec, class *scheduling
 }
 
 func checkDefaultPriority(ctx context.Context, a *registry.Attributes) error {
-	class, ok := created[*schedulingv1.PriorityClass](a)
-	if !ok {
-		class, _, ok = updated[*schedulingv1.PriorityClass](a)
-	}
+	class, ok := written[*schedulingv1.PriorityClass](a)
 	if !ok || !class.GlobalDefault {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission/plugin/resourcequota/apis/resourcequota"
 
 	"github.com/miniapi/miniapi/internal/quota"
 	"github.com/miniapi/miniapi/internal/resourcelist"
@@ -17,24 +18,30 @@ import (
 
 // ResourceQuota adds the usage of a write to the status of the quotas of its namespace, and rejects
 // the write if it exceeds one of them. It enforces status.hard: a quota without it limits nothing.
-// If the write fails later, its usage is subtracted again. The step reads and updates the resource
-// "resourcequotas" of the catalog.
-func ResourceQuota() registry.AdmissionStep {
-	return registry.AdmissionStep{Name: "ResourceQuota", Validate: chargeQuotas}
+// If the write fails later, its usage is subtracted again. Usage and scopes that are limited are
+// rejected unless a quota covers them. The step reads and updates the resource "resourcequotas" of
+// the catalog.
+func ResourceQuota(limits []resourcequota.LimitedResource) registry.AdmissionStep {
+	return registry.AdmissionStep{Name: "ResourceQuota", Validate: func(ctx context.Context, a *registry.Attributes) error {
+		return chargeQuotas(ctx, a, limits)
+	}}
 }
 
-func chargeQuotas(ctx context.Context, a *registry.Attributes) error {
+func chargeQuotas(ctx context.Context, a *registry.Attributes, limits []resourcequota.LimitedResource) error {
 	store, ok := a.Catalog.Store(corev1.Resource("resourcequotas"))
 	resource := a.Resource.GroupResource()
 	if !ok || a.Namespace == "" || resource == namespaces() {
 		return nil
 	}
 	c := charge{quotas: store, attributes: a, evaluator: quota.EvaluatorOf(resource)}
-	if !c.evaluator.Handles(a.Operation, a.Subresource) {
+	if !c.evaluator.Handles(a) {
 		return nil
 	}
 	quotas, err := listObjects[*corev1.ResourceQuota](ctx, a, corev1.Resource("resourcequotas"), a.Namespace)
 	if err != nil {
+		return err
+	}
+	if err := c.checkCovered(quotas, limits); err != nil {
 		return err
 	}
 	for _, quota := range quotas {
@@ -109,12 +116,36 @@ func (c charge) update(ctx context.Context, name string, dry bool, change func(*
 
 // delta returns the usage to add to a quota, or an error if the quota does not allow it.
 func (c charge) delta(quota *corev1.ResourceQuota) (corev1.ResourceList, error) {
-	obj, hard := c.attributes.Object, quota.Status.Hard
-	if !c.evaluator.Matches(quota, obj) {
+	counted, err := c.counted(quota)
+	if err != nil || len(counted) == 0 {
+		return nil, err
+	}
+	usage, err := c.usage(c.previous(quota))
+	if err != nil {
+		return nil, err
+	}
+	hard := quota.Status.Hard
+	delta := corev1.ResourceList{}
+	for name, quantity := range usage {
+		if _, limited := hard[name]; limited && !quantity.IsZero() {
+			delta[name] = quantity
+		}
+	}
+	if c.attributes.Subresource == "status" {
+		return delta, nil // the usage exists already
+	}
+	return delta, c.checkExceeded(quota, delta)
+}
+
+// counted returns the names of the limits of a quota that apply to the object, and none if the
+// quota does not. It is an error if the object lacks required fields, or if the quota has no
+// status.
+func (c charge) counted(quota *corev1.ResourceQuota) ([]corev1.ResourceName, error) {
+	if !c.evaluator.Matches(quota, c.attributes.Object) {
 		return nil, nil
 	}
-	counted := c.evaluator.Counted(hard)
-	if err := c.evaluator.CheckConstraints(counted, obj); err != nil {
+	counted := c.evaluator.Counted(quota.Status.Hard)
+	if err := c.evaluator.CheckConstraints(counted, c.attributes.Object); err != nil {
 		return nil, forbidden(c.attributes, fmt.Errorf("failed quota: %s: %w", quota.Name, err))
 	}
 	for _, name := range counted {
@@ -122,21 +153,20 @@ func (c charge) delta(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 			return nil, forbidden(c.attributes, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, joinNames(counted)))
 		}
 	}
-	usage, err := c.usage(quota)
-	if err != nil {
-		return nil, err
-	}
-	delta := corev1.ResourceList{}
-	for name, quantity := range usage {
-		if _, limited := hard[name]; limited && !quantity.IsZero() {
-			delta[name] = quantity
-		}
-	}
-	return delta, c.checkExceeded(quota, delta)
+	return counted, nil
 }
 
-// usage returns the usage of the new object minus the usage of the stored one, at least zero.
-func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) {
+// previous returns the stored object, and nil if the quota does not count it.
+func (c charge) previous(quota *corev1.ResourceQuota) runtime.Object {
+	if old := c.attributes.OldObject; old != nil && c.evaluator.Matches(quota, old) {
+		return old
+	}
+	return nil
+}
+
+// usage returns the usage of the new object minus the usage of the previous one, at least zero. A
+// nil object has no usage.
+func (c charge) usage(previous runtime.Object) (corev1.ResourceList, error) {
 	now := c.attributes.Catalog.Now()
 	usage := c.evaluator.Usage(c.attributes.Object, now)
 	var negative []corev1.ResourceName
@@ -149,8 +179,8 @@ func (c charge) usage(quota *corev1.ResourceQuota) (corev1.ResourceList, error) 
 		slices.Sort(negative)
 		return nil, forbidden(c.attributes, fmt.Errorf("quota usage is negative for resource(s): %s", joinNames(negative)))
 	}
-	if old := c.attributes.OldObject; old != nil && c.evaluator.Matches(quota, old) {
-		usage = difference(usage, c.evaluator.Usage(old, now))
+	if previous != nil {
+		usage = difference(usage, c.evaluator.Usage(previous, now))
 	}
 	return usage, nil
 }

@@ -164,6 +164,66 @@ func TestQuotaOfClaims(t *testing.T) {
 	e.expectUsed("q", "gold.storageclass.storage.k8s.io/requests.storage", "1Gi")
 }
 
+// TestQuotaOfClaimSizes checks that fractions of bytes are rounded up, and that a larger allocated
+// size is charged, also beyond the limit.
+func TestQuotaOfClaimSizes(t *testing.T) {
+	e := newKinds(t, plugin.Config{})
+	e.quota("q", amounts("requests.storage", "1000"), nil)
+	claim := newClaim("c")
+	claim.Spec.Resources.Requests = amounts("storage", "100.5")
+	claim = mustCreate(e, "persistentvolumeclaims", claim)
+	e.expectUsed("q", "requests.storage", "101")
+	for _, c := range []struct{ allocated, used string }{{"50", "101"}, {"400.1", "401"}, {"200", "401"}, {"5000", "5201"}} {
+		_, err := tryChange(e, "persistentvolumeclaims", "status", claim, func(c2 *corev1.PersistentVolumeClaim) {
+			c2.Status.AllocatedResources = amounts("storage", c.allocated)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.expectUsed("q", "requests.storage", c.used)
+	}
+}
+
+func TestQuotaOfVolumeAttributesClasses(t *testing.T) {
+	e := newKinds(t, plugin.Config{})
+	scoped := func(operator corev1.ScopeSelectorOperator, values ...string) func(*corev1.ResourceQuota) {
+		return func(q *corev1.ResourceQuota) {
+			q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{
+				{ScopeName: corev1.ResourceQuotaScopeVolumeAttributesClass, Operator: operator, Values: values},
+			}}
+		}
+	}
+	e.quota("gold", amounts("persistentvolumeclaims", "9"), scoped(corev1.ScopeSelectorOpIn, "gold"))
+	e.quota("none", amounts("persistentvolumeclaims", "9"), scoped(corev1.ScopeSelectorOpDoesNotExist))
+	e.quota("others", amounts("persistentvolumeclaims", "9"), scoped(corev1.ScopeSelectorOpNotIn, "gold"))
+	gold := newClaim("gold")
+	gold.Spec.VolumeAttributesClassName = new("gold")
+	gold = mustCreate(e, "persistentvolumeclaims", gold)
+	e.Create("persistentvolumeclaims", newClaim("none"))
+	for name, want := range map[string]string{"gold": "1", "none": "1", "others": "1"} {
+		e.expectUsed(name, "persistentvolumeclaims", want)
+	}
+	_, err := tryChange(e, "persistentvolumeclaims", "status", gold, func(c *corev1.PersistentVolumeClaim) {
+		c.Status.CurrentVolumeAttributesClassName = new("silver")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.expectUsed("others", "persistentvolumeclaims", "2")
+}
+
+// TestQuotaOfAPodThatChangesItsScope sets a deadline, which moves a pod to the scope Terminating.
+func TestQuotaOfAPodThatChangesItsScope(t *testing.T) {
+	e := newKinds(t, plugin.Config{})
+	e.quota("q", amounts("pods", "1"), func(q *corev1.ResourceQuota) {
+		q.Spec.Scopes = []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating}
+	})
+	pod := mustCreate(e, "pods", newPod("p", nil))
+	e.expectUsed("q", "pods", "0")
+	change(e, "pods", pod, func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = new(int64(5)) })
+	e.expectUsed("q", "pods", "1")
+}
+
 // The usage is subtracted from a quota if another quota rejects the write.
 func TestQuotaRefund(t *testing.T) {
 	e := newKinds(t, plugin.Config{})

@@ -5,16 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/miniapi/miniapi/registry"
 )
 
+// defaultAccount is the account of pods that name none.
+const defaultAccount = "default"
+
 // ServiceAccount sets the service account "default" in pods without one, rejects pods whose account
 // does not exist, and mounts a token of the account. The step reads the resource "serviceaccounts"
-// of the catalog. It is disabled by default, because no controller creates the account "default".
+// of the catalog. It is disabled by default, because a namespace has no account "default" unless
+// the serviceaccount-controller runs.
 func ServiceAccount() registry.AdmissionStep {
 	return registry.AdmissionStep{Name: "ServiceAccount", Admit: setServiceAccount, Validate: checkAccount}
 }
@@ -26,7 +32,7 @@ func setServiceAccount(ctx context.Context, a *registry.Attributes) error {
 	}
 	spec := &pod.Spec
 	if spec.ServiceAccountName == "" {
-		spec.ServiceAccountName = "default"
+		spec.ServiceAccountName = defaultAccount
 	}
 	spec.DeprecatedServiceAccount = spec.ServiceAccountName
 	account, err := accountOf(ctx, a, spec)
@@ -65,25 +71,61 @@ func checkAccount(ctx context.Context, a *registry.Attributes) error {
 	if strict, _ := strconv.ParseBool(account.Annotations["kubernetes.io/enforce-mountable-secrets"]); !strict {
 		return nil
 	}
-	if err := checkSecrets(account, &pod.Spec, a.Subresource != ""); err != nil {
-		return forbidden(a, err)
+	ephemeral := a.Subresource != ""
+	err = checkSecrets(account, &pod.Spec, ephemeral)
+	if err == nil || ephemeral {
+		return err // without a status, which makes the answer a 500, as in kube-apiserver
 	}
-	return nil
+	return forbidden(a, err)
 }
 
+// accountOf returns the account of a pod, or a 403 if it does not exist. It waits for the account
+// "default", which a controller creates after the namespace.
 func accountOf(ctx context.Context, a *registry.Attributes, spec *corev1.PodSpec) (*corev1.ServiceAccount, error) {
 	name := spec.ServiceAccountName
-	err := error(apierrors.NewNotFound(corev1.Resource("serviceaccount"), name))
-	if store, ok := a.Catalog.Store(corev1.Resource("serviceaccounts")); ok {
-		account, getErr := getObject[*corev1.ServiceAccount](ctx, store, a.Namespace, name)
-		if getErr == nil {
-			return account, nil
+	store, ok := a.Catalog.Store(corev1.Resource("serviceaccounts"))
+	if !ok {
+		return nil, accountError(a, name, notFound(name))
+	}
+	account, err := getObject[*corev1.ServiceAccount](ctx, store, a.Namespace, name)
+	if apierrors.IsNotFound(err) && name == defaultAccount {
+		account, err = awaitDefaultAccount(ctx, store, a.Namespace)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, accountError(a, name, notFound(name))
+	case err != nil:
+		return nil, accountError(a, name, err)
+	}
+	return account, nil
+}
+
+// awaitDefaultAccount repeats the read of the account "default" as often as kube-apiserver. It
+// returns NotFound if no read finds it.
+func awaitDefaultAccount(ctx context.Context, store *registry.Store, namespace string) (*corev1.ServiceAccount, error) {
+	const repetitions = 9
+	interval := time.NewTicker(wait.Jitter(100*time.Millisecond, 1))
+	defer interval.Stop()
+	for range repetitions {
+		select {
+		case <-interval.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		if !apierrors.IsNotFound(getErr) {
-			err = getErr
+		account, err := getObjectAt[*corev1.ServiceAccount](ctx, store, namespace, defaultAccount, "")
+		if !apierrors.IsNotFound(err) {
+			return account, err
 		}
 	}
-	return nil, forbidden(a, fmt.Errorf("error looking up service account %s/%s: %w", a.Namespace, name, err))
+	return nil, notFound(defaultAccount)
+}
+
+func notFound(account string) error {
+	return apierrors.NewNotFound(corev1.Resource("serviceaccount"), account)
+}
+
+func accountError(a *registry.Attributes, name string, err error) error {
+	return forbidden(a, fmt.Errorf("error looking up service account %s/%s: %w", a.Namespace, name, err))
 }
 
 // isMirror reports whether a pod is the mirror of a static pod of a kubelet.

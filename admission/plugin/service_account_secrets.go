@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/miniapi/miniapi/internal/kubelet"
 )
 
 // secretReference is a reference to a secret. source describes the field.
@@ -38,8 +41,11 @@ func checkSecrets(account *corev1.ServiceAccount, spec *corev1.PodSpec, ephemera
 
 // usesSecrets reports whether a pod refers to a secret.
 func usesSecrets(spec *corev1.PodSpec) bool {
-	return len(spec.ImagePullSecrets) > 0 || len(volumeReferences(spec)) > 0 || len(ephemeralReferences(spec)) > 0 ||
-		len(containerReferences("", spec.InitContainers)) > 0 || len(containerReferences("", spec.Containers)) > 0
+	found := false
+	kubelet.VisitReferences(spec, func(resource schema.GroupResource, name string) {
+		found = found || resource == kubelet.Secrets && name != ""
+	})
+	return found
 }
 
 func volumeReferences(spec *corev1.PodSpec) []secretReference {

@@ -1,12 +1,18 @@
 package plugin_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/miniapi/miniapi/admission/plugin"
+	"github.com/miniapi/miniapi/kinds"
+	"github.com/miniapi/miniapi/kinds/feature"
+	"github.com/miniapi/miniapi/registry"
+	"github.com/miniapi/miniapi/registry/registrytest"
 )
 
 func TestServiceAccountIsDisabledByDefault(t *testing.T) {
@@ -63,9 +69,65 @@ func TestServiceAccountSecrets(t *testing.T) {
 			t.Errorf("got %q\nwant %q", failure, want)
 		}
 	}
-	mirror := newPod("m", secret("own"))
-	mirror.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "m"}
-	if _, failure := e.tryWith("pods", mirror, dry()); failure != `pods "m" is forbidden: a mirror pod may not reference secrets` {
+	projected := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+			Sources: []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "own"}}}},
+		}}}}
+	}
+	for _, uses := range []func(*corev1.Pod){secret("own"), projected} {
+		mirror := newPod("m", uses)
+		mirror.Spec.NodeName = "n"
+		mirror.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "m"}
+		if _, failure := e.tryWith("pods", mirror, dry()); failure != `pods "m" is forbidden: a mirror pod may not reference secrets` {
+			t.Error(failure)
+		}
+	}
+}
+
+// The error for an ephemeral container has no status, which makes the answer a 500, as in
+// kube-apiserver.
+func TestServiceAccountSecretsOfEphemeralContainers(t *testing.T) {
+	e := newKinds(t, plugin.Config{})
+	e.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "x", Name: "a", Annotations: map[string]string{"kubernetes.io/enforce-mountable-secrets": "true"},
+	}})
+	pod := newPod("p", func(p *corev1.Pod) {
+		p.Spec.ServiceAccountName = "a"
+		p.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{
+			Name: "e", EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "other"}}}},
+		}}}
+	})
+	a := update(e, "pods", pod, pod)
+	a.Subresource = "ephemeralcontainers"
+	want := `ephemeral container e with envFrom referencing secret.secretName="other" is not allowed because service account a does not reference that secret`
+	if got := text(plugin.ServiceAccount().Validate(t.Context(), a)); got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// A controller creates the account "default" after the namespace.
+func TestServiceAccountWaitsForTheDefaultAccount(t *testing.T) {
+	chain, err := plugin.Default(plugin.Config{Enable: []string{"ServiceAccount"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan struct{}, 1)
+	chain = append(registry.Chain{{Name: "Began", Admit: func(_ context.Context, a *registry.Attributes) error {
+		if a.Resource.Name == "pods" {
+			began <- struct{}{}
+		}
+		return nil
+	}}}, chain...)
+	e := env{registrytest.New(t, chain, kinds.Resources(feature.Default())...)}
+	e.Create("namespaces", registrytest.NewNamespace("x"))
+	failed := make(chan string)
+	go func() { // ends before the test
+		_, failure := e.try("pods", newPod("p", nil))
+		failed <- failure
+	}()
+	<-began
+	e.Create("serviceaccounts", &corev1.ServiceAccount{ObjectMeta: named("default")})
+	if failure := <-failed; failure != "" {
 		t.Error(failure)
 	}
 }

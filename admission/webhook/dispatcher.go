@@ -27,6 +27,8 @@ type Config struct {
 	Resolve webhooks.ResolveFunc
 	// Outgoing limits the addresses of other servers. Nil: all are allowed.
 	Outgoing *outgoing.Policy
+	// Mutating and Validating are the credentials for the webhooks of these kinds. Nil: none.
+	Mutating, Validating webhooks.Credentials
 	// ExcludeReviews excludes the reviews of authentication and authorization from webhooks.
 	ExcludeReviews bool
 	// Metrics observes the calls. Nil: they are not observed.
@@ -39,9 +41,10 @@ type Config struct {
 type Dispatcher struct {
 	log        *slog.Logger
 	metrics    *metrics.Metrics
-	clients    *webhooks.Clients
 	mutating   *source.Source[[]*hook]
 	validating *source.Source[[]*hook]
+	// mutatingClients and validatingClients are the same without credentials.
+	mutatingClients, validatingClients *webhooks.Clients
 	// excludeReviews is Config.ExcludeReviews.
 	excludeReviews bool
 }
@@ -51,9 +54,13 @@ func New(config Config) *Dispatcher {
 	d := &Dispatcher{
 		log:     cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 		metrics: cmp.Or(config.Metrics, metrics.New()),
-		clients: webhooks.NewClients(config.Resolve, config.Outgoing),
 
-		excludeReviews: config.ExcludeReviews,
+		mutatingClients: webhooks.NewClients(config.Resolve, config.Outgoing, config.Mutating),
+		excludeReviews:  config.ExcludeReviews,
+	}
+	d.validatingClients = d.mutatingClients
+	if config.Mutating != nil || config.Validating != nil {
+		d.validatingClients = webhooks.NewClients(config.Resolve, config.Outgoing, config.Validating)
 	}
 	d.mutating = source.New(config.informer("mutatingwebhookconfigurations"), d.mutatingHooks)
 	d.validating = source.New(config.informer("validatingwebhookconfigurations"), d.validatingHooks)
@@ -70,7 +77,10 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 }
 
 // Close closes all connections. No webhook may be called afterwards.
-func (d *Dispatcher) Close() { d.clients.Close() }
+func (d *Dispatcher) Close() {
+	d.mutatingClients.Close()
+	d.validatingClients.Close()
+}
 
 // hooksFor returns the request and the webhooks of all configurations, in order. Both are nil
 // without configurations and for requests that are exempt from webhooks.
@@ -102,7 +112,7 @@ func (d *Dispatcher) mutatingHooks(obj runtime.Object) []*hook {
 	hooks := make([]*hook, len(configuration.Webhooks))
 	for i := range configuration.Webhooks {
 		w := &configuration.Webhooks[i]
-		hooks[i] = d.newHook(configuration.Name, i, validatingWebhook(w))
+		hooks[i] = newHook(d.mutatingClients, configuration.Name, i, validatingWebhook(w))
 		hooks[i].mutates = true
 		hooks[i].reinvocable = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy
 	}
@@ -113,7 +123,7 @@ func (d *Dispatcher) validatingHooks(obj runtime.Object) []*hook {
 	configuration := obj.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 	hooks := make([]*hook, len(configuration.Webhooks))
 	for i := range configuration.Webhooks {
-		hooks[i] = d.newHook(configuration.Name, i, &configuration.Webhooks[i])
+		hooks[i] = newHook(d.validatingClients, configuration.Name, i, &configuration.Webhooks[i])
 	}
 	return hooks
 }

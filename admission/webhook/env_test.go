@@ -46,6 +46,8 @@ type handler func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 type received struct {
 	path    string
 	version string
+	// token is the header Authorization.
+	token string
 	*admissionv1.AdmissionRequest
 }
 
@@ -78,7 +80,7 @@ func (e *env) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.mu.Lock()
-	e.received = append(e.received, received{r.URL.Path, review.APIVersion, review.Request})
+	e.received = append(e.received, received{r.URL.Path, review.APIVersion, r.Header.Get("Authorization"), review.Request})
 	handle := e.handlers[r.URL.Path]
 	e.mu.Unlock()
 	response := allow()

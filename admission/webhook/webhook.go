@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniapi/miniapi/admission/expression"
 	"github.com/miniapi/miniapi/admission/match"
+	"github.com/miniapi/miniapi/internal/webhooks"
 	"github.com/miniapi/miniapi/registry"
 )
 
@@ -35,7 +36,7 @@ type hook struct {
 	mutates, reinvocable bool
 }
 
-func (d *Dispatcher) newHook(configuration string, index int, w *admissionregistrationv1.ValidatingWebhook) *hook {
+func newHook(clients *webhooks.Clients, configuration string, index int, w *admissionregistrationv1.ValidatingWebhook) *hook {
 	failOpen := w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore
 	h := &hook{
 		configuration: configuration,
@@ -47,7 +48,7 @@ func (d *Dispatcher) newHook(configuration string, index int, w *admissionregist
 		sideEffects:   w.SideEffects,
 		reviews:       w.AdmissionReviewVersions,
 		client: sync.OnceValues(func() (*rest.RESTClient, error) {
-			return d.clients.Client(targetOf(w.ClientConfig), reviewSerializer())
+			return clients.Client(targetOf(w.ClientConfig), reviewSerializer())
 		}),
 	}
 	if w.TimeoutSeconds != nil {

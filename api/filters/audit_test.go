@@ -41,7 +41,7 @@ func TestAuditLogHasAnnotationsOfTheAuthentication(t *testing.T) {
 		return &authenticationv1.UserInfo{Username: "jane"}, nil
 	}
 	handler := chain(func(http.ResponseWriter, *http.Request) {},
-		WithAuditID, WithRequestInfo, WithAuditAnnotations(log), WithAuthentication(authenticate, nil, nil), WithAudit(log))
+		WithAuditID, WithRequestInfo(), WithAuditAnnotations(log), WithAuthentication(authenticate, nil, nil), WithAudit(log))
 	serve(handler, newRequest(t, "GET /api/v1/pods"))
 	if got := lines(); len(got) != 2 || !strings.Contains(got[1], `"annotations":{"acme.io/token":"old"}`) {
 		t.Errorf("got %s", got)
@@ -51,7 +51,7 @@ func TestAuditLogHasAnnotationsOfTheAuthentication(t *testing.T) {
 func TestAuditLogHasPanics(t *testing.T) {
 	log, readLines := openAuditLog(t)
 	panics := func(http.ResponseWriter, *http.Request) { panic(NewPanic("out of order")) }
-	handler := chain(panics, WithAuditID, WithRequestInfo, WithAudit(log))
+	handler := chain(panics, WithAuditID, WithRequestInfo(), WithAudit(log))
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -17,7 +17,7 @@ func TestForbiddenRequests(t *testing.T) {
 		return registry.Decision{Reason: "no rules"}, nil
 	})
 	handler := chain(func(http.ResponseWriter, *http.Request) { t.Error("a forbidden request is handled") },
-		WithRequestInfo, WithAuthentication(userOfHeader, nil, Unauthorized(responder)), WithAuthorization(authorizer, responder))
+		WithRequestInfo(), WithAuthentication(userOfHeader, nil, Unauthorized(responder)), WithAuthorization(authorizer, responder))
 	tests := []struct {
 		name, request string
 		status        int

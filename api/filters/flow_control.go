@@ -13,8 +13,10 @@ import (
 // WithFlowControl rejects requests beyond the limits, see MaxInFlight. It adds the FlowSchema and
 // the priority level of a request to the headers of the response, and observes the request in their
 // metrics. Long-running requests other than watches are not classified. With a nil classifier none
-// is.
-func WithFlowControl(classifier *flowcontrol.Classifier, limits MaxInFlight, tracker *lifecycle.Tracker) Filter {
+// is. terminated is called with each rejected request and the status code of its response.
+func WithFlowControl(
+	classifier *flowcontrol.Classifier, limits MaxInFlight, tracker *lifecycle.Tracker, terminated func(*http.Request, int),
+) Filter {
 	limiter := newLimiter(limits, tracker)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,6 +29,7 @@ func WithFlowControl(classifier *flowcontrol.Classifier, limits MaxInFlight, tra
 			slot, ok := limiter.acquire(r, info)
 			if !ok {
 				class.Reject()
+				terminated(r, http.StatusTooManyRequests)
 				encoding.WriteTooManyRequests(w)
 				return
 			}

@@ -43,7 +43,9 @@ func TestMaxInFlightLimit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			inside := blockingHandler{make(chan struct{}), make(chan struct{})}
-			limited := WithFlowControl(nil, MaxInFlight{ReadOnly: 1, Mutating: 1}, lifecycle.NewTracker())(inside)
+			var terminated int
+			terminate := func(_ *http.Request, code int) { terminated = code }
+			limited := WithFlowControl(nil, MaxInFlight{ReadOnly: 1, Mutating: 1}, lifecycle.NewTracker(), terminate)(inside)
 			first := begin(t, limited, newRequest(t, test.held), nil)
 			<-inside.entered
 			next := newRequest(t, test.next)
@@ -56,6 +58,8 @@ func TestMaxInFlightLimit(t *testing.T) {
 			} else if got := <-second; got.Code != http.StatusTooManyRequests || got.Header().Get("Retry-After") != "1" ||
 				got.Body.String() != "Too many requests, please try again later.\n" {
 				t.Errorf("got %v", got)
+			} else if terminated != http.StatusTooManyRequests {
+				t.Errorf("the request is counted with code %d", terminated)
 			}
 			close(inside.release)
 			if got := <-first; got.Code != http.StatusOK {

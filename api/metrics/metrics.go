@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +27,8 @@ type Metrics struct {
 	durations     *prometheus.HistogramVec
 	sliDurations  *prometheus.HistogramVec
 	responseSizes *prometheus.HistogramVec
+	terminations  *prometheus.CounterVec
+	paths         pathLabels
 	inFlight      *prometheus.GaugeVec
 	longRunning   *prometheus.GaugeVec
 	watchEvents   *prometheus.CounterVec
@@ -42,6 +45,9 @@ var (
 	dryRunLabels   = []string{"group", "version", "resource", "subresource", "scope", "component", "verb", "dry_run"}
 	codeLabels     = []string{"group", "version", "resource", "subresource", "scope", "component", "verb", "dry_run", "code"}
 )
+
+// terminationLabels are the labels of requests that the server ends.
+var terminationLabels = append(slices.Clip(requestLabels), "code")
 
 var (
 	durationBuckets = []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
@@ -72,6 +78,8 @@ func New(config Config) *Metrics {
 		"The same as apiserver_request_duration_seconds, without dry_run.", requestLabels, durationBuckets)
 	m.responseSizes = m.histogram("apiserver_response_sizes",
 		"Bytes of a response, by verb, resource, scope and component.", requestLabels, sizeBuckets)
+	m.terminations = m.counter("apiserver_request_terminations_total",
+		"Requests that the server ended in self-defense, by verb, resource, scope, component and code.", terminationLabels)
 	m.inFlight = m.gauge("apiserver_current_inflight_requests",
 		"Requests in flight, without long-running requests, by kind of request.", []string{"request_kind"})
 	m.longRunning = m.gauge("apiserver_longrunning_requests",

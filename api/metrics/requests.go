@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -59,6 +60,42 @@ func (o *Observation) End(status int, bytes int64) {
 	labels = append(labels, o.dryRun)
 	o.metrics.durations.WithLabelValues(labels...).Observe(took)
 	o.metrics.requests.WithLabelValues(append(labels, strconv.Itoa(max(status, http.StatusOK)))...).Inc()
+}
+
+// Terminate counts a request that the server ends in self-defense, with the status code. As in
+// kube-apiserver, subresource is the path of a request that names no resource.
+func (m *Metrics) Terminate(r *http.Request, code int) {
+	o := m.classify(r)
+	o.component = component
+	if info := request.InfoFrom(r); info.Form != request.ResourcePath || info.Empty {
+		o.subresource = m.paths.label(info.Path)
+	}
+	m.terminations.WithLabelValues(append(o.labels(), strconv.Itoa(code))...).Inc()
+}
+
+// maxPaths bounds the label values that are paths, because clients choose them.
+const maxPaths = 100
+
+// pathLabels holds the paths that are label values. Safe for concurrent use.
+type pathLabels struct {
+	mu    sync.Mutex // guards paths
+	paths map[string]bool
+}
+
+// label returns the label value of a path, which is "" for more than maxPaths paths.
+func (p *pathLabels) label(path string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.paths[path] {
+		if len(p.paths) >= maxPaths {
+			return ""
+		}
+		if p.paths == nil {
+			p.paths = map[string]bool{}
+		}
+		p.paths[path] = true
+	}
+	return path
 }
 
 // labels returns the values of requestLabels, with capacity for the values of codeLabels.

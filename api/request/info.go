@@ -69,9 +69,9 @@ func InfoFrom(r *http.Request) *Info {
 	return NewInfo(r)
 }
 
-// NewInfo parses a request.
-func NewInfo(r *http.Request) *Info {
-	info := &Info{Target: ParseTarget(r.URL.Path), Path: r.URL.Path}
+// NewInfo parses a request. namespaceSubresources are the added subresources of ParseTarget.
+func NewInfo(r *http.Request, namespaceSubresources ...string) *Info {
+	info := &Info{Target: ParseTarget(r.URL.Path, namespaceSubresources...), Path: r.URL.Path}
 	if info.Form != ResourcePath {
 		info.Verb = strings.ToLower(r.Method)
 		return info

@@ -76,6 +76,23 @@ func TestInfoMatchesKubeAPIServer(t *testing.T) {
 	}
 }
 
+// An added subresource of namespaces does not hide a resource of another group.
+func TestAddedSubresourcesOfNamespaces(t *testing.T) {
+	for path, want := range map[string]Target{
+		"/api/v1/namespaces/n/history":       {Version: "v1", Namespace: "n", Resource: "namespaces", Name: "n", Subresource: "history"},
+		"/api/v1/namespaces/n/history/x":     {Version: "v1", Namespace: "n", InNamespace: true, Resource: "history", Name: "x"},
+		"/api/v1/namespaces/n/pods":          {Version: "v1", Namespace: "n", InNamespace: true, Resource: "pods"},
+		"/api/v1/namespaces//history":        {Version: "v1", Resource: "namespaces", Subresource: "history", Empty: true},
+		"/api/v1/watch/namespaces/n/history": {Version: "v1", Prefix: "watch", Namespace: "n", InNamespace: true, Resource: "history"},
+		"/apis/x.io/v1/namespaces/n/history": {Group: "x.io", Version: "v1", Namespace: "n", InNamespace: true, Resource: "history"},
+	} {
+		want.Form = ResourcePath
+		if got := ParseTarget(path, "history"); got != want {
+			t.Errorf("ParseTarget(%q) = %+v, want %+v", path, got, want)
+		}
+	}
+}
+
 func TestLongRunningRequests(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/api/v1/pods?watch=1": true, "/api/v1/namespaces/n/pods/p/log": true, "/api/v1/namespaces/n/pods/p": false,

@@ -35,13 +35,15 @@ type Target struct {
 	Empty bool
 }
 
-// namespaceSubresources are the subresources of namespaces. Any other segment after
-// /namespaces/{name}/ is a resource in the namespace.
+// namespaceSubresources are the subresources of namespaces in kube-apiserver. Any other segment
+// after /namespaces/{name}/ is a resource in the namespace.
 var namespaceSubresources = []string{"status", "finalize"}
 
 // ParseTarget parses /api/{version}/... and /apis/{group}/{version}/..., as kube-apiserver does:
-// slashes at both ends are ignored, all others separate segments.
-func ParseTarget(path string) Target {
+// slashes at both ends are ignored, all others separate segments. added are subresources of
+// namespaces that kube-apiserver does not have, at /api/v1/namespaces/{name}/{subresource} only: in
+// other groups, a resource can have that name.
+func ParseTarget(path string, added ...string) Target {
 	var buffer [8]string // avoids an allocation for most paths
 	parts := buffer[:0]
 	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
@@ -71,7 +73,8 @@ func ParseTarget(path string) Target {
 	}
 	if parts[0] == "namespaces" && len(parts) > 1 {
 		t.Namespace = parts[1]
-		if len(parts) > 2 && !slices.Contains(namespaceSubresources, parts[2]) {
+		isAdded := t.Group == "" && t.Prefix == "" && len(parts) == 3 && slices.Contains(added, parts[2])
+		if len(parts) > 2 && !isAdded && !slices.Contains(namespaceSubresources, parts[2]) {
 			t.InNamespace, parts = t.Namespace != "", parts[2:]
 		}
 	}

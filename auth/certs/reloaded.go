@@ -2,7 +2,9 @@ package certs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -34,7 +36,11 @@ type Reloaded[T any] struct {
 }
 
 // failure is a content that was not loaded.
-type failure struct{ hash, err string }
+type failure struct {
+	hash, err string
+	// retry is set if a file could not be read, perhaps one that the content names.
+	retry bool
+}
 
 // Reload calls load and returns the value. Without paths the value never changes.
 func Reload[T any](load func() (T, error), logger *slog.Logger, paths ...string) (*Reloaded[T], error) {
@@ -66,11 +72,14 @@ func (r *Reloaded[T]) Get() T {
 }
 
 // check loads the value if the files have changed. The hash is taken first, so that a later change
-// is noticed.
+// is noticed. A content that cannot be loaded is loaded once.
 func (r *Reloaded[T]) check() {
 	hash, err := hashFiles(r.paths)
 	if err == nil && hash == r.hash {
 		r.failed = failure{}
+		return
+	}
+	if err == nil && hash == r.failed.hash && !r.failed.retry {
 		return
 	}
 	var value T
@@ -78,7 +87,8 @@ func (r *Reloaded[T]) check() {
 		value, err = r.load()
 	}
 	if err != nil {
-		if failed := (failure{hash, err.Error()}); failed != r.failed {
+		var unread *fs.PathError
+		if failed := (failure{hash, err.Error(), errors.As(err, &unread)}); failed != r.failed {
 			r.failed = failed
 			r.reloads.Failed()
 			r.logger.Error("changed files were not loaded, the previous content stays in effect", "files", r.paths, "error", err)

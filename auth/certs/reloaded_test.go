@@ -23,13 +23,20 @@ type fileEnv struct {
 	*Reloaded[string]
 	path string
 	log  bytes.Buffer
+	// loads is the number of calls of load, missing the file that a content requires.
+	loads   int
+	missing string
 }
 
 func newFileEnv(t *testing.T) *fileEnv {
 	e := &fileEnv{T: t, path: filepath.Join(t.TempDir(), "file")}
 	e.write("first")
 	load := func() (string, error) {
+		e.loads++
 		data, err := os.ReadFile(e.path)
+		if err == nil && e.missing != "" {
+			_, err = os.ReadFile(e.missing)
+		}
 		if string(data) == "invalid" {
 			err = errors.New("invalid content")
 		}
@@ -72,12 +79,29 @@ func TestReloaded(t *testing.T) {
 		if n := strings.Count(e.log.String(), "invalid content"); n != 1 {
 			t.Errorf("the error was logged %d times:\n%s", n, e.log.String())
 		}
+		if e.loads != 3 {
+			t.Errorf("%d loads of three contents", e.loads)
+		}
 		if err := os.Remove(e.path); err != nil {
 			t.Fatal(err)
 		}
 		e.expect("second")
 		e.write("third")
 		e.expect("third")
+	})
+}
+
+// A content is loaded again if a file that it names could not be read.
+func TestReloadedWithAnotherFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newFileEnv(t)
+		e.missing = filepath.Join(t.TempDir(), "other")
+		e.write("second")
+		e.expect("first")
+		if err := os.WriteFile(e.missing, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.expect("second")
 	})
 }
 

@@ -6,5 +6,5 @@
 //
 // kube-apiserver keeps a graph of these references in memory. Here graph.go reads them from the
 // watch cache for each request, so that the mode costs nothing in servers without nodes and never
-// lags behind. A refusal is confirmed by a consistent read.
+// lags behind. A denial is confirmed by a consistent read.
 package node

@@ -5,6 +5,6 @@
 // claims, CEL expressions and errors are as in kube-apiserver. The file is loaded again when it
 // changes.
 //
-// Nothing is sent to an issuer before a token of it arrives. The first token starts the discovery
-// of its keys and waits for them, and a failed discovery is repeated by later tokens.
+// The server sends no request to an issuer before the first token of that issuer arrives. This
+// token starts the discovery of the keys and waits for it. Later tokens repeat a failed discovery.
 package oidc

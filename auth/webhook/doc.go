@@ -1,4 +1,4 @@
-// Package webhook asks other servers to authenticate tokens and to authorize requests.
+// Package webhook authenticates tokens and authorizes requests by webhooks.
 //
 // [Tokens] sends TokenReviews, [Authorizer] sends SubjectAccessReviews; both cache the answers.
 // They call the server of a kubeconfig through a [Client]. The requests, retries and decisions are

@@ -91,15 +91,23 @@ func (l *Loader) Run(ctx context.Context) error {
 }
 
 // InstallCRDs applies the CustomResourceDefinitions in files and folders and returns when all are
-// served. Other objects in the files are ignored.
+// served. Other objects in the files are ignored. A path without definitions is an error.
 func InstallCRDs(ctx context.Context, client *rest.Config, paths ...string) error {
-	objects, err := Read(paths...)
-	if err != nil {
-		return err
+	var found []Object
+	for _, path := range paths {
+		objects, err := Read(path)
+		if err != nil {
+			return err
+		}
+		defined := Definitions(objects)
+		if len(defined) == 0 {
+			return fmt.Errorf("%s contains no CustomResourceDefinition: name a file, or the folder of the files, such as config/crd/bases (subfolders are not read)", path)
+		}
+		found = append(found, defined...)
 	}
 	applier, err := NewApplier(client)
 	if err != nil {
 		return err
 	}
-	return applier.Apply(ctx, Definitions(objects))
+	return applier.Apply(ctx, found)
 }

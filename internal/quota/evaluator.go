@@ -4,9 +4,9 @@ package quota
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,9 +18,9 @@ import (
 
 // Evaluator computes the usage of the objects of a resource.
 type Evaluator struct {
-	// updates is set if updates of a subresource change the usage. Creations always do.
-	updates     bool
-	subresource string
+	// updates reports whether an update of the resource, or of a subresource of it, can change the
+	// usage. Creations always do. Nil: updates do not.
+	updates func(subresource string, obj, old runtime.Object) bool
 	// counts reports whether a resource name of a quota applies to these objects.
 	counts func(name corev1.ResourceName) bool
 	// uniform is set if all objects have the same usage, so that no object must be decoded.
@@ -37,21 +37,41 @@ type Evaluator struct {
 }
 
 // Handles reports whether a write can increase the usage.
-func (e Evaluator) Handles(operation registry.Operation, subresource string) bool {
-	switch operation {
+func (e Evaluator) Handles(a *registry.Attributes) bool {
+	switch a.Operation {
 	case registry.OperationCreate:
-		return subresource == ""
+		return e.usage != nil && a.Subresource == ""
 	case registry.OperationUpdate:
-		return e.updates && subresource == e.subresource
+		return e.updates != nil && e.updates(a.Subresource, a.Object, a.OldObject)
 	default:
 		return false
 	}
 }
 
+// updatesOf returns a value of Evaluator.updates for subresources, where "" is the resource itself.
+func updatesOf(subresources ...string) func(string, runtime.Object, runtime.Object) bool {
+	return func(subresource string, _, _ runtime.Object) bool { return slices.Contains(subresources, subresource) }
+}
+
 // Matches reports whether a quota applies to an object.
 func (e Evaluator) Matches(quota *corev1.ResourceQuota, obj runtime.Object) bool {
-	outOfScope := func(s corev1.ScopedResourceSelectorRequirement) bool { return e.inScope == nil || !e.inScope(s, obj) }
-	return e.CountsAny(quota.Status.Hard) && !slices.ContainsFunc(scopesOf(quota), outOfScope)
+	return e.CountsAny(quota.Status.Hard) && len(e.ScopesOf(quota, obj)) == len(scopesOf(quota))
+}
+
+// ScopesOf returns the scopes of a quota that include an object.
+func (e Evaluator) ScopesOf(quota *corev1.ResourceQuota, obj runtime.Object) []corev1.ScopedResourceSelectorRequirement {
+	return e.ScopesIncluding(scopesOf(quota), obj)
+}
+
+// ScopesIncluding returns the scopes that include an object.
+func (e Evaluator) ScopesIncluding(scopes []corev1.ScopedResourceSelectorRequirement, obj runtime.Object) []corev1.ScopedResourceSelectorRequirement {
+	var including []corev1.ScopedResourceSelectorRequirement
+	for _, scope := range scopes {
+		if e.inScope != nil && e.inScope(scope, obj) {
+			including = append(including, scope)
+		}
+	}
+	return including
 }
 
 // CountsAny reports whether a limit applies to objects of the resource.
@@ -102,17 +122,18 @@ func scopesOf(quota *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequir
 }
 
 // EvaluatorOf returns the evaluator of a resource. For most resources it only counts objects.
-// Quotas do not limit Events.
+// Quotas do not limit Events and resources without stored objects.
 func EvaluatorOf(r schema.GroupResource) Evaluator {
 	switch r {
+	case corev1.Resource("events"), eventsv1.Resource("events"), corev1.Resource("bindings"),
+		authorizationv1.Resource("localsubjectaccessreviews"):
+		return Evaluator{counts: func(corev1.ResourceName) bool { return false }}
 	case corev1.Resource("pods"):
 		return podEvaluator()
 	case corev1.Resource("services"):
 		return serviceEvaluator()
 	case corev1.Resource("persistentvolumeclaims"):
 		return claimEvaluator()
-	case corev1.Resource("events"), eventsv1.Resource("events"):
-		return Evaluator{counts: func(corev1.ResourceName) bool { return false }}
 	}
 	return countEvaluator(r)
 }
@@ -146,7 +167,7 @@ func newQuantity(n int) resource.Quantity { return *resource.NewQuantity(int64(n
 func serviceEvaluator() Evaluator {
 	count := objectCountName(corev1.Resource("services"))
 	return Evaluator{
-		updates: true,
+		updates: updatesOf(""),
 		counts: func(name corev1.ResourceName) bool {
 			return slices.Contains([]corev1.ResourceName{
 				count, corev1.ResourceServices, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
@@ -174,46 +195,4 @@ func balancerPorts(spec *corev1.ServiceSpec) int {
 		return len(spec.Ports)
 	}
 	return len(slices.DeleteFunc(slices.Clone(spec.Ports), func(p corev1.ServicePort) bool { return p.NodePort == 0 }))
-}
-
-// classSuffix separates the name of a storage class from a resource name in a quota.
-const classSuffix = ".storageclass.storage.k8s.io/"
-
-func claimEvaluator() Evaluator {
-	count := objectCountName(corev1.Resource("persistentvolumeclaims"))
-	return Evaluator{
-		updates: true,
-		counts: func(name corev1.ResourceName) bool {
-			if _, rest, ok := strings.Cut(string(name), classSuffix); ok {
-				name = corev1.ResourceName(rest)
-			}
-			return name == count || name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
-		},
-		usage: func(obj runtime.Object, _ time.Time) corev1.ResourceList {
-			claim := obj.(*corev1.PersistentVolumeClaim)
-			used := corev1.ResourceList{count: newQuantity(1), corev1.ResourcePersistentVolumeClaims: newQuantity(1)}
-			if size, ok := claim.Spec.Resources.Requests[corev1.ResourceStorage]; ok {
-				used[corev1.ResourceRequestsStorage] = size
-			}
-			if class := StorageClassOf(claim); class != "" {
-				for _, name := range []corev1.ResourceName{corev1.ResourcePersistentVolumeClaims, corev1.ResourceRequestsStorage} {
-					if amount, ok := used[name]; ok {
-						used[corev1.ResourceName(class+classSuffix)+name] = amount
-					}
-				}
-			}
-			return used
-		},
-	}
-}
-
-// StorageClassOf returns the name of the storage class of a claim, and "" if it has none.
-func StorageClassOf(claim *corev1.PersistentVolumeClaim) string {
-	if class, ok := claim.Annotations[corev1.BetaStorageClassAnnotation]; ok {
-		return class
-	}
-	if claim.Spec.StorageClassName == nil {
-		return ""
-	}
-	return *claim.Spec.StorageClassName
 }

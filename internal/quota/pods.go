@@ -15,11 +15,10 @@ import (
 
 func podEvaluator() Evaluator {
 	return Evaluator{
-		updates:     true,
-		subresource: "resize",
-		counts:      countsPods,
-		usage:       func(obj runtime.Object, now time.Time) corev1.ResourceList { return podUsage(obj.(*corev1.Pod), now) },
-		until:       func(obj runtime.Object) time.Time { return endOfCharge(obj.(*corev1.Pod)) },
+		updates: updatesPod,
+		counts:  countsPods,
+		usage:   func(obj runtime.Object, now time.Time) corev1.ResourceList { return podUsage(obj.(*corev1.Pod), now) },
+		until:   func(obj runtime.Object) time.Time { return endOfCharge(obj.(*corev1.Pod)) },
 		constraints: func(names []corev1.ResourceName, obj runtime.Object) error {
 			return podConstraints(names, &obj.(*corev1.Pod).Spec)
 		},
@@ -27,6 +26,12 @@ func podEvaluator() Evaluator {
 			return podInScope(scope, obj.(*corev1.Pod))
 		},
 	}
+}
+
+// updatesPod returns true for a resize, and for an update that moves a pod between the scopes
+// Terminating and NotTerminating.
+func updatesPod(subresource string, obj, old runtime.Object) bool {
+	return subresource == "resize" || subresource == "" && terminates(obj.(*corev1.Pod)) != terminates(old.(*corev1.Pod))
 }
 
 // requiredOfContainers returns the names of a quota that every container must set.

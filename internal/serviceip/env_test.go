@@ -41,7 +41,7 @@ func newEnv(t *testing.T, ranges ...string) env {
 	for _, r := range ranges {
 		config.ServiceRanges = append(config.ServiceRanges, netip.MustParsePrefix(r))
 	}
-	e.Env = registrytest.NewHooked(t, registry.Chain{plugin.ResourceQuota()}, "services", serviceip.New(config).Hooks(), kinds.Resources(feature.Default())...)
+	e.Env = registrytest.NewHooked(t, registry.Chain{plugin.ResourceQuota(nil)}, "services", serviceip.New(config).Hooks(), kinds.Resources(feature.Default())...)
 	return e
 }
 

@@ -20,17 +20,24 @@ import (
 // Clients creates clients of webhooks. Webhooks with the same endpoint share an HTTP client and its
 // connections. It is safe for concurrent use.
 type Clients struct {
-	resolve ResolveFunc
-	conns   *outgoing.Dialer
+	resolve     ResolveFunc
+	conns       *outgoing.Dialer
+	credentials Credentials
 
 	mu    sync.Mutex // guards cache
-	cache map[endpoint]*http.Client
+	cache map[endpoint]cachedClient
+}
+
+// cachedClient is a client and its connections.
+type cachedClient struct {
+	*http.Client
+	conns *http.Transport
 }
 
 // NewClients returns clients that resolve Services with a function, for the addresses that a policy
-// allows.
-func NewClients(resolve ResolveFunc, policy *outgoing.Policy) *Clients {
-	return &Clients{resolve: resolve, conns: outgoing.NewDialer(policy), cache: map[endpoint]*http.Client{}}
+// allows. Nil credentials: the clients are anonymous.
+func NewClients(resolve ResolveFunc, policy *outgoing.Policy, credentials Credentials) *Clients {
+	return &Clients{resolve: resolve, conns: outgoing.NewDialer(policy), credentials: credentials, cache: map[endpoint]cachedClient{}}
 }
 
 // Client returns a client of a webhook. The serializer decodes the responses.
@@ -60,11 +67,11 @@ func (c *Clients) Forget(target Target) {
 		return
 	}
 	c.mu.Lock()
-	client := c.cache[to]
+	client, ok := c.cache[to]
 	delete(c.cache, to)
 	c.mu.Unlock()
-	if client != nil {
-		client.CloseIdleConnections()
+	if ok {
+		client.conns.CloseIdleConnections()
 	}
 }
 
@@ -72,14 +79,24 @@ func (c *Clients) shared(to endpoint) (*http.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if client, ok := c.cache[to]; ok {
-		return client, nil
+		return client.Client, nil
 	}
 	transport, err := c.transport(to)
 	if err != nil {
 		return nil, err
 	}
-	c.cache[to] = outgoing.NewClient(transport)
-	return c.cache[to], nil
+	credentials, err := c.credentialsFor(to)
+	if err != nil {
+		return nil, err
+	}
+	client := outgoing.NewClient(transport)
+	if credentials != nil {
+		if client.Transport, err = authenticate(credentials, transport.TLSClientConfig, client.Transport); err != nil {
+			return nil, err
+		}
+	}
+	c.cache[to] = cachedClient{client, transport}
+	return client, nil
 }
 
 // transport returns a transport for an endpoint. It uses HTTP/2 only for loopback hosts. Other
@@ -125,7 +142,7 @@ func (c *Clients) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, client := range c.cache {
-		client.CloseIdleConnections()
+		client.conns.CloseIdleConnections()
 	}
 	c.conns.Close()
 }

@@ -4,7 +4,7 @@ import "testing"
 
 // Only URLs are requested through a proxy: it cannot resolve the names of Services.
 func TestServicesHaveNoProxy(t *testing.T) {
-	clients := NewClients(nil, nil)
+	clients := NewClients(nil, nil, nil)
 	defer clients.Close()
 	for name, tc := range map[string]struct {
 		to   endpoint

@@ -12,7 +12,10 @@ import (
 )
 
 // reviewSelf returns the user of the request. The answer contains nothing of the request's body.
-func reviewSelf(ctx context.Context, catalog *registry.Catalog, _ registry.CreateRequest) (runtime.Object, error) {
+func reviewSelf(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
 	user := registry.UserFrom(ctx)
 	if user == nil {
 		return nil, apierrors.NewBadRequest("no user present on request")

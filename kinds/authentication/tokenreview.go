@@ -13,10 +13,13 @@ import (
 // reviewToken authenticates a token with the server's authenticator. Without an authenticator no
 // token is valid. As in kube-apiserver, the answer for an invalid token keeps the status that the
 // client sent.
-func reviewToken(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+func reviewToken(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 	review := req.Object.(*authenticationv1.TokenReview)
 	if review.Spec.Token == "" {
 		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
+	}
+	if err := req.Validate(); err != nil {
+		return nil, err
 	}
 	review.Status.Authenticated = false
 	tokens := catalog.Tokens()

@@ -11,7 +11,7 @@ import (
 )
 
 // reviewSelfRules returns the rules of the request's user in a namespace.
-func reviewSelfRules(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+func reviewSelfRules(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectRulesReview)
 	user := registry.UserFrom(ctx)
 	if user == nil {
@@ -19,6 +19,9 @@ func reviewSelfRules(ctx context.Context, catalog *registry.Catalog, req registr
 	}
 	if review.Spec.Namespace == "" {
 		return nil, apierrors.NewBadRequest("no namespace on request")
+	}
+	if err := req.Validate(); err != nil {
+		return nil, err
 	}
 	rules, err := catalog.Authorizer().Rules(ctx, user, review.Spec.Namespace)
 	// As in kube-apiserver, and unlike the other reviews, the answer does not repeat the spec.

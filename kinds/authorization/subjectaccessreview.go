@@ -14,18 +14,21 @@ import (
 	"github.com/miniapi/miniapi/registry"
 )
 
-func reviewAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+func reviewAccess(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SubjectAccessReview)
 	errs := validateSpec(&review.Spec)
 	errs = append(errs, validateMetadata(review.ObjectMeta, "", "must be empty")...)
 	if len(errs) > 0 {
 		return nil, invalid(errs)
 	}
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
 	review.Status = decide(ctx, catalog.Authorizer(), subjectAccess(&review.Spec))
 	return review, nil
 }
 
-func reviewLocalAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+func reviewLocalAccess(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.LocalSubjectAccessReview)
 	if errs := validateLocal(review); len(errs) > 0 {
 		return nil, invalid(errs)
@@ -33,11 +36,14 @@ func reviewLocalAccess(ctx context.Context, catalog *registry.Catalog, req regis
 	if req.Namespace == "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("namespace is required on this type of request: %v", req.Namespace))
 	}
+	if err := req.Validate(); err != nil {
+		return nil, err
+	}
 	review.Status = decide(ctx, catalog.Authorizer(), subjectAccess(&review.Spec))
 	return review, nil
 }
 
-func reviewSelfAccess(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+func reviewSelfAccess(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 	review := req.Object.(*authorizationv1.SelfSubjectAccessReview)
 	errs := validateAttributes(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes)
 	errs = append(errs, validateSelectors(review.Spec.ResourceAttributes)...)
@@ -48,6 +54,9 @@ func reviewSelfAccess(ctx context.Context, catalog *registry.Catalog, req regist
 	user := registry.UserFrom(ctx)
 	if user == nil {
 		return nil, apierrors.NewBadRequest("no user present on request")
+	}
+	if err := req.Validate(); err != nil {
+		return nil, err
 	}
 	review.Status = decide(ctx, catalog.Authorizer(), registry.Access{
 		User:        user,
@@ -72,8 +81,8 @@ func subjectAccess(spec *authorizationv1.SubjectAccessReviewSpec) registry.Acces
 	}
 }
 
-// decide asks the authorizer. Its error becomes part of the answer, because a decision may come
-// with it.
+// decide returns the decision of the authorizer as a status. An error becomes part of the status,
+// because an authorizer may return a decision and an error.
 func decide(ctx context.Context, authorizer registry.Authorizer, access registry.Access) authorizationv1.SubjectAccessReviewStatus {
 	decision, err := authorizer.Authorize(ctx, access)
 	status := authorizationv1.SubjectAccessReviewStatus{

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,32 +65,64 @@ func TestEvictionChargesTheBudgetAndDeletesThePod(t *testing.T) {
 }
 
 func TestEvictionRejectedByBudget(t *testing.T) {
+	notAllowed := func(reason, message string) []metav1.Condition {
+		return []metav1.Condition{{
+			Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, LastTransitionTime: metav1.Unix(1, 0), Reason: reason, Message: message,
+		}}
+	}
+	const currently = "The disruption budget b does not allow evicting pods currently"
+	pending := map[string]metav1.Time{}
+	for i := range 2001 {
+		pending[fmt.Sprintf("p%d", i)] = metav1.Time{}
+	}
 	for _, tc := range []struct {
 		name   string
 		status policyv1.PodDisruptionBudgetStatus
+		code   int32
 		cause  string
 	}{
-		{"no disruption is left", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 2, DesiredHealthy: 2},
+		{"no disruption is left", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 2, DesiredHealthy: 2}, 429,
 			"The disruption budget b needs 2 healthy pods and has 2 currently"},
-		{"the controller has not observed the budget", policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1},
+		{"the controller has not observed the budget", policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}, 429,
 			"The disruption budget b is still being processed by the server."},
+		{"the controller has failed", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, Conditions: notAllowed(policyv1.SyncFailedReason, "no scale")}, 429,
+			currently + " because it failed sync: no scale"},
+		{"a condition with a message", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 3, DesiredHealthy: 2, Conditions: notAllowed("Why", "because")}, 429,
+			currently + " (Why): because"},
+		{"enough healthy pods", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 3, DesiredHealthy: 2}, 429, currently},
+		{"too many evictions are not confirmed", policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 1, DisruptedPods: pending}, 403,
+			currently + ": too many pending evictions not confirmed by PDB controller"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := newEnv(t)
 			runningPod(e, "p")
 			budget(e, "b", tc.status)
-			err := evict(e, "p")
-			if !apierrors.IsTooManyRequests(err) || !apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) {
-				t.Fatalf("%v, want 429 with the cause DisruptionBudget", err)
+			var err *apierrors.StatusError
+			if !errors.As(evict(e, "p"), &err) || err.ErrStatus.Code != tc.code || len(err.ErrStatus.Details.Causes) != 1 {
+				t.Fatalf("%v, want %d with one cause", err, tc.code)
 			}
-			status := err.(apierrors.APIStatus).Status()
-			if got := status.Details.Causes[0].Message; got != tc.cause {
-				t.Errorf("cause %q, want %q", got, tc.cause)
+			if got, want := err.ErrStatus.Details.Causes[0], (metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: tc.cause}); got != want {
+				t.Errorf("cause %v, want %v", got, want)
 			}
 			if get[*corev1.Pod](e, "pods", "p").DeletionTimestamp != nil {
 				t.Error("the pod is being deleted all the same")
 			}
 		})
+	}
+}
+
+// An empty selector selects all pods, a missing one none.
+func TestEvictionAndTheSelectorOfTheBudget(t *testing.T) {
+	e := newEnv(t)
+	runningPod(e, "p")
+	for name, selector := range map[string]*metav1.LabelSelector{"all": {}, "none": nil} {
+		e.Create("poddisruptionbudgets.policy", &policyv1.PodDisruptionBudget{
+			ObjectMeta: named(name), Spec: policyv1.PodDisruptionBudgetSpec{Selector: selector},
+		})
+	}
+	var err *apierrors.StatusError
+	if !errors.As(evict(e, "p"), &err) || err.ErrStatus.Code != 429 {
+		t.Errorf("%v, want 429", err)
 	}
 }
 
@@ -140,4 +174,47 @@ func TestEvictionHonoursPreconditionsAndDryRun(t *testing.T) {
 	if err := e.post("pods", "p", "eviction", current); err != nil {
 		t.Errorf("with the current version: %v", err)
 	}
+}
+
+// TestEvictionOptions checks the options in the body of an eviction. Invalid ones are rejected
+// before the pod changes.
+func TestEvictionOptions(t *testing.T) {
+	e := newEnv(t)
+	runningPod(e, "p")
+	never := &metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletionPropagation("Never"))}
+	for _, tc := range []struct {
+		rule, pod string
+		options   *metav1.DeleteOptions
+		dryRun    bool
+		want      string
+	}{
+		{"invalid options", "p", never, false,
+			`DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Never": supported values: "Foreground", "Background", "Orphan", "nil"`},
+		{"invalid options for a missing pod", "none", never, false, `pods "none" not found`},
+		{"another dry run than that of the request", "p", &metav1.DeleteOptions{DryRun: []string{"None"}}, true,
+			"Non-matching dry-run options in request and content: [All] and [None]"},
+		{"the dry run of the request", "p", &metav1.DeleteOptions{DryRun: []string{"All"}}, true, ""},
+		{"a dry run", "p", &metav1.DeleteOptions{DryRun: []string{"All"}}, false, ""},
+		{"a dry run of the request only", "p", &metav1.DeleteOptions{}, true, ""},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			_, err := e.Store("pods").CreateSubresource(t.Context(), "eviction", registry.CreateRequest{
+				Namespace: "default", Name: tc.pod, Options: registry.WriteOptions{DryRun: tc.dryRun},
+				Object: &policyv1.Eviction{ObjectMeta: named(tc.pod), DeleteOptions: tc.options.DeepCopy()},
+			})
+			if got := errorText(err); got != tc.want {
+				t.Errorf("got %q\nwant %q", got, tc.want)
+			}
+			if pod := get[*corev1.Pod](e, "pods", "p"); pod.DeletionTimestamp != nil || len(pod.Status.Conditions) != 1 {
+				t.Errorf("the pod has changed: %v", pod)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

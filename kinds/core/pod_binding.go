@@ -39,23 +39,19 @@ func bindings(features *feature.Set) *registry.Resource {
 		Namespaced:   true,
 		Verbs:        []string{"create"},
 	}.BuildVirtual(features, registry.Virtual{
-		Create: func(ctx context.Context, catalog *registry.Catalog, req registry.CreateRequest) (runtime.Object, error) {
+		Create: func(ctx context.Context, catalog *registry.Catalog, req registry.ActionRequest) (runtime.Object, error) {
 			pods, err := registry.Require(catalog, corev1.Resource("pods"))
 			if err != nil {
 				return nil, err
 			}
 			req.Name = req.Object.(*corev1.Binding).Name
-			entry, err := pods.CreateSubresource(ctx, "binding", req)
-			if err != nil {
-				return nil, err
-			}
-			return entry.Object()
+			return bindPod(ctx, pods, req)
 		},
 	})
 }
 
 // bindPod assigns a pod to the node that a scheduler chose.
-func bindPod(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+func bindPod(ctx context.Context, store *registry.Store, req registry.ActionRequest) (runtime.Object, error) {
 	binding, ok := req.Object.(*corev1.Binding)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a Binding object: %#v", req.Object))
@@ -66,6 +62,9 @@ func bindPod(ctx context.Context, store *registry.Store, req registry.CreateRequ
 	if errs := validateBinding(binding); len(errs) > 0 {
 		// A plain error, and so a 500, as kube-apiserver answers.
 		return nil, errs.ToAggregate()
+	}
+	if err := req.Validate(); err != nil {
+		return nil, err
 	}
 	_, err := store.Update(ctx, registry.UpdateRequest{
 		Namespace:   req.Namespace,

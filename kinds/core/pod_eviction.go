@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -11,6 +12,8 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/miniapi/miniapi/registry"
 )
@@ -32,9 +35,12 @@ func podEviction() registry.Subresource {
 }
 
 // evictPod deletes a pod if its disruption budget allows that.
-func evictPod(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
-	e, err := newEviction(store, req)
+func evictPod(ctx context.Context, store *registry.Store, req registry.ActionRequest) (runtime.Object, error) {
+	e, err := newEviction(store, req.CreateRequest)
 	if err != nil {
+		return nil, err
+	}
+	if err := req.Validate(); err != nil {
 		return nil, err
 	}
 	for range evictionAttempts {
@@ -68,18 +74,36 @@ func newEviction(store *registry.Store, req registry.CreateRequest) (*eviction, 
 	if body.Name != req.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
 	}
-	e := &eviction{pods: store, namespace: req.Namespace, name: req.Name, write: req.Options, options: &metav1.DeleteOptions{}}
-	if body.DeleteOptions != nil {
-		e.options = body.DeleteOptions.DeepCopy()
+	options, err := evictionOptions(body, req.Options.DryRun)
+	if err != nil {
+		return nil, err
 	}
-	if errs := metavalidation.ValidateDeleteOptions(e.options); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
-	}
-	if e.write.DryRun {
-		e.options.DryRun = []string{metav1.DryRunAll}
-	}
-	e.write.DryRun = len(e.options.DryRun) > 0
+	e := &eviction{pods: store, namespace: req.Namespace, name: req.Name, write: req.Options, options: options}
+	e.write.DryRun = len(options.DryRun) > 0
 	return e, nil
+}
+
+// evictionOptions returns the options of the deletion. A dry run of the request becomes one of the
+// body, if the body has options.
+func evictionOptions(body *policyv1.Eviction, dryRun bool) (*metav1.DeleteOptions, error) {
+	options := body.DeleteOptions
+	if options == nil {
+		options = &metav1.DeleteOptions{}
+	}
+	if ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false) {
+		return nil, apierrors.NewInvalid(policyv1.SchemeGroupVersion.WithKind("Eviction").GroupKind(), body.Name, field.ErrorList{
+			field.Invalid(field.NewPath("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential"), true,
+				"can not be set for pod eviction, try after removing the option"),
+		})
+	}
+	if requested := []string{metav1.DryRunAll}; dryRun {
+		if len(options.DryRun) > 0 && !slices.Equal(options.DryRun, requested) {
+			// A plain error, and so a 500, as kube-apiserver answers.
+			return nil, fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", requested, options.DryRun)
+		}
+		options.DryRun = requested
+	}
+	return options.DeepCopy(), nil
 }
 
 // pinned reports whether the client requires one version of the pod.
@@ -91,6 +115,9 @@ func (e *eviction) attempt(ctx context.Context) error {
 	pod, err := registry.Read[*corev1.Pod](ctx, e.pods, e.namespace, e.name, "")
 	if err != nil {
 		return err
+	}
+	if errs := metavalidation.ValidateDeleteOptions(e.options); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
 	if disruptsNothing(pod) {
 		options := e.options
@@ -186,7 +213,7 @@ func markEvicted(ctx context.Context, current *corev1.Pod, preconditions *metav1
 			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(
 				"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, current.UID))
 		}
-		if p.ResourceVersion != nil && *p.ResourceVersion != current.ResourceVersion {
+		if p.ResourceVersion != nil && *p.ResourceVersion != "" && *p.ResourceVersion != current.ResourceVersion {
 			return nil, apierrors.NewConflict(pods, current.Name, fmt.Errorf(
 				"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, current.ResourceVersion))
 		}

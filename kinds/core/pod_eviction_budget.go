@@ -54,11 +54,11 @@ func (e *eviction) budgetOf(ctx context.Context, pod *corev1.Pod) (*policyv1.Pod
 	return found, nil
 }
 
-// selectsPod reports whether a selector selects a pod. Empty and malformed selectors select
-// nothing.
+// selectsPod reports whether a budget selects a pod. An empty selector selects all pods, a missing
+// or malformed one none.
 func selectsPod(b *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-	return err == nil && !selector.Empty() && selector.Matches(labels.Set(p.Labels))
+	return err == nil && selector.Matches(labels.Set(p.Labels))
 }
 
 // spend decrements the allowed disruptions of the budget.
@@ -82,18 +82,17 @@ func (e *eviction) spend(ctx context.Context, name string) error {
 // charge returns the budget after one more disruption, or the reason against it.
 func charge(ctx context.Context, current *policyv1.PodDisruptionBudget, pod string) (*policyv1.PodDisruptionBudget, error) {
 	status := &current.Status
-	resource := policyv1.Resource("poddisruptionbudget")
 	switch {
 	case status.ObservedGeneration < current.Generation:
 		return nil, tooManyRequests(current.Name)
 	case status.DisruptionsAllowed < 0:
-		return nil, apierrors.NewForbidden(resource, current.Name, errors.New("pdb disruptions allowed is negative"))
+		const reason = "pdb disruptions allowed is negative"
+		return nil, forbiddenBy(current, reason, reason)
 	case len(status.DisruptedPods) > maxDisruptedPods:
-		return nil, apierrors.NewForbidden(resource, current.Name,
-			errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
+		return nil, forbiddenBy(current, "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+			"too many pending evictions not confirmed by PDB controller")
 	case status.DisruptionsAllowed == 0:
-		return nil, violation(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently",
-			current.Name, status.DesiredHealthy, status.CurrentHealthy))
+		return nil, violation(0, exhaustion(current))
 	}
 	budget := current.DeepCopy()
 	status = &budget.Status
@@ -113,12 +112,41 @@ func charge(ctx context.Context, current *policyv1.PodDisruptionBudget, pod stri
 	return budget, nil
 }
 
+// exhaustion returns the cause of the rejection by a budget without an allowed disruption.
+func exhaustion(b *policyv1.PodDisruptionBudget) string {
+	condition := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
+	explained := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
+	switch {
+	case explained && condition.Reason == policyv1.SyncFailedReason: // the numbers are not up to date
+		return notCurrently(b) + " because it failed sync: " + condition.Message
+	case b.Status.CurrentHealthy <= b.Status.DesiredHealthy:
+		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy)
+	case explained:
+		return fmt.Sprintf("%s (%s): %s", notCurrently(b), condition.Reason, condition.Message)
+	default:
+		return notCurrently(b)
+	}
+}
+
+func notCurrently(b *policyv1.PodDisruptionBudget) string {
+	return "The disruption budget " + b.Name + " does not allow evicting pods currently"
+}
+
+// forbiddenBy returns a 403 for a budget with an invalid status.
+func forbiddenBy(b *policyv1.PodDisruptionBudget, reason, cause string) error {
+	err := apierrors.NewForbidden(policyv1.Resource("poddisruptionbudget"), b.Name, errors.New(reason))
+	return withBudgetCause(err, notCurrently(b)+": "+cause)
+}
+
 func tooManyRequests(budget string) error {
 	return violation(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", budget))
 }
 
 func violation(retryAfter int, cause string) error {
-	err := apierrors.NewTooManyRequests(wouldViolate, retryAfter)
+	return withBudgetCause(apierrors.NewTooManyRequests(wouldViolate, retryAfter), cause)
+}
+
+func withBudgetCause(err *apierrors.StatusError, cause string) error {
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
 		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: cause})
 	return err

@@ -49,7 +49,7 @@ func keepNodePorts(now, was *corev1.ServiceSpec) {
 	}
 }
 
-// linkAddresses changes both fields for a client that knows only clusterIP.
+// linkAddresses changes both fields for a client that sets only clusterIP.
 func linkAddresses(now, was *corev1.ServiceSpec) {
 	if len(now.ClusterIPs) == 0 && now.ClusterIP == was.ClusterIP {
 		now.ClusterIPs = slices.Clone(was.ClusterIPs)

@@ -40,8 +40,8 @@ func defaultTokenRequest(obj runtime.Object) {
 }
 
 // createToken issues a token of a service account. Without signing keys it returns an error after
-// the validation of the request.
-func createToken(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+// admission.
+func createToken(ctx context.Context, store *registry.Store, req registry.ActionRequest) (runtime.Object, error) {
 	request, ok := req.Object.(*authenticationv1.TokenRequest)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest object: %T", req.Object))
@@ -64,25 +64,30 @@ func createToken(ctx context.Context, store *registry.Store, req registry.Create
 	if len(request.Spec.Audiences) == 0 && tokens != nil {
 		request.Spec.Audiences = tokens.Audiences()
 	}
+	// The time is read before the token is issued, so that the token does not expire before the
+	// time in the answer.
+	request.CreationTimestamp = metav1.NewTime(store.Catalog().Now())
+	request.Namespace, request.Name, request.UID = account.Namespace, account.Name, account.UID
+	request.Status = authenticationv1.TokenRequestStatus{}
 	if errs := validateTokenRequest(request); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(kind, "", errs)
+	}
+	if err := req.Validate(); err != nil {
+		return nil, err
 	}
 	if tokens == nil {
 		return nil, noSigningKeys(account.Name)
 	}
-	return issueToken(ctx, store.Catalog(), account, request)
+	return issueToken(ctx, store.Catalog(), request)
 }
 
-// issueToken returns the request with the account's name and UID, and the token.
-func issueToken(ctx context.Context, catalog *registry.Catalog, account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) (runtime.Object, error) {
-	// The time is read first, so that the token does not expire before the time in the answer.
-	now := catalog.Now()
-	request.Namespace, request.Name, request.UID = account.Namespace, account.Name, account.UID
-	request.CreationTimestamp = metav1.NewTime(now)
+// issueToken returns the request, which has the metadata of its account, with the token.
+func issueToken(ctx context.Context, catalog *registry.Catalog, request *authenticationv1.TokenRequest) (runtime.Object, error) {
+	now := request.CreationTimestamp.Time
 	requested := time.Duration(*request.Spec.ExpirationSeconds) * time.Second
 	claims := registry.TokenClaims{
-		Namespace: account.Namespace,
-		Account:   registry.TokenObject{Name: account.Name, UID: string(account.UID)},
+		Namespace: request.Namespace,
+		Account:   registry.TokenObject{Name: request.Name, UID: string(request.UID)},
 		Audiences: request.Spec.Audiences,
 		IssuedAt:  now,
 		Lifetime:  requested,

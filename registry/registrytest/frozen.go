@@ -28,14 +28,14 @@ type observed struct {
 	copies map[*storage.Entry]runtime.Object
 }
 
-func (o *observed) add(entries ...*storage.Entry) {
+func (o *observed) add(ctx context.Context, entries ...*storage.Entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, entry := range entries {
 		if entry == nil || o.copies[entry] != nil {
 			continue
 		}
-		obj, err := entry.Object()
+		obj, err := entry.ObjectContext(ctx)
 		if err != nil {
 			continue // reported by Object to the test
 		}
@@ -63,37 +63,37 @@ type frozen struct {
 
 func (f *frozen) Create(ctx context.Context, key string, obj runtime.Object, opts storage.CreateOptions) (*storage.Entry, error) {
 	entry, err := f.Interface.Create(ctx, key, obj, opts)
-	f.seen.add(entry)
+	f.seen.add(ctx, entry)
 	return entry, err
 }
 
 func (f *frozen) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.Entry, error) {
 	entry, err := f.Interface.Get(ctx, key, opts)
-	f.seen.add(entry)
+	f.seen.add(ctx, entry)
 	return entry, err
 }
 
 func (f *frozen) GetList(ctx context.Context, key string, opts storage.ListOptions) (*storage.Page, error) {
 	page, err := f.Interface.GetList(ctx, key, opts)
 	if page != nil {
-		f.seen.add(page.Entries...)
+		f.seen.add(ctx, page.Entries...)
 	}
 	return page, err
 }
 
 func (f *frozen) GuaranteedUpdate(ctx context.Context, key string, propose storage.ProposeFunc, opts storage.UpdateOptions) (*storage.UpdateResult, error) {
 	result, err := f.Interface.GuaranteedUpdate(ctx, key, func(ctx context.Context, current *storage.Entry) (storage.Proposal, error) {
-		f.seen.add(current)
+		f.seen.add(ctx, current)
 		return propose(ctx, current)
 	}, opts)
 	if result != nil {
-		f.seen.add(result.Entry)
+		f.seen.add(ctx, result.Entry)
 	}
 	return result, err
 }
 
 func (f *frozen) Delete(ctx context.Context, key string, opts storage.DeleteOptions) (*storage.Entry, error) {
 	entry, err := f.Interface.Delete(ctx, key, opts)
-	f.seen.add(entry)
+	f.seen.add(ctx, entry)
 	return entry, err
 }

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 )
@@ -67,8 +69,24 @@ func NewRecorder(config *rest.Config) (*Recorder, error) {
 		Rewrite:       func(p *httputil.ProxyRequest) { rewrite(p, target) },
 		Transport:     roundTripper{r, transport},
 		FlushInterval: -1, // events of watches are sent at once
+		ErrorHandler:  writeUnreachable,
 	}
 	return r, nil
+}
+
+// writeUnreachable answers a request that the API server has not answered.
+func writeUnreachable(w http.ResponseWriter, _ *http.Request, err error) {
+	body, marshalErr := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: http.StatusBadGateway, Reason: metav1.StatusReasonServiceUnavailable,
+		Message: "miniapi record: the server does not answer: " + err.Error(),
+	})
+	if marshalErr != nil {
+		body = nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	_, _ = w.Write(body) // the client may have gone
 }
 
 func rewrite(p *httputil.ProxyRequest, target *url.URL) {

@@ -85,13 +85,16 @@ func strategy() registry.Strategy {
 func restoreSubresource(s *Set) registry.Subresource {
 	return registry.Subresource{
 		Name: "restore", Verbs: []string{"create"}, Kind: kind, New: newObject,
-		Create: func(ctx context.Context, store *registry.Store, req registry.CreateRequest) (runtime.Object, error) {
+		Create: func(ctx context.Context, store *registry.Store, req registry.ActionRequest) (runtime.Object, error) {
 			entry, err := store.Get(ctx, "", req.Name, "")
 			if err != nil {
 				return nil, err
 			}
 			obj, err := entry.Object()
-			if err != nil || req.Options.DryRun {
+			if err != nil {
+				return nil, err
+			}
+			if err := req.Validate(); err != nil || req.Options.DryRun {
 				return obj, err
 			}
 			return obj, s.restore(ctx, obj.(*unstructured.Unstructured))
