@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func newDump() *cobra.Command {
 }
 
 func (o *dumpOptions) run(ctx context.Context, dir string, kinds []string, out io.Writer) error {
-	if err := prepareDumpDir(dir); err != nil {
+	if err := checkDumpDir(dir); err != nil {
 		return err
 	}
 	client, err := o.access.open(ctx)
@@ -75,11 +76,11 @@ func (o *dumpOptions) run(ctx context.Context, dir string, kinds []string, out i
 	if err != nil {
 		return err
 	}
-	for _, kind := range kinds {
-		isKind := func(r *listedResource) bool { return r.isNamed(kind) }
-		if !slices.ContainsFunc(slices.Collect(maps.Values(resources)), isKind) {
-			return fmt.Errorf("the server has no resource type %q", kind)
-		}
+	if err := o.checkKinds(resources, kinds); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
 	}
 	objects, files := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(resources)) {
@@ -99,18 +100,57 @@ func (o *dumpOptions) run(ctx context.Context, dir string, kinds []string, out i
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d objects in %d files of %s\n", objects, files, dir)
+	fmt.Fprintf(out, "%s in %s of %s\n", counted(objects, "object"), counted(files, "file"), dir)
 	return nil
 }
 
-// prepareDumpDir creates a directory. It must be empty: files of an earlier dump would be restored
-// together with the new ones.
-func prepareDumpDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+// counted returns a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// checkKinds returns an error for a type that the server does not have, or that is not written.
+func (o *dumpOptions) checkKinds(resources map[string]*listedResource, kinds []string) error {
+	for _, kind := range kinds {
+		found := ""
+		for label, resource := range resources {
+			if resource.isNamed(kind) && (found == "" || o.omission(found) != "") {
+				found = label
+			}
+		}
+		if found == "" {
+			return fmt.Errorf("the server has no resource type %q", kind)
+		}
+		if reason := o.omission(found); reason != "" {
+			return fmt.Errorf("%s are not written: %s", found, reason)
+		}
+	}
+	return nil
+}
+
+// omission returns why the objects of a resource are not written, and a remedy. It returns "" if
+// they are.
+func (o *dumpOptions) omission(resource string) string {
+	switch {
+	case resource == "secrets" && !o.secrets:
+		return "add --secrets, or remove the type"
+	case derivedResources[resource] != "":
+		return derivedResources[resource] + ": remove the type"
+	}
+	return ""
+}
+
+// checkDumpDir returns an error for a directory that is not empty: files of an earlier dump would
+// be restored together with the new ones.
+func checkDumpDir(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && len(entries) > 0:
 		return fmt.Errorf("directory %s is not empty: remove its files, or name another directory", dir)
 	}
 	return err
@@ -133,7 +173,7 @@ func (o *dumpOptions) selects(r *listedResource, kinds []string) bool {
 	if len(kinds) > 0 && !slices.ContainsFunc(kinds, r.isNamed) || o.access.flags.Changed("namespace") && !r.Namespaced {
 		return false
 	}
-	return !derivedResources[r.label] && (o.secrets || r.label != "secrets")
+	return o.omission(r.label) == ""
 }
 
 // dumpResource returns the YAML documents of a resource and their number. It tries all versions,

@@ -6,9 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// derivedResources are not dumped: Events expire, and the server allocates the addresses of a
-// Service again.
-var derivedResources = map[string]bool{"events": true, "ipaddresses.networking.k8s.io": true}
+// derivedResources are not dumped, for the reasons that are their values.
+var derivedResources = map[string]string{
+	"events":                        "they expire",
+	"ipaddresses.networking.k8s.io": "the server allocates the addresses of a Service again",
+}
 
 // bootstrapNames are the names of objects that every server has, by resource.
 var bootstrapNames = map[string][]string{

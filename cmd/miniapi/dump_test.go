@@ -137,9 +137,10 @@ func TestDumpSelectsObjects(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"types":                       {[]string{"cm", "deployments.apps"}, []string{"2-configmaps.yaml", "2-deployments.apps.yaml"}},
-		"a namespace":                 {[]string{"cm", "ns", "-n", "shop"}, []string{"2-configmaps.yaml"}},
-		"Secrets only with --secrets": {[]string{"secrets"}, nil},
+		"types":          {[]string{"cm", "deployments.apps"}, []string{"2-configmaps.yaml", "2-deployments.apps.yaml"}},
+		"a namespace":    {[]string{"cm", "ns", "-n", "shop"}, []string{"2-configmaps.yaml"}},
+		"Secrets":        {[]string{"secrets", "--secrets"}, []string{"2-secrets.yaml"}},
+		"a missing type": {[]string{"pods"}, nil},
 	} {
 		if diff := cmp.Diff(tc.want, names(dump(t, t.TempDir(), append(tc.args, "--server", server.URL())...))); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", rule, diff)
@@ -153,6 +154,18 @@ func TestDumpSelectsObjects(t *testing.T) {
 	}
 	if _, err := runMiniapi(t, "dump", folder); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a dump into a directory with files returned %v", err)
+	}
+	for kind, want := range map[string]string{
+		"secrets": "secrets are not written: add --secrets, or remove the type",
+		"ev":      "events are not written: they expire: remove the type",
+	} {
+		if _, err := runMiniapi(t, "dump", t.TempDir(), "deploy", kind, "--server", server.URL()); err == nil || err.Error() != want {
+			t.Errorf("a dump of %s returned %v, want %q", kind, err, want)
+		}
+	}
+	one := t.TempDir()
+	if out, err := runMiniapi(t, "dump", one, "deploy", "--server", server.URL()); err != nil || out != "1 object in 1 file of "+one+"\n" {
+		t.Errorf("a dump of one object printed %q, %v", out, err)
 	}
 	if _, err := runMiniapi(t, "dump", t.TempDir(), "nothings", "--server", server.URL()); err == nil || !strings.Contains(err.Error(), `no resource type "nothings"`) {
 		t.Errorf("a dump of an unknown type returned %v", err)

@@ -19,6 +19,7 @@ func TestErrors(t *testing.T) {
 	serve(t, "--data-dir", locked)
 	file := filepath.Join(t.TempDir(), "file")
 	check(t, os.WriteFile(file, nil, 0o600))
+	empty := t.TempDir()
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
 	check(t, os.WriteFile(broken, []byte("a: b: c"), 0o600))
 
@@ -52,6 +53,9 @@ func TestErrors(t *testing.T) {
 		"a data directory that is a file": {
 			[]string{"--data-dir", file}, "not a directory",
 		},
+		"a data directory below a file": {
+			[]string{"--data-dir", filepath.Join(file, "data")}, "not a directory: choose a directory that this user can create and write (--data-dir)",
+		},
 		"a directory with other files": {
 			[]string{"--data-dir", filepath.Dir(file)}, "not the data of an embedded etcd: it contains files, but no directory \"member\": choose a new or empty directory (--data-dir)",
 		},
@@ -62,8 +66,14 @@ func TestErrors(t *testing.T) {
 		"a flag that requires --secure-port":          {[]string{"--client-ca-file", "ca.crt"}, "--client-ca-file requires --secure-port"},
 		"an unknown authorization mode":               {[]string{"--authorization-mode", "Node,ABAC"}, `authorization mode "ABAC" is not supported: use RBAC, and grant rights by roles`},
 		"missing CustomResourceDefinitions":           {[]string{"--crds", "/nowhere"}, "CustomResourceDefinitions (--crds): stat /nowhere: no such file or directory"},
+		"a folder without CustomResourceDefinitions":  {[]string{"--crds", empty}, empty + " contains no CustomResourceDefinition: name a file, or the folder of the files, such as config/crd/bases (subfolders are not read)"},
+		"a file without CustomResourceDefinitions":    {[]string{"--crds", file}, file + " contains no CustomResourceDefinition"},
 		"CustomResourceDefinitions that are not YAML": {[]string{"--crds", broken}, broken + ": document 1 is not an object in YAML or JSON: "},
 		"manifests that are not a folder":             {[]string{"--manifests", file}, "manifests (--manifests): " + file + " is not a folder of manifests"},
+		"a missing snapshot": {
+			[]string{"--from-snapshot", "/nowhere/backup.db"},
+			"open /nowhere/backup.db: no such file or directory: name a file of etcdctl snapshot save, or the data directory of an etcd",
+		},
 		"a missing certificate": {
 			[]string{"--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/nowhere/ca"},
 			"TLS for --etcd-servers: open /nowhere/ca: no such file or directory",

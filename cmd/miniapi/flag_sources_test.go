@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -64,10 +65,16 @@ func TestFlagSourcesAndTheirPrecedence(t *testing.T) {
 	}
 }
 
+// definition is a CustomResourceDefinition, whose plural and kind are left open.
+const definition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %[1]s.example.com},
+  spec: {group: example.com, scope: Namespaced, names: {plural: %[1]s, kind: %[2]s}, versions: [
+    {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}
+`
+
 // All kinds of values: text, numbers, booleans, durations, lists and comma-separated lists.
 func TestConfigFileValues(t *testing.T) {
 	t.Parallel()
-	a, b := configFile(t, ""), configFile(t, "")
+	a, b := configFile(t, fmt.Sprintf(definition, "as", "A")), configFile(t, fmt.Sprintf(definition, "bs", "B"))
 	file := configFile(t, `# a comment
 listen: "127.0.0.1:0"
 v: 3
@@ -81,7 +88,11 @@ enable-admission-plugins: ServiceAccount,NamespaceExists
 feature-gates: {AllAlpha: false, AllBeta: true}
 `)
 	s := serveCommand(t, withEnv(t, nil, "--config", file))
-	get(t, s.url+"/api")
+	for _, plural := range []string{"as", "bs"} {
+		if list := get(t, s.url+"/apis/example.com/v1/"+plural); !strings.Contains(list, "List") {
+			t.Errorf("crds: %s are not served: %s", plural, list)
+		}
+	}
 	check(t, s.stop(syscall.SIGTERM))
 	if !strings.Contains(s.stderr.String(), "msg=request") {
 		t.Errorf("v: 3 has no effect:\n%s", s.stderr)

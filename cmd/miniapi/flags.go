@@ -102,7 +102,7 @@ func (o *options) flagSets() []flagSet {
 	cluster.StringVar(&o.nodePorts, "service-node-port-range", "30000-32767", "`FIRST-LAST` of node ports")
 	cluster.StringSliceVar(&o.enablePlugins, "enable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins to run in addition to the default ones; ServiceAccount is off by default")
 	cluster.StringSliceVar(&o.disablePlugins, "disable-admission-plugins", nil, "comma-separated `NAMES` of admission plugins not to run")
-	cluster.StringVar(&o.pluginConfig, "admission-control-config-file", "", "`FILE` with the AdmissionConfiguration of apiserver.config.k8s.io that configures PodSecurity, PodNodeSelector, PodTolerationRestriction and EventRateLimit")
+	cluster.StringVar(&o.pluginConfig, "admission-control-config-file", "", "`FILE` with the AdmissionConfiguration of apiserver.config.k8s.io that configures PodSecurity, PodNodeSelector, PodTolerationRestriction, EventRateLimit, ResourceQuota and webhooks")
 	cluster.StringSliceVar(&o.controllers, "controllers", []string{"*", "serviceaccount", "root-ca-cert-publisher"}, "comma-separated `NAMES` of built-in controllers to run: * for the deletion of namespaces, garbage collection and expiry, NAME to add one such as deployment, replicaset, statefulset, daemonset or job, -NAME to remove one, -* for none")
 	cluster.StringVar(&o.pods, "pods", string(miniapi.PodsManual), "`MODE` of pods: manual (a client binds them and writes their status) or instant (bound, and ready, completed or terminated at once)")
 	cluster.StringVar(&o.emulated, "emulated-version", "", "`RELEASE` of Kubernetes whose API is served, 1.36 or 1.37 (default 1.37)")

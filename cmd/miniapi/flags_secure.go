@@ -128,8 +128,9 @@ func (o *secureOptions) apply(config *miniapi.Config, listenGiven bool) error {
 	o.applyAuthorization(config)
 	config.MaxRequestsInFlight = limitOf(o.maxInFlight)
 	config.MaxMutatingRequestsInFlight = limitOf(o.maxMutatingInFlight)
+	limitsErr := o.validateLimits()
 	if !o.flags.Changed("secure-port") {
-		return o.validateWithoutPort()
+		return errors.Join(limitsErr, o.validateWithoutPort())
 	}
 	secure := o.Secure
 	secure.Listen = net.JoinHostPort(o.bindAddress, strconv.Itoa(o.port))
@@ -142,7 +143,21 @@ func (o *secureOptions) apply(config *miniapi.Config, listenGiven bool) error {
 	if !listenGiven {
 		config.Listen = ""
 	}
-	return nil
+	if net.ParseIP(o.bindAddress) == nil {
+		return errors.Join(limitsErr, fmt.Errorf("--bind-address %q is not an IP address, such as 127.0.0.1 or 0.0.0.0", o.bindAddress))
+	}
+	return limitsErr
+}
+
+// validateLimits returns an error for each negative limit.
+func (o *secureOptions) validateLimits() error {
+	var errs []error
+	for _, name := range []string{"max-requests-inflight", "max-mutating-requests-inflight"} {
+		if value := o.flags.Lookup(name).Value.String(); strings.HasPrefix(value, "-") {
+			errs = append(errs, fmt.Errorf("--%s %s is negative: use 0 for no limit", name, value))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // validateWithoutPort returns an error for each given flag that requires --secure-port.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -30,9 +29,14 @@ func newHealthcheck() *cobra.Command {
 		Use:   "healthcheck [URL]",
 		Short: "Check whether a server is ready",
 		Long:  healthcheckHelp,
-		Args:  cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return errors.New("healthcheck takes one URL at most, such as " + defaultServer)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			server := "http://127.0.0.1:8080"
+			server := defaultServer
 			if len(args) == 1 {
 				server = args[0]
 			}
@@ -48,9 +52,8 @@ func newHealthcheck() *cobra.Command {
 
 // checkReady returns an error unless the server answers /readyz with 200.
 func checkReady(ctx context.Context, server string) error {
-	base, err := url.Parse(server)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return fmt.Errorf("%q is not the URL of a server, such as http://127.0.0.1:8080", server)
+	if err := checkServerURL(server); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()
@@ -58,6 +61,7 @@ func checkReady(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
+	request.Header.Set("User-Agent", userAgent())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {

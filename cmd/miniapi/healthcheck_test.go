@@ -16,15 +16,22 @@ func TestHealthcheck(t *testing.T) {
 			t.Errorf("%s: %v: %s", url, err, out)
 		}
 	}
-	notReady := httptest.NewServer(http.NotFoundHandler())
+	agents := make(chan string, 1)
+	notReady := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agents <- r.UserAgent()
+		http.NotFound(w, r)
+	}))
 	defer notReady.Close()
 	for url, want := range map[string]string{
 		"http://127.0.0.1:1": "miniapi: healthcheck: Get \"http://127.0.0.1:1/readyz\": dial tcp ",
 		notReady.URL:         "miniapi: healthcheck: " + notReady.URL + "/readyz: 404 Not Found",
-		"localhost":          `miniapi: healthcheck: "localhost" is not the URL of a server, such as http://127.0.0.1:8080`,
+		"localhost":          `miniapi: healthcheck: "localhost" is not the URL of a server: use http://localhost`,
 	} {
 		if lines := failingRun(t, "healthcheck", url); len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
 			t.Errorf("%s: %q, want one line with %s", url, lines, want)
 		}
+	}
+	if agent := <-agents; !strings.HasPrefix(agent, "miniapi/") {
+		t.Errorf("user agent %q", agent)
 	}
 }

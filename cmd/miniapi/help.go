@@ -53,8 +53,12 @@ func printUsage(cmd *cobra.Command, sets []flagSet) error {
 func printFlag(out io.Writer, flag *pflag.Flag) {
 	value, text := pflag.UnquoteUsage(flag)
 	name := "  --" + flag.Name
-	if flag.Shorthand == flag.Name {
+	switch flag.Shorthand {
+	case "":
+	case flag.Name:
 		name = "  -" + flag.Name
+	default:
+		name = "  -" + flag.Shorthand + ", --" + flag.Name
 	}
 	if value != "" {
 		name += " " + value

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -143,6 +144,11 @@ func (o *hostOptions) run(ctx context.Context, out io.Writer) error {
 func (o *hostOptions) open(ctx context.Context) (opened net.Listener, token string, release func() error, err error) {
 	if o.listen == "" {
 		opened, release, err = host.ListenUnix(ctx, o.socket)
+		var path *fs.PathError
+		var bind *net.OpError
+		if errors.As(err, &path) || errors.As(err, &bind) {
+			err = fmt.Errorf("cannot listen on the socket %s: %w: choose a shorter path or another directory with --socket FILE", o.socket, err)
+		}
 		return opened, "", release, err
 	}
 	if token, err = readOrWriteToken(o.tokenFile); err != nil {

@@ -102,7 +102,10 @@ func TestHostOnAPort(t *testing.T) {
 func TestInvalidHostFlags(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	check(t, os.WriteFile(empty, nil, 0o600))
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	for args, want := range map[string]string{
+		"--socket " + filepath.Join(empty, "host.sock"): "not a directory: choose a shorter path or another directory with --socket FILE",
+		"--socket " + long:     "bind: invalid argument: choose a shorter path or another directory with --socket FILE",
 		"--token-file x":       "--token-file is used with --listen only: a unix socket needs no token",
 		"--listen 127.0.0.1:0": "--listen needs --token-file, because every local user can reach a port",
 		"--listen 127.0.0.1:0 --socket x --token-file x":   "--listen and --socket exclude each other",

@@ -70,11 +70,34 @@ func cacheDir() (string, error) {
 	return filepath.Join(cache, "miniapi"), err
 }
 
+var errDirectory = errors.New("it is a directory")
+
+// createBeside creates a temporary file that can replace a file. The error of a directory says so.
+func createBeside(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, errDirectory
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".miniapi-*")
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the temporary name
+	}
+	return temp, nil
+}
+
+// checkReplaceable returns an error if replaceFile cannot write a file.
+func checkReplaceable(path string) error {
+	temp, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(temp.Close(), os.Remove(temp.Name()))
+}
+
 // replaceFile writes a file with mode 0600.
 func replaceFile(path string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*")
+	temp, err := createBeside(path)
 	if err != nil {
-		return errors.Unwrap(err) // without the temporary name
+		return err
 	}
 	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Close())

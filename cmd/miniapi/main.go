@@ -16,16 +16,16 @@ import (
 	_ "time/tzdata" // for time zones of CronJobs in container images without zoneinfo
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/miniapi/miniapi"
-	"github.com/miniapi/miniapi/internal/suggest"
+	"github.com/miniapi/miniapi/internal/memory"
 	"github.com/miniapi/miniapi/internal/tempdir"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
+	go memory.Returner{}.Run(ctx) // ends with the process
 	cmd := newProgram(os.Args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
 		exit, ok := err.(exitError)
@@ -84,45 +84,8 @@ func newMiniapi() *cobra.Command {
 	addFlags(cmd, opts.flagSets())
 	readFlagSources(cmd, envPrefix)
 	cmd.AddCommand(newRun(), newHost(), newAssets(), newHealthcheck(), newHistory(), newDiff(), newBlame(), newDump(), newRecord(), newReplay(), newSnapshot(), newRestore(), newTop(), newUI(), newVersion())
+	completeCommands(cmd)
 	return cmd
-}
-
-// addFlags adds the flags to a command and sets its help and its error format.
-func addFlags(cmd *cobra.Command, sets []flagSet) {
-	for _, set := range sets {
-		cmd.Flags().AddFlagSet(set.flags)
-	}
-	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	cmd.SetUsageFunc(func(called *cobra.Command) error {
-		if called != cmd { // a command of cobra, which inherits this function
-			return printUsage(called, []flagSet{{"Flags", called.Flags()}})
-		}
-		return printUsage(cmd, sets)
-	})
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		hint, unknown := "", &pflag.NotExistError{}
-		if errors.As(err, &unknown) {
-			if near := suggest.Nearest(unknown.GetSpecifiedName(), settable(cmd.Flags())); near != "" {
-				hint = ": did you mean --" + near + "?"
-			}
-		}
-		return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
-	})
-}
-
-// noArgs rejects arguments. Of a command with subcommands an argument is an unknown command.
-func noArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return nil
-	case !cmd.HasAvailableSubCommands():
-		return fmt.Errorf("unexpected argument %q: %s takes flags only (see %[2]s --help)", args[0], cmd.CommandPath())
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return fmt.Errorf("unknown command %q: did you mean %q? (see %s --help)", args[0], near[0], cmd.CommandPath())
-	}
-	return fmt.Errorf("unknown command %q (see %s --help)", args[0], cmd.CommandPath())
 }
 
 // run starts a server, prints the banner, and blocks until ctx ends or the server fails.

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/internal/kubeconfig"
@@ -35,6 +34,7 @@ const recordExample = `  miniapi record golden.yaml -- kubectl create configmap 
 type recordOptions struct {
 	options
 	access serverAccess
+	own    []flagSet // of options
 }
 
 // newRecord returns the subcommand that records the requests of a command.
@@ -51,24 +51,49 @@ func newRecord() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return opts.run(cmd, args[0], args[1:]) },
+		// Before the environment and --config are read: they may be for other runs.
+		PreRunE: func(*cobra.Command, []string) error { return opts.validate() },
+		RunE:    func(cmd *cobra.Command, args []string) error { return opts.run(cmd, args[0], args[1:]) },
 	}
 	target := pflag.NewFlagSet("target", pflag.ContinueOnError)
 	target.SortFlags = false
 	target.StringVar(&opts.access.server, "server", "", "`URL` of a server without authentication to use instead of a new one")
 	target.StringVar(&opts.access.kubeconfig, "kubeconfig", "", "`FILE` with the server and the credentials to use instead of a new server")
-	addFlags(cmd, append([]flagSet{{"Server that exists", target}}, opts.flagSets()...))
+	opts.access.flags, opts.own = target, opts.flagSets()
+	addFlags(cmd, append([]flagSet{{"Server that exists", target}}, opts.own...))
 	readFlagSources(cmd, envPrefix)
 	return cmd
 }
 
+// usesServer reports whether the flags name a server that exists.
+func (o *recordOptions) usesServer() bool { return o.access.server != "" || o.access.kubeconfig != "" }
+
+// validate returns an error for each given flag that is only for a server that record starts.
+func (o *recordOptions) validate() error {
+	if !o.usesServer() {
+		return nil
+	}
+	var errs []error
+	for _, set := range o.own {
+		set.flags.VisitAll(func(flag *pflag.Flag) {
+			if flag.Changed && flag.Name != "config" {
+				errs = append(errs, fmt.Errorf("--%s is for a server that record starts: remove it, or --server and --kubeconfig", flag.Name))
+			}
+		})
+	}
+	return errors.Join(errs...)
+}
+
 func (o *recordOptions) run(cmd *cobra.Command, file string, command []string) error {
 	ctx := cmd.Context()
-	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return fmt.Errorf("cannot write %s: %w", file, err)
+	if err := checkReplaceable(file); err != nil {
+		return fmt.Errorf("cannot write the recording %s: %w: name a file, such as golden.yaml", file, err)
 	}
-	if o.access.server != "" || o.access.kubeconfig != "" {
+	if o.usesServer() {
 		config, err := o.access.config()
+		if err == nil {
+			err = checkAnswers(ctx, config)
+		}
 		if err != nil {
 			return err
 		}
@@ -84,6 +109,20 @@ func (o *recordOptions) run(cmd *cobra.Command, file string, command []string) e
 	defer removeAbandoned(ctx)()
 	defer stopAfterCommand(ctx, server)
 	return record(ctx, server.RESTConfig(), file, command)
+}
+
+// checkAnswers returns an error if a server does not answer. Its answer does not matter.
+func checkAnswers(ctx context.Context, config *rest.Config) error {
+	client, err := newServerClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.close()
+	var answer *apierrors.StatusError
+	if _, err := client.get(ctx, "/version"); !errors.As(err, &answer) {
+		return err
+	}
+	return nil
 }
 
 // record runs a command with a proxy of a server and writes the recording. Its error is the

@@ -2,86 +2,22 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
+	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/miniapi/miniapi"
 )
-
-// serverAccess holds the flags by which a subcommand finds a server.
-type serverAccess struct {
-	server, kubeconfig, namespace string
-	snapshot                      snapshotSource
-	flags                         *pflag.FlagSet
-}
-
-func (a *serverAccess) flagSet() *pflag.FlagSet {
-	flags := a.connectionFlagSet()
-	flags.StringVar(&a.snapshot.file, "from-snapshot", "", "`FILE` of etcdctl snapshot save, or the data directory of an etcd, to read instead of a server")
-	flags.StringVar(&a.snapshot.prefix, "etcd-prefix", "/registry", "`PATH` prefix of all keys in --from-snapshot")
-	flags.StringVar(&a.snapshot.encryption, "encryption-provider-config", "", "`FILE` with the EncryptionConfiguration of --from-snapshot")
-	flags.StringVarP(&a.namespace, "namespace", "n", "default", "`NAMESPACE` of the object")
-	return flags
-}
-
-// connectionFlagSet returns the flags that name a running server.
-func (a *serverAccess) connectionFlagSet() *pflag.FlagSet {
-	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.StringVar(&a.server, "server", "", "`URL` of a server without authentication (default: the server of --kubeconfig, else http://127.0.0.1:8080)")
-	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` with the server and the credentials (default: environment variable KUBECONFIG)")
-	flags.BoolP("help", "h", false, "print this help")
-	a.flags = flags
-	return flags
-}
-
-// config returns the address and the credentials of the running server that the flags name.
-func (a *serverAccess) config() (*rest.Config, error) {
-	if file := cmp.Or(a.kubeconfig, os.Getenv("KUBECONFIG")); file != "" && a.server == "" {
-		return clientcmd.BuildConfigFromFlags("", file)
-	}
-	return &rest.Config{Host: cmp.Or(a.server, "http://127.0.0.1:8080")}, nil
-}
-
-// validate returns an error if the flags name two servers.
-func (a *serverAccess) validate() error {
-	if a.snapshot.file != "" && (a.server != "" || a.kubeconfig != "") {
-		return errors.New("--from-snapshot is read instead of a server: remove it, or --server and --kubeconfig")
-	}
-	return nil
-}
-
-// readSubresource decodes a subresource of TYPE/NAME.
-func (a *serverAccess) readSubresource(ctx context.Context, object, subresource string, into any) error {
-	client, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.close()
-	path, err := client.pathOf(ctx, object, a.namespace)
-	if err != nil {
-		return err
-	}
-	body, err := client.get(ctx, path+"/"+subresource)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, into)
-}
 
 // serverClient reads from a server.
 type serverClient struct {
@@ -95,24 +31,12 @@ func (c *serverClient) close() {
 	c.stop()
 }
 
-// open returns a client of the server that the flags name. The caller must close it.
-func (a *serverAccess) open(ctx context.Context) (*serverClient, error) {
-	if err := a.validate(); err != nil {
-		return nil, err
-	}
-	if a.snapshot.file != "" {
-		return a.snapshot.serve(ctx)
-	}
-	config, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	return newServerClient(config)
-}
+// userAgent returns the user agent of all requests of subcommands.
+func userAgent() string { return "miniapi/" + miniapi.Version() }
 
 func newServerClient(config *rest.Config) (*serverClient, error) {
 	config = rest.CopyConfig(config)
-	config.UserAgent = "miniapi/" + miniapi.Version()
+	config.UserAgent = userAgent()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -137,7 +61,7 @@ func (c *serverClient) do(ctx context.Context, method, path string, sent []byte)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("%w: set --server or --kubeconfig", err)
+		return nil, unreachable(c.host, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -147,8 +71,23 @@ func (c *serverClient) do(ctx context.Context, method, path string, sent []byte)
 	var status metav1.Status
 	if json.Unmarshal(body, &status) != nil || status.Message == "" {
 		status.Message, status.Code = response.Status, int32(response.StatusCode)
+		if text := strings.TrimSpace(string(body)); text != "" && len(text) <= maxErrorText && !strings.ContainsAny(text, "<\n") {
+			status.Message += ": " + text
+		}
 	}
 	return nil, &apierrors.StatusError{ErrStatus: status}
+}
+
+// maxErrorText limits the bytes of an answer that an error contains.
+const maxErrorText = 200
+
+// unreachable returns the error of a server that has not answered.
+func unreachable(server string, err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // without the URL
+	}
+	return fmt.Errorf("cannot reach the server %s: %w: check that it runs, or name another one with --server or --kubeconfig", server, err)
 }
 
 // pathOf returns the path of TYPE/NAME. TYPE is what kubectl accepts: a plural or singular name, a

@@ -30,7 +30,7 @@ func newTop() *cobra.Command {
 	var access serverAccess
 	var once bool
 	var interval time.Duration
-	cmd := &cobra.Command{Use: "top", Short: "Show the requests, watches and conflicts of a server", Long: topHelp, Example: topExample, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "top", Short: "Show the requests, watches and conflicts of a server", Long: topHelp, Example: topExample, Args: noArgs}
 	flags := pflag.NewFlagSet("top", pflag.ContinueOnError)
 	flags.BoolVar(&once, "once", false, "print once and exit")
 	flags.DurationVar(&interval, "interval", time.Second, "`DURATION` between two updates")

@@ -41,8 +41,8 @@ func (t *top) printServer(out io.Writer) {
 	s := t.server
 	const mebi = 1 << 20
 	fmt.Fprintf(out, "miniapi %s, Kubernetes %s\n", s.Version, s.Kubernetes)
-	fmt.Fprintf(out, "revision %d, oldest %d; database %.1f MiB, %.1f MiB in use; %d open requests, %d of them watches; %d conflicts\n",
-		s.Revision, s.Oldest, float64(s.Size)/mebi, float64(s.InUse)/mebi, s.Requests, s.Watches, len(t.conflicts))
+	fmt.Fprintf(out, "revision %d, oldest %d; database %.1f MiB, %.1f MiB in use; %s, %d of them watches; %s\n",
+		s.Revision, s.Oldest, float64(s.Size)/mebi, float64(s.InUse)/mebi, counted(int(s.Requests), "open request"), s.Watches, counted(len(t.conflicts), "conflict"))
 }
 
 // clientRow sums up the requests of a client.

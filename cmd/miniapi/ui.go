@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/miniapi/miniapi/ui"
@@ -52,8 +54,13 @@ func (a *serverAccess) pageURL(ctx context.Context) (string, error) {
 	}
 	defer client.close()
 	address := client.host + ui.Path + "/"
-	if _, err := client.get(ctx, ui.Path+"/"); err != nil {
+	_, err = client.get(ctx, ui.Path+"/")
+	var answer *apierrors.StatusError
+	if errors.As(err, &answer) {
 		return "", fmt.Errorf("no page at %s (%w): start the server with --enable-ui", address, err)
+	}
+	if err != nil {
+		return "", err
 	}
 	token, err := tokenOf(config)
 	if err != nil || token == "" {

@@ -69,6 +69,7 @@ type Datastore struct {
 	// revisions are the revisions that a read-only server can read, as far as known.
 	revisions Revisions
 	backend   *etcd.Backend
+	memo      *storage.Memo
 	cache     *watchcache.Cache
 	metrics   *metered.Recorder
 	// compactor runs if history has a retention.
@@ -131,9 +132,10 @@ func (d *Datastore) assemble() error {
 		Client: d.client, Retention: d.config.Retention, BeforeCompaction: d.config.BeforeCompaction,
 		Logger: d.config.Logger,
 	})
+	d.memo = storage.NewMemo(memory.ReadProcess().Share(storage.DefaultMemo))
 	d.cache, err = watchcache.New(watchcache.Config{
 		Log:    d.backend,
-		Memo:   storage.NewMemo(memory.ReadProcess().Share(storage.DefaultMemo)),
+		Memo:   d.memo,
 		Logger: d.config.Logger.With("component", "cache"),
 	})
 	return err
@@ -252,6 +254,7 @@ func (d *Datastore) Restore(ctx context.Context, state *etcd.Snapshot, opts etcd
 func (d *Datastore) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return d.cache.Run(ctx) })
+	group.Go(func() error { return d.memo.Run(ctx) })
 	group.Go(func() error { return d.awaitEmbedded(ctx) })
 	if d.encryption != nil {
 		group.Go(func() error { return d.encryption.Run(ctx) })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
@@ -32,14 +33,16 @@ func (d *Datastore) openEmbedded(ctx context.Context) error {
 		return snapshotError(err)
 	}
 	if err != nil {
-		return withAdvice(err)
+		return withAdvice(err, config.DataDir)
 	}
 	d.embedded, d.etcd = server, server.Client()
 	return nil
 }
 
-// withAdvice adds a remedy to the error of a data directory or port that cannot be used.
-func withAdvice(err error) error {
+// withAdvice adds a remedy to the error of a data directory or port that cannot be used. dir is
+// empty for a temporary directory.
+func withAdvice(err error, dir string) error {
+	var path *fs.PathError
 	switch {
 	case errors.Is(err, embedded.ErrInUse):
 		return fmt.Errorf("%w: stop that one, or choose another directory (--data-dir)", err)
@@ -47,6 +50,8 @@ func withAdvice(err error) error {
 		return fmt.Errorf("%w: choose a new or empty directory (--data-dir)", err)
 	case errors.Is(err, embedded.ErrCorrupt):
 		return fmt.Errorf("%w: restore a backup, or move the directory away to start with an empty one", err)
+	case dir != "" && errors.As(err, &path):
+		return fmt.Errorf("%w: choose a directory that this user can create and write (--data-dir)", err)
 	}
 	return listener.AdviseInUse(err, "--etcd-listen-client-url http://127.0.0.1:0")
 }

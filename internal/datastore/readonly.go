@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -67,6 +68,7 @@ func (d *Datastore) requireKeys(ctx context.Context) error {
 
 // snapshotError adds a remedy to the error of a snapshot that cannot be opened.
 func snapshotError(err error) error {
+	var unopened *fs.PathError
 	switch {
 	case errors.Is(err, embedded.ErrInUse):
 		return fmt.Errorf("%w: stop that one, or save a snapshot with etcdctl snapshot save", err)
@@ -74,6 +76,8 @@ func snapshotError(err error) error {
 		return fmt.Errorf("%w: name a file of etcdctl snapshot save, or the data directory of an etcd", err)
 	case errors.Is(err, embedded.ErrCorrupt):
 		return fmt.Errorf("%w: the snapshot is incomplete or was altered, use another one", err)
+	case errors.As(err, &unopened):
+		return fmt.Errorf("%w: name a file of etcdctl snapshot save, or the data directory of an etcd", err)
 	}
 	return err
 }

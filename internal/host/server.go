@@ -64,7 +64,7 @@ func (h *Host) start(ctx context.Context, options ServerOptions) (*server, error
 	config.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: options.level()}))
 	if s.running, err = miniapi.Start(ctx, config); err != nil {
 		h.remove(s)
-		return nil, invalid(fmt.Errorf("the server did not start: %w", err))
+		return nil, invalid(err)
 	}
 	s.kept.idleTimeout = h.config.KeptIdleTimeout
 	s.stop = sync.OnceValue(func() error {
