@@ -19,7 +19,14 @@
 //
 // The first test starts the host. The host ends when it has had no server for some minutes.
 //
-// [RunFaultSuite] runs a controller once for each failure that every controller must survive.
+// No controller of workloads and no pod runs, as with envtest. Options.Controllers and Options.Pods
+// add controllers and simulated pods.
+//
+// Beyond the Kubernetes API, [Server.Settle] and [Server.WaitFor] wait without polling,
+// [Server.Advance] advances the clock, [Server.Inject] injects failures, [Server.Conflicts]
+// explains conflicts, and [Server.AddUser] returns the client configuration of another user. A
+// [Template] is a prepared server that is forked for each test. [RunFaultSuite] runs a controller
+// once for each failure that every controller must survive.
 //
 // A server ends with its test, or with the process of the test. The server logs to the test:
 // warnings and errors by default, or from Options.LogLevel on.
