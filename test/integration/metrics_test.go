@@ -35,6 +35,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		request(t, http.MethodPost, server.URL()+"/api/v1/namespaces/default/configmaps", "application/json", created)
 	}
 	request(t, http.MethodGet, server.URL()+"/api/v1/configmaps", "", "")
+	request(t, http.MethodGet, server.URL()+"/api/v1/configmaps?timeout=1ns", "", "") // terminated
 	awaitEvent(t, server.URL()+"/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0")
 	request(t, http.MethodPost, server.URL()+"/api/v1/namespaces", "application/json", created)
 	request(t, http.MethodDelete, server.URL()+"/api/v1/namespaces/a", "", "")

@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,11 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/miniapi/miniapi"
 	"github.com/miniapi/miniapi/internal/servertest"
@@ -138,101 +134,6 @@ func TestStaleWriteAfterRestoreConflicts(t *testing.T) {
 	}
 }
 
-func TestInformersSurviveRestores(t *testing.T) {
-	const watchers, rounds = 32, 5
-	server := servertest.Start(t, miniapi.Config{})
-	client := clientset(t, server)
-	for i := range 50 {
-		createConfigMap(t, client, fmt.Sprint("kept-", i))
-	}
-	snapshot := takeSnapshot(t, server)
-	caches := startConfigMapListers(t, client, watchers)
-	for round := range rounds {
-		for i := range 20 {
-			deleteConfigMap(t, client, fmt.Sprint("kept-", i))
-			createConfigMap(t, client, fmt.Sprint("new-", round, "-", i))
-			updateConfigMap(t, client, fmt.Sprint("kept-", 20+i), fmt.Sprint(round))
-		}
-		check(t, server.Restore(t.Context(), snapshot))
-	}
-	createConfigMap(t, client, "last") // the last event
-	requireEqual(t, caches, contents(t, client), "last")
-}
-
-// TestInformersSurviveForkAndReset forks and resets a server with open watches again and again.
-// Each informer, of the server and of the forks, ends equal to a list of its server.
-func TestInformersSurviveForkAndReset(t *testing.T) {
-	const watchers, rounds = 32, 5
-	server := servertest.Start(t, miniapi.Config{})
-	client := clientset(t, server)
-	caches := startConfigMapListers(t, client, watchers)
-	for round := range rounds {
-		for i := range 20 {
-			createConfigMap(t, client, fmt.Sprint("new-", round, "-", i))
-			updateConfigMap(t, client, fmt.Sprint("new-", round, "-", i), "value")
-		}
-		fork, err := server.Fork(t.Context())
-		check(t, err)
-		forked := clientset(t, fork)
-		inFork := startConfigMapListers(t, forked, 4)
-		check(t, server.Reset(t.Context(), miniapi.ResetOptions{}))
-		for i := range 10 {
-			deleteConfigMap(t, forked, fmt.Sprint("new-", round, "-", i))
-		}
-		createConfigMap(t, forked, "last")
-		requireEqual(t, inFork, contents(t, forked), "last")
-		if got := len(contents(t, forked)); got != 11 {
-			t.Errorf("the fork of round %d has %d ConfigMaps, want 11", round, got)
-		}
-		check(t, servertest.Stop(fork))
-	}
-	createConfigMap(t, client, "last")
-	requireEqual(t, caches, contents(t, client), "last")
-}
-
-// startConfigMapListers starts informers of the namespace default, which end with the test.
-func startConfigMapListers(t *testing.T, client kubernetes.Interface, n int) []listers.ConfigMapLister {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	factories, caches := make([]informers.SharedInformerFactory, n), make([]listers.ConfigMapLister, n)
-	for i := range factories {
-		factories[i] = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("default"))
-		caches[i] = factories[i].Core().V1().ConfigMaps().Lister()
-		factories[i].Start(ctx.Done())
-	}
-	t.Cleanup(func() { // before the server stops
-		cancel()
-		for _, factory := range factories {
-			factory.Shutdown()
-		}
-	})
-	for _, factory := range factories {
-		factory.WaitForCacheSync(ctx.Done())
-	}
-	return caches
-}
-
-// requireEqual waits until informers have the object that was created last, and compares their
-// content with the list of the server.
-func requireEqual(t *testing.T, caches []listers.ConfigMapLister, want map[string]string, last string) {
-	t.Helper()
-	for i, cache := range caches {
-		await(t, func() bool {
-			_, err := cache.ConfigMaps("default").Get(last)
-			return err == nil
-		})
-		list, err := cache.List(labels.Everything())
-		check(t, err)
-		var items []corev1.ConfigMap
-		for _, item := range list {
-			items = append(items, *item)
-		}
-		if diff := cmp.Diff(want, contentsOf(items)); diff != "" {
-			t.Errorf("informer %d differs from a list: %s", i, diff)
-		}
-	}
-}
-
 // await calls done until it returns true. The test fails after a minute.
 func await(t *testing.T, done func() bool) {
 	t.Helper()
@@ -347,94 +248,6 @@ func TestResetErrors(t *testing.T) {
 	}
 	if _, err := miniapi.Start(t.Context(), miniapi.Config{Snapshot: takeSnapshot(t, cluster), DataDir: t.TempDir()}); err == nil {
 		t.Error("a snapshot with a data directory is accepted")
-	}
-}
-
-func TestForkHasTheStateAndIsIndependent(t *testing.T) {
-	server := servertest.Start(t, miniapi.Config{CRDs: []string{write(t, t.TempDir(), "crd.yaml", definition("widgets", "Widget"))}})
-	client := clientset(t, server)
-	createConfigMap(t, client, "shared")
-	createWidget(t, server, "w")
-	check(t, client.CoreV1().Namespaces().Delete(t.Context(), "kube-node-lease", metav1.DeleteOptions{}))
-	await(t, func() bool {
-		_, err := client.CoreV1().Namespaces().Get(t.Context(), "kube-node-lease", metav1.GetOptions{})
-		return apierrors.IsNotFound(err)
-	})
-
-	fork, err := server.Fork(t.Context())
-	check(t, err)
-	defer func() { check(t, servertest.Stop(fork)) }()
-	forked := clientset(t, fork)
-	if diff := cmp.Diff(contents(t, client), contents(t, forked)); diff != "" {
-		t.Errorf("the fork differs: %s", diff)
-	}
-	if _, err := widgets(t, fork).Get(t.Context(), "w", metav1.GetOptions{}); err != nil {
-		t.Errorf("a custom resource: %v", err)
-	}
-	if _, err := forked.CoreV1().Namespaces().Get(t.Context(), "kube-node-lease", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("a deleted bootstrap object: %v", err)
-	}
-
-	createConfigMap(t, forked, "fork")
-	createConfigMap(t, client, "original")
-	updateConfigMap(t, forked, "shared", "changed")
-	if _, ok := contents(t, client)["fork"]; ok {
-		t.Error("the original has an object of the fork")
-	}
-	if _, ok := contents(t, forked)["original"]; ok {
-		t.Error("the fork has a later object of the original")
-	}
-	check(t, fork.Reset(t.Context(), miniapi.ResetOptions{})) // to the state of the fork at its start
-	if got := contents(t, forked); len(got) != 1 || got["shared"] != contents(t, client)["shared"] {
-		t.Errorf("after a reset of the fork: %v", got)
-	}
-}
-
-// Objects of a fork must not be newer than the time of its API.
-func TestForkHasTheAdvancedTime(t *testing.T) {
-	server := servertest.Start(t, miniapi.Config{})
-	check(t, server.Advance(time.Hour))
-	fork, err := server.Fork(t.Context())
-	check(t, err)
-	defer func() { check(t, servertest.Stop(fork)) }()
-	if ahead := time.Until(fork.Now()); ahead < 59*time.Minute {
-		t.Errorf("the fork is %v ahead of the machine, want an hour", ahead)
-	}
-}
-
-func TestForkOfASecureServer(t *testing.T) {
-	server := secureServer(t, nil)
-	createConfigMap(t, servertest.Client(t, server.RESTConfig()), "a")
-	fork, err := server.Fork(t.Context())
-	check(t, err)
-	defer func() { check(t, servertest.Stop(fork)) }()
-	if got := contents(t, servertest.Client(t, fork.RESTConfig())); len(got) != 1 {
-		t.Errorf("objects of the fork: %v", got)
-	}
-}
-
-// TestRestoreOfAnotherServer restores an object that a fork has under another create revision.
-func TestRestoreOfAnotherServer(t *testing.T) {
-	server := servertest.Start(t, miniapi.Config{})
-	client := clientset(t, server)
-	createConfigMap(t, client, "a")
-	fork, err := server.Fork(t.Context())
-	check(t, err)
-	defer func() { check(t, servertest.Stop(fork)) }()
-	updateConfigMap(t, client, "a", "value")
-
-	forked := clientset(t, fork)
-	list, err := forked.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
-	check(t, err)
-	events, err := forked.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	check(t, err)
-	defer events.Stop()
-	check(t, fork.Restore(t.Context(), takeSnapshot(t, server)))
-	if event := <-events.ResultChan(); event.Type != watch.Modified {
-		t.Errorf("got %v: the object has the same UID", event)
-	}
-	if diff := cmp.Diff(contents(t, client), contents(t, forked)); diff != "" {
-		t.Error(diff)
 	}
 }
 

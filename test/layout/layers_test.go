@@ -85,7 +85,7 @@ var layers = map[string][]string{
 	"testapi/recording":     {"kinds", "testapi/conflicts"},
 	"":                      {"admission/...", "aggregator", "api/...", "auth/...", "controllers", "controllers/reconcile", "crd", "internal/...", "kinds/...", "registry", "storage/...", "testapi/...", "ui"},
 	"internal/host":         {"", "testapi/faults", "internal/bootstrap", "internal/filelock", "internal/kubeconfig", "internal/loopback", "internal/process", "internal/suggest", "internal/tempdir"},
-	"cmd/miniapi":           {"", "testapi/activity", "testapi/conflicts", "testapi/faults", "controllers", "internal/host", "internal/kubeconfig", "internal/listener", "internal/loopback", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history", "testapi/recording", "ui"},
+	"cmd/miniapi":           {"", "testapi/activity", "testapi/conflicts", "testapi/faults", "controllers", "internal/host", "internal/kubeconfig", "internal/listener", "internal/loopback", "internal/memory", "internal/bootstrap", "internal/process", "internal/suggest", "internal/tempdir", "storage/embedded", "testapi/history", "testapi/recording", "ui"},
 	"examples":              {""},
 	// Only tests import these packages, so they may use an implementation.
 	"internal/leaktest":     {},

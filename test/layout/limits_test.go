@@ -40,6 +40,7 @@ var limits = []limit{
 	{"time for the client to read the response", "1 s", "api/encoding/shutdown.go", "FinalWriteTimeout = time.Second", "api/deadline_test.go TestUnreadResponsesEndWithTheirTime"},
 	{"reads in flight", "400", "config.go", "cmp.Or(c.MaxRequestsInFlight, 400)", "api/filters/max_in_flight_test.go TestMaxInFlightLimit"},
 	{"writes in flight", "200", "config.go", "cmp.Or(c.MaxMutatingRequestsInFlight, 200)", "api/filters/max_in_flight_test.go TestMaxInFlightLimit"},
+	{"paths that are label values of `apiserver_request_terminations_total`", "100", "api/metrics/requests.go", "maxPaths = 100", "requests_test.go TestPathsAsLabelsAreLimited"},
 	{"idle connection", "90 s", "internal/listener/listener.go", "defaultIdleTimeout   = 90 * time.Second", "listener_test.go TestTimeoutsOfConnections"},
 	{"requests at the same time on a connection in HTTP/2", "100", "internal/listener/listener.go", "maxStreams = 100", "listener_test.go TestStreamsAreLimited"},
 

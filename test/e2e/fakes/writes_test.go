@@ -150,12 +150,20 @@ func TestDeleteCollection(t *testing.T) {
 }
 
 // The pod must not be evicted: its disruption budget allows no disruption.
+// The test writes the status of the budget like the disruption controller: a budget that the
+// controller has not observed makes the client repeat the eviction for minutes.
 func TestEviction(t *testing.T) {
-	clientGo(t, "disruption budget", func(ctx context.Context, client kubernetes.Interface) error {
+	clientGo(t, "would violate the pod's disruption budget", func(ctx context.Context, client kubernetes.Interface) error {
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 		budget.Spec.MinAvailable = &intstr.IntOrString{IntVal: 1}
 		budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-		if _, err := client.PolicyV1().PodDisruptionBudgets("default").Create(ctx, budget, metav1.CreateOptions{}); err != nil {
+		budgets := client.PolicyV1().PodDisruptionBudgets("default")
+		budget, err := budgets.Create(ctx, budget, metav1.CreateOptions{})
+		if err != nil {
+			return err
+		}
+		budget.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: budget.Generation, DesiredHealthy: 1, ExpectedPods: 1}
+		if _, err := budgets.UpdateStatus(ctx, budget, metav1.UpdateOptions{}); err != nil {
 			return err
 		}
 		pods := client.CoreV1().Pods("default")

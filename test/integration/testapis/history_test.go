@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -100,6 +102,37 @@ func TestHistoryAcrossDeletion(t *testing.T) {
 	}
 	if _, err := raw(t, c, webPath+"-other/history"); !apierrors.IsNotFound(err) {
 		t.Errorf("an object that never existed: %v", err)
+	}
+}
+
+// The paths of a Namespace's history and blame are those of a resource in the namespace for
+// kube-apiserver. Its core group has no such resource, in any release.
+func TestHistoryAndBlameOfNamespace(t *testing.T) {
+	server := servertest.Start(t, withTestAPIs)
+	c, _ := client(t, server, "first")
+	_, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{})
+	check(t, err)
+	_, err = c.CoreV1().Namespaces().Patch(t.Context(), "shop", types.MergePatchType, []byte(`{"metadata":{"labels":{"team":"a"}}}`), metav1.PatchOptions{})
+	check(t, err)
+	h, lines := readHistory(t, c, "/api/v1/namespaces/shop")
+	want := []string{"Created 1, create by first/v1:", "Updated 2, patch by first/v1: .metadata.labels.team"}
+	if diff := cmp.Diff(want, lines); diff != "" || h.Resource != "namespaces" || h.Name != "shop" || h.Namespace != "" {
+		t.Errorf("history %+v, versions (-want +got):\n%s", h, diff)
+	}
+	body, err := raw(t, c, "/api/v1/namespaces/shop/blame")
+	check(t, err)
+	var b history.Blame
+	check(t, json.Unmarshal(body, &b))
+	if !slices.ContainsFunc(b.Fields, func(f history.Field) bool { return f.Path == ".metadata.labels.team" && f.Writer.Verb == "patch" }) {
+		t.Errorf("blame %s", body)
+	}
+	if _, err := raw(t, c, "/api/v1/namespaces/other/history"); !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), `namespaces "other" not found`) {
+		t.Errorf("a namespace that never existed: %v", err)
+	}
+	off := servertest.Start(t, miniapi.Config{})
+	without, _ := client(t, off, "first")
+	if _, err := raw(t, without, "/api/v1/namespaces/default/history"); !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "could not find the requested resource") {
+		t.Errorf("without the test APIs: %v", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (c *client) apply(ctx context.Context, r resource, name string) {
 	})
 }
 
-// delete deletes the version that the client knows. The precondition identifies the deletion in
+// delete deletes the version that the client has read. The precondition identifies the deletion in
 // the history, because a response to a deletion has no revision.
 func (c *client) delete(ctx context.Context, r resource, known Object) {
 	o := Operation{Verb: Delete, Base: known.Revision, BaseObject: known, Written: Object{Name: known.Name}}
