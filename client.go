@@ -80,7 +80,8 @@ func (s *Server) Kubeconfig() ([]byte, error) { return kubeconfig.Encode(s.RESTC
 // InstallCRDs creates or updates the CustomResourceDefinitions in files and folders, and returns
 // when all are served. A file holds JSON, or YAML with any number of documents. In a folder, files
 // with the extensions .yaml, .yml and .json are read; its subfolders are not. Other kinds of
-// objects are ignored. The error names the file and the object of each failure.
+// objects are ignored. A path without definitions is an error. The error names the file and the
+// object of each failure.
 func (s *Server) InstallCRDs(ctx context.Context, paths ...string) error {
 	return manifests.InstallCRDs(ctx, s.RESTConfig(), paths...)
 }

@@ -16,6 +16,10 @@
 // authorization modes such as RBAC, Secure adds HTTPS with authentication, and [Server.AddUser]
 // returns a client config for another user.
 //
+// For tests, [Server.Settle] and [Server.WaitFor] wait without polling, [Server.Advance] advances
+// the clock, [Server.Faults] injects failures, and [Server.Reset] and [Server.Fork] restore and
+// copy the objects.
+//
 // This package only composes a server from the packages below it: api (HTTP), auth
 // (authentication and authorization), admission, kinds (the built-in kinds), crd (custom
 // resources), aggregator (APIServices), registry (the semantics of reads and writes), storage (the

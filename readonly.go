@@ -109,7 +109,7 @@ func (s *Server) seed(ctx context.Context) error {
 }
 
 // awaitDefinitions blocks until a server with existing definitions serves them, so that its first
-// response knows the custom resources.
+// response includes the custom resources.
 func (s *Server) awaitDefinitions(ctx context.Context) {
 	if s.config.Snapshot != nil || s.config.readOnly() {
 		s.syncWithin(ctx, startTimeout)

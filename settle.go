@@ -121,7 +121,7 @@ func (s *Server) unfinished(ctx context.Context, complete bool) (*unfinished, er
 	return a, err
 }
 
-// unsettled returns the error of Settle. The progress of watches is known after a moment only.
+// unsettled returns the error of Settle. It waits up to moment for the progress of watches.
 func (s *Server) unsettled(ctx context.Context, cause error, moment time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
 	defer cancel()

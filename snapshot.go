@@ -95,7 +95,7 @@ func (s *Server) Reset(ctx context.Context, options ResetOptions) error {
 	if s.config.readOnly() {
 		return errReadOnly
 	}
-	if len(s.config.EtcdServers) > 0 {
+	if s.shared() {
 		return errNoReset
 	}
 	s.faults.RemoveAll()
@@ -170,7 +170,7 @@ type initialState struct {
 
 // record records the present revision as the initial one.
 func (i *initialState) record(ctx context.Context, s *Server) error {
-	if len(s.config.EtcdServers) > 0 || s.config.readOnly() {
+	if s.shared() || s.config.readOnly() {
 		return nil
 	}
 	backend := s.datastore.Backend()

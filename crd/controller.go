@@ -51,7 +51,7 @@ func NewController(config Config) *Controller {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Controller{
-		config: config, webhooks: webhooks.NewClients(config.Resolve, config.Outgoing), registrations: map[string]*registration{},
+		config: config, webhooks: webhooks.NewClients(config.Resolve, config.Outgoing, nil), registrations: map[string]*registration{},
 	}
 	c.definitions = informer.New(informer.Config{
 		Resource: definitions, Lookup: config.Catalog.Store, Handle: c.handle, Logger: config.Logger,

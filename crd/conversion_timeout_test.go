@@ -23,7 +23,7 @@ func TestConversionsHaveATimeout(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer silent.Close()
-	clients := webhooks.NewClients(nil, nil)
+	clients := webhooks.NewClients(nil, nil, nil)
 	defer clients.Close()
 	w := newWebhook(clients, &apiextensionsv1.WebhookConversion{
 		ConversionReviewVersions: []string{"v1"},

@@ -75,7 +75,7 @@ func (s *Server) Kubeconfig() []byte { return []byte(s.description.Kubeconfig) }
 func (s *Server) FrontProxyCA() []byte { return []byte(s.description.FrontProxyCA) }
 
 // InstallCRDs creates or updates the CustomResourceDefinitions of files and folders, and returns
-// when all are served.
+// when all are served. A path without definitions is an error.
 func (s *Server) InstallCRDs(ctx context.Context, paths ...string) error {
 	paths, err := absolute(paths)
 	if err != nil {

@@ -72,7 +72,7 @@ func setAnnotations(set *appsv1.ReplicaSet, d *appsv1.Deployment, next int64) {
 	}
 }
 
-// addHistory records a former revision of a ReplicaSet, and forgets the oldest ones.
+// addHistory records a former revision of a ReplicaSet, and removes the oldest ones.
 func addHistory(set *appsv1.ReplicaSet, former string) {
 	var history []string
 	if list := set.Annotations[historyAnnotation]; list != "" {

@@ -12,7 +12,7 @@ func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimes
 // IsTerminating reports whether a pod is being deleted and has not ended.
 func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
 
-// HasEnded reports whether the containers of a pod have ended for good.
+// HasEnded reports whether the containers of a pod have ended and are not restarted.
 func HasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
