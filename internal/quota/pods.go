@@ -66,14 +66,7 @@ func podUsage(pod *corev1.Pod, now time.Time) corev1.ResourceList {
 	if end := endOfCharge(pod); hasFinished(pod) || !end.IsZero() && now.After(end) {
 		return used
 	}
-	requests, limits := resourcelist.OfPod(&pod.Spec, resourcelist.Requests), resourcelist.OfPod(&pod.Spec, resourcelist.Limits)
-	resourcelist.Add(requests, pod.Spec.Overhead)
-	for name, amount := range pod.Spec.Overhead {
-		if _, limited := limits[name]; limited {
-			resourcelist.Add(limits, corev1.ResourceList{name: amount})
-		}
-	}
-	maps.Copy(used, computeUsage(requests, limits))
+	maps.Copy(used, computeUsage(requestsOf(pod), limitsOf(pod)))
 	used[corev1.ResourcePods] = newQuantity(1)
 	return used
 }
@@ -116,16 +109,15 @@ func isComputed(name corev1.ResourceName) bool {
 }
 
 // podConstraints returns an error that lists the containers without the requests and limits that a
-// quota with these names requires. A resource with a request or limit of the pod itself is not
-// required of its containers.
+// quota with these names requires. Nothing is required of the containers of a pod with resources of
+// its own.
 func podConstraints(names []corev1.ResourceName, spec *corev1.PodSpec) error {
-	ofPod := corev1.ResourceList{}
-	if spec.Resources != nil {
-		ofPod = computeUsage(spec.Resources.Requests, spec.Resources.Limits)
+	if resourcelist.HasOwn(spec) {
+		return nil
 	}
 	var missing []string
 	for _, name := range names {
-		if _, ok := ofPod[name]; ok || !slices.Contains(requiredOfContainers(), name) {
+		if !slices.Contains(requiredOfContainers(), name) {
 			continue
 		}
 		var containers []string

@@ -1,9 +1,12 @@
 package quota
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/miniapi/miniapi/internal/resourcelist"
 )
 
 // podInScope reports whether a scope selects a pod.
@@ -14,9 +17,9 @@ func podInScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.Pod)
 	case corev1.ResourceQuotaScopeNotTerminating:
 		return !terminates(pod)
 	case corev1.ResourceQuotaScopeBestEffort:
-		return isBestEffort(&pod.Spec)
+		return isBestEffort(pod)
 	case corev1.ResourceQuotaScopeNotBestEffort:
-		return !isBestEffort(&pod.Spec)
+		return !isBestEffort(pod)
 	case corev1.ResourceQuotaScopePriorityClass:
 		return selects(scope, pod.Spec.PriorityClassName)
 	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
@@ -29,15 +32,8 @@ func terminates(pod *corev1.Pod) bool {
 	return pod.Spec.ActiveDeadlineSeconds != nil && *pod.Spec.ActiveDeadlineSeconds >= 0
 }
 
-// isBestEffort reports whether the pod has no requests and limits of CPU or memory.
-func isBestEffort(spec *corev1.PodSpec) bool {
-	isSet := func(r corev1.ResourceRequirements) bool {
-		return !r.Requests.Cpu().IsZero() || !r.Requests.Memory().IsZero() || !r.Limits.Cpu().IsZero() || !r.Limits.Memory().IsZero()
-	}
-	if spec.Resources != nil && isSet(*spec.Resources) {
-		return false
-	}
-	return !slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool { return isSet(c.Resources) })
+func isBestEffort(pod *corev1.Pod) bool {
+	return cmp.Or(pod.Status.QOSClass, resourcelist.QOSClass(&pod.Spec)) == corev1.PodQOSBestEffort
 }
 
 // selects reports whether a scope selector matches a value, where "" is no value.

@@ -17,8 +17,8 @@ func Add(list, more corev1.ResourceList) {
 	}
 }
 
-// raise raises each quantity in a list to the quantity of the same resource in another list.
-func raise(list, other corev1.ResourceList) {
+// Raise raises each quantity in a list to the quantity of the same resource in another list.
+func Raise(list, other corev1.ResourceList) {
 	for name, quantity := range other {
 		if current, ok := list[name]; !ok || quantity.Cmp(current) > 0 {
 			list[name] = quantity

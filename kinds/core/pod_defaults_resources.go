@@ -6,14 +6,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/miniapi/miniapi/kinds/podspec"
+	"github.com/miniapi/miniapi/internal/resourcelist"
 )
 
 // defaultPodResources sets resources of a pod that has some: limits of huge pages default to the
 // sum of the containers, requests to the requests of the containers, or else to the limits of the
 // pod. Without limits there are no requests.
 func defaultPodResources(spec *corev1.PodSpec) {
-	if !hasPodResources(spec) {
+	if !resourcelist.HasOwn(spec) {
 		return
 	}
 	defaultHugePageLimits(spec)
@@ -25,7 +25,7 @@ func defaultPodResources(spec *corev1.PodSpec) {
 // completePodResources is defaultPodResources after mutating admission, which may add containers.
 // It also sets the requests of a pod without limits, and the limits.
 func completePodResources(spec *corev1.PodSpec) {
-	if !hasPodResources(spec) {
+	if !resourcelist.HasOwn(spec) {
 		return
 	}
 	defaultHugePageLimits(spec)
@@ -33,14 +33,9 @@ func completePodResources(spec *corev1.PodSpec) {
 	defaultPodLimits(spec)
 }
 
-func hasPodResources(spec *corev1.PodSpec) bool {
-	r := spec.Resources
-	return r != nil && (len(r.Limits) > 0 || len(r.Requests) > 0)
-}
-
 func defaultHugePageLimits(spec *corev1.PodSpec) {
 	r := spec.Resources
-	r.Limits = fillSome(r.Limits, podspec.LimitsTogether(spec), func(name corev1.ResourceName) bool {
+	r.Limits = fillSome(r.Limits, resourcelist.OfContainers(spec, resourcelist.Limits), func(name corev1.ResourceName) bool {
 		_, requested := r.Requests[name]
 		return isHugePages(name) && !requested
 	})
@@ -48,7 +43,7 @@ func defaultHugePageLimits(spec *corev1.PodSpec) {
 
 func defaultPodRequests(spec *corev1.PodSpec) {
 	r := spec.Resources
-	r.Requests = fillSome(r.Requests, podspec.RequestedTogether(spec), isCPUOrMemory)
+	r.Requests = fillSome(r.Requests, resourcelist.OfContainers(spec, resourcelist.Requests), isCPUOrMemory)
 	r.Requests = fillSome(r.Requests, r.Limits, func(name corev1.ResourceName) bool {
 		return isCPUOrMemory(name) || isHugePages(name)
 	})
@@ -58,7 +53,7 @@ func defaultPodRequests(spec *corev1.PodSpec) {
 // sum of the containers, or the request if it is higher.
 func defaultPodLimits(spec *corev1.PodSpec) {
 	r := spec.Resources
-	limits := podspec.LimitsTogether(spec)
+	limits := resourcelist.OfContainers(spec, resourcelist.Limits)
 	for name, sum := range limits {
 		if request := r.Requests[name]; request.Cmp(sum) > 0 {
 			limits[name] = request

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/miniapi/miniapi/internal/resourcelist"
 )
 
 // validatePodResources validates the resources of the pod as a whole: at least the sum of the
@@ -50,58 +52,9 @@ func validateTogether(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 			}
 		}
 	}
-	compare(spec.Resources.Requests, RequestedTogether(spec), at.Child("requests"), "requests")
-	limits := LimitsTogether(spec)
+	compare(spec.Resources.Requests, resourcelist.OfContainers(spec, resourcelist.Requests), at.Child("requests"), "requests")
+	limits := resourcelist.OfContainers(spec, resourcelist.Limits)
 	maps.DeleteFunc(limits, func(name corev1.ResourceName, _ resource.Quantity) bool { return !isHugePages(name) })
 	compare(spec.Resources.Limits, limits, at.Child("limits"), "limits")
 	return errs
-}
-
-// RequestedTogether returns the highest sum of the requests of containers that run at the same
-// time.
-func RequestedTogether(spec *corev1.PodSpec) corev1.ResourceList {
-	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
-}
-
-// LimitsTogether returns the sum of the limits of containers that run at the same time.
-func LimitsTogether(spec *corev1.PodSpec) corev1.ResourceList {
-	return together(spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
-}
-
-// together returns the highest sum over containers that run at the same time: containers and
-// sidecars, and the init container with the highest value.
-func together(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
-	stay, most := corev1.ResourceList{}, corev1.ResourceList{}
-	for i := range spec.InitContainers {
-		c := &spec.InitContainers[i]
-		if isSidecar(c) {
-			addResources(stay, of(c))
-			raiseResources(most, stay)
-			continue
-		}
-		starting := stay.DeepCopy()
-		addResources(starting, of(c))
-		raiseResources(most, starting)
-	}
-	for i := range spec.Containers {
-		addResources(stay, of(&spec.Containers[i]))
-	}
-	raiseResources(stay, most)
-	return stay
-}
-
-func addResources(to, more corev1.ResourceList) {
-	for name, quantity := range more {
-		sum := to[name].DeepCopy()
-		sum.Add(quantity)
-		to[name] = sum
-	}
-}
-
-func raiseResources(to, least corev1.ResourceList) {
-	for name, quantity := range least {
-		if own, ok := to[name]; !ok || own.Cmp(quantity) < 0 {
-			to[name] = quantity.DeepCopy()
-		}
-	}
 }
