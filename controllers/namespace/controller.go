@@ -82,7 +82,9 @@ func (c *Controller) handleNamespace(change reconcile.Change) {
 		return
 	}
 	c.mu.Lock()
-	c.terminating[name] += 0
+	if _, known := c.terminating[name]; !known {
+		c.terminating[name] = 0 // no delay until setDelay has measured a pass
+	}
 	c.mu.Unlock()
 	c.queue.Add(name)
 }
