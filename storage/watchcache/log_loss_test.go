@@ -15,6 +15,7 @@ import (
 	"github.com/miniapi/miniapi/storage/etcd"
 	"github.com/miniapi/miniapi/storage/storagetest"
 	"github.com/miniapi/miniapi/storage/watchcache"
+	"github.com/miniapi/miniapi/versioner"
 )
 
 // interruptibleLog is a log that can be interrupted.
@@ -145,6 +146,13 @@ func (w *env) watch() <-chan storage.Event {
 	return watcher.Events()
 }
 
+// awaitLoss waits until the cache has detected the loss of the log.
+func (w *env) awaitLoss() {
+	for w.cache.Loaded() {
+		runtime.Gosched()
+	}
+}
+
 func (w *env) wantAdded(events <-chan storage.Event, want *storage.Entry) {
 	w.Helper()
 	got := <-events
@@ -201,15 +209,13 @@ func TestReadsDoNotGoBack(t *testing.T) {
 // has answered.
 func TestReadsOfTheStorageDoNotGoBack(t *testing.T) {
 	w := newEnv(t)
-	w.create("a")
+	w.wantFound(w.create("a").Key) // the cache has applied it
 	restore := w.log.interrupt()
 	w.log.silent = true
 	if _, err := w.client.Put(t.Context(), "/registry"+w.kind.Key("ns1", "b"), w.stored("b")); err != nil {
 		t.Fatal(err)
 	}
-	for w.cache.Loaded() { // the cache has not detected the loss yet
-		runtime.Gosched()
-	}
+	w.awaitLoss()
 	page, err := w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true})
 	if err != nil || len(page.Entries) != 2 {
 		t.Fatalf("list %v: %v", page, err)
@@ -218,6 +224,62 @@ func TestReadsOfTheStorageDoNotGoBack(t *testing.T) {
 	page, err = w.GetList(t.Context(), "/pods/", storage.ListOptions{Recursive: true, ResourceVersion: "0"})
 	if err != nil || len(page.Entries) != 2 {
 		t.Errorf("list %v: %v, want both", versions(page), err)
+	}
+}
+
+// TestReadsDoNotGoBackBehindWatches is the same test for the events of watches that begin while the
+// log is lost. These watches return to the cache afterwards.
+func TestReadsDoNotGoBackBehindWatches(t *testing.T) {
+	yes, no := true, false
+	for name, opts := range map[string]storage.WatchOptions{
+		"from the state":  {SendInitialEvents: &yes},
+		"from now":        {SendInitialEvents: &no},
+		"from a revision": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t)
+			a := w.create("a")
+			w.wantFound(a.Key) // the cache has applied it
+			restore := w.log.interrupt()
+			w.log.silent = true
+			w.awaitLoss()
+			opts.Recursive = true
+			if opts.SendInitialEvents == nil {
+				opts.ResourceVersion = versioner.Format(a.Revision - 1)
+			}
+			watcher, err := w.Watch(t.Context(), "/pods/", opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer watcher.Stop()
+			if opts.SendInitialEvents != &no {
+				w.wantAdded(watcher.Events(), a)
+			}
+			if opts.SendInitialEvents == &yes {
+				if end := <-watcher.Events(); !end.InitialEventsEnd {
+					t.Fatalf("event is %+v, want the end of the initial events", end)
+				}
+			}
+			if _, err := w.client.Put(t.Context(), "/registry"+w.kind.Key("ns1", "b"), w.stored("b")); err != nil {
+				t.Fatal(err)
+			}
+			b := <-watcher.Events()
+			if b.Type != watch.Added || b.Entry.Key != w.kind.Key("ns1", "b") {
+				t.Fatalf("event is %+v, want b added", b)
+			}
+			restore()
+			if _, err := w.Get(t.Context(), b.Entry.Key, storage.GetOptions{ResourceVersion: "0"}); err != nil {
+				t.Errorf("an object of an event: %v", err)
+			}
+			for _, name := range []string{"c", "d"} { // the first event after the loss ends the watch of the storage
+				entry := w.create(name)
+				w.wantFound(entry.Key)
+				w.wantAdded(watcher.Events(), entry)
+			}
+			if open := w.storage.watches.Load(); open != 0 {
+				t.Errorf("%d watches of the storage are open", open)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -29,7 +30,11 @@ type watcher struct {
 	opts storage.WatchOptions
 	// initial is the state that the watch begins with. Nil: the watch begins after revision.
 	initial *snapshot
-	// revision up to which all events were reported.
+	// pending is set until the initial events are sent, which are not in the order of their
+	// revisions.
+	pending bool
+	// revision up to which all events were reported. It is 0 in a watch that the storage has begun
+	// at an unknown revision.
 	revision int64
 	// requested is set if a Bookmark must be sent although opts do not request it.
 	requested bool
@@ -48,19 +53,22 @@ func (s *cachedStore) Watch(ctx context.Context, key string, opts storage.WatchO
 	if opts.Recursive {
 		w.key = below(key)
 	}
-	if err := s.cache.AwaitLoaded(ctx); err != nil {
-		return nil, failed("watch", w.key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
-	}
+	ctx, w.cancel = context.WithCancel(ctx)
 	err := w.begin(ctx)
 	s.cache.telemetry.answered(err)
+	var begun storage.Watcher // of the storage
 	if err == errNotCached {
-		return s.Interface.Watch(ctx, key, opts)
+		begun, err = s.Interface.Watch(ctx, key, opts)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		go w.run(ctx, begun) // ends with ctx or Stop, which waits for it
+	case errors.Is(ctx.Err(), context.Canceled):
+		w.end()
+	default:
+		w.cancel()
 		return nil, err
 	}
-	ctx, w.cancel = context.WithCancel(ctx)
-	go w.run(ctx) // ends with ctx or Stop, which waits for it
 	return w, nil
 }
 
@@ -86,12 +94,16 @@ func (w *watcher) Progress() storage.WatchProgress {
 	return progress
 }
 
-// begin determines the start of the watch. The error is errNotCached if the cache cannot serve it.
+// begin determines the start of the watch. The error is errNotCached if the storage must begin it.
 func (w *watcher) begin(ctx context.Context) error {
+	if err := w.cache.AwaitLoaded(ctx); err != nil {
+		return failed("watch", w.key, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err))
+	}
 	plan, err := w.opts.Plan(w.Versioner())
 	if err != nil {
 		return failed("watch", w.key, 0, err)
 	}
+	w.pending, w.revision = plan.Initial, plan.After
 	minimum, err := w.await(ctx, "watch", w.key, plan.Freshness)
 	if err != nil {
 		return err
@@ -100,30 +112,40 @@ func (w *watcher) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.revision = current
-	if plan.Initial {
-		w.initial = state
+	// As in a list, a compacted revision is rejected even if the window contains it.
+	if 0 < plan.After && plan.After < current && w.cache.cfg.Log.Retains(ctx, plan.After+1) != nil {
+		return errNotCached
 	}
 	if plan.After == 0 {
-		return nil
+		w.revision = current
 	}
-	w.revision = plan.After
-	// As in a list, a compacted revision is rejected even if the window contains it.
-	if plan.After < current && w.cache.cfg.Log.Retains(ctx, plan.After+1) != nil {
-		return errNotCached
+	if plan.Initial {
+		w.initial = state
 	}
 	return nil
 }
 
-func (w *watcher) run(ctx context.Context) {
-	defer close(w.done)
-	defer close(w.events)
-	defer w.cancel()
-	if w.initial != nil && !w.sendInitial(ctx) {
-		return
+// run continues the watch of the storage that has begun, or begins in the cache if begun is nil.
+func (w *watcher) run(ctx context.Context, begun storage.Watcher) {
+	defer w.end()
+	switch {
+	case begun != nil:
+		if !w.relay(ctx, begun) {
+			return
+		}
+	case w.initial != nil:
+		if !w.sendInitial(ctx) {
+			return
+		}
 	}
 	for w.follow(ctx) && w.followStorage(ctx) {
 	}
+}
+
+func (w *watcher) end() {
+	w.cancel()
+	close(w.events)
+	close(w.done)
 }
 
 // sendInitial reports the initial state in the order of keys. It returns false if the watch has
@@ -146,7 +168,7 @@ func (w *watcher) sendInitial(ctx context.Context) bool {
 	} else if entry := w.initial.get(w.key); entry != nil {
 		report(entry)
 	}
-	w.initial = nil
+	w.initial, w.pending = nil, false
 	return open && w.send(ctx, storage.Event{Type: watch.Bookmark, Revision: w.revision, InitialEventsEnd: true})
 }
 
@@ -261,18 +283,26 @@ func (w *watcher) followStorage(ctx context.Context) (caughtUp bool) {
 	opts := w.opts
 	opts.SendInitialEvents = nil
 	opts.ResourceVersion = versioner.Format(w.revision)
-	w.requested = opts.ProgressRequests != nil // the storage may receive a request that it does not answer
 	watcher, err := w.Interface.Watch(ctx, w.key, opts)
 	if err != nil {
 		w.fail(ctx, err)
 		return false
 	}
-	defer watcher.Stop()
-	for e := range watcher.Events() {
+	return w.relay(ctx, watcher)
+}
+
+// relay reports the events of a watch of the storage, which it stops. It returns true when the
+// window has all later events, false if the watch has ended.
+func (w *watcher) relay(ctx context.Context, from storage.Watcher) (caughtUp bool) {
+	defer from.Stop()
+	w.requested = w.opts.ProgressRequests != nil // the storage may receive a request that it does not answer
+	for e := range from.Events() {
 		w.cache.raiseMinimum(e.Revision)
-		if before := revisionBefore(e); before > w.revision {
+		if w.pending {
+			w.pending = !e.InitialEventsEnd
+		} else if before := revisionBefore(e); before > w.revision {
 			w.revision = before
-			if w.cache.continues(w.resource, before) {
+			if w.covers(w.key) && w.cache.continues(w.resource, before) {
 				return true
 			}
 		}
