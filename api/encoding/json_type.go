@@ -13,7 +13,8 @@ import (
 
 // jsonDecoder returns a decoder of JSON into the types of a scheme.
 func jsonDecoder(scheme *runtime.Scheme, strict bool) runtime.Serializer {
-	return jsonserializer.NewSerializerWithOptions(typeDetector{}, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict})
+	options := jsonserializer.SerializerOptions{Strict: strict}
+	return fastDecoder{jsonserializer.NewSerializerWithOptions(typeDetector{}, scheme, scheme, options), new(decodableTypes)}
 }
 
 // typeDetector reads apiVersion and kind of a JSON body. It returns the same results

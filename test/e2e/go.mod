@@ -27,6 +27,7 @@ require (
 
 require (
 	github.com/coreos/go-oidc v2.5.0+incompatible // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/pquerna/cachecontrol v0.1.0 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
