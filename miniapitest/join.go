@@ -3,7 +3,9 @@ package miniapitest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -35,6 +37,10 @@ func joinHost(progress func(format string, args ...any)) (*host, error) {
 	command := exec.Command(binary, "host", "--background", "--socket", socket)
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s did not start a host: %w: %s", binary, err, strings.TrimSpace(string(output)))
+	}
+	// miniapi leaves a log file, also if the host is ending.
+	if _, err := os.Stat(logFile(socket)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the miniapi command, it has started no host: set MINIAPI_BIN to a miniapi binary", binary)
 	}
 	return newHost(socket), nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -121,6 +122,21 @@ func TestMissingBinaryEndsTheTest(t *testing.T) {
 		if text := got.log.String(); !got.failed || !strings.Contains(text, want) {
 			t.Errorf("failed %v: %s", got.failed, text)
 		}
+	}
+}
+
+// A program that is not miniapi fails the test at once.
+func TestOtherProgramEndsTheTest(t *testing.T) {
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "other.exe")
+	check(t, os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
+	if output, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	t.Setenv("MINIAPI_BIN", binary)
+	got := runTest(func(t testing.TB) { miniapitest.Start(t, miniapitest.Options{}) })
+	if text := got.log.String(); !got.failed || !strings.Contains(text, "other.exe is not the miniapi command") {
+		t.Errorf("failed %v: %s", got.failed, text)
 	}
 }
 
