@@ -105,6 +105,7 @@ func (c *Cache) minimumRevision(ctx context.Context, required storage.Freshness)
 		return minimum, nil
 	}
 	current, err := c.cfg.Log.CurrentRevision(ctx)
+	current = max(current, c.minimum.Load()) // etcd may report an older revision after an event
 	switch {
 	case err != nil:
 		return 0, err
