@@ -207,12 +207,12 @@ func TestUnusedValuesAreEvicted(t *testing.T) {
 			t.Errorf("without readers: %+v", stats)
 		}
 		k.body(t, used, "json") // after the memo was empty
-		time.Sleep(30*time.Second - 1)
+		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if stats := k.decoder.Memo.Stats(); stats.Bytes == 0 {
 			t.Error("a value was evicted before it was unused for 15 seconds")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if stats := k.decoder.Memo.Stats(); stats.Bytes != 0 {
 			t.Errorf("after the memo was empty: %+v", stats)
