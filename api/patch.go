@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
 	"github.com/miniapi/miniapi/api/openapi"
@@ -170,7 +171,7 @@ func proposePatched(apply patchFunc, fields fieldsFunc) func(*patch, context.Con
 		if err != nil {
 			return nil, err
 		}
-		if patched, ok := p.applyToFields(apply, fields, converted); ok {
+		if patched, ok := p.applyToFields(fields, converted); ok {
 			return p.call.toHub(patched)
 		}
 		patched, strictErrs, err := apply(p, converted)
@@ -188,6 +189,18 @@ func proposePatched(apply patchFunc, fields fieldsFunc) func(*patch, context.Con
 // validatesFields reports whether unknown and duplicate fields are errors or warnings.
 func (p *patch) validatesFields() bool {
 	return p.options.fieldValidation != metav1.FieldValidationIgnore
+}
+
+// changes decodes a merge patch. It returns strictErrs with the errors of duplicate fields, if they
+// are validated.
+func (p *patch) changes() (changes map[string]any, strictErrs []error, err error) {
+	changes = map[string]any{}
+	if p.validatesFields() {
+		strictErrs, err = kjson.UnmarshalStrict(p.data, &changes)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes)
+	}
+	return changes, strictErrs, err
 }
 
 // checkStrict returns a 422 if there are strict errors and field validation is Strict. value is the

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/miniapi/miniapi/api/encoding"
-	"github.com/miniapi/miniapi/api/fieldtree"
 	"github.com/miniapi/miniapi/kinds"
 	"github.com/miniapi/miniapi/kinds/feature"
 	"github.com/miniapi/miniapi/registry"
@@ -68,7 +67,7 @@ type stoppedClock struct{}
 func (stoppedClock) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 func (stoppedClock) Real() bool     { return false }
 
-func wholeObject(*patch, runtime.Object) (*fieldtree.Tree, bool) { return nil, false }
+func wholeObject(*patch, runtime.Object) *fieldsPatch { return nil }
 
 // A patch of the touched fields has the result, the error and the stored bytes of a patch of the
 // whole object.
@@ -114,7 +113,7 @@ func TestPatchOfFieldsEqualsPatchOfObject(t *testing.T) {
 						t.Fatalf("%s: %s:\ngot  %s\nwant %s", key, data, a, b)
 					}
 					converted, _ := o.call.fromHub(o.hub)
-					if _, ok := p.applyToFields(test.apply, test.fields, converted); ok {
+					if _, ok := p.applyToFields(test.fields, converted); ok {
 						reduced++
 					}
 				}

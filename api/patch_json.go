@@ -12,7 +12,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
-	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // operation is an operation of a JSON patch, decoded to find unknown fields.
@@ -53,10 +52,10 @@ func (p *patch) applyJSON(current runtime.Object) (runtime.Object, []error, erro
 
 // fieldsOfJSON is the fieldsFunc of JSON patches. The limit of copied bytes depends on the size of
 // the whole object.
-func (p *patch) fieldsOfJSON(current runtime.Object) (*fieldtree.Tree, bool) {
+func (p *patch) fieldsOfJSON(current runtime.Object) *fieldsPatch {
 	var operations []operation
-	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &operations) != nil {
-		return nil, false
+	if strictErrs, err := kjson.UnmarshalStrict(p.data, &operations); err != nil || len(strictErrs) > 0 || len(operations) > maxOperations {
+		return nil
 	}
 	var pointers []string
 	for _, o := range operations {
@@ -66,10 +65,20 @@ func (p *patch) fieldsOfJSON(current runtime.Object) (*fieldtree.Tree, bool) {
 		case "move":
 			pointers = append(pointers, o.Path, o.From)
 		default:
-			return nil, false
+			return nil
 		}
 	}
-	return p.call.server.layouts.Pointers(current, pointers)
+	tree, ok := p.call.server.layouts.Pointers(current, pointers)
+	if !ok {
+		return nil
+	}
+	return &fieldsPatch{tree, func(document []byte) ([]byte, error) {
+		decoded, err := jsonpatch.DecodePatch(p.data)
+		if err != nil {
+			return nil, err
+		}
+		return applyOperations(p.call.r.Context(), decoded, document)
+	}}
 }
 
 // strictOperationErrors returns the errors of unknown and duplicate fields in the operations.

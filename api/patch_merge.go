@@ -10,7 +10,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
-	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // applyMerge applies a JSON merge patch (RFC 7386).
@@ -37,10 +36,14 @@ func (p *patch) applyMerge(current runtime.Object) (runtime.Object, []error, err
 }
 
 // fieldsOfMerge is the fieldsFunc of JSON merge patches.
-func (p *patch) fieldsOfMerge(current runtime.Object) (*fieldtree.Tree, bool) {
-	var changes map[string]any
-	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes) != nil {
-		return nil, false
+func (p *patch) fieldsOfMerge(current runtime.Object) *fieldsPatch {
+	changes, strictErrs, err := p.changes()
+	if err != nil || len(strictErrs) > 0 {
+		return nil
 	}
-	return p.call.server.layouts.Merge(current, changes)
+	tree, ok := p.call.server.layouts.Merge(current, changes)
+	if !ok {
+		return nil
+	}
+	return &fieldsPatch{tree, func(document []byte) ([]byte, error) { return jsonpatch.MergePatch(document, p.data) }}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/miniapi/miniapi/api/encoding"
-	"github.com/miniapi/miniapi/api/fieldtree"
 )
 
 // unprocessableStrategicErrors are the errors of a well-formed patch that does not fit the object:
@@ -56,12 +56,26 @@ func (p *patch) applyStrategic(current runtime.Object) (runtime.Object, []error,
 }
 
 // fieldsOfStrategic is the fieldsFunc of strategic merge patches.
-func (p *patch) fieldsOfStrategic(current runtime.Object) (*fieldtree.Tree, bool) {
-	var changes map[string]any
-	if kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes) != nil {
-		return nil, false
+func (p *patch) fieldsOfStrategic(current runtime.Object) *fieldsPatch {
+	changes, strictErrs, err := p.strategicChanges()
+	if err != nil || len(strictErrs) > 0 {
+		return nil
 	}
-	return p.call.server.layouts.StrategicMerge(current, changes)
+	tree, ok := p.call.server.layouts.StrategicMerge(current, changes)
+	if !ok {
+		return nil
+	}
+	return &fieldsPatch{tree, func(document []byte) ([]byte, error) {
+		var original map[string]any
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(document, &original); err != nil {
+			return nil, err
+		}
+		merged, err := mergeMaps(original, changes, current)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(merged)
+	}}
 }
 
 // mergeMaps merges maps by the tags of a Go type. strategicpatch compares the merge keys of list
@@ -75,14 +89,9 @@ func mergeMaps(original, changes map[string]any, tags runtime.Object) (merged ma
 	return strategicpatch.StrategicMergeMapPatch(original, changes, tags)
 }
 
-// strategicChanges decodes the patch.
+// strategicChanges decodes the patch and limits its lists.
 func (p *patch) strategicChanges() (changes map[string]any, strictErrs []error, err error) {
-	changes = map[string]any{}
-	if p.validatesFields() {
-		strictErrs, err = kjson.UnmarshalStrict(p.data, &changes)
-	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &changes)
-	}
+	changes, strictErrs, err = p.changes()
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}

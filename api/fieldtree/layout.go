@@ -27,6 +27,8 @@ type field struct {
 	// container is set for a struct, or a pointer to a struct, whose fields are JSON fields and
 	// which is encoded even if they are all empty.
 	container bool
+	// omitEmpty and omitZero are the options of the JSON tag.
+	omitEmpty, omitZero bool
 	// mergeKey is the JSON name of the field by which a strategic merge patch merges the items of a
 	// list of structs. Empty: the field is no such list.
 	mergeKey string
@@ -54,9 +56,11 @@ func (l layout) add(t reflect.Type, path []int) {
 		case name == "" && f.Type.Kind() == reflect.Struct && (f.Anonymous || strings.Contains(options, "inline")):
 			l.add(f.Type, append(path[:len(path):len(path)], i))
 		case name != "":
-			omitted := strings.Contains(options, "omitzero")
 			replaced := strings.Contains(f.Tag.Get("patchStrategy"), "replace")
-			l[name] = field{index: i, path: path, container: !omitted && !replaced && isContainer(f.Type), mergeKey: mergeKeyOf(f)}
+			added := field{index: i, path: path, mergeKey: mergeKeyOf(f)}
+			added.omitEmpty, added.omitZero = strings.Contains(options, "omitempty"), strings.Contains(options, "omitzero")
+			added.container = !added.omitZero && !replaced && isContainer(f.Type)
+			l[name] = added
 		}
 	}
 }
@@ -67,6 +71,34 @@ func (f field) in(v reflect.Value) reflect.Value {
 		v = v.Field(i)
 	}
 	return v.Field(f.index)
+}
+
+// omits reports whether the JSON of an object leaves out a value of the field.
+func (f field) omits(v reflect.Value) bool {
+	return f.omitEmpty && isEmpty(v) || f.omitZero && isZero(v)
+}
+
+// isEmpty reports whether a value is empty in the sense of the option omitempty of encoding/json.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Map, reflect.Slice, reflect.String, reflect.Array:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return v.IsZero()
+	}
+}
+
+// isZero reports whether a value is zero in the sense of the option omitzero of encoding/json.
+func isZero(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return true
+	}
+	if zeroer, ok := v.Addr().Interface().(interface{ IsZero() bool }); ok {
+		return zeroer.IsZero()
+	}
+	return v.IsZero()
 }
 
 // isContainer reports whether a type is a struct, or a pointer to a struct, that encodes and
@@ -99,13 +131,14 @@ func hasOwnEncoding(t reflect.Type) bool {
 	return false
 }
 
-// isOpaque reports whether objects of a type may contain raw JSON or values of any type. Encoding
-// and decoding changes their bytes, so also the fields that a patch does not touch change.
+// isOpaque reports whether objects of a type encode themselves, or may contain raw JSON or values
+// of any type. Encoding and decoding changes the bytes of raw JSON, so also the fields that a patch
+// does not touch change.
 func (l *Layouts) isOpaque(t reflect.Type) bool {
 	if known, ok := l.opaque.Load(t); ok {
 		return known.(bool)
 	}
-	opaque := containsRaw(t, map[reflect.Type]bool{})
+	opaque := !isContainer(t) || containsRaw(t, map[reflect.Type]bool{})
 	l.opaque.Store(t, opaque)
 	return opaque
 }

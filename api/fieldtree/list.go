@@ -1,37 +1,44 @@
 package fieldtree
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // items are the touched fields of the items of a list that a strategic merge patch merges by a key.
-// The reduced list has all items, so that the patch finds each of them and their order.
+// The document has all items, so that the patch finds each of them and their order.
 type items struct {
 	key     field
 	trees   []*Tree        // by index, with the key at least
 	indexes map[string]int // by key
 }
 
-// copy copies the touched fields of all items. An empty list is filled. A list with other items, or
-// in another order, is not changed.
-func (t *items) copy(to, from reflect.Value) bool {
-	if from.Len() != len(t.trees) {
-		return false
+// appendJSON appends the items with their touched fields.
+func (t *items) appendJSON(document []byte, list reflect.Value) ([]byte, error) {
+	document = append(document, '[')
+	for i, tree := range t.trees {
+		if i > 0 {
+			document = append(document, ',')
+		}
+		var err error
+		if document, err = tree.appendJSON(document, list.Index(i)); err != nil {
+			return nil, err
+		}
 	}
-	if to.Len() == 0 {
-		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
-	} else if !t.haveEqualKeys(to, from) {
+	return append(document, ']'), nil
+}
+
+// set sets the touched fields of all items from a document. It returns false if the document has
+// other items, or has them in another order.
+func (t *items) set(list reflect.Value, document []byte) bool {
+	var documents []json.RawMessage
+	if json.Unmarshal(document, &documents) != nil || len(documents) != len(t.trees) {
 		return false
 	}
 	for i, tree := range t.trees {
-		if !tree.copy(to.Index(i), from.Index(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *items) haveEqualKeys(a, b reflect.Value) bool {
-	for i := range t.trees {
-		if t.key.in(a.Index(i)).String() != t.key.in(b.Index(i)).String() {
+		item := list.Index(i)
+		key := t.key.in(item).String()
+		if !tree.set(item, documents[i]) || t.key.in(item).String() != key {
 			return false
 		}
 	}

@@ -1,9 +1,11 @@
 package fieldtree
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
 )
 
 // Tree is a set of fields of a struct.
@@ -22,44 +24,74 @@ type branch struct {
 
 func (b branch) isWhole() bool { return b.tree == nil && b.items == nil }
 
-// Reduce sets the fields of the tree in empty, an empty object, from an object of the same type.
-// They share memory. Reduce returns empty.
-func (t *Tree) Reduce(empty, obj runtime.Object) runtime.Object {
-	t.copy(structOf(empty), structOf(obj))
-	return empty
+// JSON returns a JSON document that has only the fields of the tree in obj, an object of the type
+// that the tree was made for. As in the document of the whole object, empty fields may be left out.
+func (t *Tree) JSON(obj runtime.Object) ([]byte, error) { return t.appendJSON(nil, structOf(obj)) }
+
+// Set sets the fields of the tree in obj from a document, which may lack fields that are left out
+// if they are empty. It returns false if the document does not fit: if a value has another type or
+// unknown fields, a struct is missing, or a list has other items. The object is then incomplete.
+func (t *Tree) Set(obj runtime.Object, document []byte) bool { return t.set(structOf(obj), document) }
+
+func (t *Tree) appendJSON(document []byte, v reflect.Value) ([]byte, error) {
+	document = append(document, '{')
+	first := true
+	for name, b := range t.fields {
+		value := b.in(v)
+		if b.isWhole() && b.omits(value) {
+			continue
+		}
+		if !first {
+			document = append(document, ',')
+		}
+		first = false
+		document = append(append(append(document, '"'), name...), '"', ':')
+		var err error
+		if document, err = b.appendJSON(document, value); err != nil {
+			return nil, err
+		}
+	}
+	return append(document, '}'), nil
 }
 
-// Copy sets the fields of the tree in to. It returns false if from lacks a struct that has fields
-// of the tree, or has other items of a list; to is then incomplete. The objects are of one type and
-// share memory afterwards.
-func (t *Tree) Copy(to, from runtime.Object) bool { return t.copy(structOf(to), structOf(from)) }
+func (b branch) appendJSON(document []byte, value reflect.Value) ([]byte, error) {
+	switch {
+	case b.items != nil:
+		return b.items.appendJSON(document, value)
+	case b.tree != nil:
+		return b.tree.appendJSON(document, reflect.Indirect(value))
+	}
+	data, err := json.Marshal(value.Addr().Interface())
+	return append(document, data...), err
+}
 
-func (t *Tree) copy(to, from reflect.Value) bool {
-	for _, b := range t.fields {
-		target, source := b.in(to), b.in(from)
-		if b.isWhole() {
-			target.Set(source)
-			continue
-		}
-		if b.items != nil {
-			if !b.items.copy(target, source) {
-				return false
-			}
-			continue
-		}
-		if source.Kind() == reflect.Pointer {
-			if source.IsNil() {
-				return false
-			}
-			if target.IsNil() {
-				target.Set(reflect.New(target.Type().Elem()))
-			}
-			target, source = target.Elem(), source.Elem()
-		}
-		if !b.tree.copy(target, source) {
+func (t *Tree) set(v reflect.Value, document []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(document, &members) != nil {
+		return false
+	}
+	for name, b := range t.fields {
+		if member, present := members[name]; !b.set(b.in(v), member, present) {
 			return false
 		}
 	}
+	return true
+}
+
+func (b branch) set(value reflect.Value, document []byte, present bool) bool {
+	switch {
+	case b.items != nil:
+		return present && b.items.set(value, document)
+	case b.tree != nil:
+		return present && b.tree.set(reflect.Indirect(value), document)
+	}
+	decoded := reflect.New(value.Type())
+	if present {
+		if strictErrs, err := kjson.UnmarshalStrict(document, decoded.Interface()); err != nil || len(strictErrs) > 0 {
+			return false
+		}
+	}
+	value.Set(decoded.Elem())
 	return true
 }
 
@@ -75,7 +107,7 @@ type builder struct {
 // root returns the builder of an object, and false if the object has no tree.
 func (l *Layouts) root(obj runtime.Object) (builder, bool) {
 	v := reflect.ValueOf(obj)
-	if v.Kind() != reflect.Pointer || !isContainer(v.Type()) || l.isOpaque(v.Type()) {
+	if v.Kind() != reflect.Pointer || l.isOpaque(v.Type()) {
 		return builder{}, false
 	}
 	return builder{l, newTree(), v.Elem()}, true

@@ -42,74 +42,90 @@ func TestTreesOfPatches(t *testing.T) {
 	point := func(pointers ...string) func(*Layouts, string) (*Tree, bool) {
 		return func(l *Layouts, _ string) (*Tree, bool) { return l.Pointers(d, pointers) }
 	}
-	containers := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{
-		Spec: corev1.PodSpec{Containers: d.Spec.Template.Spec.Containers}}}}
-	inPod := func(spec corev1.PodSpec) *appsv1.Deployment {
-		return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}
-	}
-	names := inPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}, {Name: "side"}}})
-	image := inPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}, {Name: "side"}}})
-	env := inPod(corev1.PodSpec{Containers: []corev1.Container{
-		{Name: "c", Env: []corev1.EnvVar{{Name: "A"}, {Name: "B", Value: "b"}}}, {Name: "side"}}})
-	template := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: d.Spec.Template}}
+	inPod := func(spec string) string { return `{"spec":{"template":{"spec":` + spec + `}}}` }
+	names := inPod(`{"containers":[{"name":"c"},{"name":"side"}]}`)
+	image := inPod(`{"containers":[{"name":"c","image":"i"},{"name":"side"}]}`)
+	env := inPod(`{"containers":[{"name":"c","env":[{"name":"A"},{"name":"B","value":"b"}]},{"name":"side"}]}`)
+	containers := inPod(`{"containers":` + encode(t, d.Spec.Template.Spec.Containers) + `}`)
+	template := `{"spec":{"template":` + encode(t, d.Spec.Template) + `}}`
 	tests := map[string]struct {
 		tree  func(*Layouts, string) (*Tree, bool)
 		patch string
-		want  *appsv1.Deployment // nil: no tree
+		want  string // the document; empty: no tree
 	}{
-		"a value":                       {merge, `{"spec":{"replicas":1}}`, &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: d.Spec.Replicas}}},
-		"a map is touched as a whole":   {merge, `{"metadata":{"labels":{"x":"y"}}}`, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: d.Labels}}},
+		"a value":                       {merge, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`},
+		"a map is touched as a whole":   {merge, `{"metadata":{"labels":{"x":"y"}}}`, `{"metadata":{"labels":{"a":"b"}}}`},
 		"an item of a list":             {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}}`, image},
 		"an item of a list in an item":  {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"B","value":"x"}]}]}}}}`, env},
 		"a new item of a list":          {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"x"}]}}}}`, containers},
 		"an item without a key":         {merge, `{"spec":{"template":{"spec":{"containers":[{"image":"x"}]}}}}`, containers},
 		"a removed item of a list":      {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"c","$patch":"delete"}]}}}}`, containers},
-		"an unknown field of an item":   {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"c","unknown":1}]}}}}`, nil},
+		"an unknown field of an item":   {merge, `{"spec":{"template":{"spec":{"containers":[{"name":"c","unknown":1}]}}}}`, ""},
 		"the order of a list":           {merge, `{"spec":{"template":{"spec":{"$setElementOrder/containers":[]}}}}`, names},
 		"items and their order":         {merge, `{"spec":{"template":{"spec":{"$setElementOrder/containers":[],"containers":[{"name":"c","image":"x"}]}}}}`, image},
 		"a removed item and the order":  {merge, `{"spec":{"template":{"spec":{"$setElementOrder/containers":[],"containers":[{"name":"c","$patch":"delete"}]}}}}`, containers},
-		"a list without a key":          {merge, `{"spec":{"template":{"spec":{"tolerations":[{"key":"x"}]}}}}`, inPod(corev1.PodSpec{Tolerations: d.Spec.Template.Spec.Tolerations})},
+		"a list without a key":          {merge, `{"spec":{"template":{"spec":{"tolerations":[{"key":"x"}]}}}}`, inPod(`{"tolerations":[{"key":"k"}]}`)},
 		"a list instead of a struct":    {merge, `{"spec":{"template":[]}}`, template},
 		"a struct that is removed":      {merge, `{"spec":{"template":null}}`, template},
 		"a struct with a directive":     {merge, `{"spec":{"template":{"$patch":"replace","spec":{}}}}`, template},
-		"a nil struct":                  {merge, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1}}}}`, &appsv1.Deployment{}},
-		"an unknown field":              {merge, `{"spec":{"unknown":1}}`, nil},
-		"the kind":                      {merge, `{"kind":"x"}`, nil},
-		"a directive of the object":     {merge, `{"$patch":"replace"}`, nil},
+		"a nil struct is left out":      {merge, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1}}}}`, `{"spec":{"strategy":{}}}`},
+		"an unknown field":              {merge, `{"spec":{"unknown":1}}`, ""},
+		"the kind":                      {merge, `{"kind":"x"}`, ""},
+		"a directive of the object":     {merge, `{"$patch":"replace"}`, ""},
 		"a pointer into a list":         {point("/spec/template/spec/containers/0/name"), "", containers},
 		"a pointer to a struct":         {point("/spec/template"), "", template},
 		"a struct after one of it":      {point("/spec/template/spec/nodeName", "/spec/template"), "", template},
 		"a struct before a field of it": {point("/spec/template", "/spec/template/spec/nodeName"), "", template},
-		"a pointer to the object":       {point(""), "", nil},
+		"a pointer to the object":       {point(""), "", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var layouts Layouts
 			tree, ok := test.tree(&layouts, test.patch)
-			if !ok || test.want == nil {
-				if ok != (test.want != nil) {
+			if !ok || test.want == "" {
+				if ok != (test.want != "") {
 					t.Errorf("got a tree: %v", ok)
 				}
 				return
 			}
-			if diff := cmp.Diff(runtime.Object(test.want), tree.Reduce(&appsv1.Deployment{}, d)); diff != "" {
+			document, err := tree.JSON(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(decode(t, test.want), decode(t, string(document))); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestCopySetsTouchedFieldsOnly(t *testing.T) {
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decode(t *testing.T, document string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(document), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestSetChangesTouchedFieldsOnly(t *testing.T) {
 	var layouts Layouts
-	d, patched := deployment(), deployment()
-	tree, ok := layouts.Pointers(d, []string{"/spec/template/spec/nodeName"})
+	d := deployment()
+	tree, ok := layouts.Pointers(d, []string{"/spec/template/spec/nodeName", "/spec/replicas"})
 	if !ok {
 		t.Fatal("no tree")
 	}
-	patched.Name, patched.Spec.Template.Spec.NodeName = "other", "changed"
 	want := deployment()
-	want.Spec.Template.Spec.NodeName = "changed"
-	if !tree.Copy(d, patched) {
+	want.Spec.Template.Spec.NodeName, want.Spec.Replicas = "changed", nil
+	if !tree.Set(d, []byte(`{"metadata":{"name":"other"},"spec":{"template":{"spec":{"nodeName":"changed"}}}}`)) {
 		t.Error("incomplete")
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
@@ -117,8 +133,45 @@ func TestCopySetsTouchedFieldsOnly(t *testing.T) {
 	}
 }
 
-// Items that a patch has moved, added or removed are not copied.
-func TestCopyRequiresTheSameItems(t *testing.T) {
+func TestSetRejectsOtherDocuments(t *testing.T) {
+	var layouts Layouts
+	tree, ok := layouts.Pointers(deployment(), []string{"/spec/template/spec/nodeName", "/metadata/labels"})
+	if !ok {
+		t.Fatal("no tree")
+	}
+	for name, document := range map[string]string{
+		"no object":           `[]`,
+		"a missing struct":    `{"metadata":{},"spec":{}}`,
+		"a list for a struct": `{"metadata":{},"spec":{"template":{"spec":[]}}}`,
+		"another type":        `{"metadata":{},"spec":{"template":{"spec":{"nodeName":1}}}}`,
+		"another element":     `{"metadata":{"labels":{"a":1}},"spec":{"template":{"spec":{}}}}`,
+	} {
+		if tree.Set(deployment(), []byte(document)) {
+			t.Errorf("%s was set", name)
+		}
+	}
+}
+
+// The document of the touched fields leaves out what the document of the object leaves out.
+func TestEmptyFields(t *testing.T) {
+	var layouts Layouts
+	obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}}
+	tree, ok := layouts.Pointers(obj, []string{"/metadata/creationTimestamp", "/metadata/labels", "/metadata/name", "/spec/containers", "/spec/priority", "/status/startTime"})
+	if !ok {
+		t.Fatal("no tree")
+	}
+	document, err := tree.JSON(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := decode(t, encode(t, obj)).(map[string]any)
+	if diff := cmp.Diff(map[string]any{"metadata": whole["metadata"], "spec": whole["spec"], "status": whole["status"]}, decode(t, string(document))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Items that a patch has moved, added or removed are not set.
+func TestSetRequiresTheSameItems(t *testing.T) {
 	var layouts Layouts
 	var patch map[string]any
 	if err := json.Unmarshal([]byte(`{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"x"}]}}}}`), &patch); err != nil {
@@ -128,23 +181,23 @@ func TestCopyRequiresTheSameItems(t *testing.T) {
 	if !ok {
 		t.Fatal("no tree")
 	}
-	for name, change := range map[string]func([]corev1.Container) []corev1.Container{
-		"moved":   func(c []corev1.Container) []corev1.Container { return []corev1.Container{c[1], c[0]} },
-		"added":   func(c []corev1.Container) []corev1.Container { return append(c, corev1.Container{Name: "new"}) },
-		"removed": func(c []corev1.Container) []corev1.Container { return c[:1] },
+	set := func(d *appsv1.Deployment, items string) bool {
+		return tree.Set(d, []byte(`{"spec":{"template":{"spec":{"containers":`+items+`}}}}`))
+	}
+	for name, items := range map[string]string{
+		"moved":   `[{"name":"side","image":"x"},{"name":"c"}]`,
+		"added":   `[{"name":"c"},{"name":"side","image":"x"},{"name":"new"}]`,
+		"removed": `[{"name":"c"}]`,
+		"renamed": `[{"name":"c"},{"name":"new","image":"x"}]`,
+		"no":      `null`,
 	} {
-		patched := deployment()
-		patched.Spec.Template.Spec.Containers = change(patched.Spec.Template.Spec.Containers)
-		if tree.Copy(deployment(), patched) {
-			t.Errorf("%s items were copied", name)
+		if set(deployment(), items) {
+			t.Errorf("%s items were set", name)
 		}
 	}
-	d, patched := deployment(), deployment()
-	patched.Spec.Template.Spec.Containers[0].Image = "untouched"
-	patched.Spec.Template.Spec.Containers[1].Image = "x"
-	want := deployment()
+	d, want := deployment(), deployment()
 	want.Spec.Template.Spec.Containers[1].Image = "x"
-	if !tree.Copy(d, patched) {
+	if !set(d, `[{"name":"c","image":"untouched"},{"name":"side","image":"x"}]`) {
 		t.Error("incomplete")
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
