@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -219,14 +220,36 @@ func restoreTimes(obj, old runtime.Object) {
 // onlyTimesDiffer reports whether two objects differ at most in resourceVersion and the times in
 // managedFields.
 func onlyTimesDiffer(obj, old runtime.Object) bool {
-	if !slices.EqualFunc(managersOf(obj), managersOf(old), sameButTime) {
+	return slices.EqualFunc(managersOf(obj), managersOf(old), sameButTime) && equalWithoutManagers(obj, old)
+}
+
+// equalWithoutManagers reports whether two objects differ at most in resourceVersion and
+// managedFields. Of objects with a Go type it copies the metadata only.
+func equalWithoutManagers(obj, old runtime.Object) bool {
+	if _, ok := obj.(*unstructured.Unstructured); ok {
+		now, before := withoutManagers(obj), withoutManagers(old)
+		return copyVersion(now, before) == nil && semantic.EqualAndNil(now, before)
+	}
+	a, b := reflect.ValueOf(obj).Elem(), reflect.ValueOf(old).Elem()
+	if a.Type() != b.Type() {
 		return false
 	}
-	now, before := withoutManagers(obj), withoutManagers(old)
-	if copyVersion(now, before) != nil {
-		return false
+	for i := range a.NumField() {
+		now, before := a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()
+		if metadata, ok := now.(*metav1.ObjectMeta); ok {
+			now, before = withoutRecords(*metadata), withoutRecords(*before.(*metav1.ObjectMeta))
+		}
+		if !semantic.EqualAndNil(now, before) {
+			return false
+		}
 	}
-	return semantic.EqualAndNil(now, before)
+	return true
+}
+
+// withoutRecords returns metadata without the fields that a write sets by itself.
+func withoutRecords(metadata metav1.ObjectMeta) *metav1.ObjectMeta {
+	metadata.ResourceVersion, metadata.ManagedFields = "", nil
+	return &metadata
 }
 
 func sameManager(a, b metav1.ManagedFieldsEntry) bool {
@@ -234,6 +257,13 @@ func sameManager(a, b metav1.ManagedFieldsEntry) bool {
 }
 
 func sameButTime(a, b metav1.ManagedFieldsEntry) bool {
-	a.Time, b.Time = nil, nil
-	return semantic.Equal(&a, &b)
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource &&
+		a.APIVersion == b.APIVersion && a.FieldsType == b.FieldsType && sameFields(a.FieldsV1, b.FieldsV1)
+}
+
+func sameFields(a, b *metav1.FieldsV1) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a == b || a.Equal(*b)
 }

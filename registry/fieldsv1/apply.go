@@ -23,7 +23,7 @@ func (p *Plan) Applied(config map[string]any) (string, bool) {
 	if w.failed {
 		return "", false
 	}
-	fields, ok := merge(p.root, &w.changes, []byte("{}"), true)
+	fields, ok := w.merge(p.root, "{}", true)
 	return string(fields), ok
 }
 
@@ -131,12 +131,12 @@ func (p *Plan) Apply(a Application) ([]metav1.ManagedFieldsEntry, bool) {
 			continue
 		}
 		owned := entry.FieldsV1.GetRawString()
-		fields, ok := merge(p.root, &w.changes, []byte(owned), false)
+		fields, ok := w.merge(p.root, owned, false)
 		if !ok || !a.Force && string(fields) != owned {
 			return nil, false
 		}
 		if string(fields) != "{}" {
-			entry.FieldsV1 = metav1.NewFieldsV1(string(fields))
+			entry.FieldsV1 = newFields(fields)
 			after = append(after, entry)
 		}
 	}

@@ -17,7 +17,12 @@ type walk struct {
 	items []item
 	// scalars are the values in the elements of the items and changes.
 	scalars []scalar
+	// merged is the buffer of the results of merge.
+	merged []byte
 }
+
+// maxMerged is the size of a buffer that is kept for the next walk.
+const maxMerged = 64 << 10
 
 func (w *walk) reset() {
 	w.changes.reset()
@@ -25,6 +30,9 @@ func (w *walk) reset() {
 	clear(w.items)
 	clear(w.scalars)
 	w.strings, w.items, w.scalars = w.strings[:0], w.items[:0], w.scalars[:0]
+	if cap(w.merged) > maxMerged {
+		w.merged = nil
+	}
 }
 
 // objects compares two objects of the Go type of a plan.

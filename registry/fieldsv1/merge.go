@@ -1,9 +1,10 @@
 package fieldsv1
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // merger merges changes into the FieldsV1 of a manager. It supports FieldsV1 in the form that
@@ -12,22 +13,30 @@ type merger struct {
 	changes []change
 	// owns: the manager is the writer, which owns the added and modified fields.
 	owns bool
-	in   []byte // what is not yet read
+	in   string // what is not yet read
 	out  []byte
 	// failed: the FieldsV1 are not supported.
 	failed bool
 }
 
-// merge returns the FieldsV1 of a manager after changes: without the changed fields, and for the
-// writer with the fields that it owns. The result is {} if no field is left. It returns false for
-// FieldsV1 that are not supported.
-func merge(root *node, c *changes, fields []byte, owns bool) ([]byte, bool) {
-	m := &merger{changes: c.nodes, owns: owns, in: fields, out: make([]byte, 0, len(fields)+64)}
+// merge returns the FieldsV1 of a manager after the changes: without the changed fields, and for
+// the writer with the fields that it owns. The result is {} if no field is left, and valid until
+// the next call. merge returns false for FieldsV1 that are not supported.
+func (w *walk) merge(root *node, fields string, owns bool) ([]byte, bool) {
+	m := &merger{changes: w.changes.nodes, owns: owns, in: fields, out: w.merged[:0]}
 	m.expect("{")
 	m.out = append(m.out, '{')
-	m.children(root, 0, len(c.nodes), false)
+	m.children(root, 0, len(m.changes), false)
 	m.out = append(m.out, '}')
-	return m.out, !m.failed && len(m.in) == 0
+	w.merged = m.out
+	return m.out, !m.failed && m.in == ""
+}
+
+// newFields returns FieldsV1 with a copy of fields.
+func newFields(fields []byte) *metav1.FieldsV1 {
+	f := &metav1.FieldsV1{}
+	f.SetRawBytes(fields)
+	return f
 }
 
 // children reads the rest of an object and writes it with the changes in a range of indexes. It
@@ -63,7 +72,7 @@ func (m *merger) children(n *node, from, to int, before bool) bool {
 
 // child reads and writes one field with its changes, which are the nodes from an index to the end
 // of the change.
-func (m *merger) child(n *node, text []byte, c change, from int, before bool) bool {
+func (m *merger) child(n *node, text string, c change, from int, before bool) bool {
 	m.expect(":{")
 	leaf := m.take("}")
 	member := leaf || m.take(`".":{}`)
@@ -140,11 +149,9 @@ func (m *merger) insert(index int, before bool) bool {
 }
 
 func (m *merger) take(prefix string) bool {
-	if len(m.in) < len(prefix) || string(m.in[:len(prefix)]) != prefix {
-		return false
-	}
-	m.in = m.in[len(prefix):]
-	return true
+	rest, found := strings.CutPrefix(m.in, prefix)
+	m.in = rest
+	return found
 }
 
 func (m *merger) expect(prefix string) {
@@ -154,16 +161,16 @@ func (m *merger) expect(prefix string) {
 }
 
 // element reads a path element. The text has its quotes.
-func (m *merger) element() (text []byte, e element) {
+func (m *merger) element() (text string, e element) {
 	start := m.in
 	switch {
 	case m.take(`"f:`):
-		end := bytes.IndexByte(m.in, '"')
+		end := strings.IndexByte(m.in, '"')
 		if end < 0 {
 			m.failed = true
-			return nil, e
+			return "", e
 		}
-		e = fieldOf(string(m.in[:end]))
+		e = fieldOf(m.in[:end])
 		m.in = m.in[end+1:]
 	case m.take(`"k:{`):
 		e.kind = keyElement
@@ -185,12 +192,12 @@ func (m *merger) element() (text []byte, e element) {
 func (m *merger) keys(e *element) {
 	for !m.failed {
 		m.expect(`\"`)
-		end := bytes.IndexByte(m.in, '\\')
+		end := strings.IndexByte(m.in, '\\')
 		if end < 0 {
 			m.failed = true
 			return
 		}
-		name := string(m.in[:end])
+		name := m.in[:end]
 		m.in = m.in[end:]
 		m.expect(`\":`)
 		if len(e.keys) > 0 && e.keys[len(e.keys)-1] >= name || !isPlain(name, "") {
@@ -207,22 +214,22 @@ func (m *merger) keys(e *element) {
 // scalar reads the value of a key or of an item of a set.
 func (m *merger) scalar() scalar {
 	if m.take(`\"`) {
-		end := bytes.IndexByte(m.in, '\\')
+		end := strings.IndexByte(m.in, '\\')
 		if end < 0 {
 			m.failed = true
 			return scalar{}
 		}
-		s := scalar{text: string(m.in[:end])}
+		s := scalar{text: m.in[:end]}
 		m.in = m.in[end:]
 		m.expect(`\"`)
 		return s
 	}
-	end := bytes.IndexFunc(m.in, func(r rune) bool { return !strings.ContainsRune("-0123456789", r) })
+	end := strings.IndexFunc(m.in, func(r rune) bool { return !strings.ContainsRune("-0123456789", r) })
 	if end < 0 {
 		m.failed = true
 		return scalar{}
 	}
-	text := string(m.in[:end])
+	text := m.in[:end]
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(number, 10) != text {
 		m.failed = true

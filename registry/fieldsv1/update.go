@@ -34,7 +34,7 @@ func (p *Plan) Update(live, obj runtime.Object, before []metav1.ManagedFieldsEnt
 	if w.failed {
 		return nil, false
 	}
-	return p.managers(&w.changes, before, writer)
+	return p.managers(w, before, writer)
 }
 
 // compare compares two objects of the kind of the plan.
@@ -57,13 +57,15 @@ func (p *Plan) compare(w *walk, live, obj runtime.Object) {
 	w.objects(p, l, r)
 }
 
-// managers returns the managed fields after changes.
-func (p *Plan) managers(c *changes, before []metav1.ManagedFieldsEntry, writer metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool) {
-	writes := c.owned()
+// managers returns the managed fields after the changes of a walk. Managers whose fields do not
+// change share their FieldsV1 with before.
+func (p *Plan) managers(w *walk, before []metav1.ManagedFieldsEntry, writer metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool) {
+	writes := w.changes.owned()
 	after := make([]metav1.ManagedFieldsEntry, 0, len(before)+1)
 	for _, entry := range before {
 		owns := writes && sameManager(entry, writer)
-		fields, ok := merge(p.root, c, entry.FieldsV1.GetRawBytes(), owns)
+		old := entry.FieldsV1.GetRawString()
+		fields, ok := w.merge(p.root, old, owns)
 		if !ok {
 			return nil, false
 		}
@@ -74,12 +76,14 @@ func (p *Plan) managers(c *changes, before []metav1.ManagedFieldsEntry, writer m
 			entry.Time = writer.Time
 			writes = false
 		}
-		entry.FieldsV1 = metav1.NewFieldsV1(string(fields))
+		if string(fields) != old {
+			entry.FieldsV1 = newFields(fields)
+		}
 		after = append(after, entry)
 	}
 	if writes {
-		fields, _ := merge(p.root, c, []byte("{}"), true)
-		writer.FieldsType, writer.FieldsV1 = "FieldsV1", metav1.NewFieldsV1(string(fields))
+		fields, _ := w.merge(p.root, "{}", true)
+		writer.FieldsType, writer.FieldsV1 = "FieldsV1", newFields(fields)
 		after = append(after, writer)
 	}
 	updaters := 0
