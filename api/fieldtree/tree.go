@@ -67,7 +67,7 @@ func (b branch) appendJSON(document []byte, value reflect.Value) ([]byte, error)
 
 func (t *Tree) set(v reflect.Value, document []byte) bool {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(document, &members) != nil {
+	if json.Unmarshal(document, &members) != nil || members == nil {
 		return false
 	}
 	for name, b := range t.fields {

@@ -141,6 +141,8 @@ func TestSetRejectsOtherDocuments(t *testing.T) {
 	}
 	for name, document := range map[string]string{
 		"no object":           `[]`,
+		"null":                `null`,
+		"null for a struct":   `{"metadata":null,"spec":{"template":{"spec":{}}}}`,
 		"a missing struct":    `{"metadata":{},"spec":{}}`,
 		"a list for a struct": `{"metadata":{},"spec":{"template":{"spec":[]}}}`,
 		"another type":        `{"metadata":{},"spec":{"template":{"spec":{"nodeName":1}}}}`,
