@@ -154,7 +154,7 @@ func TestSetRejectsOtherDocuments(t *testing.T) {
 	}
 }
 
-// The document of the touched fields leaves out what the document of the object leaves out.
+// The document of the touched fields and the document of the object omit the same empty fields.
 func TestEmptyFields(t *testing.T) {
 	var layouts Layouts
 	obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}}

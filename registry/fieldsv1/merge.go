@@ -13,7 +13,7 @@ type merger struct {
 	changes []change
 	// owns: the manager is the writer, which owns the added and modified fields.
 	owns bool
-	in   string // what is not yet read
+	in   string // the rest of the FieldsV1
 	out  []byte
 	// failed: the FieldsV1 are not supported.
 	failed bool
